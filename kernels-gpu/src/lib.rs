@@ -1,0 +1,29 @@
+//! Every GPU kernel of warpfold, and nothing else.
+//!
+//! The folders follow the execution hierarchy, from one value to the whole grid:
+//!
+//! | module | level | holds |
+//! |---|---|---|
+//! | [`element`], [`op`] | a value | what can be reduced, and by which operator |
+//! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), the only way kernels touch it |
+//! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
+//! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
+//! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
+//! | [`entry`] | the host's view | the one table from which bodies become named entry points |
+//!
+//! A kernel is written twice in name only: a generic body (`harris::reduce_2::reduce_2::<T, O>`)
+//! that anyone can read and instantiate, and the entry points made from it
+//! (`reduce_2_sum_i32`, `reduce_2_max_f32`, ...) that the host launches by name.
+//!
+//! The crate compiles for the GPU through `cuda_builder` and, unchanged, for the host,
+//! where the library takes the operators and the table of entries from it.
+
+#![no_std]
+
+pub mod ceiling;
+pub mod element;
+pub mod entry;
+pub mod harris;
+pub mod mem;
+pub mod op;
+pub mod warp;

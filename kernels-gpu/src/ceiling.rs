@@ -1,0 +1,79 @@
+//! The fastest read of an array this crate knows: what the ladder is measured against.
+//!
+//! The datasheet's bandwidth is a number nobody reaches. The honest limit for a reduction is the
+//! time a kernel takes that does nothing but read, so this one reads with the widest loads there
+//! are, several in flight per thread, from a grid that just fills the device. It still combines
+//! what it reads and leaves one partial per block: a read whose answer nobody checks can be
+//! optimised away, by the compiler or by a mistake.
+
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::Op;
+use crate::warp::{WARP_SIZE, reduce_down};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+
+/// Loads under way at once, per thread, of 16 bytes each.
+const IN_FLIGHT: usize = 4;
+
+/// Reads all of `input`, `N` elements per load, and leaves each block's partial in
+/// `output[block]`.
+///
+/// A tile is `IN_FLIGHT` vectors per thread; the blocks take tiles in turn (grid-stride). What is
+/// left after the last full tile is read element by element.
+///
+/// # Safety
+///
+/// - A one-dimensional launch, `threads` a power of two of at least 32, any number of blocks.
+/// - `input` starts at a multiple of 16 bytes, and `N` elements are 16 bytes.
+/// - `output` holds one element per block, `scratch` one per warp of the block.
+#[inline(always)]
+pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    // SAFETY: the caller promised the alignment.
+    let vectors = unsafe { input.vectors::<N>() };
+    let threads = block_dim_x() as usize;
+    let tid = thread_idx_x() as usize;
+    let tile = IN_FLIGHT * threads;
+    let full_tiles = vectors.len() / tile;
+
+    let mut value = O::IDENTITY;
+    let mut t = block_idx_x() as usize;
+    while t < full_tiles {
+        let mut loaded = [[O::IDENTITY; N]; IN_FLIGHT];
+        for (v, vector) in loaded.iter_mut().enumerate() {
+            *vector = vectors.get(t * tile + v * threads + tid);
+        }
+        for vector in loaded {
+            for element in vector {
+                value = O::combine(value, element);
+            }
+        }
+        t += grid_dim_x() as usize;
+    }
+
+    let mut i = full_tiles * tile * N + block_idx_x() as usize * threads + tid;
+    while i < input.len() {
+        value = O::combine(value, input.get(i));
+        i += grid_dim_x() as usize * threads;
+    }
+
+    // One value per warp, then one warp for the block.
+    // SAFETY: no thread has left; every warp is whole (threads is a multiple of 32).
+    let value = unsafe { reduce_down::<T, O>(value) };
+    if tid % WARP_SIZE == 0 {
+        scratch.set(tid / WARP_SIZE, value);
+    }
+    sync_threads();
+    if tid < WARP_SIZE {
+        let warps = threads / WARP_SIZE;
+        let value = if tid < warps { scratch.get(tid) } else { O::IDENTITY };
+        // SAFETY: the first warp is whole, and all of its lanes are here.
+        let partial = unsafe { reduce_down::<T, O>(value) };
+        if tid == 0 {
+            output.set(block_idx_x() as usize, partial);
+        }
+    }
+}

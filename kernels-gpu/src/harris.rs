@@ -1,0 +1,37 @@
+//! The ladder: one reduction, written eight times, each rung mending one fault of the rung
+//! before. After Mark Harris, "Optimizing Parallel Reduction in CUDA", in the form of the post
+//! "CUDA 006 - Reduction" (WangYu::Space, 2025), whose names the rungs keep.
+//!
+//! | rung | mends | still gets wrong |
+//! |---|---|---|
+//! | [`naive`] | nothing: one atomic per element | all threads queue for one address |
+//! | [`shared_memory`] | the queue is per block | threads of a block still queue |
+//! | [`reduce_0`] | a tree instead of a queue | scattered threads work: divergent warps |
+//! | [`reduce_1`] | neighbouring threads work | strided addresses: bank conflicts |
+//! | [`reduce_2`] | neighbouring addresses | half of the threads never add anything |
+//! | [`reduce_3`] | every thread adds while loading | barriers for the last 32 values |
+//! | [`reduce_4`] | the last warp shuffles | two loads per thread: too little in flight |
+//! | [`reduce_5`] | many loads per thread, all in flight | |
+//!
+//! From `reduce_0` on, a launch leaves one partial per block, and the host launches the same
+//! kernel on the partials until one value is left.
+//!
+//! # What every rung asks of its launch
+//!
+//! - A one-dimensional grid and a one-dimensional block of `threads`, a power of two; from
+//!   [`reduce_4`] on at least 32.
+//! - `output` holds one element per block ([`naive`] and [`shared_memory`]: a single element,
+//!   which holds the operator's identity before the launch).
+//! - `scratch` holds `threads` elements ([`shared_memory`]: one; [`naive`]: none).
+//! - Enough blocks for `input.len()` elements, as each rung says. Any length will do, and any
+//!   start: no thread reads past the end, and a thread with nothing to load contributes the
+//!   identity.
+
+pub mod naive;
+pub mod reduce_0;
+pub mod reduce_1;
+pub mod reduce_2;
+pub mod reduce_3;
+pub mod reduce_4;
+pub mod reduce_5;
+pub mod shared_memory;

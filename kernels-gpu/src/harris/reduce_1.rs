@@ -1,0 +1,59 @@
+//! `reduce_1`: the tree of [`reduce_0`](super::reduce_0), done by neighbouring threads.
+//!
+//! Mends the divergence: the pairs are the same, but pair number `t` now belongs to thread `t`.
+//! The threads with work are always the first ones, so whole warps work and whole warps rest.
+//!
+//! ```text
+//! scratch    0   1   2   3   4   5   6   7
+//! s = 1      0+1 .   2+3 .   4+5 .   6+7 .     threads 0 1 2 3 add
+//! s = 2      0..3    .       4..7    .         threads 0 1 add
+//! s = 4      0..7                              thread 0 adds
+//! ```
+//!
+//! Still wrong: the addresses. Neighbouring lanes touch elements `2 * s` apart. Shared memory
+//! has 32 banks of 4 bytes, taken in turn; with a stride of 2 two lanes meet in each bank used,
+//! with a stride of 4 four, up to 32 in one, and lanes that meet are served one after another.
+//! That is a bank conflict. Next: [`reduce_2`](super::reduce_2).
+
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::Op;
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+
+/// Leaves the partial of each block's elements in `output[block]`.
+///
+/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends
+/// on `threads` alone: floats are bit-equal from run to run.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](super) asks.
+#[inline(always)]
+pub unsafe fn reduce_1<T: Element, O: Op<T>>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    let tid = thread_idx_x();
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
+
+    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
+    scratch.set(tid as usize, loaded);
+    sync_threads();
+
+    let mut s = 1;
+    while s < block_dim_x() {
+        let index = 2 * s * tid;
+        if index < block_dim_x() {
+            let (left, right) = (index as usize, (index + s) as usize);
+            scratch.set(left, O::combine(scratch.get(left), scratch.get(right)));
+        }
+        // The next step reads what this one wrote.
+        sync_threads();
+        s *= 2;
+    }
+
+    if tid == 0 {
+        output.set(block_idx_x() as usize, scratch.get(0));
+    }
+}

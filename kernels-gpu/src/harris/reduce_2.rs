@@ -1,0 +1,56 @@
+//! `reduce_2`: the tree with sequential addressing.
+//!
+//! Mends the bank conflicts: instead of pairing neighbours, each step folds the upper half of
+//! the values onto the lower half. Lane `t` reads elements `t` and `t + s`, its neighbour
+//! `t + 1` and `t + 1 + s`: 32 lanes, 32 consecutive words, 32 different banks.
+//!
+//! ```text
+//! scratch    0   1   2   3   4   5   6   7
+//! s = 4      0+4 1+5 2+6 3+7                   threads 0 1 2 3 add
+//! s = 2      0246 1357                         threads 0 1 add
+//! s = 1      0..7                              thread 0 adds
+//! ```
+//!
+//! Still wrong: half of the threads bring one element and never add anything. Next:
+//! [`reduce_3`](super::reduce_3).
+
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::Op;
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+
+/// Leaves the partial of each block's elements in `output[block]`.
+///
+/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends
+/// on `threads` alone: floats are bit-equal from run to run.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](super) asks.
+#[inline(always)]
+pub unsafe fn reduce_2<T: Element, O: Op<T>>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    let tid = thread_idx_x() as usize;
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid;
+
+    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
+    scratch.set(tid, loaded);
+    sync_threads();
+
+    let mut s = block_dim_x() as usize / 2;
+    while s > 0 {
+        if tid < s {
+            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+        }
+        // The next step reads what this one wrote.
+        sync_threads();
+        s /= 2;
+    }
+
+    if tid == 0 {
+        output.set(block_idx_x() as usize, scratch.get(0));
+    }
+}

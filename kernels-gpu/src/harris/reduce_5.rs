@@ -1,0 +1,112 @@
+//! `reduce_5`: many elements per thread.
+//!
+//! Mends the short threads of [`reduce_4`](super::reduce_4): each thread loads `chunks` elements
+//! before the block pays for its tree. The loads are what takes the time, a trip to memory of
+//! several hundred cycles, and the way to hide it is to have many of them under way at once.
+//!
+//! Two forms, and the difference between them is the lesson:
+//!
+//! - [`reduce_5`], a loop. Simple, any number of chunks, but each turn asks "am I past the end?"
+//!   before it loads, so the compiler may not start a load before the one before has been
+//!   followed by its question: one trip after another.
+//! - [`reduce_5_unrolled`], the number of chunks known at compile time. A thread whose chunks
+//!   all lie inside the input, that is nearly every thread, asks once, starts all of its loads
+//!   and only then begins to add: one trip for all. Guarding each load, as the original does,
+//!   would bring the loop's fault back.
+
+use super::reduce_4::fold_to_warp;
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::Op;
+use crate::warp::{WARP_SIZE, reduce_down};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
+
+/// Leaves the partial of each block's elements in `output[block]`; the loop.
+///
+/// Blocks: any number, usually `ceil(n / (chunks * threads))`; `threads >= 32`; `scratch`:
+/// `threads` elements. The order of combination depends on `n`, `threads` and the number of
+/// blocks alone: floats are bit-equal from run to run.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](super) asks.
+#[inline(always)]
+pub unsafe fn reduce_5<T: Element, O: Op<T>>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    let stride = grid_dim_x() as usize * block_dim_x() as usize;
+    let mut i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
+
+    let mut value = O::IDENTITY;
+    while i < input.len() {
+        value = O::combine(value, input.get(i));
+        i += stride;
+    }
+
+    // SAFETY: the launch is this function's own, and all threads of the block are here.
+    unsafe { finish_block::<T, O>(value, output, scratch) }
+}
+
+/// Leaves the partial of each block's elements in `output[block]`; the chunks unrolled.
+///
+/// Blocks: at least `ceil(n / (CHUNKS * threads))`; `threads >= 32`; `scratch`: `threads`
+/// elements. The order of combination depends on `n`, `threads` and `CHUNKS` alone: floats are
+/// bit-equal from run to run.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](super) asks.
+#[inline(always)]
+pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    let stride = grid_dim_x() as usize * block_dim_x() as usize;
+    let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
+
+    let mut value = O::IDENTITY;
+    if i + (CHUNKS - 1) * stride < input.len() {
+        // Full tile: no load waits for anything.
+        let mut chunks = [O::IDENTITY; CHUNKS];
+        for (c, chunk) in chunks.iter_mut().enumerate() {
+            *chunk = input.get(i + c * stride);
+        }
+        for chunk in chunks {
+            value = O::combine(value, chunk);
+        }
+    } else {
+        // Partial tile: some of the thread's chunks lie past the end.
+        for c in 0..CHUNKS {
+            if i + c * stride < input.len() {
+                value = O::combine(value, input.get(i + c * stride));
+            }
+        }
+    }
+
+    // SAFETY: the launch is this function's own, and all threads of the block are here.
+    unsafe { finish_block::<T, O>(value, output, scratch) }
+}
+
+/// The block's values as one, written to `output[block]` by thread 0: the tree down to one warp,
+/// then shuffles.
+///
+/// # Safety
+///
+/// As [`fold_to_warp`]; `output` holds one element per block.
+#[inline(always)]
+unsafe fn finish_block<T: Element, O: Op<T>>(value: T, output: Global<T>, scratch: Shared<T>) {
+    let tid = thread_idx_x() as usize;
+    // SAFETY: the caller's contract is the callee's.
+    let value = unsafe { fold_to_warp::<T, O>(value, scratch) };
+
+    if tid < WARP_SIZE {
+        // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
+        let partial = unsafe { reduce_down::<T, O>(value) };
+        if tid == 0 {
+            output.set(block_idx_x() as usize, partial);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `reduce_shared_memory`: every thread combines its element into one cell of its block's
+//! shared memory, and one thread per block combines that cell into global memory.
+//!
+//! Shared memory lies in the multiprocessor, so the many updates are near and cheap, and the
+//! far queue in front of `output` has one update per block instead of one per element.
+//!
+//! Still wrong: the threads of a block stand in a queue of their own. A tree needs none:
+//! [`reduce_0`](super::reduce_0).
+
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::AtomicOp;
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+
+/// Combines all of `input` into `output[0]`, which holds the identity before.
+///
+/// Blocks: `ceil(n / threads)`; `scratch`: one element. Floats: the order of combination
+/// differs from run to run.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](super) asks.
+#[inline(always)]
+pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
+    input: Global<T>,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
+    let tid = thread_idx_x() as usize;
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid;
+
+    if tid == 0 {
+        scratch.set(0, O::IDENTITY);
+    }
+    // No thread may add before the cell holds the identity.
+    sync_threads();
+
+    if i < input.len() {
+        scratch.combine_atomic::<O>(0, input.get(i));
+    }
+    // The block's aggregate is complete when its last thread has added.
+    sync_threads();
+
+    if tid == 0 {
+        output.combine_atomic::<O>(0, scratch.get(0));
+    }
+}

@@ -1,0 +1,171 @@
+//! Memory as kernels see it: two small handles, passed by value.
+//!
+//! [`Global`] is an array in the device's memory, seen by every thread of the grid; [`Shared`]
+//! is an array in the memory of one block, seen by its threads alone. Both compile to plain
+//! loads and stores. Indexes are 64 bits wide, so an array may hold more than 2^32 elements.
+//!
+//! # The contract of a handle
+//!
+//! Whoever *makes* a handle vouches for every use the kernel makes of it, so that the kernel
+//! itself reads like its pseudocode:
+//!
+//! - the handle points at `len` elements of the right space, aligned, alive while the kernel runs;
+//! - every index is below `len`, and every element is written before it is read;
+//! - two threads touch the same element, one of them writing, only with a barrier between the
+//!   two or atomically.
+//!
+//! Nothing checks this on the GPU: a check would cost a compare and a branch per access.
+
+use crate::element::Element;
+use crate::op::AtomicOp;
+use cuda_std::shared::dynamic_shared_mem;
+
+/// An array in global memory. See the [module](self) for what its maker promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Global<T> {
+    start: *mut T,
+    len: usize,
+}
+
+impl<T: Element> Global<T> {
+    /// The elements of `slice`, to be read only.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self), and the kernel writes nothing through the handle.
+    #[inline(always)]
+    pub unsafe fn from_slice(slice: &[T]) -> Self {
+        Self {
+            start: slice.as_ptr().cast_mut(),
+            len: slice.len(),
+        }
+    }
+
+    /// The `len` elements from `start`.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self).
+    #[inline(always)]
+    pub unsafe fn new(start: *mut T, len: usize) -> Self {
+        Self { start, len }
+    }
+
+    /// How many elements there are.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Loads element `index`.
+    #[inline(always)]
+    pub fn get(self, index: usize) -> T {
+        // SAFETY: the maker of the handle promised that `index` is in bounds and initialised.
+        unsafe { *self.start.add(index) }
+    }
+
+    /// Stores `value` in element `index`.
+    #[inline(always)]
+    pub fn set(self, index: usize, value: T) {
+        // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
+        unsafe { *self.start.add(index) = value }
+    }
+
+    /// Combines `value` into element `index`, indivisibly for all threads of the device.
+    #[inline(always)]
+    pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
+        // touches the element other than atomically meanwhile.
+        unsafe { O::combine_atomic_device(self.start.add(index), value) }
+    }
+
+    /// The array as vectors of `N` elements, loaded by one instruction each; up to `N - 1`
+    /// elements at the end belong to no vector.
+    ///
+    /// # Safety
+    ///
+    /// The start is aligned to [`Vector<T, N>`].
+    #[inline(always)]
+    pub unsafe fn vectors<const N: usize>(self) -> Vectors<T, N> {
+        Vectors {
+            start: self.start.cast(),
+            len: self.len / N,
+        }
+    }
+}
+
+/// `N` neighbours that one instruction loads: `ld.global.v4.b32` for four 32-bit elements.
+///
+/// Sixteen bytes are the widest load before sm_100, and the alignment this type asks for.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub struct Vector<T, const N: usize>(pub [T; N]);
+
+/// An array in global memory as vectors; see [`Global::vectors`].
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors<T, const N: usize> {
+    start: *const Vector<T, N>,
+    len: usize,
+}
+
+impl<T: Element, const N: usize> Vectors<T, N> {
+    /// How many vectors there are.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Loads vector `index`.
+    #[inline(always)]
+    pub fn get(self, index: usize) -> [T; N] {
+        // SAFETY: the maker of the `Global` promised that `index` is in bounds, and the caller
+        // of `vectors` that the start is aligned.
+        unsafe { (*self.start.add(index)).0 }
+    }
+}
+
+/// An array in the block's shared memory. See the [module](self) for what its maker promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared<T> {
+    start: *mut T,
+}
+
+impl<T: Element> Shared<T> {
+    /// The block's dynamic shared memory, whose size the host gives at launch. Every call gives
+    /// the same memory.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self), for as many elements as the launch provided.
+    #[inline(always)]
+    pub unsafe fn dynamic() -> Self {
+        Self {
+            start: dynamic_shared_mem::<T>(),
+        }
+    }
+
+    /// Loads element `index`.
+    #[inline(always)]
+    pub fn get(self, index: usize) -> T {
+        // SAFETY: the maker of the handle promised that `index` is in bounds, initialised, and
+        // separated by a barrier from its writer.
+        unsafe { *self.start.add(index) }
+    }
+
+    /// Stores `value` in element `index`.
+    #[inline(always)]
+    pub fn set(self, index: usize, value: T) {
+        // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
+        unsafe { *self.start.add(index) = value }
+    }
+
+    /// Combines `value` into element `index`, indivisibly for all threads of the block.
+    #[inline(always)]
+    pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
+        // touches the element other than atomically meanwhile.
+        unsafe { O::combine_atomic_block(self.start.add(index), value) }
+    }
+}

@@ -1,0 +1,58 @@
+//! The cooperative steps of a warp: 32 lanes that exchange registers.
+//!
+//! Every function here states which lanes must arrive and which of them hold the result. The
+//! member mask is always the full one: all 32 lanes of the warp take part, none has exited.
+
+use crate::element::Element;
+use crate::op::{Op, ReduxOp};
+use cuda_std::warp::{WarpReduceValue, warp_reduce, warp_shuffle_down};
+
+/// The member mask of a whole warp.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// Lanes in a warp.
+pub const WARP_SIZE: usize = 32;
+
+/// The warp's values as one. **Lane 0 holds the result**; what the other lanes get is a
+/// combination of some of the values and of no use.
+///
+/// Five steps of `shfl.sync.down` (PTX ISA 9.7.9.6). In each, a lane combines its value with
+/// that of the lane `offset` above, and `offset` halves:
+///
+/// ```text
+/// lane         0   1   2   3   4   5   6   7        (eight lanes drawn; a warp has 32)
+/// offset 4     0+4 1+5 2+6 3+7 .   .   .   .
+/// offset 2     0246 1357 .   .
+/// offset 1     01234567
+/// ```
+///
+/// No memory and no barrier: the shuffle itself makes the lanes meet.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here.
+#[inline(always)]
+pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
+    let mut offset = WARP_SIZE as u32 / 2;
+    while offset > 0 {
+        // SAFETY: the caller brings all lanes that the full mask names.
+        let (above, _) = unsafe { warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE as u32) };
+        value = O::combine(value, above);
+        offset /= 2;
+    }
+    value
+}
+
+/// The warp's values as one, by the instruction made for it. **Every lane holds the result.**
+///
+/// `redux.sync` (PTX ISA 9.7.14.7), 32-bit integers only. It needs sm_80; below, `cuda_std`
+/// builds it from shuffles.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here.
+#[inline(always)]
+pub unsafe fn reduce_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(value: T) -> T {
+    // SAFETY: the caller brings all lanes that the full mask names.
+    unsafe { warp_reduce(FULL_MASK, value, O::REDUX) }
+}
