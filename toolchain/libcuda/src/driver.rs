@@ -1,0 +1,137 @@
+//! `libcuda.so.1`: opened once, never closed.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::OnceLock;
+
+use cust_raw::CUresult;
+use libloading::Library;
+
+/// The soname that every CUDA driver for Linux installs, the one in WSL included.
+const SONAME: &str = "libcuda.so.1";
+
+/// Why there is no driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadError {
+    /// The name given to the dynamic loader, which looks for it in
+    /// `LD_LIBRARY_PATH`, in the loader's cache and in the system's folders.
+    pub tried: &'static str,
+    /// The loader's own words.
+    pub reason: String,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} cannot be opened: {}", self.tried, self.reason)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Opens the driver if that has not been tried yet, and says why there is none.
+///
+/// The outcome is kept for the life of the process. `Ok` means that the library is
+/// there, not that it has a device: that is `cuInit`'s answer.
+pub fn driver() -> Result<(), &'static LoadError> {
+    library().map(|_| ())
+}
+
+/// The driver's name of a result code, as `CUDA_ERROR_OUT_OF_MEMORY` for 2; `None`
+/// without a driver or for a code it does not know.
+pub fn error_name(code: i32) -> Option<String> {
+    static SYMBOL: Symbol<Describe> = Symbol::new("cuGetErrorName");
+    describe(&SYMBOL, code)
+}
+
+/// The driver's sentence on a result code; `None` as in [`error_name`].
+pub fn error_text(code: i32) -> Option<String> {
+    static SYMBOL: Symbol<Describe> = Symbol::new("cuGetErrorString");
+    describe(&SYMBOL, code)
+}
+
+/// `cuGetErrorName` and `cuGetErrorString`, with a plain integer for the code: they
+/// are asked about codes that `CUresult` cannot hold.
+type Describe = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
+
+fn describe(symbol: &Symbol<Describe>, code: i32) -> Option<String> {
+    let function = symbol.get().ok()?;
+    let mut text: *const c_char = std::ptr::null();
+    // SAFETY: `function` has the type `Describe` (see `Symbol::get`), and `text` is a
+    // place for one pointer.
+    let result = unsafe { function(code, &mut text) };
+    if result != CUresult::CUDA_SUCCESS as c_int || text.is_null() {
+        return None;
+    }
+    // SAFETY: on success the driver stores the address of a static, nul-terminated
+    // string; the null case is excluded above.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+fn library() -> Result<&'static Library, &'static LoadError> {
+    static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
+    LIBRARY
+        .get_or_init(|| {
+            // SAFETY: loading runs the library's initialisers; NVIDIA's driver is made
+            // to be loaded at any time and from any thread (the CUDA runtime does).
+            unsafe { Library::new(SONAME) }.map_err(|error| LoadError {
+                tried: SONAME,
+                reason: loader_words(&error),
+            })
+        })
+        .as_ref()
+}
+
+/// libloading's `Display` is a fixed sentence; the loader's message is its source.
+fn loader_words(error: &libloading::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    }
+}
+
+/// One function of the driver, looked up at its first use. `F` is its C type, with
+/// the result as a plain integer.
+pub(crate) struct Symbol<F> {
+    name: &'static str,
+    found: OnceLock<Option<F>>,
+}
+
+impl<F: Copy> Symbol<F> {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            found: OnceLock::new(),
+        }
+    }
+
+    /// The function, or the code to answer in its place.
+    #[inline]
+    pub(crate) fn get(&self) -> Result<F, c_int> {
+        match self.found.get() {
+            Some(Some(function)) => Ok(*function),
+            _ => self.look_up(),
+        }
+    }
+
+    #[cold]
+    fn look_up(&self) -> Result<F, c_int> {
+        let Ok(library) = library() else {
+            return Err(match self.name {
+                "cuInit" => CUresult::CUDA_ERROR_NO_DEVICE,
+                _ => CUresult::CUDA_ERROR_NOT_INITIALIZED,
+            } as c_int);
+        };
+        let found = self.found.get_or_init(|| {
+            // SAFETY: the driver keeps the C signature of an exported name for ever
+            // (a changed one gets a new name, `_v2`). That `F` is this signature is
+            // checked against `cust_raw` where `symbols.rs` declares it; `Describe`
+            // is cust_raw's type but for the enum, which is a C int. The library is
+            // never closed, so the pointer stays valid.
+            unsafe { library.get::<F>(self.name) }
+                .ok()
+                .map(|symbol| *symbol)
+        });
+        found.ok_or(CUresult::CUDA_ERROR_NOT_FOUND as c_int)
+    }
+}
