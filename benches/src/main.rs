@@ -1,1 +1,7 @@
+//! warpfold-bench
+mod data;
+mod machine;
+mod peers;
+mod report;
+mod timing;
 fn main() {}

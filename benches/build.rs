@@ -1,0 +1,44 @@
+//! Gives the binary the commit it was built from: a record without one cannot be repeated.
+
+use std::process::Command;
+
+fn main() {
+    // The commit moves with this log; the rest is what the measured code is made of.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    for path in MEASURED {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    println!(
+        "cargo::rustc-env=WARPFOLD_COMMIT={}",
+        commit().unwrap_or("unknown".into())
+    );
+}
+
+const MEASURED: [&str; 8] = [
+    "Cargo.toml",
+    "build.rs",
+    "src",
+    "peers",
+    "../host",
+    "../kernels-gpu",
+    "../toolchain/cuda_std",
+    "../toolchain/cuda_builder",
+];
+
+fn commit() -> Option<String> {
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let changed = git(&[["status", "--porcelain", "--"].as_slice(), &MEASURED].concat())?;
+    Some(if changed.is_empty() {
+        commit
+    } else {
+        commit + " with uncommitted changes"
+    })
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,338 @@
+//! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB), compiled by the nvcc of this
+//! machine at run time and loaded. Where there is no nvcc there are no peers; nothing else changes.
+
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail, ensure};
+use libloading::{Library, Symbol};
+use serde::Serialize;
+
+const SOURCE: &str = include_str!("../peers/ladder.cu");
+
+/// The twins index with `int`, and reduce_5 steps past n by up to one grid.
+pub const TWIN_MAX_N: usize = 1 << 30;
+
+/// What the peers were built with.
+#[derive(Clone, Debug, Serialize)]
+pub struct Built {
+    pub nvcc: PathBuf,
+    /// nvcc's own words: `release 13.0, V13.0.88`.
+    pub nvcc_version: String,
+    pub nvcc_flags: Vec<String>,
+    pub cub_version: String,
+}
+
+/// The loaded peers.
+pub struct Peers {
+    library: Library,
+    pub built: Built,
+}
+
+/// What one peer works on. The buffers are device addresses in the context that owns `stream`.
+#[derive(Clone, Copy)]
+pub struct Launch {
+    pub input: u64,
+    pub n: usize,
+    pub result: u64,
+    pub stream: *mut c_void,
+}
+
+/// How a twin is launched.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub threads: u32,
+    /// Elements per thread of reduce_5's loop; the other rungs ignore it.
+    pub chunks: u32,
+    /// Scratch for the partials of the odd and of the even passes.
+    pub partials: [u64; 2],
+}
+
+type TwinFn = unsafe extern "C" fn(
+    *const i32,
+    i32,
+    i32,
+    i32,
+    *mut i32,
+    *mut i32,
+    *mut i32,
+    *mut c_void,
+) -> i32;
+type CubFn =
+    unsafe extern "C" fn(*mut c_void, *mut usize, *const i32, i64, *mut i32, *mut c_void) -> i32;
+type VersionFn = unsafe extern "C" fn() -> i32;
+type ErrorStringFn = unsafe extern "C" fn(i32) -> *const c_char;
+
+impl Peers {
+    /// Compiles the peers for a device of this compute capability, or takes them from the cache,
+    /// and loads them. The error is the reason for going on without.
+    pub fn build(capability: (u32, u32)) -> Result<Peers> {
+        let nvcc = find_nvcc()?;
+        let nvcc_version = version(&nvcc)?;
+        let nvcc_flags = flags(capability);
+        let library = compile(&nvcc, &nvcc_version, &nvcc_flags)?;
+        // SAFETY: the library is what nvcc made of SOURCE (the cache's file name carries a hash of
+        // SOURCE, flags and compiler); its initialisers are CUDA's registration of kernels.
+        let library = unsafe { Library::new(&library) }
+            .with_context(|| format!("cannot load {}", library.display()))?;
+        // SAFETY: SOURCE defines `extern "C" int cub_version()`.
+        let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
+        let cub_version = format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100);
+        Ok(Peers {
+            library,
+            built: Built {
+                nvcc,
+                nvcc_version,
+                nvcc_flags,
+                cub_version,
+            },
+        })
+    }
+
+    /// The twin of the rung that is called `kernel`.
+    pub fn twin(&self, kernel: &str) -> Result<Twin<'_>> {
+        // SAFETY: SOURCE defines every `twin_*` with this signature (its two TWIN macros).
+        let call = unsafe { self.library.get(format!("twin_{kernel}")) }
+            .with_context(|| format!("ladder.cu has no twin of {kernel}"))?;
+        Ok(Twin { peers: self, call })
+    }
+
+    /// CUB's sum of `n` integers.
+    pub fn cub(&self) -> Result<Cub<'_>> {
+        // SAFETY: SOURCE defines `cub_sum` with this signature.
+        let call = unsafe { self.library.get::<CubFn>(c"cub_sum") }?;
+        Ok(Cub { peers: self, call })
+    }
+
+    fn check(&self, status: i32, what: &str) -> Result<()> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: SOURCE defines `error_string` with this signature; the text it gives is a
+        // constant of the CUDA runtime and ends in a zero.
+        let text = unsafe {
+            let error_string = self.library.get::<ErrorStringFn>(c"error_string")?;
+            CStr::from_ptr(error_string(status))
+                .to_string_lossy()
+                .into_owned()
+        };
+        bail!("{what}: {text} (CUDA error {status})")
+    }
+}
+
+/// nvcc's twin of one rung.
+pub struct Twin<'a> {
+    peers: &'a Peers,
+    call: Symbol<'a, TwinFn>,
+}
+
+impl Twin<'_> {
+    /// Launches every pass on the stream; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other:
+    ///   `input` with `n` integers, `result` with one, `partials` with `ceil(n / threads)` and
+    ///   `ceil(ceil(n / threads) / threads)`.
+    pub unsafe fn enqueue(&self, on: Launch, shape: Shape) -> Result<()> {
+        ensure!(
+            on.n <= TWIN_MAX_N,
+            "the twins index with int: n <= {TWIN_MAX_N}, not {}",
+            on.n
+        );
+        // SAFETY: the caller's promise; n fits an int (above), as do threads and chunks, which the
+        // rung itself was planned with.
+        let status = unsafe {
+            (self.call)(
+                on.input as *const i32,
+                on.n as i32,
+                shape.threads as i32,
+                shape.chunks as i32,
+                shape.partials[0] as *mut i32,
+                shape.partials[1] as *mut i32,
+                on.result as *mut i32,
+                on.stream,
+            )
+        };
+        self.peers.check(status, "nvcc's twin")
+    }
+}
+
+/// `cub::DeviceReduce::Sum`.
+pub struct Cub<'a> {
+    peers: &'a Peers,
+    call: Symbol<'a, CubFn>,
+}
+
+impl Cub<'_> {
+    /// Bytes of temporary storage for `n` integers.
+    pub fn temp_bytes(&self, n: usize) -> Result<usize> {
+        let mut bytes = 0;
+        let (none, stream) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        let status = unsafe {
+            (self.call)(
+                none,
+                &mut bytes,
+                std::ptr::null(),
+                n as i64,
+                std::ptr::null_mut(),
+                stream,
+            )
+        };
+        self.peers
+            .check(status, "cub::DeviceReduce::Sum, temporary storage")?;
+        Ok(bytes)
+    }
+
+    /// Launches the sum on the stream; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    /// As for [`Twin::enqueue`], with `temp` of `temp_bytes` bytes, as
+    /// [`Cub::temp_bytes`] says for this `n`, in the place of `partials`.
+    pub unsafe fn enqueue(&self, on: Launch, temp: u64, mut temp_bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let status = unsafe {
+            (self.call)(
+                temp as *mut c_void,
+                &mut temp_bytes,
+                on.input as *const i32,
+                on.n as i64,
+                on.result as *mut i32,
+                on.stream,
+            )
+        };
+        self.peers.check(status, "cub::DeviceReduce::Sum")
+    }
+}
+
+fn find_nvcc() -> Result<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let toolkit = env::var_os("CUDA_PATH").map(|root| PathBuf::from(root).join("bin"));
+    let folders = env::split_paths(&path)
+        .chain(toolkit)
+        .chain(["/usr/local/cuda/bin".into()]);
+    find_nvcc_in(folders)
+        .context("nvcc was not found on PATH, in CUDA_PATH/bin, or in /usr/local/cuda/bin")
+}
+
+fn find_nvcc_in(folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
+    folders
+        .into_iter()
+        .map(|folder| folder.join(&name))
+        .find(|nvcc| nvcc.is_file())
+}
+
+/// nvcc's version, in its own words: the release without what stands around it.
+fn version(nvcc: &Path) -> Result<String> {
+    let text = run(Command::new(nvcc).arg("--version"))?;
+    let release = text.lines().find_map(|line| line.split_once("release "));
+    Ok(release.map_or_else(
+        || text.trim().to_owned(),
+        |(_, rest)| format!("release {rest}"),
+    ))
+}
+
+fn flags((major, minor): (u32, u32)) -> Vec<String> {
+    let arch = format!("-arch=sm_{major}{minor}");
+    [
+        "-O3",
+        &arch,
+        "-shared",
+        "-Xcompiler",
+        "-fPIC",
+        "-cudart",
+        "static",
+    ]
+    .map(String::from)
+    .into()
+}
+
+/// The shared library, compiled unless the cache has it. Its name says what it was made from.
+fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    (SOURCE, nvcc, nvcc_version, flags).hash(&mut hasher);
+    let key = hasher.finish();
+
+    let folder = cache_dir().context("no home folder to keep the compiled peers in")?;
+    let library = folder.join(format!("ladder-{key:016x}.so"));
+    if library.is_file() {
+        return Ok(library);
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+
+    // Compiled beside its place and then moved, so that an interrupted compiler leaves nothing
+    // that looks finished.
+    let work = tempfile::tempdir_in(&folder)
+        .with_context(|| format!("cannot write in {}", folder.display()))?;
+    let (source, output) = (work.path().join("ladder.cu"), work.path().join("ladder.so"));
+    fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
+    run(Command::new(nvcc)
+        .args(flags)
+        .arg("-o")
+        .arg(&output)
+        .arg(&source))?;
+    fs::rename(&output, &library).with_context(|| format!("cannot write {}", library.display()))?;
+    Ok(library)
+}
+
+fn cache_dir() -> Option<PathBuf> {
+    let set = env::var_os("XDG_CACHE_HOME").filter(|folder| Path::new(folder).is_absolute());
+    let cache = set
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".cache")))?;
+    Some(cache.join("warpfold"))
+}
+
+fn run(command: &mut Command) -> Result<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {name}"))?;
+    if !output.status.success() {
+        let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+        let said = [output.stdout, output.stderr].concat();
+        bail!(
+            "{name} {} ended with {}:\n{}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&said).trim()
+        );
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nvcc_is_taken_from_the_first_folder_that_has_it() {
+        let (empty, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let nvcc = full.path().join(format!("nvcc{}", env::consts::EXE_SUFFIX));
+        fs::write(&nvcc, "").unwrap();
+        let folders = [empty.path().to_owned(), full.path().to_owned()];
+        assert_eq!(find_nvcc_in(folders), Some(nvcc));
+        assert_eq!(find_nvcc_in([empty.path().to_owned()]), None);
+    }
+
+    #[test]
+    fn the_architecture_is_the_devices() {
+        assert!(flags((9, 0)).contains(&"-arch=sm_90".to_owned()));
+        assert!(flags((12, 0)).contains(&"-arch=sm_120".to_owned()));
+    }
+
+    #[test]
+    fn a_compiler_that_fails_is_quoted() {
+        let error = run(Command::new("sh").args(["-c", "echo no such arch >&2; exit 3"]));
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("no such arch") && error.contains("3"),
+            "{error}"
+        );
+    }
+}
