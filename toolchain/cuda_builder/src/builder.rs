@@ -1,0 +1,288 @@
+//! The builder: what to compile, how, and the steps in their order.
+
+use crate::cargo::{self, DeviceBuild};
+use crate::error::At;
+use crate::llvm::Llvm;
+use crate::toolchain::{self, DeviceToolchain};
+use crate::{CudaBuilderError, NvvmArch, passes, ptx};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::{env, fs, thread};
+
+/// PTX for one architecture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ptx {
+    /// The architecture.
+    pub arch: NvvmArch,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Permissions to compute floats faster than IEEE 754 says.
+#[derive(Clone, Copy, Debug, Hash)]
+pub(crate) struct FloatOptions {
+    pub(crate) fma_contraction: bool,
+    pub(crate) ftz: bool,
+    pub(crate) fast_div: bool,
+    pub(crate) fast_sqrt: bool,
+}
+
+/// Compiles one crate of kernels. See the [crate](crate) for an example.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is compiled until `build` is called"]
+pub struct CudaBuilder {
+    krate: PathBuf,
+    arches: Vec<NvvmArch>,
+    release: bool,
+    line_info: bool,
+    emit_llvm_ir: bool,
+    floats: FloatOptions,
+    ptx_isa: u32,
+    build_args: Vec<String>,
+    copy_to: Option<PathBuf>,
+    final_module_path: Option<PathBuf>,
+}
+
+impl CudaBuilder {
+    /// A builder for the crate whose folder is `path_to_crate_root`, relative to the current
+    /// folder (in a build script: to the package being built).
+    pub fn new(path_to_crate_root: impl AsRef<Path>) -> Self {
+        Self {
+            krate: path_to_crate_root.as_ref().to_owned(),
+            arches: vec![NvvmArch::Compute75],
+            release: true,
+            line_info: false,
+            emit_llvm_ir: false,
+            floats: FloatOptions { fma_contraction: true, ftz: false, fast_div: false, fast_sqrt: false },
+            ptx_isa: 0,
+            build_args: Vec::new(),
+            copy_to: None,
+            final_module_path: None,
+        }
+    }
+
+    /// The architecture to write PTX for; [`NvvmArch::Compute75`] unless said otherwise.
+    pub fn arch(self, arch: NvvmArch) -> Self {
+        self.arches([arch])
+    }
+
+    /// Several architectures, from one compilation; half a second each.
+    pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
+        self.arches = arches.into_iter().collect();
+        self
+    }
+
+    /// Whether to leave out overflow checks and debug assertions; on unless said otherwise.
+    pub fn release(mut self, release: bool) -> Self {
+        self.release = release;
+        self
+    }
+
+    /// Whether PTX names the Rust line of every instruction, for profilers and `nvdisasm -g`. The
+    /// machine code is the same with and without; off unless said otherwise.
+    pub fn generate_line_info(mut self, line_info: bool) -> Self {
+        self.line_info = line_info;
+        self
+    }
+
+    /// Whether to write LLVM's text beside the PTX, `.ll`, as it is after optimisation.
+    pub fn emit_llvm_ir(mut self, emit: bool) -> Self {
+        self.emit_llvm_ir = emit;
+        self
+    }
+
+    /// Whether `a * b + c` may be rounded once instead of twice; on unless said otherwise, as in
+    /// nvcc.
+    pub fn fma_contraction(mut self, contract: bool) -> Self {
+        self.floats.fma_contraction = contract;
+        self
+    }
+
+    /// Whether subnormal `f32` count as zero; off unless said otherwise.
+    pub fn ftz(mut self, ftz: bool) -> Self {
+        self.floats.ftz = ftz;
+        self
+    }
+
+    /// Whether `f32` division may be approximate (`div.approx`); off unless said otherwise.
+    pub fn fast_div(mut self, fast: bool) -> Self {
+        self.floats.fast_div = fast;
+        self
+    }
+
+    /// Whether `f32` square roots may be approximate (`sqrt.approx`); off unless said otherwise.
+    pub fn fast_sqrt(mut self, fast: bool) -> Self {
+        self.floats.fast_sqrt = fast;
+        self
+    }
+
+    /// The PTX ISA to write, as LLVM counts them (81 is PTX 8.1), if it is above the oldest that
+    /// knows the architecture. A newer one needs a newer driver.
+    pub fn ptx_isa(mut self, isa: u32) -> Self {
+        self.ptx_isa = isa;
+        self
+    }
+
+    /// More arguments for the nested cargo: features, for example.
+    pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
+        self.build_args.extend(args.iter().map(|a| a.as_ref().to_owned()));
+        self
+    }
+
+    /// Copies the PTX here too. With several architectures the name gets each one's before its
+    /// extension: `kernels.ptx` becomes `kernels.sm_80.ptx`.
+    pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
+        self.copy_to = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Writes the PTX here instead of in cargo's target folder; with several architectures as
+    /// [`copy_to`](Self::copy_to).
+    pub fn final_module_path(mut self, path: impl AsRef<Path>) -> Self {
+        self.final_module_path = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Compiles, and gives the PTX of the first architecture.
+    ///
+    /// # Errors
+    ///
+    /// As [`build_all`](Self::build_all).
+    pub fn build(self) -> Result<PathBuf, CudaBuilderError> {
+        Ok(self.build_all()?.swap_remove(0).path)
+    }
+
+    /// Compiles, and gives the PTX of every architecture, in the order asked for. Files are
+    /// written only when their content changes.
+    ///
+    /// # Errors
+    ///
+    /// When there is no device compiler, the kernels do not compile, a shared static has an
+    /// initial value, or the module needs symbols that nobody defines.
+    pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
+        let package = cargo::Package::read(&self.krate)?;
+        // First of all, so that a build that fails is tried again when its cause changes.
+        package.print_rerun_if();
+        let toolchain = toolchain::find()?;
+        let bitcode = DeviceBuild {
+            package: &package,
+            toolchain: &toolchain,
+            checks: !self.release,
+            line_info: self.line_info,
+            args: &self.build_args,
+        }
+        .run()?;
+        let stamp = self.stamp(&bitcode, &toolchain)?;
+
+        // One thread per architecture: each parses the bitcode into a context of its own.
+        thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .arches
+                .iter()
+                .map(|&arch| {
+                    let (this, package, bitcode, toolchain) = (&self, &package, &bitcode, &toolchain);
+                    scope.spawn(move || this.emit(arch, package, bitcode, toolchain, stamp))
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().expect("emission does not panic")).collect()
+        })
+    }
+
+    /// Writes the PTX of one architecture, unless it is there already.
+    fn emit(
+        &self,
+        arch: NvvmArch,
+        package: &cargo::Package,
+        bitcode: &Path,
+        toolchain: &DeviceToolchain,
+        stamp: u64,
+    ) -> Result<Ptx, CudaBuilderError> {
+        let path = self.output(arch, package, bitcode);
+        let stamp_file = path.with_extension("ptx.stamp");
+        let stamp = format!("{stamp:016x}\n");
+        let fresh = path.is_file() && fs::read_to_string(&stamp_file).is_ok_and(|s| s == stamp);
+        if !fresh {
+            let text = self.compile(arch, package, bitcode, toolchain, &path)?;
+            write_if_changed(&path, &text)?;
+            fs::write(&stamp_file, stamp).at(&stamp_file)?;
+        }
+        if let Some(copy) = &self.copy_to {
+            let copy = self.named(copy, arch);
+            write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
+        }
+        Ok(Ptx { arch, path })
+    }
+
+    fn compile(
+        &self,
+        arch: NvvmArch,
+        package: &cargo::Package,
+        bitcode: &Path,
+        toolchain: &DeviceToolchain,
+        path: &Path,
+    ) -> Result<String, CudaBuilderError> {
+        let failed = |step| move |message| CudaBuilderError::Llvm { step, arch: arch.sm(), message };
+        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
+        let module = llvm.parse(bitcode).map_err(failed("reading the bitcode"))?;
+        if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
+            return Err(CudaBuilderError::NoKernels { krate: package.name.clone() });
+        }
+        passes::prepare(&module, self.floats)?;
+
+        let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
+        let machine = module.target_machine(arch.sm(), &isa).map_err(failed("setting up the target"))?;
+        module.run_passes(passes::PIPELINE, &machine).map_err(failed("optimisation"))?;
+        let symbols = passes::unresolved(&module);
+        if !symbols.is_empty() {
+            return Err(CudaBuilderError::Unresolved { krate: package.name.clone(), symbols });
+        }
+        if self.emit_llvm_ir {
+            write_if_changed(&path.with_extension("ll"), &module.to_text())?;
+        }
+        let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
+        Ok(if self.line_info { ptx::keep_lines_only(&text) } else { text })
+    }
+
+    /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
+    /// outputs, else in the nested target folder.
+    fn output(&self, arch: NvvmArch, package: &cargo::Package, bitcode: &Path) -> PathBuf {
+        if let Some(path) = &self.final_module_path {
+            return self.named(path, arch);
+        }
+        let name = format!("{}.{}.ptx", package.lib_name(), arch.sm());
+        match env::var_os("OUT_DIR") {
+            Some(out) => PathBuf::from(out).join(name),
+            None => bitcode.with_file_name(name),
+        }
+    }
+
+    fn named(&self, path: &Path, arch: NvvmArch) -> PathBuf {
+        if self.arches.len() == 1 {
+            return path.to_owned();
+        }
+        let extension = path.extension().unwrap_or("ptx".as_ref()).to_string_lossy();
+        path.with_extension(format!("{}.{extension}", arch.sm()))
+    }
+
+    /// A number that differs when anything that decides the PTX differs.
+    fn stamp(&self, bitcode: &Path, toolchain: &DeviceToolchain) -> Result<u64, CudaBuilderError> {
+        let mut hasher = DefaultHasher::new();
+        fs::read(bitcode).at(bitcode)?.hash(&mut hasher);
+        (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
+        (&toolchain.libllvm, passes::PIPELINE, BUILDER).hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+}
+
+/// The builder's own code, as far as it decides the PTX.
+const BUILDER: [&str; 3] = [include_str!("passes.rs"), include_str!("ptx.rs"), include_str!("builder.rs")];
+
+fn write_if_changed(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).at(dir)?;
+    }
+    fs::write(path, text).at(path)
+}

@@ -1,0 +1,280 @@
+//! The nested cargo: from a crate of kernels to one module of bitcode.
+//!
+//! The kernels' crate is an ordinary library. All that makes it device code comes from here, on
+//! the command line, so that the same crate also compiles, tests and lints for the host.
+//!
+//! The outer cargo holds its target folder locked while a build script runs, so the nested one
+//! has a folder of its own, `cuda-builder` inside it, shared by everything that is built there:
+//! `core` is compiled once. Flags that would make cargo compile it again (line numbers) get a
+//! subfolder each.
+
+use crate::CudaBuilderError;
+use crate::error::At;
+use crate::toolchain::DeviceToolchain;
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// The crate to compile.
+pub(crate) struct Package {
+    pub(crate) name: String,
+    root: PathBuf,
+    target_dir: PathBuf,
+    /// The folders of the local crates it is made of, itself included.
+    local_crates: BTreeSet<PathBuf>,
+    lock_file: PathBuf,
+}
+
+impl Package {
+    /// Asks cargo about the crate in `root`.
+    pub(crate) fn read(root: &Path) -> Result<Self, CudaBuilderError> {
+        let root = root.canonicalize().map_err(|e| CudaBuilderError::NotACrate {
+            path: root.to_owned(),
+            why: e.to_string(),
+        })?;
+        let manifest = root.join("Cargo.toml");
+        let not_a_crate = |why: String| CudaBuilderError::NotACrate { path: root.clone(), why };
+
+        let mut command = cargo();
+        command.args(["metadata", "--format-version", "1", "--filter-platform", TARGET, "--manifest-path"]);
+        let output = run(command.arg(&manifest))?;
+        if !output.status.success() {
+            return Err(not_a_crate(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        }
+        let metadata: serde_json::Value =
+            serde_json::from_slice(&output.stdout).map_err(|e| not_a_crate(e.to_string()))?;
+
+        let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let id = |p: &serde_json::Value| p["id"].as_str().unwrap_or_default().to_owned();
+        let path = |p: &serde_json::Value| PathBuf::from(p["manifest_path"].as_str().unwrap_or_default());
+        let this = packages
+            .iter()
+            .find(|p| path(p) == manifest)
+            .ok_or_else(|| not_a_crate("it is a workspace without a package of its own".to_owned()))?;
+
+        // Everything the crate is made of: the closure over cargo's graph, of which only the crates
+        // without a source, the local ones, can change under us.
+        let nodes = metadata["resolve"]["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut reached = BTreeSet::from([id(this)]);
+        let mut queue = vec![id(this)];
+        while let Some(next) = queue.pop() {
+            let node = nodes.iter().find(|n| n["id"].as_str() == Some(&next));
+            let needs = node.and_then(|n| n["dependencies"].as_array()).map(Vec::as_slice).unwrap_or_default();
+            for dependency in needs.iter().filter_map(|d| d.as_str()) {
+                if reached.insert(dependency.to_owned()) {
+                    queue.push(dependency.to_owned());
+                }
+            }
+        }
+        let local_crates = packages
+            .iter()
+            .filter(|p| p["source"].is_null() && reached.contains(&id(p)))
+            .filter_map(|p| Some(path(p).parent()?.to_owned()))
+            .collect();
+
+        let workspace = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
+        let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or_default());
+        Ok(Self {
+            name: this["name"].as_str().unwrap_or_default().to_owned(),
+            target_dir: outer_target_dir().unwrap_or(target).join("cuda-builder"),
+            lock_file: workspace.join("Cargo.lock"),
+            local_crates,
+            root,
+        })
+    }
+
+    /// The name of the crate's library: the package's with underscores.
+    pub(crate) fn lib_name(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// Tells the outer cargo, if this is a build script, what the PTX is made of.
+    pub(crate) fn print_rerun_if(&self) {
+        if env::var_os("OUT_DIR").is_none() {
+            return;
+        }
+        for krate in &self.local_crates {
+            for part in ["src", "Cargo.toml", "build.rs"] {
+                let part = krate.join(part);
+                if part.exists() {
+                    println!("cargo:rerun-if-changed={}", part.display());
+                }
+            }
+        }
+        println!("cargo:rerun-if-changed={}", self.lock_file.display());
+        for variable in ["CUDA_BUILDER_RUSTC", "CUDA_BUILDER_LIBLLVM", "CUDA_BUILDER_CACHE"] {
+            println!("cargo:rerun-if-env-changed={variable}");
+        }
+    }
+}
+
+/// One run of the nested cargo.
+pub(crate) struct DeviceBuild<'a> {
+    pub(crate) package: &'a Package,
+    pub(crate) toolchain: &'a DeviceToolchain,
+    /// Overflow checks and debug assertions.
+    pub(crate) checks: bool,
+    pub(crate) line_info: bool,
+    pub(crate) args: &'a [String],
+}
+
+impl DeviceBuild<'_> {
+    /// Compiles, and gives the file of bitcode.
+    pub(crate) fn run(&self) -> Result<PathBuf, CudaBuilderError> {
+        let target_dir = self.target_dir();
+        let deps = target_dir.join(TARGET).join("release/deps");
+        let bitcode = deps.join(format!("{}.bc", self.package.lib_name()));
+
+        self.cargo(&target_dir)?;
+        if !bitcode.is_file() {
+            // cargo thinks the crate fresh because it knows nothing of the bitcode; forget it.
+            let prints = target_dir.join(TARGET).join("release/.fingerprint");
+            for entry in fs::read_dir(&prints).at(&prints)?.flatten() {
+                let name = entry.file_name();
+                if name.to_string_lossy().starts_with(&format!("{}-", self.package.name)) {
+                    fs::remove_dir_all(entry.path()).at(&entry.path())?;
+                }
+            }
+            self.cargo(&target_dir)?;
+        }
+        if !bitcode.is_file() {
+            return Err(CudaBuilderError::NoBitcode { bitcode, target_dir });
+        }
+        Ok(bitcode)
+    }
+
+    fn target_dir(&self) -> PathBuf {
+        match (self.line_info, self.checks) {
+            (false, false) => self.package.target_dir.clone(),
+            (true, false) => self.package.target_dir.join("lines"),
+            (false, true) => self.package.target_dir.join("checks"),
+            (true, true) => self.package.target_dir.join("lines-checks"),
+        }
+    }
+
+    fn cargo(&self, target_dir: &Path) -> Result<(), CudaBuilderError> {
+        // Panics trap in place, without a handler or a message: nothing on a GPU could print it.
+        // JumpThreading may duplicate barriers (fixed in rustc 1.97); it is off for all crates.
+        let mut flags = vec![
+            "-Zunstable-options",
+            "-Cpanic=immediate-abort",
+            "-Zmir-enable-passes=-JumpThreading",
+            "-Ctarget-cpu=sm_75",
+        ];
+        if self.line_info {
+            flags.push("-Cdebuginfo=line-tables-only");
+        }
+
+        let mut command = cargo();
+        command
+            .current_dir(&self.package.root)
+            .env("RUSTC", &self.toolchain.rustc)
+            // Unstable options are needed for the device alone; the host stays on stable.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
+            .args(["rustc", "--lib", "--crate-type", "cdylib", "--release"])
+            .args(["--target", TARGET, "-Zbuild-std=core", "--target-dir"])
+            .arg(target_dir);
+        // [profile] in a member's manifest is ignored by cargo, hence --config.
+        for setting in [
+            "lto=\"fat\"",
+            "codegen-units=1",
+            "opt-level=3",
+            "incremental=false",
+            "debug=0",
+            "strip=false",
+            &format!("overflow-checks={}", self.checks),
+            &format!("debug-assertions={}", self.checks),
+        ] {
+            command.arg("--config").arg(format!("profile.release.{setting}"));
+        }
+        command.args(self.args).arg("--").args([
+            // There is nothing to link: the bitcode is the product.
+            "-Clinker=true",
+            "-Clinker-flavor=llbc",
+            "--emit=llvm-bc",
+            "-Cno-prepopulate-passes",
+            "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch)",
+        ]);
+
+        let output = run(&mut command)?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(CudaBuilderError::BuildFailed {
+                krate: self.package.name.clone(),
+                code: output.status.code().unwrap_or(-1),
+                output: text.into_owned(),
+            });
+        }
+        // A build script's lines are shown only when cargo is told that they are warnings.
+        if text.contains("warning:") && env::var_os("OUT_DIR").is_none() {
+            eprint!("{text}");
+        }
+        Ok(())
+    }
+}
+
+/// A cargo free of everything that an outer build told its own.
+fn cargo() -> Command {
+    let program = env::var_os("CARGO").filter(|c| !c.is_empty()).unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        if belongs_to_outer_build(&name) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn belongs_to_outer_build(name: &OsString) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    // Where things lie, how to reach the registry, how many jobs may run: these stay.
+    const KEEP: [&str; 4] = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL"];
+    const KEEP_PREFIXES: [&str; 4] = ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"];
+    const DROP: [&str; 12] = [
+        "RUSTFLAGS", "RUSTDOCFLAGS", "RUSTUP_TOOLCHAIN", "TARGET", "HOST", "OUT_DIR", "PROFILE", "OPT_LEVEL",
+        "DEBUG", "NUM_JOBS", "LD_LIBRARY_PATH", "CLIPPY_ARGS",
+    ];
+    const DROP_PREFIXES: [&str; 5] = ["CARGO", "__CARGO", "DEP_", "RUSTC", "RUSTDOC"];
+
+    let kept = KEEP.contains(&name) || KEEP_PREFIXES.iter().any(|p| name.starts_with(p));
+    !kept && (DROP.contains(&name) || DROP_PREFIXES.iter().any(|p| name.starts_with(p)))
+}
+
+/// The target folder of the cargo that runs this: for a build script the folder above `OUT_DIR`
+/// that cargo has tagged, else what the environment says.
+fn outer_target_dir() -> Option<PathBuf> {
+    let Some(out) = env::var_os("OUT_DIR") else {
+        return env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    };
+    let out = PathBuf::from(out);
+    out.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file()).map(Path::to_owned)
+}
+
+fn run(command: &mut Command) -> Result<std::process::Output, CudaBuilderError> {
+    command.output().map_err(|source| CudaBuilderError::Spawn {
+        program: command.get_program().to_string_lossy().into_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::belongs_to_outer_build;
+
+    #[test]
+    fn the_registry_and_the_jobserver_survive_and_the_outer_build_does_not() {
+        for name in ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_X_INDEX", "PATH", "HOME"] {
+            assert!(!belongs_to_outer_build(&name.into()), "{name} must stay");
+        }
+        for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR",
+            "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "DEP_X_Y", "OUT_DIR"] {
+            assert!(belongs_to_outer_build(&name.into()), "{name} must go");
+        }
+    }
+}

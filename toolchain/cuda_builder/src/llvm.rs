@@ -1,0 +1,454 @@
+//! The part of LLVM's C interface that the builder uses, loaded at run time from the libLLVM of
+//! the compiler that wrote the bitcode.
+//!
+//! `Api` is the raw table of functions; `Module` owns a context and a module and is all that the
+//! rest of the crate sees. A context belongs to one thread.
+
+mod api;
+
+use api::Api;
+use api::{Attribute, BasicBlock, Builder};
+pub(crate) use api::Value;
+use std::ffi::{CStr, CString, c_char};
+use std::path::Path;
+use std::ptr;
+
+/// A loaded libLLVM with the NVPTX back-end registered.
+pub(crate) struct Llvm {
+    api: Api,
+}
+
+impl Llvm {
+    /// Loads `library` and registers its NVPTX back-end.
+    pub(crate) fn load(library: &Path) -> Result<Self, String> {
+        let api = Api::load(library).map_err(|e| format!("{}: {e}", library.display()))?;
+        // SAFETY: registration takes no arguments and may be repeated.
+        unsafe {
+            (api.LLVMInitializeNVPTXTargetInfo)();
+            (api.LLVMInitializeNVPTXTarget)();
+            (api.LLVMInitializeNVPTXTargetMC)();
+            (api.LLVMInitializeNVPTXAsmPrinter)();
+        }
+        Ok(Self { api })
+    }
+
+    /// Parses the bitcode in `file`.
+    pub(crate) fn parse(&self, file: &Path) -> Result<Module<'_>, String> {
+        let path = c_string(&file.to_string_lossy());
+        // SAFETY: every pointer handed over is alive for the call; the context outlives the module
+        // and both are owned by the `Module` that is returned (or disposed of on failure).
+        unsafe {
+            let mut buffer = ptr::null_mut();
+            let mut message = ptr::null_mut();
+            if (self.api.LLVMCreateMemoryBufferWithContentsOfFile)(path.as_ptr(), &mut buffer, &mut message) != 0 {
+                return Err(self.take_message(message));
+            }
+            let context = (self.api.LLVMContextCreate)();
+            let mut module = ptr::null_mut();
+            // Takes the buffer, on success and on failure.
+            if (self.api.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
+                (self.api.LLVMContextDispose)(context);
+                return Err(self.take_message(message));
+            }
+            let builder = (self.api.LLVMCreateBuilderInContext)(context);
+            Ok(Module { llvm: self, context, module, builder })
+        }
+    }
+
+    /// Copies and frees a message of LLVM's.
+    ///
+    /// # Safety
+    ///
+    /// `message` is a string that LLVM allocated, or null.
+    unsafe fn take_message(&self, message: *mut c_char) -> String {
+        if message.is_null() {
+            return "no reason given".to_owned();
+        }
+        // SAFETY: by contract a C string that LLVM allocated.
+        unsafe {
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (self.api.LLVMDisposeMessage)(message);
+            text
+        }
+    }
+}
+
+/// A module with its context.
+pub(crate) struct Module<'l> {
+    llvm: &'l Llvm,
+    context: api::Context,
+    module: api::ModuleRef,
+    builder: Builder,
+}
+
+impl Drop for Module<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the three belong to this value and are disposed of once, innermost first.
+        unsafe {
+            (self.api().LLVMDisposeBuilder)(self.builder);
+            (self.api().LLVMDisposeModule)(self.module);
+            (self.api().LLVMContextDispose)(self.context);
+        }
+    }
+}
+
+/// Thin safe-looking shells over the C functions: values stay valid as long as nobody deletes
+/// them, which only `delete_global` does.
+///
+/// Every `Value` handed in must come from this module; the crate has one module per context, and
+/// never keeps a value of another.
+// SAFETY (of all blocks below): the values come from this very module and are alive; the builder
+// and context are owned by `self`.
+#[expect(clippy::undocumented_unsafe_blocks, reason = "one reason for all of them, stated above")]
+impl Module<'_> {
+    fn api(&self) -> &Api {
+        &self.llvm.api
+    }
+
+    /// All global variables, as they are now.
+    pub(crate) fn globals(&self) -> Vec<Value> {
+        let api = self.api();
+        unsafe { chain((api.LLVMGetFirstGlobal)(self.module), |v| (api.LLVMGetNextGlobal)(v)) }
+    }
+
+    /// All functions, defined or declared.
+    pub(crate) fn functions(&self) -> Vec<Value> {
+        let api = self.api();
+        unsafe { chain((api.LLVMGetFirstFunction)(self.module), |v| (api.LLVMGetNextFunction)(v)) }
+    }
+
+    /// All instructions of `function`.
+    pub(crate) fn instructions(&self, function: Value) -> Vec<Value> {
+        let api = self.api();
+        let blocks: Vec<BasicBlock> = unsafe {
+            chain((api.LLVMGetFirstBasicBlock)(function), |b| (api.LLVMGetNextBasicBlock)(b))
+        };
+        blocks
+            .into_iter()
+            .flat_map(|b| unsafe {
+                chain((api.LLVMGetFirstInstruction)(b), |i| (api.LLVMGetNextInstruction)(i))
+            })
+            .collect()
+    }
+
+    pub(crate) fn name(&self, value: Value) -> String {
+        let mut len = 0;
+        unsafe {
+            let start = (self.api().LLVMGetValueName2)(value, &mut len);
+            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned()
+        }
+    }
+
+    pub(crate) fn set_name(&self, value: Value, name: &str) {
+        unsafe { (self.api().LLVMSetValueName2)(value, name.as_ptr().cast(), name.len()) }
+    }
+
+    pub(crate) fn function_named(&self, name: &str) -> Option<Value> {
+        let name = c_string(name);
+        let found = unsafe { (self.api().LLVMGetNamedFunction)(self.module, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    }
+
+    pub(crate) fn section(&self, global: Value) -> String {
+        unsafe {
+            let text = (self.api().LLVMGetSection)(global);
+            if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+        }
+    }
+
+    pub(crate) fn is_declaration(&self, global: Value) -> bool {
+        unsafe { (self.api().LLVMIsDeclaration)(global) != 0 }
+    }
+
+    pub(crate) fn is_used(&self, value: Value) -> bool {
+        unsafe { !(self.api().LLVMGetFirstUse)(value).is_null() }
+    }
+
+    /// Whether a global's initial value is undefined (or absent).
+    pub(crate) fn is_uninitialised(&self, global: Value) -> bool {
+        unsafe {
+            let value = (self.api().LLVMGetInitializer)(global);
+            value.is_null() || (self.api().LLVMIsUndef)(value) != 0
+        }
+    }
+
+    /// A new global like `old` in `address_space`, every use of `old` sent to it through an
+    /// address space cast; `old` is deleted.
+    pub(crate) fn move_global(&self, old: Value, address_space: u32, min_align: u32, external: bool) {
+        let api = self.api();
+        let name = self.name(old);
+        unsafe {
+            let ty = (api.LLVMGlobalGetValueType)(old);
+            let align = (api.LLVMGetAlignment)(old).max(min_align);
+            let c_name = c_string(&name);
+            let new = (api.LLVMAddGlobalInAddressSpace)(self.module, ty, c_name.as_ptr(), address_space);
+            (api.LLVMSetAlignment)(new, align);
+            if external {
+                (api.LLVMSetLinkage)(new, api::LINKAGE_EXTERNAL);
+            } else {
+                (api.LLVMSetLinkage)(new, api::LINKAGE_INTERNAL);
+                (api.LLVMSetInitializer)(new, (api.LLVMGetUndef)(ty));
+            }
+            let generic = (api.LLVMPointerTypeInContext)(self.context, 0);
+            (api.LLVMReplaceAllUsesWith)(old, (api.LLVMConstAddrSpaceCast)(new, generic));
+            (api.LLVMDeleteGlobal)(old);
+            // The old name is free only now.
+            self.set_name(new, &name);
+        }
+    }
+
+    pub(crate) fn make_internal(&self, global: Value) {
+        unsafe {
+            (self.api().LLVMSetVisibility)(global, api::VISIBILITY_DEFAULT);
+            (self.api().LLVMSetLinkage)(global, api::LINKAGE_INTERNAL);
+        }
+    }
+
+    pub(crate) fn is_kernel(&self, function: Value) -> bool {
+        unsafe { (self.api().LLVMGetFunctionCallConv)(function) == api::CALL_CONV_PTX_KERNEL }
+    }
+
+    /// The parameters of `function` that are pointers without an address space.
+    pub(crate) fn generic_pointer_params(&self, function: Value) -> Vec<Value> {
+        let api = self.api();
+        unsafe {
+            (0..(api.LLVMCountParams)(function))
+                .map(|i| (api.LLVMGetParam)(function, i))
+                .filter(|&p| {
+                    let ty = (api.LLVMTypeOf)(p);
+                    (api.LLVMGetTypeKind)(ty) == api::TYPE_KIND_POINTER
+                        && (api.LLVMGetPointerAddressSpace)(ty) == 0
+                })
+                .collect()
+        }
+    }
+
+    /// Sends every use of `param` through a cast into `address_space` and back, placed first in
+    /// `function`.
+    pub(crate) fn cast_param(&self, function: Value, param: Value, address_space: u32) {
+        let api = self.api();
+        unsafe {
+            let entry = (api.LLVMGetFirstBasicBlock)(function);
+            (api.LLVMPositionBuilderBefore)(self.builder, (api.LLVMGetFirstInstruction)(entry));
+            let there = (api.LLVMPointerTypeInContext)(self.context, address_space);
+            let back = (api.LLVMPointerTypeInContext)(self.context, 0);
+            let cast = (api.LLVMBuildAddrSpaceCast)(self.builder, param, there, c"".as_ptr());
+            let generic = (api.LLVMBuildAddrSpaceCast)(self.builder, cast, back, c"".as_ptr());
+            (api.LLVMReplaceAllUsesWith)(param, generic);
+            // That replaced the cast's own operand too.
+            (api.LLVMSetOperand)(cast, 0, param);
+        }
+    }
+
+    pub(crate) fn opcode(&self, instruction: Value) -> u32 {
+        unsafe { (self.api().LLVMGetInstructionOpcode)(instruction) }
+    }
+
+    /// For a call: what is called.
+    pub(crate) fn callee(&self, call: Value) -> Value {
+        unsafe { (self.api().LLVMGetCalledValue)(call) }
+    }
+
+    /// Whether `callee` is inline assembly that may do more than compute its outputs.
+    pub(crate) fn is_impure_asm(&self, callee: Value) -> bool {
+        unsafe {
+            !(self.api().LLVMIsAInlineAsm)(callee).is_null()
+                && (self.api().LLVMGetInlineAsmHasSideEffects)(callee) != 0
+        }
+    }
+
+    pub(crate) fn enum_attribute(&self, name: &str) -> Attribute {
+        unsafe {
+            let kind = (self.api().LLVMGetEnumAttributeKindForName)(name.as_ptr().cast(), name.len());
+            (self.api().LLVMCreateEnumAttribute)(self.context, kind, 0)
+        }
+    }
+
+    pub(crate) fn add_call_attribute(&self, call: Value, attribute: Attribute) {
+        unsafe { (self.api().LLVMAddCallSiteAttribute)(call, api::FUNCTION_INDEX, attribute) }
+    }
+
+    pub(crate) fn add_attribute(&self, function: Value, attribute: Attribute) {
+        unsafe { (self.api().LLVMAddAttributeAtIndex)(function, api::FUNCTION_INDEX, attribute) }
+    }
+
+    pub(crate) fn add_string_attribute(&self, function: Value, key: &str, value: &str) {
+        unsafe {
+            let attribute = (self.api().LLVMCreateStringAttribute)(
+                self.context,
+                key.as_ptr().cast(),
+                key.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
+            );
+            self.add_attribute(function, attribute);
+        }
+    }
+
+    pub(crate) fn remove_string_attribute(&self, function: Value, key: &str) {
+        unsafe {
+            (self.api().LLVMRemoveStringAttributeAtIndex)(
+                function,
+                api::FUNCTION_INDEX,
+                key.as_ptr().cast(),
+                key.len() as u32,
+            )
+        }
+    }
+
+    /// Adds to the fast-math flags of an instruction that has any.
+    pub(crate) fn add_fast_math(&self, instruction: Value, flags: u32) {
+        let api = self.api();
+        unsafe {
+            if (api.LLVMCanValueUseFastMathFlags)(instruction) != 0 {
+                let old = (api.LLVMGetFastMathFlags)(instruction);
+                (api.LLVMSetFastMathFlags)(instruction, old | flags);
+            }
+        }
+    }
+
+    /// The ordering of an atomic read-modify-write.
+    pub(crate) fn ordering(&self, instruction: Value) -> u32 {
+        unsafe { (self.api().LLVMGetOrdering)(instruction) }
+    }
+
+    pub(crate) fn set_ordering(&self, instruction: Value, ordering: u32) {
+        unsafe { (self.api().LLVMSetOrdering)(instruction, ordering) }
+    }
+
+    /// A fence of the same scope as `instruction`, before or after it.
+    pub(crate) fn add_fence(&self, instruction: Value, ordering: u32, after: bool) {
+        let api = self.api();
+        unsafe {
+            let place = if after { (api.LLVMGetNextInstruction)(instruction) } else { instruction };
+            (api.LLVMPositionBuilderBefore)(self.builder, place);
+            let scope = (api.LLVMGetAtomicSyncScopeID)(instruction);
+            (api.LLVMBuildFenceSyncScope)(self.builder, ordering, scope, c"".as_ptr());
+        }
+    }
+
+    pub(crate) fn inline_asm(&self) -> String {
+        let mut len = 0;
+        unsafe {
+            let start = (self.api().LLVMGetModuleInlineAsm)(self.module, &mut len);
+            String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned()
+        }
+    }
+
+    pub(crate) fn set_inline_asm(&self, text: &str) {
+        unsafe { (self.api().LLVMSetModuleInlineAsm2)(self.module, text.as_ptr().cast(), text.len()) }
+    }
+
+    /// The module as LLVM's text.
+    pub(crate) fn to_text(&self) -> String {
+        unsafe { self.llvm.take_message((self.api().LLVMPrintModuleToString)(self.module)) }
+    }
+
+    /// A machine for `cpu` and `features`, optimising as far as it can.
+    pub(crate) fn target_machine(&self, cpu: &str, features: &str) -> Result<Machine<'_>, String> {
+        let api = self.api();
+        let (cpu, features) = (c_string(cpu), c_string(features));
+        unsafe {
+            let triple = (api.LLVMGetTarget)(self.module);
+            let mut target = ptr::null_mut();
+            let mut message = ptr::null_mut();
+            if (api.LLVMGetTargetFromTriple)(triple, &mut target, &mut message) != 0 {
+                return Err(self.llvm.take_message(message));
+            }
+            let machine = (api.LLVMCreateTargetMachine)(
+                target,
+                triple,
+                cpu.as_ptr(),
+                features.as_ptr(),
+                api::CODEGEN_AGGRESSIVE,
+                api::RELOC_DEFAULT,
+                api::CODE_MODEL_DEFAULT,
+            );
+            if machine.is_null() {
+                return Err(format!("no target machine for {}", cpu.to_string_lossy()));
+            }
+            Ok(Machine { llvm: self.llvm, machine })
+        }
+    }
+
+    /// Runs a pipeline of passes. Without the machine LLVM would not know that lanes diverge, and
+    /// would miscompile warp-wide code; hence no form without it.
+    pub(crate) fn run_passes(&self, pipeline: &str, machine: &Machine<'_>) -> Result<(), String> {
+        let api = self.api();
+        let pipeline = c_string(pipeline);
+        unsafe {
+            let options = (api.LLVMCreatePassBuilderOptions)();
+            let error = (api.LLVMRunPasses)(self.module, pipeline.as_ptr(), machine.machine, options);
+            (api.LLVMDisposePassBuilderOptions)(options);
+            if error.is_null() {
+                return Ok(());
+            }
+            // Consumes the error.
+            let message = (api.LLVMGetErrorMessage)(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            (api.LLVMDisposeErrorMessage)(message);
+            Err(text)
+        }
+    }
+
+    /// The module as PTX.
+    pub(crate) fn emit_ptx(&self, machine: &Machine<'_>) -> Result<String, String> {
+        let api = self.api();
+        unsafe {
+            let mut message = ptr::null_mut();
+            let mut buffer = ptr::null_mut();
+            let failed = (api.LLVMTargetMachineEmitToMemoryBuffer)(
+                machine.machine,
+                self.module,
+                api::FILE_TYPE_ASSEMBLY,
+                &mut message,
+                &mut buffer,
+            );
+            if failed != 0 {
+                return Err(self.llvm.take_message(message));
+            }
+            let start = (api.LLVMGetBufferStart)(buffer);
+            let len = (api.LLVMGetBufferSize)(buffer);
+            let text = String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned();
+            (api.LLVMDisposeMemoryBuffer)(buffer);
+            Ok(text)
+        }
+    }
+}
+
+/// A target machine: what optimisation and emission aim at.
+pub(crate) struct Machine<'l> {
+    llvm: &'l Llvm,
+    machine: api::MachineRef,
+}
+
+impl Drop for Machine<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the machine belongs to this value and is disposed of once.
+        unsafe { (self.llvm.api.LLVMDisposeTargetMachine)(self.machine) }
+    }
+}
+
+/// The elements of one of LLVM's linked lists.
+///
+/// # Safety
+///
+/// `next` may be called on `first` and on what it returns, until it returns null.
+unsafe fn chain<T: Copy>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<*mut T> {
+    std::iter::successors((!first.is_null()).then_some(first), |&v| {
+        let v = next(v);
+        (!v.is_null()).then_some(v)
+    })
+    .collect()
+}
+
+/// Names and paths as C wants them; what follows an embedded NUL is cut off.
+fn c_string(text: &str) -> CString {
+    CString::new(text.split('\0').next().unwrap_or_default()).expect("no NUL is left")
+}
+
+/// Numbers of LLVM-C's enumerations that passes use.
+pub(crate) use api::{
+    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL, OP_FSUB,
+    ORDERING_ACQUIRE, ORDERING_ACQ_REL, ORDERING_MONOTONIC, ORDERING_RELEASE, ORDERING_SEQ_CST,
+};

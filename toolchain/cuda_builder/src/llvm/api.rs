@@ -1,0 +1,189 @@
+//! The table of C functions, with LLVM's own names, types and numbers (`llvm-c/*.h` of LLVM 22).
+
+#![allow(non_snake_case)]
+
+use libloading::Library;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::path::Path;
+
+macro_rules! opaque {
+    ($($name:ident = $tag:ident),* $(,)?) => {
+        $(
+            #[derive(Clone, Copy)]
+            pub(crate) enum $tag {}
+            pub(crate) type $name = *mut $tag;
+        )*
+    };
+}
+
+opaque! {
+    Context = ContextTag,
+    ModuleRef = ModuleTag,
+    Value = ValueTag,
+    Type = TypeTag,
+    BasicBlock = BasicBlockTag,
+    Builder = BuilderTag,
+    Attribute = AttributeTag,
+    Use = UseTag,
+    MemoryBuffer = MemoryBufferTag,
+    Target = TargetTag,
+    MachineRef = MachineTag,
+    PassOptions = PassOptionsTag,
+    ErrorRef = ErrorTag,
+}
+
+macro_rules! functions {
+    ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        /// The functions, and the library that holds them in memory.
+        pub(super) struct Api {
+            $(pub(super) $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+            _library: Library,
+        }
+
+        impl Api {
+            /// Opens the library and looks up every function.
+            pub(super) fn load(path: &Path) -> Result<Self, libloading::Error> {
+                // SAFETY: LLVM's initialisers touch nothing outside the library. The signatures are
+                // those of LLVM 22's C interface, which is kept stable.
+                unsafe {
+                    let library = Library::new(path)?;
+                    Ok(Self {
+                        $($name: *library.get(stringify!($name))?,)*
+                        _library: library,
+                    })
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+
+    LLVMContextCreate() -> Context;
+    LLVMContextDispose(Context);
+    LLVMCreateMemoryBufferWithContentsOfFile(*const c_char, *mut MemoryBuffer, *mut *mut c_char) -> c_int;
+    LLVMParseIRInContext(Context, MemoryBuffer, *mut ModuleRef, *mut *mut c_char) -> c_int;
+    LLVMDisposeModule(ModuleRef);
+    LLVMDisposeMessage(*mut c_char);
+    LLVMPrintModuleToString(ModuleRef) -> *mut c_char;
+    LLVMGetModuleInlineAsm(ModuleRef, *mut usize) -> *const c_char;
+    LLVMSetModuleInlineAsm2(ModuleRef, *const c_char, usize);
+    LLVMGetTarget(ModuleRef) -> *const c_char;
+
+    LLVMGetFirstGlobal(ModuleRef) -> Value;
+    LLVMGetNextGlobal(Value) -> Value;
+    LLVMGetFirstFunction(ModuleRef) -> Value;
+    LLVMGetNextFunction(Value) -> Value;
+    LLVMGetNamedFunction(ModuleRef, *const c_char) -> Value;
+    LLVMGetFirstBasicBlock(Value) -> BasicBlock;
+    LLVMGetNextBasicBlock(BasicBlock) -> BasicBlock;
+    LLVMGetFirstInstruction(BasicBlock) -> Value;
+    LLVMGetNextInstruction(Value) -> Value;
+
+    LLVMGetValueName2(Value, *mut usize) -> *const c_char;
+    LLVMSetValueName2(Value, *const c_char, usize);
+    LLVMGetFirstUse(Value) -> Use;
+    LLVMReplaceAllUsesWith(Value, Value);
+    LLVMSetOperand(Value, c_uint, Value);
+    LLVMTypeOf(Value) -> Type;
+    LLVMGetTypeKind(Type) -> c_uint;
+    LLVMGetPointerAddressSpace(Type) -> c_uint;
+    LLVMPointerTypeInContext(Context, c_uint) -> Type;
+    LLVMIsUndef(Value) -> c_int;
+    LLVMGetUndef(Type) -> Value;
+    LLVMConstAddrSpaceCast(Value, Type) -> Value;
+
+    LLVMAddGlobalInAddressSpace(ModuleRef, Type, *const c_char, c_uint) -> Value;
+    LLVMDeleteGlobal(Value);
+    LLVMGlobalGetValueType(Value) -> Type;
+    LLVMGetInitializer(Value) -> Value;
+    LLVMSetInitializer(Value, Value);
+    LLVMIsDeclaration(Value) -> c_int;
+    LLVMGetSection(Value) -> *const c_char;
+    LLVMGetAlignment(Value) -> c_uint;
+    LLVMSetAlignment(Value, c_uint);
+    LLVMSetLinkage(Value, c_uint);
+    LLVMSetVisibility(Value, c_uint);
+
+    LLVMGetFunctionCallConv(Value) -> c_uint;
+    LLVMCountParams(Value) -> c_uint;
+    LLVMGetParam(Value, c_uint) -> Value;
+    LLVMGetInstructionOpcode(Value) -> c_uint;
+    LLVMGetCalledValue(Value) -> Value;
+    LLVMIsAInlineAsm(Value) -> Value;
+    LLVMGetInlineAsmHasSideEffects(Value) -> c_int;
+
+    LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
+    LLVMCreateEnumAttribute(Context, c_uint, u64) -> Attribute;
+    LLVMCreateStringAttribute(Context, *const c_char, c_uint, *const c_char, c_uint) -> Attribute;
+    LLVMAddAttributeAtIndex(Value, c_uint, Attribute);
+    LLVMRemoveStringAttributeAtIndex(Value, c_uint, *const c_char, c_uint);
+    LLVMAddCallSiteAttribute(Value, c_uint, Attribute);
+
+    LLVMCanValueUseFastMathFlags(Value) -> c_int;
+    LLVMGetFastMathFlags(Value) -> c_uint;
+    LLVMSetFastMathFlags(Value, c_uint);
+
+    LLVMGetOrdering(Value) -> c_uint;
+    LLVMSetOrdering(Value, c_uint);
+    LLVMGetAtomicSyncScopeID(Value) -> c_uint;
+
+    LLVMCreateBuilderInContext(Context) -> Builder;
+    LLVMDisposeBuilder(Builder);
+    LLVMPositionBuilderBefore(Builder, Value);
+    LLVMBuildAddrSpaceCast(Builder, Value, Type, *const c_char) -> Value;
+    LLVMBuildFenceSyncScope(Builder, c_uint, c_uint, *const c_char) -> Value;
+
+    LLVMGetTargetFromTriple(*const c_char, *mut Target, *mut *mut c_char) -> c_int;
+    LLVMCreateTargetMachine(Target, *const c_char, *const c_char, *const c_char, c_uint, c_uint, c_uint) -> MachineRef;
+    LLVMDisposeTargetMachine(MachineRef);
+    LLVMTargetMachineEmitToMemoryBuffer(MachineRef, ModuleRef, c_uint, *mut *mut c_char, *mut MemoryBuffer) -> c_int;
+    LLVMGetBufferStart(MemoryBuffer) -> *const c_void;
+    LLVMGetBufferSize(MemoryBuffer) -> usize;
+    LLVMDisposeMemoryBuffer(MemoryBuffer);
+
+    LLVMCreatePassBuilderOptions() -> PassOptions;
+    LLVMDisposePassBuilderOptions(PassOptions);
+    LLVMRunPasses(ModuleRef, *const c_char, MachineRef, PassOptions) -> ErrorRef;
+    LLVMGetErrorMessage(ErrorRef) -> *mut c_char;
+    LLVMDisposeErrorMessage(*mut c_char);
+}
+
+// LLVMLinkage, LLVMVisibility, LLVMCallConv, LLVMTypeKind.
+pub(super) const LINKAGE_EXTERNAL: u32 = 0;
+pub(super) const LINKAGE_INTERNAL: u32 = 8;
+pub(super) const VISIBILITY_DEFAULT: u32 = 0;
+pub(super) const CALL_CONV_PTX_KERNEL: u32 = 71;
+pub(super) const TYPE_KIND_POINTER: u32 = 12;
+
+/// LLVMAttributeFunctionIndex: the attribute is the function's, not a parameter's.
+pub(super) const FUNCTION_INDEX: u32 = u32::MAX;
+
+// LLVMCodeGenOptLevel, LLVMRelocMode, LLVMCodeModel, LLVMCodeGenFileType.
+pub(super) const CODEGEN_AGGRESSIVE: u32 = 3;
+pub(super) const RELOC_DEFAULT: u32 = 0;
+pub(super) const CODE_MODEL_DEFAULT: u32 = 0;
+pub(super) const FILE_TYPE_ASSEMBLY: u32 = 0;
+
+// LLVMOpcode.
+pub(crate) const OP_FADD: u32 = 9;
+pub(crate) const OP_FSUB: u32 = 11;
+pub(crate) const OP_FMUL: u32 = 13;
+pub(crate) const OP_FDIV: u32 = 16;
+pub(crate) const OP_CALL: u32 = 45;
+pub(crate) const OP_ATOMIC_RMW: u32 = 57;
+
+// LLVMFastMathFlags.
+pub(crate) const FAST_MATH_CONTRACT: u32 = 1 << 5;
+pub(crate) const FAST_MATH_APPROX_FUNC: u32 = 1 << 6;
+
+// LLVMAtomicOrdering.
+pub(crate) const ORDERING_MONOTONIC: u32 = 2;
+pub(crate) const ORDERING_ACQUIRE: u32 = 4;
+pub(crate) const ORDERING_RELEASE: u32 = 5;
+pub(crate) const ORDERING_ACQ_REL: u32 = 6;
+pub(crate) const ORDERING_SEQ_CST: u32 = 7;

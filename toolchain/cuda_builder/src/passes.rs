@@ -1,0 +1,169 @@
+//! What rustc cannot say about GPU code, said to LLVM before it optimises.
+//!
+//! rustc knows neither address spaces nor convergence. The module comes here unoptimised, so
+//! that nothing has yet been moved that must not move:
+//!
+//! 1. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
+//! 2. pointer parameters of kernels are told to point into global memory, address space 1;
+//! 3. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
+//!    neither duplicated nor moved under a condition; so does every function;
+//! 4. launch attributes, written by `#[kernel]` as `//!cuda` lines, become function attributes;
+//! 5. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
+//! 6. floating-point permissions become flags of the instructions they concern;
+//! 7. everything but the kernels becomes internal, so that what is unused disappears.
+
+use crate::CudaBuilderError;
+use crate::builder::FloatOptions;
+use crate::llvm::{
+    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL,
+    OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE, ORDERING_SEQ_CST,
+};
+
+/// NVPTX's address spaces.
+const GLOBAL: u32 = 1;
+const SHARED: u32 = 3;
+
+/// The section that `#[address_space(shared)]` puts a static in.
+const SHARED_SECTION: &str = ".shared";
+
+/// The symbol behind `cuda_std::shared::dynamic_shared_mem`, and its alignment: that of the
+/// widest asynchronous copy.
+const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
+const DYNAMIC_SHARED_ALIGN: u32 = 128;
+
+/// The optimisation pipeline. Address spaces are inferred once before everything else, when all
+/// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
+pub(crate) const PIPELINE: &str = "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
+
+/// Prepares a module for [`PIPELINE`].
+pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), CudaBuilderError> {
+    move_shared_statics(module)?;
+    apply_launch_attributes(module)?;
+
+    let convergent = module.enum_attribute("convergent");
+    for function in module.functions() {
+        if module.is_declaration(function) {
+            continue;
+        }
+        module.add_attribute(function, convergent);
+        // The target machine decides, one bitcode for all architectures.
+        module.remove_string_attribute(function, "target-cpu");
+        module.remove_string_attribute(function, "target-features");
+        if floats.ftz {
+            module.add_string_attribute(function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
+        }
+
+        if module.is_kernel(function) {
+            for param in module.generic_pointer_params(function) {
+                module.cast_param(function, param, GLOBAL);
+            }
+        } else {
+            module.make_internal(function);
+        }
+
+        for instruction in module.instructions(function) {
+            match module.opcode(instruction) {
+                OP_CALL => {
+                    let callee = module.callee(instruction);
+                    if module.is_impure_asm(callee) {
+                        module.add_call_attribute(instruction, convergent);
+                    } else if floats.fast_sqrt && module.name(callee).starts_with("llvm.sqrt.f32") {
+                        module.add_fast_math(instruction, FAST_MATH_APPROX_FUNC);
+                    }
+                }
+                OP_FADD | OP_FSUB | OP_FMUL if floats.fma_contraction => {
+                    module.add_fast_math(instruction, FAST_MATH_CONTRACT);
+                }
+                OP_FDIV if floats.fast_div => module.add_fast_math(instruction, FAST_MATH_APPROX_FUNC),
+                OP_ATOMIC_RMW => spell_out_ordering(module, instruction),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
+    for global in module.globals() {
+        if module.section(global) == SHARED_SECTION {
+            if !module.is_uninitialised(global) {
+                return Err(CudaBuilderError::InitialisedShared { name: demangle(&module.name(global)) });
+            }
+            module.move_global(global, SHARED, 1, false);
+        } else if module.name(global) == DYNAMIC_SHARED {
+            module.move_global(global, SHARED, DYNAMIC_SHARED_ALIGN, true);
+        }
+    }
+    Ok(())
+}
+
+/// `//!cuda <kernel> key=value ...` lines of the module's assembly.
+fn apply_launch_attributes(module: &Module<'_>) -> Result<(), CudaBuilderError> {
+    let assembly = module.inline_asm();
+    let mut rest = String::new();
+    for line in assembly.lines() {
+        let Some(words) = line.trim_start().strip_prefix("//!cuda ") else {
+            rest.push_str(line);
+            rest.push('\n');
+            continue;
+        };
+        let mut words = words.split_whitespace();
+        let kernel = words.next().unwrap_or_default();
+        let function = module
+            .function_named(kernel)
+            .ok_or_else(|| CudaBuilderError::UnknownKernel { kernel: kernel.to_owned() })?;
+        for (key, value) in words.filter_map(|w| w.split_once('=')) {
+            module.add_string_attribute(function, key, value);
+        }
+    }
+    module.set_inline_asm(&rest);
+    Ok(())
+}
+
+/// NVPTX emits `atomicrmw` relaxed, whatever its ordering says. Fences of the same scope around
+/// a relaxed operation mean at least the same.
+fn spell_out_ordering(module: &Module<'_>, rmw: crate::llvm::Value) {
+    let ordering = module.ordering(rmw);
+    let before = match ordering {
+        ORDERING_RELEASE | ORDERING_ACQ_REL => Some(ORDERING_RELEASE),
+        ORDERING_SEQ_CST => Some(ORDERING_SEQ_CST),
+        _ => None,
+    };
+    let after = matches!(ordering, ORDERING_ACQUIRE | ORDERING_ACQ_REL | ORDERING_SEQ_CST);
+    if let Some(before) = before {
+        module.add_fence(rmw, before, false);
+    }
+    if after {
+        module.add_fence(rmw, ORDERING_ACQUIRE, true);
+    }
+    module.set_ordering(rmw, ORDERING_MONOTONIC);
+}
+
+/// Functions the CUDA driver itself provides to every module.
+const DRIVER_PROVIDES: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// The names under which `cuda_std` hides what must not survive optimisation.
+const REFUSED: &str = "__cuda_std_refused_";
+
+/// What an optimised module still uses and nobody defines, each explained.
+pub(crate) fn unresolved(module: &Module<'_>) -> Vec<String> {
+    let functions = module.functions().into_iter();
+    let globals = module.globals().into_iter();
+    functions
+        .chain(globals)
+        .filter(|&v| module.is_declaration(v) && module.is_used(v))
+        .map(|v| module.name(v))
+        .filter(|name| {
+            !name.starts_with("llvm.") && name != DYNAMIC_SHARED && !DRIVER_PROVIDES.contains(&name.as_str())
+        })
+        .map(|name| match name.strip_prefix(REFUSED) {
+            Some(what) => format!("cuda_std refuses: {}", what.replace('_', " ")),
+            None => demangle(&name),
+        })
+        .collect()
+}
+
+/// Rust's own spelling of a symbol.
+pub(crate) fn demangle(symbol: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}

@@ -1,0 +1,64 @@
+//! What is mended in the text of PTX.
+
+/// Reduces debug information to line numbers.
+///
+/// LLVM marks a module that has any debug information with `.target sm_90, debug`, and ptxas then
+/// compiles it without optimisation. Profilers need only the `.file` and `.loc` lines, which
+/// ptxas takes (`-lineinfo`) and optimises all the same, so the mark and the DWARF sections go.
+pub(crate) fn keep_lines_only(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    let mut in_dwarf = false;
+    for line in ptx.lines() {
+        if line.trim_start().starts_with(".section") && line.contains(".debug_") {
+            in_dwarf = true;
+        }
+        if in_dwarf {
+            in_dwarf = line.trim() != "}";
+            continue;
+        }
+        let line = if line.starts_with(".target") { line.strip_suffix(", debug").unwrap_or(line) } else { line };
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_lines_only;
+
+    #[test]
+    fn the_debug_mark_and_the_dwarf_go_and_the_lines_stay() {
+        let ptx = "\
+.version 7.8
+.target sm_90, debug
+.visible .entry k()
+{
+\t.loc 1 40 5
+\tret;
+}
+\t.file 1 \"kernels/src/lib.rs\"
+\t.section .debug_abbrev
+\t{
+.b8 1
+\t}
+\t.section .debug_info
+\t{
+.b32 2
+\t}
+";
+        assert_eq!(
+            keep_lines_only(ptx),
+            "\
+.version 7.8
+.target sm_90
+.visible .entry k()
+{
+\t.loc 1 40 5
+\tret;
+}
+\t.file 1 \"kernels/src/lib.rs\"
+"
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! Finding a device compiler: a rustc, the source of its `core`, and its libLLVM.
+//!
+//! The three belong together. Kernels need `core` compiled for the GPU, from the source of the
+//! very rustc that compiles them; and the bitcode that rustc writes is read by the libLLVM that
+//! rustc itself is linked to, so that the versions agree by construction.
+//!
+//! Looked for, in this order; the first complete one is taken:
+//!
+//! 1. `$CUDA_BUILDER_RUSTC`, which must be complete when it is set;
+//! 2. the rustc that cargo uses (`$RUSTC`, else `rustc`), that is the pinned toolchain;
+//! 3. `debian/rustc` in [`cache_dir`], where `cargo xtask setup` puts Debian's compiler;
+//! 4. the nightly toolchain, if rustup has one.
+//!
+//! `$CUDA_BUILDER_LIBLLVM` overrides the library. Nothing is ever downloaded here.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The oldest rustc whose device output has been tried.
+pub const MIN_VERSION: (u32, u32) = (1, 95);
+
+/// A compiler for the device.
+#[derive(Clone, Debug)]
+pub struct DeviceToolchain {
+    /// The compiler: the real binary (or a script that starts it), never rustup's proxy.
+    pub rustc: PathBuf,
+    /// Its version: `"1.95.0"`.
+    pub version: String,
+    /// The version of the LLVM it writes bitcode with: `"22.1.2"`.
+    pub llvm_version: String,
+    /// That LLVM, as a shared library.
+    pub libllvm: PathBuf,
+    /// The folder of `core`'s source.
+    pub core_src: PathBuf,
+    /// How it was found, in words.
+    pub origin: String,
+}
+
+/// There is no complete device compiler on this machine.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "no compiler for GPU code was found. It takes a rustc >= {}.{} with the source of `core` and its libLLVM. Looked at:\n\
+     {tried}\
+     The one command that mends it: cargo xtask setup\n\
+     By hand: `rustup component add rust-src` in this folder, or set CUDA_BUILDER_RUSTC to a rustc that has its source.",
+    MIN_VERSION.0, MIN_VERSION.1
+)]
+pub struct ToolchainError {
+    /// One line for each place looked at, with what was missing there.
+    pub tried: String,
+}
+
+/// The folder for what `cargo xtask setup` provides: `$CUDA_BUILDER_CACHE`, else `cuda_builder`
+/// in the user's cache folder.
+pub fn cache_dir() -> PathBuf {
+    if let Some(dir) = non_empty("CUDA_BUILDER_CACHE") {
+        return PathBuf::from(dir);
+    }
+    let base = non_empty("XDG_CACHE_HOME").map(PathBuf::from);
+    base.or_else(|| std::env::home_dir().map(|home| home.join(".cache")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("cuda_builder")
+}
+
+/// Finds a device compiler; see the [module](self) for where.
+pub fn find() -> Result<DeviceToolchain, ToolchainError> {
+    let mut tried = String::new();
+    let mut attempt = |origin: &str, rustc: &OsStr| match inspect(rustc, origin) {
+        Ok(found) => Some(found),
+        Err(why) => {
+            let _ = writeln!(tried, "  - {origin} ({}): {why}", Path::new(rustc).display());
+            None
+        }
+    };
+
+    if let Some(rustc) = non_empty("CUDA_BUILDER_RUSTC") {
+        let found = attempt("CUDA_BUILDER_RUSTC", &rustc);
+        return found.ok_or(ToolchainError { tried });
+    }
+    let cargos = non_empty("RUSTC").unwrap_or_else(|| "rustc".into());
+    if let Some(found) = attempt("the toolchain in use", &cargos) {
+        return Ok(found);
+    }
+    let debian = cache_dir().join("debian/rustc");
+    if let Some(found) = attempt("Debian's compiler in the cache", debian.as_os_str()) {
+        return Ok(found);
+    }
+    if let Ok(nightly) = output(Command::new("rustup").args(["which", "--toolchain", "nightly", "rustc"]))
+        && let Some(found) = attempt("rustup's nightly", OsStr::new(nightly.trim()))
+    {
+        return Ok(found);
+    }
+    Err(ToolchainError { tried })
+}
+
+/// Completes what `rustc` begins, or says what is missing.
+fn inspect(rustc: &OsStr, origin: &str) -> Result<DeviceToolchain, String> {
+    let about = output(Command::new(rustc).arg("-vV"))?;
+    let field = |key: &str| {
+        about
+            .lines()
+            .find_map(|l| l.strip_prefix(key))
+            .map(|v| v.trim().to_owned())
+            .ok_or_else(|| format!("`rustc -vV` prints no `{key}`"))
+    };
+    let version = field("release:")?;
+    let llvm_version = field("LLVM version:")?;
+    if !is_recent(&version) {
+        return Err(format!("rustc {version} is too old"));
+    }
+
+    let sysroot = PathBuf::from(output(Command::new(rustc).args(["--print", "sysroot"]))?.trim());
+    let core_src = sysroot.join("lib/rustlib/src/rust/library/core");
+    if !core_src.join("src/lib.rs").is_file() {
+        return Err(format!("rustc {version} is there, the source of `core` is not ({})", core_src.display()));
+    }
+    let libllvm = find_libllvm(&sysroot, &llvm_version)
+        .ok_or_else(|| format!("rustc {version} is there, its libLLVM {llvm_version} is not (set CUDA_BUILDER_LIBLLVM to it)"))?;
+
+    // Past rustup's proxy, which would choose a toolchain of its own. A script stays: it sets
+    // up what the real compiler needs.
+    let real = sysroot.join("bin/rustc");
+    let is_proxy = Path::new(rustc).components().count() == 1 || Path::new(rustc).ends_with(".cargo/bin/rustc");
+    let rustc = if is_proxy && real.is_file() { real } else { PathBuf::from(rustc) };
+    Ok(DeviceToolchain {
+        rustc,
+        version,
+        llvm_version,
+        libllvm,
+        core_src,
+        origin: origin.to_owned(),
+    })
+}
+
+/// The shared library of LLVM `version`: in the environment, beside the compiler, or wherever the
+/// system's loader finds it.
+fn find_libllvm(sysroot: &Path, version: &str) -> Option<PathBuf> {
+    if let Some(path) = non_empty("CUDA_BUILDER_LIBLLVM") {
+        return Some(PathBuf::from(path));
+    }
+    let multiarch = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    let beside = ["lib", multiarch.as_str(), "lib64"]
+        .iter()
+        .flat_map(|dir| library_in(&sysroot.join(dir)))
+        .next();
+    beside.or_else(|| {
+        let major_minor = version.rsplitn(2, '.').last()?;
+        let name = PathBuf::from(format!("libLLVM.so.{major_minor}"));
+        // SAFETY: LLVM's initialisers touch nothing outside the library.
+        unsafe { libloading::Library::new(&name) }.ok().map(|_| name)
+    })
+}
+
+/// `libLLVM.so.<version>` in `dir`. (rustup's `libLLVM-<version>.so` beside it is a linker script.)
+fn library_in(dir: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(dir).ok()?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.file_name().and_then(OsStr::to_str).is_some_and(|n| n.starts_with("libLLVM.so.")))
+        .collect();
+    found.sort();
+    found.pop()
+}
+
+fn is_recent(version: &str) -> bool {
+    let mut numbers = version.split(['.', '-']).map(|n| n.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= MIN_VERSION
+}
+
+/// What `command` prints, or why there is nothing.
+fn output(command: &mut Command) -> Result<String, String> {
+    // Under cargo, variables meant for the outer build would reach this compiler.
+    let out = command
+        .env_remove("RUSTC_WRAPPER")
+        .output()
+        .map_err(|e| if e.kind() == std::io::ErrorKind::NotFound { "not there".to_owned() } else { e.to_string() })?;
+    if !out.status.success() {
+        return Err(String::from_utf8_lossy(&out.stderr).trim().to_owned());
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+fn non_empty(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|v| !v.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inspect, is_recent};
+    use std::ffi::OsStr;
+
+    #[test]
+    fn versions_compare_by_number() {
+        assert!(is_recent("1.95.0"));
+        assert!(is_recent("1.100.0-nightly"));
+        assert!(is_recent("2.0.0"));
+        assert!(!is_recent("1.94.1"));
+        assert!(!is_recent("1.9.5"));
+        assert!(!is_recent("nonsense"));
+    }
+
+    #[test]
+    fn a_missing_compiler_is_said_to_be_missing() {
+        let why = inspect(OsStr::new("/nowhere/rustc"), "test").unwrap_err();
+        assert_eq!(why, "not there");
+    }
+}
