@@ -1,0 +1,269 @@
+//! The primitives in PTX.
+//!
+//! LLVM's intrinsics where rustc can call them: LLVM knows by itself which of them are convergent.
+//! Assembly for the rest; `cuda_builder` makes every `asm!` convergent that is not `pure`, so no
+//! warp or barrier instruction here is ever `pure`.
+
+use core::arch::asm;
+use core::ffi::c_char;
+
+use crate::ptr::AddressSpace;
+use crate::warp::WarpShuffleMode;
+
+pub(crate) mod atomic;
+pub(crate) mod float16;
+
+/// Wraps intrinsics that any thread may call at any time into safe functions.
+macro_rules! intrinsics {
+    ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
+        #[inline(always)]
+        pub(crate) fn $name($($argument: $ty),*) $(-> $output)? {
+            unsafe extern "C" {
+                #[link_name = $link]
+                fn intrinsic($($argument: $ty),*) $(-> $output)?;
+            }
+            // SAFETY: reads a register or orders this thread; no requirement on arguments.
+            unsafe { intrinsic($($argument),*) }
+        }
+    )* };
+}
+
+intrinsics! {
+    "llvm.trap" trap() -> !;
+    "llvm.nvvm.read.ptx.sreg.tid.x" thread_idx_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.tid.y" thread_idx_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.tid.z" thread_idx_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ntid.x" block_dim_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ntid.y" block_dim_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ntid.z" block_dim_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ctaid.x" block_idx_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ctaid.y" block_idx_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.ctaid.z" block_idx_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nctaid.x" grid_dim_x() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nctaid.y" grid_dim_y() -> u32;
+    "llvm.nvvm.read.ptx.sreg.nctaid.z" grid_dim_z() -> u32;
+    "llvm.nvvm.read.ptx.sreg.laneid" lane_id() -> u32;
+    "llvm.nvvm.read.ptx.sreg.clock64" clock() -> u64;
+    "llvm.nvvm.activemask" activemask() -> u32;
+    "llvm.nvvm.nanosleep" nanosleep(nanos: u32);
+    "llvm.nvvm.membar.cta" block_fence();
+    "llvm.nvvm.membar.gl" device_fence();
+    "llvm.nvvm.membar.sys" system_fence();
+    "llvm.nvvm.barrier.cta.sync.aligned.all" barrier(id: u32);
+    "llvm.nvvm.barrier.cta.red.popc.aligned.all" barrier_count(id: u32, predicate: bool) -> u32;
+    "llvm.nvvm.barrier.cta.red.and.aligned.all" barrier_and(id: u32, predicate: bool) -> bool;
+    "llvm.nvvm.barrier.cta.red.or.aligned.all" barrier_or(id: u32, predicate: bool) -> bool;
+    "llvm.nvvm.isspacep.global" is_global(ptr: *const u8) -> bool;
+    "llvm.nvvm.isspacep.shared" is_shared(ptr: *const u8) -> bool;
+    "llvm.nvvm.isspacep.const" is_constant(ptr: *const u8) -> bool;
+    "llvm.nvvm.isspacep.local" is_local(ptr: *const u8) -> bool;
+}
+
+/// Wraps intrinsics that a member mask governs.
+macro_rules! warp_intrinsics {
+    ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
+        /// # Safety
+        ///
+        /// The members of the mask execute this same call, and the calling lane is one of them.
+        #[inline(always)]
+        pub(crate) unsafe fn $name($($argument: $ty),*) $(-> $output)? {
+            unsafe extern "C" {
+                #[link_name = $link]
+                fn intrinsic($($argument: $ty),*) $(-> $output)?;
+            }
+            // SAFETY: the caller's promise is the intrinsic's only condition.
+            unsafe { intrinsic($($argument),*) }
+        }
+    )* };
+}
+
+warp_intrinsics! {
+    "llvm.nvvm.bar.warp.sync" sync_warp(mask: u32);
+    "llvm.nvvm.vote.all.sync" vote_all(mask: u32, predicate: bool) -> bool;
+    "llvm.nvvm.vote.any.sync" vote_any(mask: u32, predicate: bool) -> bool;
+    "llvm.nvvm.vote.ballot.sync" vote_ballot(mask: u32, predicate: bool) -> u32;
+    "llvm.nvvm.match.any.sync.i32" match_any_32(mask: u32, value: u32) -> u32;
+    "llvm.nvvm.match.any.sync.i64" match_any_64(mask: u32, value: u64) -> u32;
+    "llvm.nvvm.redux.sync.add" redux_add(value: u32, mask: u32) -> u32;
+    "llvm.nvvm.redux.sync.min" redux_min_i32(value: i32, mask: u32) -> i32;
+    "llvm.nvvm.redux.sync.max" redux_max_i32(value: i32, mask: u32) -> i32;
+    "llvm.nvvm.redux.sync.umin" redux_min_u32(value: u32, mask: u32) -> u32;
+    "llvm.nvvm.redux.sync.umax" redux_max_u32(value: u32, mask: u32) -> u32;
+    "llvm.nvvm.redux.sync.and" redux_and(value: u32, mask: u32) -> u32;
+    "llvm.nvvm.redux.sync.or" redux_or(value: u32, mask: u32) -> u32;
+    "llvm.nvvm.redux.sync.xor" redux_xor(value: u32, mask: u32) -> u32;
+}
+
+/// Wraps instructions with a second, predicate result, which no intrinsic can return to Rust.
+macro_rules! with_predicate {
+    ($instruction:literal, $($operand:ident: $class:ident = $value:expr),*) => {{
+        let result: u32;
+        let predicate: u32;
+        // SAFETY: the caller of the enclosing function promises what the instruction asks.
+        unsafe {
+            asm!(
+                concat!(
+                    "{{ .reg .pred %holds; ",
+                    $instruction,
+                    " selp.u32 {predicate}, 1, 0, %holds; }}"
+                ),
+                result = out(reg32) result,
+                predicate = out(reg32) predicate,
+                $($operand = in($class) $value,)*
+                options(nostack, preserves_flags)
+            );
+        }
+        (result, predicate != 0)
+    }};
+}
+
+/// # Safety
+///
+/// The members of `mask` execute this same call, and the calling lane is one of them.
+#[inline(always)]
+pub(crate) unsafe fn shuffle(
+    mode: WarpShuffleMode,
+    mask: u32,
+    value: u32,
+    lane: u32,
+    clamp: u32,
+) -> (u32, bool) {
+    macro_rules! shfl {
+        ($mode:literal) => {
+            with_predicate!(
+                concat!("shfl.sync.", $mode, ".b32 {result}|%holds, {value}, {lane}, {clamp}, {mask};"),
+                value: reg32 = value, lane: reg32 = lane, clamp: reg32 = clamp, mask: reg32 = mask
+            )
+        };
+    }
+    match mode {
+        WarpShuffleMode::Up => shfl!("up"),
+        WarpShuffleMode::Down => shfl!("down"),
+        WarpShuffleMode::Idx => shfl!("idx"),
+        WarpShuffleMode::Xor => shfl!("bfly"),
+    }
+}
+
+/// # Safety
+///
+/// The members of `mask` execute this same call, and the calling lane is one of them.
+#[inline(always)]
+pub(crate) unsafe fn match_all_32(mask: u32, value: u32) -> (u32, bool) {
+    with_predicate!("match.all.sync.b32 {result}|%holds, {value}, {mask};",
+        value: reg32 = value, mask: reg32 = mask)
+}
+
+/// # Safety
+///
+/// The members of `mask` execute this same call, and the calling lane is one of them.
+#[inline(always)]
+pub(crate) unsafe fn match_all_64(mask: u32, value: u64) -> (u32, bool) {
+    with_predicate!("match.all.sync.b64 {result}|%holds, {value}, {mask};",
+        value: reg64 = value, mask: reg32 = mask)
+}
+
+/// The compute capability times 100, 900 for 9.0: a constant to LLVM, which drops the branches
+/// that it rules out before it prints any of their instructions.
+#[inline(always)]
+pub(crate) fn cuda_arch() -> u32 {
+    unsafe extern "C" {
+        fn __nvvm_reflect(name: *const c_char) -> u32;
+    }
+    const NAME: *const c_char = c"__CUDA_ARCH".as_ptr();
+    // SAFETY: not a call but a question to LLVM's NVVMReflect pass; the name ends in a zero.
+    unsafe { __nvvm_reflect(NAME) }
+}
+
+macro_rules! registers {
+    ($($name:ident = $register:literal;)*) => { $(
+        #[inline(always)]
+        pub(crate) fn $name() -> u32 {
+            let value: u32;
+            // SAFETY: copies a special register.
+            unsafe {
+                asm!(
+                    concat!("mov.u32 {}, ", $register, ";"),
+                    out(reg32) value,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            value
+        }
+    )* };
+}
+
+registers! {
+    dynamic_smem_size = "%dynamic_smem_size";
+    total_smem_size = "%total_smem_size";
+}
+
+macro_rules! address_conversion {
+    ($ptr:expr, $space:expr, $cvta:literal) => {{
+        let converted: u64;
+        let ptr: u64 = $ptr;
+        macro_rules! cvta {
+            ($name:literal) => {
+                // SAFETY: arithmetic on an address.
+                unsafe {
+                    asm!(
+                        concat!($cvta, ".", $name, ".u64 {}, {};"),
+                        out(reg64) converted,
+                        in(reg64) ptr,
+                        options(pure, nomem, nostack, preserves_flags)
+                    )
+                }
+            };
+        }
+        match $space {
+            AddressSpace::Global => cvta!("global"),
+            AddressSpace::Shared => cvta!("shared"),
+            AddressSpace::Constant => cvta!("const"),
+            AddressSpace::Local => cvta!("local"),
+        }
+        converted
+    }};
+}
+
+#[inline(always)]
+pub(crate) fn to_space(generic: u64, space: AddressSpace) -> u64 {
+    address_conversion!(generic, space, "cvta.to")
+}
+
+#[inline(always)]
+pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
+    address_conversion!(address, space, "cvta")
+}
+
+#[inline(always)]
+pub(crate) fn dynamic_shared_mem() -> *mut u8 {
+    unsafe extern "C" {
+        // `cuda_builder` knows this name, and makes it an array of unknown length in shared memory.
+        static mut __cuda_dynamic_shared: u8;
+    }
+    &raw mut __cuda_dynamic_shared
+}
+
+#[inline(always)]
+pub(crate) fn breakpoint() {
+    // SAFETY: stops under a debugger.
+    unsafe { asm!("brkpt;", options(nomem, nostack)) }
+}
+
+#[inline(always)]
+pub(crate) fn profiler_counter(counter: u32) {
+    macro_rules! pmevent {
+        // SAFETY: triggers a performance monitor event. The number is an immediate.
+        ($number:literal) => { unsafe { asm!(concat!("pmevent ", $number, ";"), options(nomem, nostack)) } };
+    }
+    match counter {
+        0 => pmevent!(0),
+        1 => pmevent!(1),
+        2 => pmevent!(2),
+        3 => pmevent!(3),
+        4 => pmevent!(4),
+        5 => pmevent!(5),
+        6 => pmevent!(6),
+        7 => pmevent!(7),
+        _ => trap(),
+    }
+}

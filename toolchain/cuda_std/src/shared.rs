@@ -1,0 +1,43 @@
+//! Shared memory: one copy per block, uninitialised at the start, gone at the end.
+//!
+//! # Conventions
+//!
+//! - Its size is known at compile time ([`shared_array!`](crate::shared_array) or
+//!   `#[address_space(shared)] static mut`), or chosen by the launch ([`dynamic_shared_mem`]).
+//! - A thread reads what another has written only after a barrier
+//!   ([`sync_threads`](crate::thread::sync_threads)), and the next write to the same place needs
+//!   another barrier before it.
+//! - A static inside of a generic function is one and the same for all its instances; C++ makes one
+//!   per instance.
+//! - **On the host** a static is an ordinary static, which all callers share, and
+//!   [`dynamic_shared_mem`] panics.
+//!
+//! PTX ISA: state space `.shared`; `ld.shared`, `st.shared`.
+
+use crate::arch;
+
+/// Reserves shared memory for `len` elements and gives a `*mut T` to the first:
+/// `shared_array![f32; 256]`. `len` is a constant expression.
+///
+/// Each place in the source is one array, which every evaluation of it gives again. Two places have
+/// two arrays. The memory is uninitialised; aligned for `T`.
+///
+/// The macro is safe; going through the pointer is not, see the module's conventions.
+#[macro_export]
+macro_rules! shared_array {
+    ($element:ty; $len:expr) => {{
+        #[$crate::address_space(shared)]
+        static mut ARRAY: [::core::mem::MaybeUninit<$element>; $len] =
+            [const { ::core::mem::MaybeUninit::uninit() }; $len];
+        (&raw mut ARRAY).cast::<$element>()
+    }};
+}
+
+/// The shared memory whose size the launch chose, uninitialised, aligned to 128 bytes; the same
+/// pointer at each call, whatever `T`.
+///
+/// [`mem::dynamic_smem_size`](crate::mem::dynamic_smem_size) tells its size in bytes.
+#[inline(always)]
+pub fn dynamic_shared_mem<T>() -> *mut T {
+    arch::dynamic_shared_mem().cast()
+}

@@ -1,0 +1,274 @@
+use half::{bf16, f16};
+
+use crate::arch;
+
+/// The value of the lane `delta` above: lane `i` receives from lane `i + delta`. `shfl.sync.down`.
+///
+/// `width` cuts the warp into segments of 2, 4, 8, 16 or 32 lanes (1 is allowed, and pointless).
+/// The flag is true when lane `i + delta` is in the segment of lane `i`; when it is false the value
+/// is the caller's own. A source in the segment that is not in `mask` gives an unspecified value.
+///
+/// One instruction for each 32 bits of `T`, begun or full.
+///
+/// # Panics
+///
+/// When `width` is not a power of two up to 32.
+///
+/// # Safety
+///
+/// The member mask contract of [this module](self).
+#[inline(always)]
+pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    delta: u32,
+    width: u32,
+) -> (T, bool) {
+    // SAFETY: the caller's contract.
+    unsafe { T::shuffle(WarpShuffleMode::Down, mask, value, delta, width) }
+}
+
+/// The value of the lane `delta` below: lane `i` receives from lane `i - delta`. `shfl.sync.up`.
+///
+/// The flag, `width`, panics and cost are those of [`warp_shuffle_down`].
+///
+/// # Safety
+///
+/// The member mask contract of [this module](self).
+#[inline(always)]
+pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    delta: u32,
+    width: u32,
+) -> (T, bool) {
+    // SAFETY: the caller's contract.
+    unsafe { T::shuffle(WarpShuffleMode::Up, mask, value, delta, width) }
+}
+
+/// The value of lane `idx` of the caller's segment, counted from the segment's first lane and taken
+/// modulo `width`; so the flag is always true. `shfl.sync.idx`.
+///
+/// `width`, panics and cost are those of [`warp_shuffle_down`].
+///
+/// # Safety
+///
+/// The member mask contract of [this module](self).
+#[inline(always)]
+pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    idx: u32,
+    width: u32,
+) -> (T, bool) {
+    // SAFETY: the caller's contract.
+    unsafe { T::shuffle(WarpShuffleMode::Idx, mask, value, idx, width) }
+}
+
+/// The value of lane `i ^ lane_mask`, the butterfly. `shfl.sync.bfly`.
+///
+/// The flag is true when that lane is in the caller's segment or in one before it; when it is false
+/// the value is the caller's own. `width`, panics and cost are those of [`warp_shuffle_down`].
+///
+/// # Safety
+///
+/// The member mask contract of [this module](self).
+#[inline(always)]
+pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
+    mask: u32,
+    value: T,
+    lane_mask: u32,
+    width: u32,
+) -> (T, bool) {
+    // SAFETY: the caller's contract.
+    unsafe { T::shuffle(WarpShuffleMode::Xor, mask, value, lane_mask, width) }
+}
+
+/// Which lane a shuffle reads; the function names say it better.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpShuffleMode {
+    Up,
+    Down,
+    Idx,
+    Xor,
+}
+
+/// A type whose values a warp can shuffle.
+pub trait WarpShuffleValue: Sized {
+    /// What the `warp_shuffle_*` functions do. `mode` should be a constant: it chooses the
+    /// instruction.
+    ///
+    /// # Safety
+    ///
+    /// The member mask contract of [`warp`](crate::warp).
+    unsafe fn shuffle(
+        mode: WarpShuffleMode,
+        mask: u32,
+        value: Self,
+        b: u32,
+        width: u32,
+    ) -> (Self, bool);
+}
+
+/// The last operand of `shfl`: in bits 8 to 12 the bits of a lane that name its segment, in bits 0
+/// to 4 the bound on the source's other bits, which is the least of them for `up` and the greatest
+/// for the rest.
+#[inline(always)]
+fn clamp(mode: WarpShuffleMode, width: u32) -> u32 {
+    assert!(
+        width.is_power_of_two() && width <= 32,
+        "the width of a shuffle is a power of two up to 32"
+    );
+    let bound = if mode == WarpShuffleMode::Up { 0 } else { 31 };
+    (32 - width) << 8 | bound
+}
+
+/// # Safety
+///
+/// The member mask contract of [`warp`](crate::warp).
+#[inline(always)]
+unsafe fn shuffle_32(
+    mode: WarpShuffleMode,
+    mask: u32,
+    value: u32,
+    b: u32,
+    width: u32,
+) -> (u32, bool) {
+    // SAFETY: the caller's contract.
+    unsafe { arch::shuffle(mode, mask, value, b, clamp(mode, width)) }
+}
+
+/// # Safety
+///
+/// The member mask contract of [`warp`](crate::warp).
+#[inline(always)]
+unsafe fn shuffle_64(
+    mode: WarpShuffleMode,
+    mask: u32,
+    value: u64,
+    b: u32,
+    width: u32,
+) -> (u64, bool) {
+    // SAFETY: the caller's contract, for both calls: all members make both.
+    let ((low, in_segment), (high, _)) = unsafe {
+        (
+            shuffle_32(mode, mask, value as u32, b, width),
+            shuffle_32(mode, mask, (value >> 32) as u32, b, width),
+        )
+    };
+    ((high as u64) << 32 | low as u64, in_segment)
+}
+
+/// # Safety
+///
+/// The member mask contract of [`warp`](crate::warp).
+#[inline(always)]
+unsafe fn shuffle_128(
+    mode: WarpShuffleMode,
+    mask: u32,
+    value: u128,
+    b: u32,
+    width: u32,
+) -> (u128, bool) {
+    // SAFETY: the caller's contract, for both calls: all members make both.
+    let ((low, in_segment), (high, _)) = unsafe {
+        (
+            shuffle_64(mode, mask, value as u64, b, width),
+            shuffle_64(mode, mask, (value >> 64) as u64, b, width),
+        )
+    };
+    ((high as u128) << 64 | low as u128, in_segment)
+}
+
+macro_rules! shuffle_value {
+    ($($ty:ty, $shuffle:ident, |$value:ident| $bits:expr, |$received:ident| $from_bits:expr;)*) => { $(
+        impl WarpShuffleValue for $ty {
+            #[inline(always)]
+            unsafe fn shuffle(
+                mode: WarpShuffleMode,
+                mask: u32,
+                $value: Self,
+                b: u32,
+                width: u32,
+            ) -> (Self, bool) {
+                // SAFETY: the caller's contract.
+                let ($received, in_segment) = unsafe { $shuffle(mode, mask, $bits, b, width) };
+                ($from_bits, in_segment)
+            }
+        }
+    )* };
+}
+
+shuffle_value! {
+    i8, shuffle_32, |value| value as u32, |bits| bits as i8;
+    u8, shuffle_32, |value| value as u32, |bits| bits as u8;
+    i16, shuffle_32, |value| value as u32, |bits| bits as i16;
+    u16, shuffle_32, |value| value as u32, |bits| bits as u16;
+    f16, shuffle_32, |value| value.to_bits() as u32, |bits| f16::from_bits(bits as u16);
+    bf16, shuffle_32, |value| value.to_bits() as u32, |bits| bf16::from_bits(bits as u16);
+    i32, shuffle_32, |value| value as u32, |bits| bits as i32;
+    u32, shuffle_32, |value| value, |bits| bits;
+    f32, shuffle_32, |value| value.to_bits(), |bits| f32::from_bits(bits);
+    i64, shuffle_64, |value| value as u64, |bits| bits as i64;
+    u64, shuffle_64, |value| value, |bits| bits;
+    f64, shuffle_64, |value| value.to_bits(), |bits| f64::from_bits(bits);
+    i128, shuffle_128, |value| value as u128, |bits| bits as i128;
+    u128, shuffle_128, |value| value, |bits| bits;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `shfl`'s source lane and flag, as the PTX ISA's pseudocode computes them.
+    fn source(mode: WarpShuffleMode, lane: u32, b: u32, width: u32) -> (u32, bool) {
+        let clamp = clamp(mode, width);
+        let (bound, segment) = (clamp & 31, clamp >> 8 & 31);
+        let max_lane = lane & segment | bound & !segment;
+        let min_lane = lane & segment;
+        let (source, in_range) = match mode {
+            WarpShuffleMode::Up => (lane.wrapping_sub(b), lane as i32 - b as i32 >= max_lane as i32),
+            WarpShuffleMode::Down => (lane + b, lane + b <= max_lane),
+            WarpShuffleMode::Xor => (lane ^ b, lane ^ b <= max_lane),
+            WarpShuffleMode::Idx => {
+                let source = min_lane | b & !segment;
+                (source, source <= max_lane)
+            }
+        };
+        if in_range { (source, true) } else { (lane, false) }
+    }
+
+    #[test]
+    fn the_clamp_keeps_every_mode_in_its_segment() {
+        for width in [1, 2, 4, 8, 16, 32] {
+            for lane in 0..32 {
+                let first = lane / width * width;
+                for b in 0..32 {
+                    let above = lane + b < first + width;
+                    let expected = if above { (lane + b, true) } else { (lane, false) };
+                    assert_eq!(source(WarpShuffleMode::Down, lane, b, width), expected);
+
+                    let below = lane >= first + b;
+                    let expected = if below { (lane - b, true) } else { (lane, false) };
+                    assert_eq!(source(WarpShuffleMode::Up, lane, b, width), expected);
+
+                    let expected = (first + b % width, true);
+                    assert_eq!(source(WarpShuffleMode::Idx, lane, b, width), expected);
+
+                    let partner = (lane ^ b) < first + width;
+                    let expected = if partner { (lane ^ b, true) } else { (lane, false) };
+                    assert_eq!(source(WarpShuffleMode::Xor, lane, b, width), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_widths_panic() {
+        for width in [0, 3, 24, 33, 64, u32::MAX] {
+            let caught = std::panic::catch_unwind(|| clamp(WarpShuffleMode::Down, width));
+            assert!(caught.is_err(), "{width}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `#[kernel]`: checks the signature, flattens its slices for the device.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, FnArg, ItemFn, Pat, PatType, ReturnType, Safety, Type};
+
+mod fat;
+
+pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let item: ItemFn = syn::parse2(item)?;
+    let mut errors = Errors::default();
+    if !attribute.is_empty() {
+        errors.push(attribute.span(), "`#[kernel]` takes no arguments; see `#[launch_bounds]`");
+    }
+    check_signature(&item, &mut errors);
+
+    let mut parameters = TokenStream::new();
+    let mut slices = TokenStream::new();
+    let mut checks = TokenStream::new();
+    for (position, input) in item.sig.inputs.iter().enumerate() {
+        let FnArg::Typed(parameter) = input else {
+            errors.push(input.span(), "a kernel cannot be a method");
+            continue;
+        };
+        match Slice::of(parameter) {
+            Some(slice) => {
+                let (flat, rebuilt) = slice.flatten(position);
+                parameters.extend(flat);
+                slices.extend(rebuilt);
+            }
+            None => {
+                if let Some((span, message)) = fat::find(&parameter.ty) {
+                    errors.push(span, message);
+                    continue;
+                }
+                parameters.extend(quote!(#parameter,));
+                checks.extend(check_of(&parameter.ty));
+            }
+        }
+    }
+    errors.into_result()?;
+
+    let ItemFn { attrs, vis, sig, block, .. } = &item;
+    let name = &sig.ident;
+    let body = &block.stmts;
+    Ok(quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #(#attrs)*
+        #[unsafe(no_mangle)]
+        #vis unsafe extern "ptx-kernel" fn #name(#parameters) {
+            #slices
+            #(#body)*
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        #(#attrs)*
+        #vis #sig #block
+
+        #checks
+    })
+}
+
+/// Collects what is wrong, so that one compilation shows all of it.
+#[derive(Default)]
+struct Errors(Option<Error>);
+
+impl Errors {
+    fn push(&mut self, span: Span, message: &str) {
+        let error = Error::new(span, message);
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    fn into_result(self) -> syn::Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+fn check_signature(item: &ItemFn, errors: &mut Errors) {
+    let sig = &item.sig;
+    if !matches!(sig.safety, Safety::Unsafe(_)) {
+        errors.push(sig.ident.span(), "a kernel must be `unsafe`: no launch can check its arguments");
+    }
+    if let Some(constness) = &sig.constness {
+        errors.push(constness.span(), "a kernel cannot be `const`");
+    }
+    if let Some(asyncness) = &sig.asyncness {
+        errors.push(asyncness.span(), "a kernel cannot be `async`");
+    }
+    if let Some(abi) = &sig.abi {
+        errors.push(abi.span(), "a kernel has the ABI that `#[kernel]` gives it: remove this");
+    }
+    if !sig.generics.params.is_empty() || sig.generics.where_clause.is_some() {
+        errors.push(
+            sig.generics.span(),
+            "a kernel cannot be generic, it is launched by name: call a generic \
+             `#[inline(always)]` function from one kernel per type",
+        );
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.push(variadic.span(), "a kernel cannot be variadic");
+    }
+    if let ReturnType::Type(_, ty) = &sig.output {
+        errors.push(ty.span(), "a kernel returns nothing: write the result through a pointer");
+    }
+}
+
+/// A parameter written as `&[T]` or `&mut [T]`.
+struct Slice<'a> {
+    attributes: &'a [Attribute],
+    pattern: &'a Pat,
+    ty: &'a Type,
+    element: &'a Type,
+    mutable: bool,
+}
+
+impl<'a> Slice<'a> {
+    fn of(parameter: &'a PatType) -> Option<Self> {
+        let mut ty = &*parameter.ty;
+        // A type from a `macro_rules!` fragment comes in an invisible group.
+        while let Type::Group(group) = ty {
+            ty = &group.elem;
+        }
+        let Type::Reference(reference) = ty else { return None };
+        let mut pointee = &*reference.elem;
+        while let Type::Group(group) = pointee {
+            pointee = &group.elem;
+        }
+        let Type::Slice(slice) = pointee else { return None };
+        Some(Slice {
+            attributes: &parameter.attrs,
+            pattern: &parameter.pat,
+            ty: &parameter.ty,
+            element: &slice.elem,
+            mutable: reference.mutability.is_some(),
+        })
+    }
+
+    /// The two parameters, and the statement that makes the slice of them.
+    fn flatten(&self, position: usize) -> (TokenStream, TokenStream) {
+        let Slice { attributes, pattern, ty, element, mutable } = self;
+        let start = format_ident!("__slice_{position}");
+        let len = format_ident!("__slice_{position}_len");
+        if *mutable {
+            (
+                quote!(#(#attributes)* #start: *mut #element, #(#attributes)* #len: usize,),
+                quote! {
+                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` asks.
+                    let #pattern: #ty = unsafe { ::core::slice::from_raw_parts_mut(#start, #len) };
+                },
+            )
+        } else {
+            // A reference to no elements is a thin pointer that LLVM knows as `noalias readonly`,
+            // which is what makes loads `ld.global.nc`.
+            (
+                quote!(#(#attributes)* #start: &[#element; 0], #(#attributes)* #len: usize,),
+                quote! {
+                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` asks.
+                    let #pattern: #ty =
+                        unsafe { ::core::slice::from_raw_parts(#start.as_ptr(), #len) };
+                },
+            )
+        }
+    }
+}
+
+/// What only the compiler can see of a type: whether it is `Copy`, whether a name hides a slice.
+fn check_of(ty: &Type) -> TokenStream {
+    quote_spanned! {ty.span()=>
+        const _: () = {
+            use ::cuda_std::kernel_parameter::{Parameter, Thin as _};
+            ::core::assert!(
+                !Parameter::<#ty>::IS_FAT,
+                "this names a slice: spell it out as `&[T]` or `&mut [T]`"
+            );
+            ::cuda_std::kernel_parameter::is_copy::<#ty>();
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;
