@@ -53,7 +53,12 @@ impl CudaBuilder {
             release: true,
             line_info: false,
             emit_llvm_ir: false,
-            floats: FloatOptions { fma_contraction: true, ftz: false, fast_div: false, fast_sqrt: false },
+            floats: FloatOptions {
+                fma_contraction: true,
+                ftz: false,
+                fast_div: false,
+                fast_sqrt: false,
+            },
             ptx_isa: 0,
             build_args: Vec::new(),
             copy_to: None,
@@ -125,7 +130,8 @@ impl CudaBuilder {
 
     /// More arguments for the nested cargo: features, for example.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
-        self.build_args.extend(args.iter().map(|a| a.as_ref().to_owned()));
+        self.build_args
+            .extend(args.iter().map(|a| a.as_ref().to_owned()));
         self
     }
 
@@ -180,11 +186,15 @@ impl CudaBuilder {
                 .arches
                 .iter()
                 .map(|&arch| {
-                    let (this, package, bitcode, toolchain) = (&self, &package, &bitcode, &toolchain);
+                    let (this, package, bitcode, toolchain) =
+                        (&self, &package, &bitcode, &toolchain);
                     scope.spawn(move || this.emit(arch, package, bitcode, toolchain, stamp))
                 })
                 .collect();
-            threads.into_iter().map(|t| t.join().expect("emission does not panic")).collect()
+            threads
+                .into_iter()
+                .map(|t| t.join().expect("emission does not panic"))
+                .collect()
         })
     }
 
@@ -221,26 +231,45 @@ impl CudaBuilder {
         toolchain: &DeviceToolchain,
         path: &Path,
     ) -> Result<String, CudaBuilderError> {
-        let failed = |step| move |message| CudaBuilderError::Llvm { step, arch: arch.sm(), message };
+        let failed = |step| {
+            move |message| CudaBuilderError::Llvm {
+                step,
+                arch: arch.sm(),
+                message,
+            }
+        };
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let module = llvm.parse(bitcode).map_err(failed("reading the bitcode"))?;
         if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
-            return Err(CudaBuilderError::NoKernels { krate: package.name.clone() });
+            return Err(CudaBuilderError::NoKernels {
+                krate: package.name.clone(),
+            });
         }
         passes::prepare(&module, self.floats)?;
 
         let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
-        let machine = module.target_machine(arch.sm(), &isa).map_err(failed("setting up the target"))?;
-        module.run_passes(passes::PIPELINE, &machine).map_err(failed("optimisation"))?;
+        let machine = module
+            .target_machine(arch.sm(), &isa)
+            .map_err(failed("setting up the target"))?;
+        module
+            .run_passes(passes::PIPELINE, &machine)
+            .map_err(failed("optimisation"))?;
         let symbols = passes::unresolved(&module);
         if !symbols.is_empty() {
-            return Err(CudaBuilderError::Unresolved { krate: package.name.clone(), symbols });
+            return Err(CudaBuilderError::Unresolved {
+                krate: package.name.clone(),
+                symbols,
+            });
         }
         if self.emit_llvm_ir {
             write_if_changed(&path.with_extension("ll"), &module.to_text())?;
         }
         let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
-        Ok(if self.line_info { ptx::keep_lines_only(&text) } else { text })
+        Ok(if self.line_info {
+            ptx::keep_lines_only(&text)
+        } else {
+            text
+        })
     }
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
@@ -275,7 +304,11 @@ impl CudaBuilder {
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 3] = [include_str!("passes.rs"), include_str!("ptx.rs"), include_str!("builder.rs")];
+const BUILDER: [&str; 3] = [
+    include_str!("passes.rs"),
+    include_str!("ptx.rs"),
+    include_str!("builder.rs"),
+];
 
 fn write_if_changed(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {

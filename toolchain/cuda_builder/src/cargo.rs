@@ -33,38 +33,64 @@ pub(crate) struct Package {
 impl Package {
     /// Asks cargo about the crate in `root`.
     pub(crate) fn read(root: &Path) -> Result<Self, CudaBuilderError> {
-        let root = root.canonicalize().map_err(|e| CudaBuilderError::NotACrate {
-            path: root.to_owned(),
-            why: e.to_string(),
-        })?;
+        let root = root
+            .canonicalize()
+            .map_err(|e| CudaBuilderError::NotACrate {
+                path: root.to_owned(),
+                why: e.to_string(),
+            })?;
         let manifest = root.join("Cargo.toml");
-        let not_a_crate = |why: String| CudaBuilderError::NotACrate { path: root.clone(), why };
+        let not_a_crate = |why: String| CudaBuilderError::NotACrate {
+            path: root.clone(),
+            why,
+        };
 
         let mut command = cargo();
-        command.args(["metadata", "--format-version", "1", "--filter-platform", TARGET, "--manifest-path"]);
+        command.current_dir(&root).args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--filter-platform",
+            TARGET,
+            "--manifest-path",
+        ]);
         let output = run(command.arg(&manifest))?;
         if !output.status.success() {
-            return Err(not_a_crate(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+            return Err(not_a_crate(
+                String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            ));
         }
         let metadata: serde_json::Value =
             serde_json::from_slice(&output.stdout).map_err(|e| not_a_crate(e.to_string()))?;
 
-        let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let packages = metadata["packages"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let id = |p: &serde_json::Value| p["id"].as_str().unwrap_or_default().to_owned();
-        let path = |p: &serde_json::Value| PathBuf::from(p["manifest_path"].as_str().unwrap_or_default());
+        let path =
+            |p: &serde_json::Value| PathBuf::from(p["manifest_path"].as_str().unwrap_or_default());
         let this = packages
             .iter()
             .find(|p| path(p) == manifest)
-            .ok_or_else(|| not_a_crate("it is a workspace without a package of its own".to_owned()))?;
+            .ok_or_else(|| {
+                not_a_crate("it is a workspace without a package of its own".to_owned())
+            })?;
 
         // Everything the crate is made of: the closure over cargo's graph, of which only the crates
         // without a source, the local ones, can change under us.
-        let nodes = metadata["resolve"]["nodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let nodes = metadata["resolve"]["nodes"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let mut reached = BTreeSet::from([id(this)]);
         let mut queue = vec![id(this)];
         while let Some(next) = queue.pop() {
             let node = nodes.iter().find(|n| n["id"].as_str() == Some(&next));
-            let needs = node.and_then(|n| n["dependencies"].as_array()).map(Vec::as_slice).unwrap_or_default();
+            let needs = node
+                .and_then(|n| n["dependencies"].as_array())
+                .map(Vec::as_slice)
+                .unwrap_or_default();
             for dependency in needs.iter().filter_map(|d| d.as_str()) {
                 if reached.insert(dependency.to_owned()) {
                     queue.push(dependency.to_owned());
@@ -107,7 +133,11 @@ impl Package {
             }
         }
         println!("cargo:rerun-if-changed={}", self.lock_file.display());
-        for variable in ["CUDA_BUILDER_RUSTC", "CUDA_BUILDER_LIBLLVM", "CUDA_BUILDER_CACHE"] {
+        for variable in [
+            "CUDA_BUILDER_RUSTC",
+            "CUDA_BUILDER_LIBLLVM",
+            "CUDA_BUILDER_CACHE",
+        ] {
             println!("cargo:rerun-if-env-changed={variable}");
         }
     }
@@ -136,14 +166,20 @@ impl DeviceBuild<'_> {
             let prints = target_dir.join(TARGET).join("release/.fingerprint");
             for entry in fs::read_dir(&prints).at(&prints)?.flatten() {
                 let name = entry.file_name();
-                if name.to_string_lossy().starts_with(&format!("{}-", self.package.name)) {
+                if name
+                    .to_string_lossy()
+                    .starts_with(&format!("{}-", self.package.name))
+                {
                     fs::remove_dir_all(entry.path()).at(&entry.path())?;
                 }
             }
             self.cargo(&target_dir)?;
         }
         if !bitcode.is_file() {
-            return Err(CudaBuilderError::NoBitcode { bitcode, target_dir });
+            return Err(CudaBuilderError::NoBitcode {
+                bitcode,
+                target_dir,
+            });
         }
         Ok(bitcode)
     }
@@ -177,7 +213,14 @@ impl DeviceBuild<'_> {
             // Unstable options are needed for the device alone; the host stays on stable.
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
-            .args(["rustc", "--lib", "--crate-type", "cdylib", "--release"])
+            .args([
+                "rustc",
+                "--quiet",
+                "--lib",
+                "--crate-type",
+                "cdylib",
+                "--release",
+            ])
             .args(["--target", TARGET, "-Zbuild-std=core", "--target-dir"])
             .arg(target_dir);
         // [profile] in a member's manifest is ignored by cargo, hence --config.
@@ -191,7 +234,9 @@ impl DeviceBuild<'_> {
             &format!("overflow-checks={}", self.checks),
             &format!("debug-assertions={}", self.checks),
         ] {
-            command.arg("--config").arg(format!("profile.release.{setting}"));
+            command
+                .arg("--config")
+                .arg(format!("profile.release.{setting}"));
         }
         command.args(self.args).arg("--").args([
             // There is nothing to link: the bitcode is the product.
@@ -211,17 +256,17 @@ impl DeviceBuild<'_> {
                 output: text.into_owned(),
             });
         }
-        // A build script's lines are shown only when cargo is told that they are warnings.
-        if text.contains("warning:") && env::var_os("OUT_DIR").is_none() {
-            eprint!("{text}");
-        }
+        // Warnings. From a build script cargo shows them when it is run with -vv.
+        eprint!("{text}");
         Ok(())
     }
 }
 
 /// A cargo free of everything that an outer build told its own.
 fn cargo() -> Command {
-    let program = env::var_os("CARGO").filter(|c| !c.is_empty()).unwrap_or_else(|| "cargo".into());
+    let program = env::var_os("CARGO")
+        .filter(|c| !c.is_empty())
+        .unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
         if belongs_to_outer_build(&name) {
@@ -232,13 +277,35 @@ fn cargo() -> Command {
 }
 
 fn belongs_to_outer_build(name: &OsString) -> bool {
-    let Some(name) = name.to_str() else { return false };
+    let Some(name) = name.to_str() else {
+        return false;
+    };
     // Where things lie, how to reach the registry, how many jobs may run: these stay.
-    const KEEP: [&str; 4] = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL"];
-    const KEEP_PREFIXES: [&str; 4] = ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"];
+    const KEEP: [&str; 4] = [
+        "CARGO_HOME",
+        "CARGO_MAKEFLAGS",
+        "CARGO_TERM_COLOR",
+        "CARGO_INCREMENTAL",
+    ];
+    const KEEP_PREFIXES: [&str; 4] = [
+        "CARGO_NET_",
+        "CARGO_HTTP_",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE_",
+    ];
     const DROP: [&str; 12] = [
-        "RUSTFLAGS", "RUSTDOCFLAGS", "RUSTUP_TOOLCHAIN", "TARGET", "HOST", "OUT_DIR", "PROFILE", "OPT_LEVEL",
-        "DEBUG", "NUM_JOBS", "LD_LIBRARY_PATH", "CLIPPY_ARGS",
+        "RUSTFLAGS",
+        "RUSTDOCFLAGS",
+        "RUSTUP_TOOLCHAIN",
+        "TARGET",
+        "HOST",
+        "OUT_DIR",
+        "PROFILE",
+        "OPT_LEVEL",
+        "DEBUG",
+        "NUM_JOBS",
+        "LD_LIBRARY_PATH",
+        "CLIPPY_ARGS",
     ];
     const DROP_PREFIXES: [&str; 5] = ["CARGO", "__CARGO", "DEP_", "RUSTC", "RUSTDOC"];
 
@@ -253,7 +320,9 @@ fn outer_target_dir() -> Option<PathBuf> {
         return env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     };
     let out = PathBuf::from(out);
-    out.ancestors().find(|dir| dir.join("CACHEDIR.TAG").is_file()).map(Path::to_owned)
+    out.ancestors()
+        .find(|dir| dir.join("CACHEDIR.TAG").is_file())
+        .map(Path::to_owned)
 }
 
 fn run(command: &mut Command) -> Result<std::process::Output, CudaBuilderError> {
@@ -269,11 +338,29 @@ mod tests {
 
     #[test]
     fn the_registry_and_the_jobserver_survive_and_the_outer_build_does_not() {
-        for name in ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_NET_OFFLINE", "CARGO_REGISTRIES_X_INDEX", "PATH", "HOME"] {
+        for name in [
+            "CARGO_HOME",
+            "CARGO_MAKEFLAGS",
+            "CARGO_NET_OFFLINE",
+            "CARGO_REGISTRIES_X_INDEX",
+            "PATH",
+            "HOME",
+        ] {
             assert!(!belongs_to_outer_build(&name.into()), "{name} must stay");
         }
-        for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR",
-            "RUSTC", "RUSTC_WORKSPACE_WRAPPER", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "DEP_X_Y", "OUT_DIR"] {
+        for name in [
+            "CARGO",
+            "CARGO_MANIFEST_DIR",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_TARGET",
+            "CARGO_TARGET_DIR",
+            "RUSTC",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "RUSTUP_TOOLCHAIN",
+            "RUSTFLAGS",
+            "DEP_X_Y",
+            "OUT_DIR",
+        ] {
             assert!(belongs_to_outer_build(&name.into()), "{name} must go");
         }
     }

@@ -21,7 +21,9 @@ pub enum CudaBuilderError {
     },
 
     /// The nested cargo, which compiles the kernels, reported errors; they stand above.
-    #[error("the kernels of `{krate}` did not compile for the GPU (cargo's exit code {code}):\n{output}")]
+    #[error(
+        "the kernels of `{krate}` did not compile for the GPU (cargo's exit code {code}):\n{output}"
+    )]
     BuildFailed {
         /// The crate's name.
         krate: String,
@@ -81,7 +83,10 @@ pub enum CudaBuilderError {
     },
 
     /// Functions or statics are used and nowhere defined.
-    #[error("the kernels of `{krate}` need symbols that nobody defines:{}", list(symbols))]
+    #[error(
+        "the kernels of `{krate}` need symbols that nobody defines:{}",
+        list(symbols)
+    )]
     Unresolved {
         /// The crate's name.
         krate: String,
@@ -97,7 +102,9 @@ pub enum CudaBuilderError {
     },
 
     /// The module holds no kernel.
-    #[error("`{krate}` defines no kernel: no function carries #[kernel], or none is public and reachable from lib.rs")]
+    #[error(
+        "`{krate}` defines no kernel: no function carries #[kernel], or none is public and reachable from lib.rs"
+    )]
     NoKernels {
         /// The crate's name.
         krate: String,

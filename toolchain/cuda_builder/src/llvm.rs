@@ -7,8 +7,8 @@
 mod api;
 
 use api::Api;
-use api::{Attribute, BasicBlock, Builder};
 pub(crate) use api::Value;
+use api::{Attribute, BasicBlock, Builder};
 use std::ffi::{CStr, CString, c_char};
 use std::path::Path;
 use std::ptr;
@@ -40,7 +40,12 @@ impl Llvm {
         unsafe {
             let mut buffer = ptr::null_mut();
             let mut message = ptr::null_mut();
-            if (self.api.LLVMCreateMemoryBufferWithContentsOfFile)(path.as_ptr(), &mut buffer, &mut message) != 0 {
+            if (self.api.LLVMCreateMemoryBufferWithContentsOfFile)(
+                path.as_ptr(),
+                &mut buffer,
+                &mut message,
+            ) != 0
+            {
                 return Err(self.take_message(message));
             }
             let context = (self.api.LLVMContextCreate)();
@@ -51,7 +56,12 @@ impl Llvm {
                 return Err(self.take_message(message));
             }
             let builder = (self.api.LLVMCreateBuilderInContext)(context);
-            Ok(Module { llvm: self, context, module, builder })
+            Ok(Module {
+                llvm: self,
+                context,
+                module,
+                builder,
+            })
         }
     }
 
@@ -99,7 +109,10 @@ impl Drop for Module<'_> {
 /// never keeps a value of another.
 // SAFETY (of all blocks below): the values come from this very module and are alive; the builder
 // and context are owned by `self`.
-#[expect(clippy::undocumented_unsafe_blocks, reason = "one reason for all of them, stated above")]
+#[expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "one reason for all of them, stated above"
+)]
 impl Module<'_> {
     fn api(&self) -> &Api {
         &self.llvm.api
@@ -108,25 +121,37 @@ impl Module<'_> {
     /// All global variables, as they are now.
     pub(crate) fn globals(&self) -> Vec<Value> {
         let api = self.api();
-        unsafe { chain((api.LLVMGetFirstGlobal)(self.module), |v| (api.LLVMGetNextGlobal)(v)) }
+        unsafe {
+            chain((api.LLVMGetFirstGlobal)(self.module), |v| {
+                (api.LLVMGetNextGlobal)(v)
+            })
+        }
     }
 
     /// All functions, defined or declared.
     pub(crate) fn functions(&self) -> Vec<Value> {
         let api = self.api();
-        unsafe { chain((api.LLVMGetFirstFunction)(self.module), |v| (api.LLVMGetNextFunction)(v)) }
+        unsafe {
+            chain((api.LLVMGetFirstFunction)(self.module), |v| {
+                (api.LLVMGetNextFunction)(v)
+            })
+        }
     }
 
     /// All instructions of `function`.
     pub(crate) fn instructions(&self, function: Value) -> Vec<Value> {
         let api = self.api();
         let blocks: Vec<BasicBlock> = unsafe {
-            chain((api.LLVMGetFirstBasicBlock)(function), |b| (api.LLVMGetNextBasicBlock)(b))
+            chain((api.LLVMGetFirstBasicBlock)(function), |b| {
+                (api.LLVMGetNextBasicBlock)(b)
+            })
         };
         blocks
             .into_iter()
             .flat_map(|b| unsafe {
-                chain((api.LLVMGetFirstInstruction)(b), |i| (api.LLVMGetNextInstruction)(i))
+                chain((api.LLVMGetFirstInstruction)(b), |i| {
+                    (api.LLVMGetNextInstruction)(i)
+                })
             })
             .collect()
     }
@@ -152,7 +177,11 @@ impl Module<'_> {
     pub(crate) fn section(&self, global: Value) -> String {
         unsafe {
             let text = (self.api().LLVMGetSection)(global);
-            if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+            if text.is_null() {
+                String::new()
+            } else {
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            }
         }
     }
 
@@ -174,14 +203,21 @@ impl Module<'_> {
 
     /// A new global like `old` in `address_space`, every use of `old` sent to it through an
     /// address space cast; `old` is deleted.
-    pub(crate) fn move_global(&self, old: Value, address_space: u32, min_align: u32, external: bool) {
+    pub(crate) fn move_global(
+        &self,
+        old: Value,
+        address_space: u32,
+        min_align: u32,
+        external: bool,
+    ) {
         let api = self.api();
         let name = self.name(old);
         unsafe {
             let ty = (api.LLVMGlobalGetValueType)(old);
             let align = (api.LLVMGetAlignment)(old).max(min_align);
             let c_name = c_string(&name);
-            let new = (api.LLVMAddGlobalInAddressSpace)(self.module, ty, c_name.as_ptr(), address_space);
+            let new =
+                (api.LLVMAddGlobalInAddressSpace)(self.module, ty, c_name.as_ptr(), address_space);
             (api.LLVMSetAlignment)(new, align);
             if external {
                 (api.LLVMSetLinkage)(new, api::LINKAGE_EXTERNAL);
@@ -259,7 +295,8 @@ impl Module<'_> {
 
     pub(crate) fn enum_attribute(&self, name: &str) -> Attribute {
         unsafe {
-            let kind = (self.api().LLVMGetEnumAttributeKindForName)(name.as_ptr().cast(), name.len());
+            let kind =
+                (self.api().LLVMGetEnumAttributeKindForName)(name.as_ptr().cast(), name.len());
             (self.api().LLVMCreateEnumAttribute)(self.context, kind, 0)
         }
     }
@@ -320,7 +357,11 @@ impl Module<'_> {
     pub(crate) fn add_fence(&self, instruction: Value, ordering: u32, after: bool) {
         let api = self.api();
         unsafe {
-            let place = if after { (api.LLVMGetNextInstruction)(instruction) } else { instruction };
+            let place = if after {
+                (api.LLVMGetNextInstruction)(instruction)
+            } else {
+                instruction
+            };
             (api.LLVMPositionBuilderBefore)(self.builder, place);
             let scope = (api.LLVMGetAtomicSyncScopeID)(instruction);
             (api.LLVMBuildFenceSyncScope)(self.builder, ordering, scope, c"".as_ptr());
@@ -336,12 +377,17 @@ impl Module<'_> {
     }
 
     pub(crate) fn set_inline_asm(&self, text: &str) {
-        unsafe { (self.api().LLVMSetModuleInlineAsm2)(self.module, text.as_ptr().cast(), text.len()) }
+        unsafe {
+            (self.api().LLVMSetModuleInlineAsm2)(self.module, text.as_ptr().cast(), text.len())
+        }
     }
 
     /// The module as LLVM's text.
     pub(crate) fn to_text(&self) -> String {
-        unsafe { self.llvm.take_message((self.api().LLVMPrintModuleToString)(self.module)) }
+        unsafe {
+            self.llvm
+                .take_message((self.api().LLVMPrintModuleToString)(self.module))
+        }
     }
 
     /// A machine for `cpu` and `features`, optimising as far as it can.
@@ -367,7 +413,10 @@ impl Module<'_> {
             if machine.is_null() {
                 return Err(format!("no target machine for {}", cpu.to_string_lossy()));
             }
-            Ok(Machine { llvm: self.llvm, machine })
+            Ok(Machine {
+                llvm: self.llvm,
+                machine,
+            })
         }
     }
 
@@ -378,7 +427,8 @@ impl Module<'_> {
         let pipeline = c_string(pipeline);
         unsafe {
             let options = (api.LLVMCreatePassBuilderOptions)();
-            let error = (api.LLVMRunPasses)(self.module, pipeline.as_ptr(), machine.machine, options);
+            let error =
+                (api.LLVMRunPasses)(self.module, pipeline.as_ptr(), machine.machine, options);
             (api.LLVMDisposePassBuilderOptions)(options);
             if error.is_null() {
                 return Ok(());
@@ -409,7 +459,8 @@ impl Module<'_> {
             }
             let start = (api.LLVMGetBufferStart)(buffer);
             let len = (api.LLVMGetBufferSize)(buffer);
-            let text = String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned();
+            let text =
+                String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned();
             (api.LLVMDisposeMemoryBuffer)(buffer);
             Ok(text)
         }
@@ -449,6 +500,7 @@ fn c_string(text: &str) -> CString {
 
 /// Numbers of LLVM-C's enumerations that passes use.
 pub(crate) use api::{
-    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL, OP_FSUB,
-    ORDERING_ACQUIRE, ORDERING_ACQ_REL, ORDERING_MONOTONIC, ORDERING_RELEASE, ORDERING_SEQ_CST,
+    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL,
+    OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
+    ORDERING_SEQ_CST,
 };

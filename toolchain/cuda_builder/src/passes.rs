@@ -15,8 +15,9 @@
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
 use crate::llvm::{
-    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL,
-    OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE, ORDERING_SEQ_CST,
+    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV,
+    OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
+    ORDERING_SEQ_CST,
 };
 
 /// NVPTX's address spaces.
@@ -33,7 +34,8 @@ const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
 /// The optimisation pipeline. Address spaces are inferred once before everything else, when all
 /// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
-pub(crate) const PIPELINE: &str = "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
+pub(crate) const PIPELINE: &str =
+    "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
 
 /// Prepares a module for [`PIPELINE`].
 pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), CudaBuilderError> {
@@ -50,7 +52,11 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), C
         module.remove_string_attribute(function, "target-cpu");
         module.remove_string_attribute(function, "target-features");
         if floats.ftz {
-            module.add_string_attribute(function, "denormal-fp-math-f32", "preserve-sign,preserve-sign");
+            module.add_string_attribute(
+                function,
+                "denormal-fp-math-f32",
+                "preserve-sign,preserve-sign",
+            );
         }
 
         if module.is_kernel(function) {
@@ -74,7 +80,9 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), C
                 OP_FADD | OP_FSUB | OP_FMUL if floats.fma_contraction => {
                     module.add_fast_math(instruction, FAST_MATH_CONTRACT);
                 }
-                OP_FDIV if floats.fast_div => module.add_fast_math(instruction, FAST_MATH_APPROX_FUNC),
+                OP_FDIV if floats.fast_div => {
+                    module.add_fast_math(instruction, FAST_MATH_APPROX_FUNC)
+                }
                 OP_ATOMIC_RMW => spell_out_ordering(module, instruction),
                 _ => {}
             }
@@ -87,7 +95,9 @@ fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
     for global in module.globals() {
         if module.section(global) == SHARED_SECTION {
             if !module.is_uninitialised(global) {
-                return Err(CudaBuilderError::InitialisedShared { name: demangle(&module.name(global)) });
+                return Err(CudaBuilderError::InitialisedShared {
+                    name: demangle(&module.name(global)),
+                });
             }
             module.move_global(global, SHARED, 1, false);
         } else if module.name(global) == DYNAMIC_SHARED {
@@ -109,9 +119,12 @@ fn apply_launch_attributes(module: &Module<'_>) -> Result<(), CudaBuilderError> 
         };
         let mut words = words.split_whitespace();
         let kernel = words.next().unwrap_or_default();
-        let function = module
-            .function_named(kernel)
-            .ok_or_else(|| CudaBuilderError::UnknownKernel { kernel: kernel.to_owned() })?;
+        let function =
+            module
+                .function_named(kernel)
+                .ok_or_else(|| CudaBuilderError::UnknownKernel {
+                    kernel: kernel.to_owned(),
+                })?;
         for (key, value) in words.filter_map(|w| w.split_once('=')) {
             module.add_string_attribute(function, key, value);
         }
@@ -129,7 +142,10 @@ fn spell_out_ordering(module: &Module<'_>, rmw: crate::llvm::Value) {
         ORDERING_SEQ_CST => Some(ORDERING_SEQ_CST),
         _ => None,
     };
-    let after = matches!(ordering, ORDERING_ACQUIRE | ORDERING_ACQ_REL | ORDERING_SEQ_CST);
+    let after = matches!(
+        ordering,
+        ORDERING_ACQUIRE | ORDERING_ACQ_REL | ORDERING_SEQ_CST
+    );
     if let Some(before) = before {
         module.add_fence(rmw, before, false);
     }
@@ -154,7 +170,9 @@ pub(crate) fn unresolved(module: &Module<'_>) -> Vec<String> {
         .filter(|&v| module.is_declaration(v) && module.is_used(v))
         .map(|v| module.name(v))
         .filter(|name| {
-            !name.starts_with("llvm.") && name != DYNAMIC_SHARED && !DRIVER_PROVIDES.contains(&name.as_str())
+            !name.starts_with("llvm.")
+                && name != DYNAMIC_SHARED
+                && !DRIVER_PROVIDES.contains(&name.as_str())
         })
         .map(|name| match name.strip_prefix(REFUSED) {
             Some(what) => format!("cuda_std refuses: {}", what.replace('_', " ")),

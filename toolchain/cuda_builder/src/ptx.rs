@@ -16,7 +16,11 @@ pub(crate) fn keep_lines_only(ptx: &str) -> String {
             in_dwarf = line.trim() != "}";
             continue;
         }
-        let line = if line.starts_with(".target") { line.strip_suffix(", debug").unwrap_or(line) } else { line };
+        let line = if line.starts_with(".target") {
+            line.strip_suffix(", debug").unwrap_or(line)
+        } else {
+            line
+        };
         text.push_str(line);
         text.push('\n');
     }

@@ -70,7 +70,11 @@ pub fn find() -> Result<DeviceToolchain, ToolchainError> {
     let mut attempt = |origin: &str, rustc: &OsStr| match inspect(rustc, origin) {
         Ok(found) => Some(found),
         Err(why) => {
-            let _ = writeln!(tried, "  - {origin} ({}): {why}", Path::new(rustc).display());
+            let _ = writeln!(
+                tried,
+                "  - {origin} ({}): {why}",
+                Path::new(rustc).display()
+            );
             None
         }
     };
@@ -87,7 +91,8 @@ pub fn find() -> Result<DeviceToolchain, ToolchainError> {
     if let Some(found) = attempt("Debian's compiler in the cache", debian.as_os_str()) {
         return Ok(found);
     }
-    if let Ok(nightly) = output(Command::new("rustup").args(["which", "--toolchain", "nightly", "rustc"]))
+    if let Ok(nightly) =
+        output(Command::new("rustup").args(["which", "--toolchain", "nightly", "rustc"]))
         && let Some(found) = attempt("rustup's nightly", OsStr::new(nightly.trim()))
     {
         return Ok(found);
@@ -114,7 +119,10 @@ fn inspect(rustc: &OsStr, origin: &str) -> Result<DeviceToolchain, String> {
     let sysroot = PathBuf::from(output(Command::new(rustc).args(["--print", "sysroot"]))?.trim());
     let core_src = sysroot.join("lib/rustlib/src/rust/library/core");
     if !core_src.join("src/lib.rs").is_file() {
-        return Err(format!("rustc {version} is there, the source of `core` is not ({})", core_src.display()));
+        return Err(format!(
+            "rustc {version} is there, the source of `core` is not ({})",
+            core_src.display()
+        ));
     }
     let libllvm = find_libllvm(&sysroot, &llvm_version)
         .ok_or_else(|| format!("rustc {version} is there, its libLLVM {llvm_version} is not (set CUDA_BUILDER_LIBLLVM to it)"))?;
@@ -122,8 +130,13 @@ fn inspect(rustc: &OsStr, origin: &str) -> Result<DeviceToolchain, String> {
     // Past rustup's proxy, which would choose a toolchain of its own. A script stays: it sets
     // up what the real compiler needs.
     let real = sysroot.join("bin/rustc");
-    let is_proxy = Path::new(rustc).components().count() == 1 || Path::new(rustc).ends_with(".cargo/bin/rustc");
-    let rustc = if is_proxy && real.is_file() { real } else { PathBuf::from(rustc) };
+    let is_proxy = Path::new(rustc).components().count() == 1
+        || Path::new(rustc).ends_with(".cargo/bin/rustc");
+    let rustc = if is_proxy && real.is_file() {
+        real
+    } else {
+        PathBuf::from(rustc)
+    };
     Ok(DeviceToolchain {
         rustc,
         version,
@@ -149,7 +162,9 @@ fn find_libllvm(sysroot: &Path, version: &str) -> Option<PathBuf> {
         let major_minor = version.rsplitn(2, '.').last()?;
         let name = PathBuf::from(format!("libLLVM.so.{major_minor}"));
         // SAFETY: LLVM's initialisers touch nothing outside the library.
-        unsafe { libloading::Library::new(&name) }.ok().map(|_| name)
+        unsafe { libloading::Library::new(&name) }
+            .ok()
+            .map(|_| name)
     })
 }
 
@@ -158,7 +173,11 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(dir).ok()?;
     let mut found: Vec<PathBuf> = entries
         .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| p.file_name().and_then(OsStr::to_str).is_some_and(|n| n.starts_with("libLLVM.so.")))
+        .filter(|p| {
+            p.file_name()
+                .and_then(OsStr::to_str)
+                .is_some_and(|n| n.starts_with("libLLVM.so."))
+        })
         .collect();
     found.sort();
     found.pop()
@@ -172,10 +191,13 @@ fn is_recent(version: &str) -> bool {
 /// What `command` prints, or why there is nothing.
 fn output(command: &mut Command) -> Result<String, String> {
     // Under cargo, variables meant for the outer build would reach this compiler.
-    let out = command
-        .env_remove("RUSTC_WRAPPER")
-        .output()
-        .map_err(|e| if e.kind() == std::io::ErrorKind::NotFound { "not there".to_owned() } else { e.to_string() })?;
+    let out = command.env_remove("RUSTC_WRAPPER").output().map_err(|e| {
+        if e.kind() == std::io::ErrorKind::NotFound {
+            "not there".to_owned()
+        } else {
+            e.to_string()
+        }
+    })?;
     if !out.status.success() {
         return Err(String::from_utf8_lossy(&out.stderr).trim().to_owned());
     }

@@ -1,0 +1,368 @@
+//! Small crates of kernels, compiled to PTX: what comes out, and what is refused.
+//!
+//! They need a device compiler, as every build of the project does: `cargo xtask setup`.
+
+use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const PRELUDE: &str = r#"
+#![no_std]
+#![feature(link_llvm_intrinsics, f16)]
+#![allow(internal_features, improper_ctypes)]
+use core::arch::asm;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
+    safe fn tid() -> u32;
+    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
+    fn barrier(id: u32);
+}
+"#;
+
+/// A crate of kernels in a folder of its own.
+struct Fixture {
+    dir: TempDir,
+}
+
+impl Fixture {
+    fn new(name: &str, code: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"
+            ),
+        );
+        // One target folder for all fixtures, so that `core` is compiled once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
+        write(
+            ".cargo/config.toml",
+            &format!("[build]\ntarget-dir = {target:?}\n"),
+        );
+        write("src/lib.rs", &format!("{PRELUDE}{code}"));
+        Self { dir }
+    }
+
+    fn builder(&self) -> CudaBuilder {
+        CudaBuilder::new(self.dir.path())
+            .arch(NvvmArch::Compute90)
+            .final_module_path(self.dir.path().join("out.ptx"))
+    }
+
+    fn ptx(&self, builder: CudaBuilder) -> String {
+        fs::read_to_string(builder.build().unwrap_or_else(|e| panic!("{e}"))).unwrap()
+    }
+}
+
+fn count(text: &str, what: &str) -> usize {
+    text.matches(what).count()
+}
+
+#[test]
+fn shared_statics_and_parameters_get_their_address_spaces() {
+    let fixture = Fixture::new(
+        "spaces",
+        r#"
+        unsafe extern "C" { static mut __cuda_dynamic_shared: [MaybeUninit<u8>; 0]; }
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(input: &[f32; 0], output: *mut f32) { unsafe {
+            #[unsafe(link_section = ".shared")]
+            static mut TILE: [MaybeUninit<f32>; 256] = [const { MaybeUninit::uninit() }; 256];
+            let t = tid() as usize;
+            let tile = (&raw mut TILE).cast::<f32>();
+            let dynamic = (&raw mut __cuda_dynamic_shared).cast::<f32>();
+            *tile.add(t) = *input.as_ptr().add(t);
+            *dynamic.add(t) = *output.add(t);
+            barrier(0);
+            *output.add(t) = *tile.add(255 - t) + *dynamic.add(255 - t);
+        }}
+        "#,
+    );
+    let ptx = fixture.ptx(fixture.builder());
+    assert_eq!(count(&ptx, "ld.shared"), 2, "{ptx}");
+    assert_eq!(count(&ptx, "st.shared"), 2, "{ptx}");
+    assert_eq!(
+        count(&ptx, "ld.global.nc"),
+        1,
+        "an untouched input is read-only data: {ptx}"
+    );
+    assert_eq!(
+        count(&ptx, "ld.b32") + count(&ptx, "st.b32"),
+        0,
+        "no generic access: {ptx}"
+    );
+    assert!(
+        ptx.contains(".extern .shared .align 128 .b8 __cuda_dynamic_shared"),
+        "{ptx}"
+    );
+}
+
+#[test]
+fn warp_wide_assembly_is_neither_merged_nor_duplicated() {
+    let fixture = Fixture::new(
+        "convergence",
+        r#"
+        unsafe fn shuffle(v: u32) -> u32 {
+            let r: u32;
+            unsafe { asm!("shfl.sync.down.b32 {}, {}, 1, 31, -1;", out(reg32) r, in(reg32) v) };
+            r
+        }
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn arms(p: *mut u32, n: u32) { unsafe {
+            if tid() < n { *p = shuffle(*p); } else { *p = shuffle(*p) + 1; }
+        }}
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn barriers(p: *mut u32, n: u32) { unsafe {
+            let first = tid() < n;
+            if first { *p += 1; }
+            barrier(0);
+            if first { *p += 2; }
+            barrier(0);
+            if first { *p += 3; }
+        }}
+        "#,
+    );
+    let ptx = fixture.ptx(fixture.builder());
+    let (arms, barriers) = ptx.split_at(ptx.find(".entry barriers").expect("both entries"));
+    assert_eq!(count(arms, "shfl.sync"), 2, "one in each arm: {ptx}");
+    assert_eq!(
+        count(barriers, "bar.sync") + count(barriers, "barrier.sync"),
+        2,
+        "{ptx}"
+    );
+}
+
+#[test]
+fn orderings_of_atomics_are_kept_as_fences() {
+    let kernel = |name: &str, ordering: &str| {
+        format!(
+            "#[unsafe(no_mangle)] pub unsafe extern \"ptx-kernel\" fn {name}(p: &AtomicU32, out: *mut u32) {{
+                 unsafe {{ *out = p.fetch_add(1, Ordering::{ordering}) }} }}\n"
+        )
+    };
+    let code =
+        kernel("relaxed", "Relaxed") + &kernel("acq_rel", "AcqRel") + &kernel("seq_cst", "SeqCst");
+    let fixture = Fixture::new("orderings", &code);
+    let ptx = fixture.ptx(fixture.builder());
+    let body = |name: &str| {
+        let start = ptx.find(&format!(".entry {name}(")).expect("the entry");
+        &ptx[start..start + ptx[start..].find("\n}\n").unwrap()]
+    };
+    assert_eq!(count(body("relaxed"), "fence"), 0, "{ptx}");
+    assert_eq!(
+        count(body("acq_rel"), "fence"),
+        2,
+        "one before, one after: {ptx}"
+    );
+    assert_eq!(count(body("seq_cst"), "fence.sc"), 1, "{ptx}");
+    for name in ["relaxed", "acq_rel", "seq_cst"] {
+        assert_eq!(count(body(name), "atom.global.add.u32"), 1, "{ptx}");
+    }
+}
+
+#[test]
+fn float_options_change_the_instructions_they_name() {
+    let fixture = Fixture::new(
+        "floats",
+        r#"
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut f32) { unsafe {
+            let (a, b, c) = (*p, *p.add(1), *p.add(2));
+            *p.add(3) = a * b + c;
+            *p.add(4) = a / b;
+            *p.add(5) = core::intrinsics::sqrtf32(c);
+        }}
+        "#,
+    );
+    let code = fs::read_to_string(fixture.dir.path().join("src/lib.rs")).unwrap();
+    fs::write(
+        fixture.dir.path().join("src/lib.rs"),
+        code.replace("f16)]", "core_intrinsics)]"),
+    )
+    .unwrap();
+
+    let plain = fixture.ptx(fixture.builder());
+    assert_eq!(
+        (
+            count(&plain, "fma.rn.f32"),
+            count(&plain, "div.rn.f32"),
+            count(&plain, "sqrt.rn.f32")
+        ),
+        (1, 1, 1),
+        "{plain}"
+    );
+    let exact = fixture.ptx(fixture.builder().fma_contraction(false));
+    assert_eq!(
+        (count(&exact, "fma.rn.f32"), count(&exact, "mul.rn.f32")),
+        (0, 1),
+        "{exact}"
+    );
+    let fast = fixture.ptx(fixture.builder().ftz(true).fast_div(true).fast_sqrt(true));
+    assert_eq!(count(&fast, "div.approx.ftz.f32"), 1, "{fast}");
+    assert_eq!(count(&fast, "sqrt.approx.ftz.f32"), 1, "{fast}");
+    assert_eq!(count(&fast, "fma.rn.ftz.f32"), 1, "{fast}");
+}
+
+#[test]
+fn launch_attributes_reach_the_entry() {
+    let fixture = Fixture::new(
+        "bounds",
+        r#"
+        core::arch::global_asm!("//!cuda k nvvm.maxntid=256,1,1 nvvm.minctasm=2");
+        #[unsafe(no_mangle)] pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe { *p = tid() } }
+        "#,
+    );
+    let ptx = fixture.ptx(fixture.builder());
+    assert!(ptx.contains(".maxntid 256, 1, 1"), "{ptx}");
+    assert!(ptx.contains(".minnctapersm 2"), "{ptx}");
+
+    let fixture = Fixture::new(
+        "bounds_of_nobody",
+        r#"
+        core::arch::global_asm!("//!cuda absent nvvm.maxntid=256,1,1");
+        #[unsafe(no_mangle)] pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe { *p = tid() } }
+        "#,
+    );
+    match fixture.builder().build() {
+        Err(CudaBuilderError::UnknownKernel { kernel }) => assert_eq!(kernel, "absent"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn line_numbers_do_not_switch_off_optimisation() {
+    let fixture = Fixture::new(
+        "lines",
+        r#"#[unsafe(no_mangle)] pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe { *p = tid() } }"#,
+    );
+    let ptx = fixture.ptx(fixture.builder().generate_line_info(true));
+    assert!(ptx.contains(".loc"), "{ptx}");
+    assert!(ptx.contains(".target sm_90\n"), "no `, debug`: {ptx}");
+    assert_eq!(count(&ptx, ".section"), 0, "{ptx}");
+}
+
+#[test]
+fn one_compilation_serves_several_architectures_and_a_second_writes_nothing() {
+    let fixture = Fixture::new(
+        "arches",
+        r#"
+        unsafe extern "C" { fn __nvvm_reflect(what: *const u8) -> u32; }
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe {
+            *p = __nvvm_reflect(c"__CUDA_ARCH".as_ptr().cast());
+        }}
+        "#,
+    );
+    let arches = [
+        NvvmArch::Compute75,
+        NvvmArch::Compute80,
+        NvvmArch::Compute90,
+    ];
+    let build = || fixture.builder().arches(arches).build_all().unwrap();
+    let modules = build();
+    assert_eq!(modules.iter().map(|m| m.arch).collect::<Vec<_>>(), arches);
+    let written: Vec<_> = modules
+        .iter()
+        .map(|m| fs::metadata(&m.path).unwrap().modified().unwrap())
+        .collect();
+    for (module, (number, isa)) in
+        modules
+            .iter()
+            .zip([("750", "6.3"), ("800", "7.0"), ("900", "7.8")])
+    {
+        let ptx = fs::read_to_string(&module.path).unwrap();
+        assert!(
+            ptx.contains(number),
+            "the architecture's number is a constant: {ptx}"
+        );
+        assert!(ptx.contains(&format!(".version {isa}")), "{ptx}");
+        assert!(ptx.contains(&format!(".target {}", module.arch)), "{ptx}");
+    }
+    assert_eq!(build(), modules);
+    for (module, written) in modules.iter().zip(written) {
+        assert_eq!(
+            fs::metadata(&module.path).unwrap().modified().unwrap(),
+            written
+        );
+    }
+}
+
+#[test]
+fn unresolved_symbols_are_refused_by_name() {
+    let fixture = Fixture::new(
+        "unresolved",
+        r#"
+        unsafe extern "C" { fn nobody_defines_this(x: u32) -> u32; fn __cuda_std_refused_load_with_release_ordering(); }
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe {
+            *p = nobody_defines_this(*p);
+            if tid() == 0 { __cuda_std_refused_load_with_release_ordering() }
+        }}
+        "#,
+    );
+    match fixture.builder().build() {
+        Err(CudaBuilderError::Unresolved { krate, symbols }) => {
+            assert_eq!(krate, "unresolved");
+            assert!(
+                symbols.contains(&"nobody_defines_this".to_owned()),
+                "{symbols:?}"
+            );
+            assert!(
+                symbols.contains(&"cuda_std refuses: load with release ordering".to_owned()),
+                "{symbols:?}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn initialised_shared_statics_are_refused_by_name() {
+    let fixture = Fixture::new(
+        "initialised",
+        r#"
+        #[unsafe(link_section = ".shared")]
+        static mut COUNTER: u32 = 7;
+        #[unsafe(no_mangle)] pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe { COUNTER += *p; *p = COUNTER } }
+        "#,
+    );
+    match fixture.builder().build() {
+        Err(CudaBuilderError::InitialisedShared { name }) => {
+            assert!(name.ends_with("COUNTER"), "{name}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_a_crate_of_kernels_is_refused() {
+    let fixture = Fixture::new("empty", "");
+    match fixture.builder().build() {
+        Err(CudaBuilderError::NoKernels { krate }) => assert_eq!(krate, "empty"),
+        other => panic!("{other:?}"),
+    }
+
+    let fixture = Fixture::new("broken", "pub fn k() { this does not parse }");
+    match fixture.builder().build() {
+        Err(CudaBuilderError::BuildFailed { output, .. }) => {
+            assert!(output.contains("src/lib.rs"), "{output}")
+        }
+        other => panic!("{other:?}"),
+    }
+
+    let nowhere = PathBuf::from("/nowhere/at/all");
+    match CudaBuilder::new(&nowhere).build() {
+        Err(CudaBuilderError::NotACrate { path, .. }) => assert_eq!(path, nowhere),
+        other => panic!("{other:?}"),
+    }
+}
