@@ -52,6 +52,11 @@
 //! statics work.
 
 #![no_std]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, f16, link_llvm_intrinsics),
+    allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
+)]
 
 #[cfg(test)]
 extern crate std;

@@ -96,7 +96,7 @@ warp_intrinsics! {
 
 /// Wraps instructions with a second, predicate result, which no intrinsic can return to Rust.
 macro_rules! with_predicate {
-    ($instruction:literal, $($operand:ident: $class:ident = $value:expr),*) => {{
+    ($instruction:expr, $($operand:ident: $class:ident = $value:expr),*) => {{
         let result: u32;
         let predicate: u32;
         // SAFETY: the caller of the enclosing function promises what the instruction asks.
