@@ -237,10 +237,11 @@ pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
 #[inline(always)]
 pub(crate) fn dynamic_shared_mem() -> *mut u8 {
     unsafe extern "C" {
-        // `cuda_builder` knows this name, and makes it an array of unknown length in shared memory.
-        static mut __cuda_dynamic_shared: u8;
+        // `cuda_builder` knows this name and puts it into shared memory. In PTX an array of no
+        // elements is one of unknown length.
+        static mut __cuda_dynamic_shared: [u8; 0];
     }
-    &raw mut __cuda_dynamic_shared
+    (&raw mut __cuda_dynamic_shared).cast()
 }
 
 #[inline(always)]
