@@ -18,8 +18,9 @@ const IN_FLIGHT: usize = 4;
 /// Reads all of `input`, `N` elements per load, and leaves each block's partial in
 /// `output[block]`.
 ///
-/// A tile is `IN_FLIGHT` vectors per thread; the blocks take tiles in turn (grid-stride). What is
-/// left after the last full tile is read element by element.
+/// Grid-stride: a thread's vectors lie as far apart as the grid is wide, so that neighbouring
+/// lanes always read neighbouring addresses. What is left at the end is read one vector, then
+/// one element at a time.
 ///
 /// # Safety
 ///
@@ -27,6 +28,10 @@ const IN_FLIGHT: usize = 4;
 /// - `input` starts at a multiple of 16 bytes, and `N` elements are 16 bytes.
 /// - `output` holds one element per block, `scratch` one per warp of the block.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "an iterator over the nested array makes LLVM keep it in local memory"
+)]
 pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
     input: Global<T>,
     output: Global<T>,
@@ -34,30 +39,34 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
 ) {
     // SAFETY: the caller promised the alignment.
     let vectors = unsafe { input.vectors::<N>() };
-    let threads = block_dim_x() as usize;
-    let tid = thread_idx_x() as usize;
-    let tile = IN_FLIGHT * threads;
-    let full_tiles = vectors.len() / tile;
+    let (tid, threads) = (thread_idx_x(), block_dim_x());
+    let thread = block_idx_x() as usize * threads as usize + tid as usize;
+    let stride = grid_dim_x() as usize * threads as usize;
 
     let mut value = O::IDENTITY;
-    let mut t = block_idx_x() as usize;
-    while t < full_tiles {
+    let mut v = thread;
+    while v + (IN_FLIGHT - 1) * stride < vectors.len() {
         let mut loaded = [[O::IDENTITY; N]; IN_FLIGHT];
-        for (v, vector) in loaded.iter_mut().enumerate() {
-            *vector = vectors.get(t * tile + v * threads + tid);
+        for k in 0..IN_FLIGHT {
+            loaded[k] = vectors.get(v + k * stride);
         }
-        for vector in loaded {
-            for element in vector {
-                value = O::combine(value, element);
+        for k in 0..IN_FLIGHT {
+            for e in 0..N {
+                value = O::combine(value, loaded[k][e]);
             }
         }
-        t += grid_dim_x() as usize;
+        v += IN_FLIGHT * stride;
     }
-
-    let mut i = full_tiles * tile * N + block_idx_x() as usize * threads + tid;
+    while v < vectors.len() {
+        for element in vectors.get(v) {
+            value = O::combine(value, element);
+        }
+        v += stride;
+    }
+    let mut i = vectors.len() * N + thread;
     while i < input.len() {
         value = O::combine(value, input.get(i));
-        i += grid_dim_x() as usize * threads;
+        i += stride;
     }
 
     // One value per warp, then one warp for the block.
@@ -69,7 +78,11 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
     sync_threads();
     if tid < WARP_SIZE {
         let warps = threads / WARP_SIZE;
-        let value = if tid < warps { scratch.get(tid) } else { O::IDENTITY };
+        let value = if tid < warps {
+            scratch.get(tid)
+        } else {
+            O::IDENTITY
+        };
         // SAFETY: the first warp is whole, and all of its lanes are here.
         let partial = unsafe { reduce_down::<T, O>(value) };
         if tid == 0 {

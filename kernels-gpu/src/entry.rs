@@ -71,6 +71,7 @@ macro_rules! entries {
                 unsafe {
                     let $input = Global::<T>::from_slice(input);
                     let $output = Global::<T>::new(output, output_len);
+                    #[allow(unused_variables, reason = "not every kernel needs scratch")]
                     let $scratch = Shared::<T>::dynamic();
                     $body
                 }
@@ -168,7 +169,13 @@ mod tests {
     #[test]
     fn names_are_made_of_their_parts_and_differ() {
         let mut seen = BTreeSet::new();
-        for Entry { name, kernel, op, element } in ENTRIES {
+        for Entry {
+            name,
+            kernel,
+            op,
+            element,
+        } in ENTRIES
+        {
             assert_eq!(*name, format!("{kernel}_{op}_{element}"));
             assert!(seen.insert(name), "{name} stands twice in the table");
         }

@@ -2,7 +2,9 @@
 //!
 //! [`Global`] is an array in the device's memory, seen by every thread of the grid; [`Shared`]
 //! is an array in the memory of one block, seen by its threads alone. Both compile to plain
-//! loads and stores. Indexes are 64 bits wide, so an array may hold more than 2^32 elements.
+//! loads and stores. Indexes of global memory are 64 bits wide, for arrays of more than 2^32
+//! elements; those of shared memory, which is a few hundred kilobytes, are 32 bits wide, as is the
+//! arithmetic of threads and blocks.
 //!
 //! # The contract of a handle
 //!
@@ -148,24 +150,24 @@ impl<T: Element> Shared<T> {
 
     /// Loads element `index`.
     #[inline(always)]
-    pub fn get(self, index: usize) -> T {
+    pub fn get(self, index: u32) -> T {
         // SAFETY: the maker of the handle promised that `index` is in bounds, initialised, and
         // separated by a barrier from its writer.
-        unsafe { *self.start.add(index) }
+        unsafe { *self.start.add(index as usize) }
     }
 
     /// Stores `value` in element `index`.
     #[inline(always)]
-    pub fn set(self, index: usize, value: T) {
+    pub fn set(self, index: u32, value: T) {
         // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
-        unsafe { *self.start.add(index) = value }
+        unsafe { *self.start.add(index as usize) = value }
     }
 
     /// Combines `value` into element `index`, indivisibly for all threads of the block.
     #[inline(always)]
-    pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+    pub fn combine_atomic<O: AtomicOp<T>>(self, index: u32, value: T) {
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe { O::combine_atomic_block(self.start.add(index), value) }
+        unsafe { O::combine_atomic_block(self.start.add(index as usize), value) }
     }
 }

@@ -11,7 +11,7 @@ use cuda_std::warp::{WarpReduceValue, warp_reduce, warp_shuffle_down};
 pub const FULL_MASK: u32 = u32::MAX;
 
 /// Lanes in a warp.
-pub const WARP_SIZE: usize = 32;
+pub const WARP_SIZE: u32 = 32;
 
 /// The warp's values as one. **Lane 0 holds the result**; what the other lanes get is a
 /// combination of some of the values and of no use.
@@ -33,10 +33,10 @@ pub const WARP_SIZE: usize = 32;
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
 pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
-    let mut offset = WARP_SIZE as u32 / 2;
+    let mut offset = WARP_SIZE / 2;
     while offset > 0 {
         // SAFETY: the caller brings all lanes that the full mask names.
-        let (above, _) = unsafe { warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE as u32) };
+        let (above, _) = unsafe { warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE) };
         value = O::combine(value, above);
         offset /= 2;
     }

@@ -37,6 +37,10 @@ use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
+#[expect(
+    clippy::manual_is_multiple_of,
+    reason = "the remainder is what this rung is about"
+)]
 pub unsafe fn reduce_0<T: Element, O: Op<T>>(
     input: Global<T>,
     output: Global<T>,
@@ -45,15 +49,18 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
     let tid = thread_idx_x();
     let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
-    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
-    scratch.set(tid as usize, loaded);
+    let loaded = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
+    scratch.set(tid, loaded);
     sync_threads();
 
     let mut s = 1;
     while s < block_dim_x() {
         if tid % (2 * s) == 0 {
-            let (left, right) = (tid as usize, (tid + s) as usize);
-            scratch.set(left, O::combine(scratch.get(left), scratch.get(right)));
+            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
         // The next step reads what this one wrote.
         sync_threads();
@@ -73,6 +80,10 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
 ///
 /// As [`reduce_0`].
 #[inline(always)]
+#[expect(
+    clippy::manual_is_multiple_of,
+    reason = "the remainder is what this rung is about"
+)]
 pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
     input: Global<T>,
     output: Global<T>,
@@ -81,15 +92,18 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
     let tid = thread_idx_x();
     let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
-    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
-    scratch.set(tid as usize, loaded);
+    let loaded = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
+    scratch.set(tid, loaded);
     sync_threads();
 
     let mut s = 1;
     while s < block_dim_x() {
         if tid % black_box(2 * s) == 0 {
-            let (left, right) = (tid as usize, (tid + s) as usize);
-            scratch.set(left, O::combine(scratch.get(left), scratch.get(right)));
+            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
         sync_threads();
         s *= 2;

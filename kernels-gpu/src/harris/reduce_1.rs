@@ -37,16 +37,22 @@ pub unsafe fn reduce_1<T: Element, O: Op<T>>(
     let tid = thread_idx_x();
     let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
-    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
-    scratch.set(tid as usize, loaded);
+    let loaded = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
+    scratch.set(tid, loaded);
     sync_threads();
 
     let mut s = 1;
     while s < block_dim_x() {
         let index = 2 * s * tid;
         if index < block_dim_x() {
-            let (left, right) = (index as usize, (index + s) as usize);
-            scratch.set(left, O::combine(scratch.get(left), scratch.get(right)));
+            scratch.set(
+                index,
+                O::combine(scratch.get(index), scratch.get(index + s)),
+            );
         }
         // The next step reads what this one wrote.
         sync_threads();

@@ -33,14 +33,18 @@ pub unsafe fn reduce_2<T: Element, O: Op<T>>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    let tid = thread_idx_x() as usize;
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid;
+    let tid = thread_idx_x();
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
-    let loaded = if i < input.len() { input.get(i) } else { O::IDENTITY };
+    let loaded = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
     scratch.set(tid, loaded);
     sync_threads();
 
-    let mut s = block_dim_x() as usize / 2;
+    let mut s = block_dim_x() / 2;
     while s > 0 {
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));

@@ -31,20 +31,24 @@ pub unsafe fn reduce_3<T: Element, O: Op<T>>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    let tid = thread_idx_x() as usize;
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid;
+    let tid = thread_idx_x();
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
     let second = i + grid_dim_x() as usize * block_dim_x() as usize;
 
     // Each of the two may lie past the end; a missing element is the identity, so that every
     // element of `scratch` is written before the tree reads it.
-    let mut value = if i < input.len() { input.get(i) } else { O::IDENTITY };
+    let mut value = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
     if second < input.len() {
         value = O::combine(value, input.get(second));
     }
     scratch.set(tid, value);
     sync_threads();
 
-    let mut s = block_dim_x() as usize / 2;
+    let mut s = block_dim_x() / 2;
     while s > 0 {
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));

@@ -31,7 +31,7 @@ pub unsafe fn reduce_4<T: Element, O: Op<T>>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    let tid = thread_idx_x() as usize;
+    let tid = thread_idx_x();
     // SAFETY: the launch is this function's own.
     let value = unsafe { fold_to_warp::<T, O>(load_two::<T, O>(input), scratch) };
 
@@ -55,7 +55,7 @@ pub unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    let tid = thread_idx_x() as usize;
+    let tid = thread_idx_x();
     // SAFETY: the launch is this function's own.
     let value = unsafe { fold_to_warp::<T, O>(load_two::<T, O>(input), scratch) };
 
@@ -74,7 +74,11 @@ fn load_two<T: Element, O: Op<T>>(input: Global<T>) -> T {
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
     let second = i + grid_dim_x() as usize * block_dim_x() as usize;
 
-    let mut value = if i < input.len() { input.get(i) } else { O::IDENTITY };
+    let mut value = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
     if second < input.len() {
         value = O::combine(value, input.get(second));
     }
@@ -90,11 +94,11 @@ fn load_two<T: Element, O: Op<T>>(input: Global<T>) -> T {
 /// `scratch` holds one element per thread, and no thread is still reading it.
 #[inline(always)]
 pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T>>(value: T, scratch: Shared<T>) -> T {
-    let tid = thread_idx_x() as usize;
+    let tid = thread_idx_x();
     scratch.set(tid, value);
     sync_threads();
 
-    let mut s = block_dim_x() as usize / 2;
+    let mut s = block_dim_x() / 2;
     while s >= WARP_SIZE {
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));

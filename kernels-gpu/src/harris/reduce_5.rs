@@ -98,7 +98,7 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
 /// As [`fold_to_warp`]; `output` holds one element per block.
 #[inline(always)]
 unsafe fn finish_block<T: Element, O: Op<T>>(value: T, output: Global<T>, scratch: Shared<T>) {
-    let tid = thread_idx_x() as usize;
+    let tid = thread_idx_x();
     // SAFETY: the caller's contract is the callee's.
     let value = unsafe { fold_to_warp::<T, O>(value, scratch) };
 

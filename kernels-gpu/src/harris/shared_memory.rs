@@ -26,8 +26,8 @@ pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    let tid = thread_idx_x() as usize;
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid;
+    let tid = thread_idx_x();
+    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
     if tid == 0 {
         scratch.set(0, O::IDENTITY);

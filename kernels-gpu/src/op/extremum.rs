@@ -41,8 +41,22 @@ macro_rules! integer_extremum {
     }};
 }
 
-integer_extremum!(Min, "min", i32 = i32::MAX, u32 = u32::MAX, i64 = i64::MAX, u64 = u64::MAX);
-integer_extremum!(Max, "max", i32 = i32::MIN, u32 = u32::MIN, i64 = i64::MIN, u64 = u64::MIN);
+integer_extremum!(
+    Min,
+    "min",
+    i32 = i32::MAX,
+    u32 = u32::MAX,
+    i64 = i64::MAX,
+    u64 = u64::MAX
+);
+integer_extremum!(
+    Max,
+    "max",
+    i32 = i32::MIN,
+    u32 = u32::MIN,
+    i64 = i64::MIN,
+    u64 = u64::MIN
+);
 
 macro_rules! redux_extremum {
     ($($op:ident $element:ident),*) => {
