@@ -30,7 +30,7 @@ const IN_FLIGHT: usize = 4;
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
-    reason = "an iterator over the nested array makes LLVM keep it in local memory"
+    reason = "iterators over the arrays make LLVM keep them in local memory"
 )]
 pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
     input: Global<T>,
@@ -58,8 +58,9 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
         v += IN_FLIGHT * stride;
     }
     while v < vectors.len() {
-        for element in vectors.get(v) {
-            value = O::combine(value, element);
+        let loaded = vectors.get(v);
+        for e in 0..N {
+            value = O::combine(value, loaded[e]);
         }
         v += stride;
     }
