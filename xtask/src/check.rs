@@ -1,0 +1,26 @@
+//! `cargo xtask check`: lint and test, as CI runs them.
+
+use crate::{lint, process, test};
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// lint, then test
+#[derive(clap::Args)]
+pub struct Args {}
+
+impl Args {
+    /// Runs both, also where the first finds something.
+    pub fn run(self) -> Result<ExitCode> {
+        let clean = lint::lint()?;
+        let passed = test::test()?;
+        for (name, good) in [("lint", clean), ("test", passed)] {
+            let word = if good { "ok" } else { "FAILED" };
+            process::say(&format!("check: {name} {word}"));
+        }
+        Ok(if clean && passed {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}

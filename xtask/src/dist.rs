@@ -1,0 +1,173 @@
+//! `cargo xtask dist`: a folder of programs for a GPU machine that has no Rust.
+
+use crate::{process, ptx, setup};
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// What the folder may weigh.
+const LIMIT: u64 = 60 << 20;
+
+/// The test programs: package, and the name in the folder.
+const TESTS: [(&str, &str); 2] = [("warpfold", "gpu-tests"), ("conformance", "conformance")];
+
+/// The name of those packages' test target that needs a GPU.
+const GPU_TEST: &str = "gpu";
+
+const BENCH: &str = "warpfold-bench";
+
+/// Write a folder of stand-alone programs for a GPU machine that has no Rust
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where to write it
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+impl Args {
+    /// Builds everything, copies it and prints the sizes.
+    pub fn run(self) -> Result<ExitCode> {
+        setup::for_builds()?;
+        let mut programs = vec![(bench()?, BENCH)];
+        programs.extend(gpu_tests()?);
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("cannot make {}", self.out.display()))?;
+        let mut files = Vec::new();
+        for (program, name) in programs {
+            let place = self.out.join(name);
+            copy(&program, &place)?;
+            files.push(place);
+        }
+        files.extend(ptx::write(&ptx::build(&ptx::ARCHES, false)?, &self.out)?);
+
+        let mut total = 0;
+        for file in files {
+            let bytes = std::fs::metadata(&file)?.len();
+            process::print(&format!("{:>10}  {}\n", mebibytes(bytes), file.display()))?;
+            total += bytes;
+        }
+        process::print(&format!("{:>10}  in all\n", mebibytes(total)))?;
+        if total > LIMIT {
+            bail!(
+                "the folder weighs {}, more than {}",
+                mebibytes(total),
+                mebibytes(LIMIT)
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Replaces `place`, also where an old copy of it is running.
+fn copy(program: &Path, place: &Path) -> Result<()> {
+    let context = || format!("cannot copy {} to {}", program.display(), place.display());
+    if place.exists() {
+        std::fs::remove_file(place).with_context(context)?;
+    }
+    std::fs::copy(program, place).with_context(context)?;
+    Ok(())
+}
+
+fn bench() -> Result<PathBuf> {
+    let mut cargo = process::cargo();
+    cargo.args(["build", "--package", BENCH, "--bin", BENCH]);
+    let programs = build(cargo)?;
+    let [program] = programs.as_slice() else {
+        bail!("cargo built {} programs of {BENCH}", programs.len());
+    };
+    Ok(program.executable.clone())
+}
+
+fn gpu_tests() -> Result<Vec<(PathBuf, &'static str)>> {
+    let mut cargo = process::cargo();
+    cargo.args(["test", "--no-run", "--test", GPU_TEST]);
+    for (package, _) in TESTS {
+        cargo.args(["--package", package]);
+    }
+    let built = build(cargo)?;
+    let program_of = |(package, name)| {
+        let found = built.iter().find(|program| program.is_of(package));
+        let found = found.with_context(|| format!("{package} has no test `{GPU_TEST}`"))?;
+        Ok((found.executable.clone(), name))
+    };
+    TESTS.into_iter().map(program_of).collect()
+}
+
+/// A program that cargo built.
+struct Program {
+    package_id: String,
+    executable: PathBuf,
+}
+
+impl Program {
+    /// Package ids are `path+file:///.../host#warpfold@0.1.0`, or `.../benches#0.1.0` where the
+    /// folder has the package's name.
+    fn is_of(&self, package: &str) -> bool {
+        let (path, fragment) = self.package_id.split_once('#').unwrap_or_default();
+        let name = fragment
+            .split_once('@')
+            .map_or_else(|| path.rsplit('/').next().unwrap_or(path), |(name, _)| name);
+        name == package
+    }
+}
+
+/// Runs a cargo command in the profile `dist` and gives the programs it built.
+fn build(mut cargo: Command) -> Result<Vec<Program>> {
+    cargo
+        .args(["--profile", "dist"])
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit());
+    let output = cargo.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("`{}` failed", process::shown(&cargo));
+    }
+    Ok(programs_in(&String::from_utf8_lossy(&output.stdout)))
+}
+
+fn programs_in(messages: &str) -> Vec<Program> {
+    #[derive(Deserialize)]
+    struct Message {
+        package_id: Option<String>,
+        executable: Option<PathBuf>,
+    }
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Message>(line).ok())
+        .filter_map(|message| {
+            Some(Program {
+                package_id: message.package_id?,
+                executable: message.executable?,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = r#"
+{"reason":"compiler-artifact","package_id":"path+file:///a/host#warpfold@0.1.0","executable":null}
+{"reason":"compiler-artifact","package_id":"path+file:///a/host#warpfold@0.1.0","executable":"/t/gpu-1"}
+{"reason":"build-script-executed","package_id":"path+file:///a/host#warpfold@0.1.0"}
+{"reason":"compiler-artifact","package_id":"path+file:///a/conformance#0.1.0","executable":"/t/gpu-2"}
+{"reason":"build-finished","success":true}
+"#;
+
+    #[test]
+    fn programs_are_told_by_their_package() {
+        let programs = programs_in(MESSAGES);
+        let of = |package| -> Vec<_> {
+            let of = programs.iter().filter(|program| program.is_of(package));
+            of.map(|program| program.executable.as_path()).collect()
+        };
+        assert_eq!(of("warpfold"), [Path::new("/t/gpu-1")]);
+        assert_eq!(of("conformance"), [Path::new("/t/gpu-2")]);
+        assert!(of("host").is_empty());
+    }
+}

@@ -1,0 +1,183 @@
+//! `cargo xtask doctor`: what is found and what is missing, and the command that mends it.
+
+use crate::{driver, process, tools, workspace};
+use anyhow::Result;
+use comfy_table::{Table, presets};
+use cuda_builder::toolchain;
+use std::process::{Command, ExitCode};
+
+/// Show what is found and what is missing; exit code 1 where a build would fail
+#[derive(clap::Args)]
+pub struct Args {}
+
+impl Args {
+    /// Prints the table.
+    pub fn run(self) -> Result<ExitCode> {
+        let rows = examine();
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_header(["what", "", "found", "mended by"]);
+        for row in &rows {
+            let mark = match (row.mend.is_empty(), row.fatal) {
+                (true, _) => "ok",
+                (false, true) => "MISSING",
+                (false, false) => "none",
+            };
+            table.add_row([row.what, mark, &row.found, &row.mend]);
+        }
+        process::print(&format!("{table}\n"))?;
+        let broken = rows.iter().any(|row| row.fatal && !row.mend.is_empty());
+        process::say(if broken {
+            "doctor: a build would fail here"
+        } else {
+            "doctor: ready to build"
+        });
+        Ok(if broken {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+/// A line of the table.
+struct Row {
+    what: &'static str,
+    found: String,
+    /// What mends it; empty where nothing is missing.
+    mend: String,
+    /// Whether a build fails without it.
+    fatal: bool,
+}
+
+impl Row {
+    fn found(what: &'static str, found: impl Into<String>) -> Self {
+        Self {
+            what,
+            found: found.into(),
+            mend: String::new(),
+            fatal: false,
+        }
+    }
+
+    fn missing(what: &'static str, why: impl Into<String>, mend: &str) -> Self {
+        Self {
+            what,
+            found: why.into(),
+            mend: mend.into(),
+            fatal: false,
+        }
+    }
+
+    fn fatal(self) -> Self {
+        Self {
+            fatal: true,
+            ..self
+        }
+    }
+}
+
+fn examine() -> Vec<Row> {
+    let mut rows = vec![host_rustc()];
+    rows.extend(device_compiler());
+    rows.extend(ptx_tools());
+    rows.extend(driver_and_devices());
+    rows
+}
+
+fn host_rustc() -> Row {
+    const RUSTC: &str = "rustc";
+    let program = std::env::var_os("RUSTC").unwrap_or_else(|| RUSTC.into());
+    match process::stdout_of(Command::new(program).arg("--version")) {
+        Ok(version) => {
+            let pinned = workspace::pinned_version().map_or("?".into(), |v| v.to_string());
+            Row::found(RUSTC, format!("{} (pinned: {pinned})", version.trim()))
+        }
+        Err(error) => Row::missing(
+            RUSTC,
+            format!("{error:#}"),
+            "install rustup, which reads rust-toolchain.toml",
+        )
+        .fatal(),
+    }
+}
+
+fn device_compiler() -> Vec<Row> {
+    match toolchain::find() {
+        Ok(found) => vec![
+            Row::found(
+                "device compiler",
+                format!(
+                    "rustc {}, {}\n{}",
+                    found.version,
+                    found.origin,
+                    found.rustc.display()
+                ),
+            ),
+            Row::found("core's source", found.core_src.display().to_string()),
+            Row::found(
+                "libLLVM",
+                format!("{}, {}", found.llvm_version, found.libllvm.display()),
+            ),
+        ],
+        Err(error) => {
+            let tried = error.tried.trim_end();
+            vec![Row::missing("device compiler", tried, "cargo xtask setup").fatal()]
+        }
+    }
+}
+
+fn ptx_tools() -> Vec<Row> {
+    let found = tools::find();
+    let row = |what| match &found {
+        Some(tools) => Row::found(
+            what,
+            format!(
+                "{}, {} ({})",
+                version_of(&tools.folder().join(what)),
+                tools.folder().join(what).display(),
+                tools.origin
+            ),
+        ),
+        None => Row::missing(
+            what,
+            "for `cargo xtask sass` and the tests of SASS; builds do without",
+            "cargo xtask setup",
+        ),
+    };
+    tools::TOOLS.iter().map(|(what, _)| row(what)).collect()
+}
+
+/// `release 13.5` out of a tool's banner.
+fn version_of(tool: &std::path::Path) -> String {
+    let banner = process::stdout_of(Command::new(tool).arg("--version")).unwrap_or_default();
+    let version = banner.lines().find_map(|line| {
+        let (_, after) = line.split_once("release ")?;
+        after.split(',').next()
+    });
+    version.unwrap_or("unknown version").into()
+}
+
+fn driver_and_devices() -> Vec<Row> {
+    const DRIVER: &str = "driver";
+    match driver::ask() {
+        Err(why) => vec![Row::missing(
+            DRIVER,
+            format!("{why}; the library then computes on the CPU"),
+            "NVIDIA's driver and a GPU, where one is wanted",
+        )],
+        Ok(driver) => {
+            let (major, minor) = driver.cuda;
+            let mut rows = vec![Row::found(DRIVER, format!("for CUDA {major}.{minor}"))];
+            for device in driver.devices {
+                let (major, minor) = device.compute_capability;
+                let gigabytes = device.memory as f64 / 1e9;
+                rows.push(Row::found(
+                    "device",
+                    format!("{}, {major}.{minor}, {gigabytes:.0} GB", device.name),
+                ));
+            }
+            rows
+        }
+    }
+}

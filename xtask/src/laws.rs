@@ -1,0 +1,215 @@
+//! What must hold of PTX and SASS, checked without a GPU. `tests/laws.rs` applies these to every
+//! entry; `cargo xtask sass` shows what they see.
+
+use crate::sass::profile::Profile;
+use std::collections::BTreeSet;
+
+/// The names of a PTX module's entry points.
+pub fn entries(ptx: &str) -> BTreeSet<&str> {
+    declared(ptx, ".entry")
+}
+
+/// The functions that a PTX module declares and nobody defines.
+pub fn unresolved(ptx: &str) -> BTreeSet<&str> {
+    declared(ptx, ".extern .func")
+}
+
+/// The names after a keyword: `.visible .entry NAME(`, `.extern .func (.param .b32 r) NAME`.
+fn declared<'a>(ptx: &'a str, keyword: &str) -> BTreeSet<&'a str> {
+    let mut names = BTreeSet::new();
+    for line in ptx
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+    {
+        let Some((_, mut rest)) = line.split_once(keyword) else {
+            continue;
+        };
+        rest = rest.trim_start();
+        if rest.starts_with('(') {
+            rest = rest
+                .split_once(')')
+                .map_or("", |(_, after)| after)
+                .trim_start();
+        }
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$%".contains(c)));
+        names.insert(&rest[..end.unwrap_or(rest.len())]);
+    }
+    names
+}
+
+/// What an entry breaks for sm_90, where `kernel` is its name without operator and element.
+/// Empty where it keeps every law.
+pub fn broken(kernel: &str, profile: &Profile) -> Vec<String> {
+    let Profile {
+        resources, counts, ..
+    } = profile;
+    let shuffles: usize = counts.shfl.values().sum();
+    let downs = counts.shfl.get("DOWN").copied().unwrap_or(0);
+    let mut broken = Vec::new();
+    let mut law = |holds: bool, text: String| {
+        if !holds {
+            broken.push(text);
+        }
+    };
+
+    law(
+        counts.generic == 0,
+        format!("{} loads, stores or atomics are generic", counts.generic),
+    );
+    law(
+        counts.local == 0 && resources.stack == 0,
+        format!(
+            "local memory: {} accesses, {} bytes of stack",
+            counts.local, resources.stack
+        ),
+    );
+    law(
+        resources.spill_stores + resources.spill_loads == 0,
+        format!(
+            "spills: {} bytes stored, {} loaded",
+            resources.spill_stores, resources.spill_loads
+        ),
+    );
+    if [
+        "reduce_0",
+        "reduce_0_modulo",
+        "reduce_1",
+        "reduce_2",
+        "reduce_3",
+    ]
+    .contains(&kernel)
+    {
+        law(
+            counts.lds > 0 && counts.sts > 0,
+            format!(
+                "a tree in shared memory needs LDS and STS, there are {} and {}",
+                counts.lds, counts.sts
+            ),
+        );
+        law(
+            shuffles == 0,
+            format!("this rung has no shuffles yet, there are {shuffles}"),
+        );
+    }
+    if kernel == "reduce_4" || kernel == "reduce_5" || kernel.starts_with("reduce_5_") {
+        law(
+            downs > 0 && downs == shuffles,
+            format!("the last warp shuffles down: {downs} of {shuffles} SHFL are DOWN"),
+        );
+    }
+    if kernel == "reduce_4_redux" {
+        law(counts.redux > 0, "no REDUX".into());
+        law(
+            shuffles == 0,
+            format!("REDUX replaces shuffles, there are {shuffles}"),
+        );
+    }
+    if kernel == "read_ceiling" {
+        law(
+            counts.ldg.contains_key(&128),
+            format!("no 128-bit load; widths in bits: {:?}", counts.ldg),
+        );
+    }
+    broken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sass::{parse, profile};
+
+    const PTX: &str = "\
+// .visible .entry in_a_comment()
+.extern .func  (.param .b32 func_retval0) _ZN4core9panicking5panicE
+(
+.extern .func abort
+.extern .shared .align 16 .b8 dynamic[];
+.visible .entry reduce_0_sum_i32(
+\t.param .u64 .ptr .align 4 reduce_0_sum_i32_param_0,
+.func helper(
+.visible .entry reduce_1_sum_i32(
+";
+
+    #[test]
+    fn entries_and_unresolved_functions_are_read() {
+        assert_eq!(
+            entries(PTX),
+            ["reduce_0_sum_i32", "reduce_1_sum_i32"].into()
+        );
+        let expected = ["_ZN4core9panicking5panicE", "abort"];
+        assert_eq!(unresolved(PTX), expected.into());
+    }
+
+    /// SASS with these opcodes, as an entry without resources.
+    fn entry(opcodes: &str) -> Profile {
+        let mut listing = String::from(".section\t.text.k,\"ax\"\n");
+        for (index, opcode) in opcodes.split_whitespace().enumerate() {
+            listing += &format!("/*{:04x}*/ {opcode} R0, R1 ;\n", index * 16);
+        }
+        Profile {
+            name: "k".into(),
+            resources: profile::Resources {
+                registers: 16,
+                ..Default::default()
+            },
+            counts: profile::Counts::of(&parse::parse(&listing)[0]),
+        }
+    }
+
+    #[track_caller]
+    fn keeps(kernel: &str, opcodes: &str) {
+        let broken = broken(kernel, &entry(opcodes));
+        assert!(broken.is_empty(), "{broken:?}");
+    }
+
+    #[track_caller]
+    fn breaks(kernel: &str, opcodes: &str, law: &str) {
+        let broken = broken(kernel, &entry(opcodes));
+        assert_eq!(broken.len(), 1, "{broken:?}");
+        assert!(broken[0].contains(law), "{broken:?}");
+    }
+
+    #[test]
+    fn laws_of_every_entry_can_fail() {
+        keeps("reduce_naive", "LDG.E REDG.E.ADD EXIT");
+        breaks("reduce_naive", "LD.E REDG.E.ADD EXIT", "generic");
+        breaks("reduce_naive", "LDG.E ST.E EXIT", "generic");
+        breaks("reduce_naive", "LDG.E STL EXIT", "local memory: 1");
+        let mut spilled = entry("LDG.E");
+        spilled.resources.spill_loads = 4;
+        assert!(broken("reduce_naive", &spilled)[0].contains("spills"));
+        let mut stacked = entry("LDG.E");
+        stacked.resources.stack = 16;
+        assert!(broken("reduce_naive", &stacked)[0].contains("16 bytes of stack"));
+    }
+
+    #[test]
+    fn laws_of_the_rungs_can_fail() {
+        for tree in [
+            "reduce_0",
+            "reduce_0_modulo",
+            "reduce_1",
+            "reduce_2",
+            "reduce_3",
+        ] {
+            keeps(tree, "LDG.E STS BAR.SYNC LDS STG.E");
+            breaks(tree, "LDG.E STS BAR.SYNC STG.E", "needs LDS");
+            breaks(tree, "LDG.E LDS BAR.SYNC STG.E", "needs LDS");
+            breaks(tree, "LDG.E STS LDS SHFL.DOWN", "no shuffles yet");
+        }
+        for shuffled in ["reduce_4", "reduce_5", "reduce_5_x16"] {
+            keeps(shuffled, "LDG.E STS LDS SHFL.DOWN SHFL.DOWN");
+            breaks(shuffled, "LDG.E STS LDS", "shuffles down");
+            breaks(
+                shuffled,
+                "LDG.E SHFL.DOWN SHFL.BFLY",
+                "1 of 2 SHFL are DOWN",
+            );
+        }
+        keeps("reduce_4_redux", "LDG.E STS LDS REDUX.SUM.S32");
+        breaks("reduce_4_redux", "LDG.E STS LDS", "no REDUX");
+        breaks("reduce_4_redux", "REDUX.SUM SHFL.DOWN", "replaces shuffles");
+        keeps("read_ceiling", "LDG.E.128 LDG.E STS LDS");
+        breaks("read_ceiling", "LDG.E.64 LDG.E STS LDS", "no 128-bit load");
+    }
+}

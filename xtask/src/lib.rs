@@ -1,0 +1,69 @@
+//! The project's commands, one file each: `cargo xtask <command>`.
+//!
+//! xtask never depends on `warpfold`: it must build before a device compiler is there, so it
+//! provisions first ([`setup`]) and then builds and runs the rest.
+//!
+//! Exit codes: 0 for success, 1 for an error, 2 for a command line that clap refuses, and a
+//! child's own code where a command ends by running one.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+pub mod check;
+pub mod dist;
+pub mod doctor;
+pub mod driver;
+pub mod ladder;
+pub mod laws;
+pub mod lint;
+pub mod process;
+pub mod ptx;
+pub mod sass;
+pub mod setup;
+pub mod test;
+pub mod tidy;
+pub mod tools;
+pub mod workspace;
+
+#[derive(Parser)]
+#[command(
+    name = "xtask",
+    bin_name = "cargo xtask",
+    about = "The project's commands"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Setup(setup::Args),
+    Doctor(doctor::Args),
+    Ptx(ptx::Args),
+    Sass(sass::Args),
+    Ladder(ladder::Args),
+    Test(test::Args),
+    Lint(lint::Args),
+    Check(check::Args),
+    Dist(dist::Args),
+}
+
+/// Runs the command on this process's command line.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Setup(args) => args.run(),
+        Command::Doctor(args) => args.run(),
+        Command::Ptx(args) => args.run(),
+        Command::Sass(args) => args.run(),
+        Command::Ladder(args) => args.run(),
+        Command::Test(args) => args.run(),
+        Command::Lint(args) => args.run(),
+        Command::Check(args) => args.run(),
+        Command::Dist(args) => args.run(),
+    };
+    result.unwrap_or_else(|error| {
+        process::say(&format!("error: {error:#}"));
+        ExitCode::FAILURE
+    })
+}

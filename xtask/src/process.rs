@@ -1,0 +1,179 @@
+//! Running other programs, and speaking without panicking when nobody listens.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::io::{ErrorKind, Write};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Writes a line to stderr. A closed stderr is no error.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Writes a command's answer to stdout. A reader that stopped listening (`| head`) is no error.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("stdout"),
+        _ => Ok(()),
+    }
+}
+
+/// The cargo that runs us, in the workspace's root, without what `cargo run` put into the
+/// environment for us alone.
+pub fn cargo() -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(workspace::root());
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(describes_a_package) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Whether a variable says which package is being built or run, which is not the next cargo's.
+fn describes_a_package(name: &str) -> bool {
+    ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "DEP_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        || ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"].contains(&name)
+}
+
+/// The command as a person would type it.
+pub fn shown(command: &Command) -> String {
+    let mut text = std::path::Path::new(command.get_program())
+        .file_name()
+        .unwrap_or(command.get_program())
+        .to_string_lossy()
+        .into_owned();
+    for arg in command.get_args() {
+        text.push(' ');
+        text.push_str(&arg.to_string_lossy());
+    }
+    text
+}
+
+/// Runs to the end with our stdin, stdout and stderr; true for success.
+pub fn succeeds(command: &mut Command) -> Result<bool> {
+    Ok(status(command)?.success())
+}
+
+/// Runs to the end with our stdin, stdout and stderr.
+pub fn status(command: &mut Command) -> Result<ExitStatus> {
+    command
+        .status()
+        .with_context(|| format!("cannot start `{}`", shown(command)))
+}
+
+/// A child's exit code as our own; 1 where a signal ended it.
+pub fn forwarded(status: ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(1))
+}
+
+/// stdout of a command that must succeed; its stderr is in the error otherwise.
+pub fn stdout_of(command: &mut Command) -> Result<String> {
+    Ok(output_of(command)?.0)
+}
+
+/// stdout and stderr of a command that must succeed; stderr is in the error otherwise.
+pub fn output_of(command: &mut Command) -> Result<(String, String)> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        bail!(
+            "`{}` failed ({}):\n{}",
+            shown(command),
+            output.status,
+            stderr.trim_end()
+        );
+    }
+    Ok((String::from_utf8_lossy(&output.stdout).into_owned(), stderr))
+}
+
+/// Runs silently for at most `limit`, then ends the command.
+pub fn bounded(command: &mut Command, limit: Duration) -> Result<()> {
+    let mut stderr = tempfile::tempfile().context("cannot make a temporary file")?;
+    let writer = stderr.try_clone().context("temporary file")?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(writer)
+        .spawn()
+        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+    let deadline = Instant::now() + limit;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if Instant::now() >= deadline {
+            child.kill()?;
+            child.wait()?;
+            bail!("`{}` took more than {limit:?}", shown(command));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    if !status.success() {
+        use std::io::{Read, Seek};
+        let mut text = String::new();
+        stderr.rewind()?;
+        stderr.read_to_string(&mut text)?;
+        bail!("`{}` failed: {}", shown(command), text.trim_end());
+    }
+    Ok(())
+}
+
+/// A number of bytes for people, in decimal megabytes as download sizes are quoted.
+pub fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_hangs_is_ended() {
+        let start = Instant::now();
+        let error = bounded(Command::new("sleep").arg("30"), Duration::from_millis(100));
+        assert!(error.unwrap_err().to_string().contains("took more than"));
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_failing_command_says_why() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo wrong wheel >&2; exit 3"]);
+        let limit = Duration::from_secs(10);
+        let error = bounded(&mut command, limit).unwrap_err();
+        assert!(error.to_string().contains("wrong wheel"), "{error}");
+        let error = output_of(&mut command).unwrap_err();
+        assert!(error.to_string().contains("wrong wheel"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let error = stdout_of(&mut Command::new("no-such-program-here")).unwrap_err();
+        assert!(error.to_string().contains("no-such-program-here"));
+    }
+
+    #[test]
+    fn only_what_describes_a_package_is_scrubbed() {
+        assert!(describes_a_package("CARGO_PKG_NAME"));
+        assert!(describes_a_package("CARGO_MANIFEST_DIR"));
+        for kept in [
+            "CARGO_HOME",
+            "CARGO_TARGET_DIR",
+            "CARGO_NET_OFFLINE",
+            "RUSTUP_TOOLCHAIN",
+        ] {
+            assert!(!describes_a_package(kept), "{kept}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! `cargo xtask ptx`: the kernels' PTX modules.
+
+use crate::{process, setup, workspace};
+use anyhow::{Context, Result};
+use cuda_builder::{CudaBuilder, NvvmArch, Ptx};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// The architectures that the library embeds, oldest first.
+pub const ARCHES: [NvvmArch; 3] = [
+    NvvmArch::Compute75,
+    NvvmArch::Compute80,
+    NvvmArch::Compute90,
+];
+
+/// Build the kernels' PTX modules, DIR/kernels.sm_90.ptx and so on
+#[derive(clap::Args)]
+pub struct Args {
+    /// One architecture, such as sm_90; without it sm_75, sm_80 and sm_90
+    #[arg(long, value_parser = parse_arch)]
+    arch: Option<NvvmArch>,
+    /// Where to write them
+    #[arg(long, value_name = "DIR", default_value = "target/ptx")]
+    out: PathBuf,
+}
+
+impl Args {
+    /// Builds, writes and says what was written.
+    pub fn run(self) -> Result<ExitCode> {
+        setup::for_builds()?;
+        let arches = self.arch.map_or(ARCHES.to_vec(), |arch| vec![arch]);
+        let start = Instant::now();
+        let modules = build(&arches, false)?;
+        for path in write(&modules, &self.out)? {
+            process::print(&format!("{}\n", path.display()))?;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        process::say(&format!("ptx: {} modules in {seconds:.1} s", modules.len()));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// An architecture by its usual name, for clap.
+pub fn parse_arch(name: &str) -> Result<NvvmArch, String> {
+    NvvmArch::parse(name).ok_or_else(|| {
+        let known: Vec<_> = NvvmArch::ALL.iter().map(|arch| arch.sm()).collect();
+        format!("known architectures are {}", known.join(", "))
+    })
+}
+
+/// Builds the kernels for `arches`, with the source lines where `line_info`.
+pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
+    let kernels = workspace::root().join("kernels-gpu");
+    let mut builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
+    if line_info {
+        builder = builder.generate_line_info(true);
+    }
+    Ok(builder.build_all()?)
+}
+
+/// Copies modules to `out` as `kernels.<arch>.ptx`, leaving files that are the same untouched.
+pub fn write(modules: &[Ptx], out: &Path) -> Result<Vec<PathBuf>> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let mut written = Vec::new();
+    for module in modules {
+        let path = out.join(format!("kernels.{}.ptx", module.arch.sm()));
+        let text = std::fs::read(&module.path)
+            .with_context(|| format!("cannot read {}", module.path.display()))?;
+        if std::fs::read(&path).ok().as_ref() != Some(&text) {
+            std::fs::write(&path, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        written.push(path);
+    }
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_architecture_names_the_known_ones() {
+        assert_eq!(parse_arch("sm_90"), Ok(NvvmArch::Compute90));
+        let error = parse_arch("sm_91").unwrap_err();
+        assert!(
+            error.contains("sm_75, ") && error.contains("sm_90"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! `cargo xtask sass`: what the kernels become on the GPU, checked without one.
+
+pub mod listing;
+pub mod parse;
+pub mod profile;
+mod table;
+
+use crate::tools::PtxTools;
+use crate::{process, ptx, setup};
+use anyhow::{Context, Result, bail};
+use cuda_builder::NvvmArch;
+use parse::Function;
+use profile::{Counts, Profile, Resources};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// Show the kernels' SASS: a table of what each entry costs, or one entry with its Rust lines
+#[derive(clap::Args)]
+pub struct Args {
+    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The architecture
+    #[arg(long, value_parser = ptx::parse_arch, default_value = "sm_90")]
+    arch: NvvmArch,
+}
+
+impl Args {
+    /// Builds, assembles, disassembles and prints.
+    pub fn run(self) -> Result<ExitCode> {
+        setup::for_builds()?;
+        let tools = setup::for_sass()?;
+        let text = match &self.kernel {
+            None => table::of(&profiles(&tools, &build(self.arch, false)?, self.arch)?),
+            Some(name) => {
+                let module = build(self.arch, true)?;
+                let mut assembled = assemble(&tools, &module, self.arch, true)?;
+                assembled.select(name)?;
+                listing::of(&assembled)
+            }
+        };
+        process::print(&text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn build(arch: NvvmArch, line_info: bool) -> Result<std::path::PathBuf> {
+    let module = ptx::build(&[arch], line_info)?.into_iter().next();
+    Ok(module.context("cuda_builder built no module")?.path)
+}
+
+/// A module as ptxas assembled it.
+pub struct Assembled {
+    /// The entries' resources.
+    pub resources: BTreeMap<String, Resources>,
+    /// The sections of code.
+    pub functions: Vec<Function>,
+}
+
+impl Assembled {
+    /// Keeps the entry `name`, or the entries of the kernel `name`.
+    fn select(&mut self, name: &str) -> Result<()> {
+        let exact = self.resources.contains_key(name);
+        let wanted = |entry: &str| match exact {
+            true => entry == name,
+            false => is_of_kernel(entry, name),
+        };
+        let entries: Vec<_> = self.resources.keys().cloned().collect();
+        self.functions.retain(|function| wanted(&function.name));
+        if self.functions.is_empty() {
+            bail!(
+                "no entry is called {name}; there are:\n  {}",
+                entries.join("\n  ")
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Entries are `<kernel>_<operator>_<element>`.
+fn is_of_kernel(entry: &str, kernel: &str) -> bool {
+    let rest = entry.strip_prefix(kernel).and_then(|r| r.strip_prefix('_'));
+    rest.is_some_and(|rest| rest.split('_').count() == 2)
+}
+
+/// Assembles a PTX file and reads the SASS; with the source lines where `line_info`.
+pub fn assemble(
+    tools: &PtxTools,
+    ptx: &Path,
+    arch: NvvmArch,
+    line_info: bool,
+) -> Result<Assembled> {
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let cubin = folder.path().join("kernels.cubin");
+    let mut ptxas = Command::new(tools.ptxas());
+    ptxas.arg("-v").arg(format!("-arch={}", arch.sm()));
+    if line_info {
+        ptxas.arg("-lineinfo");
+    }
+    let (_, verbose) = process::output_of(ptxas.arg("-o").arg(&cubin).arg(ptx))?;
+
+    let mut nvdisasm = Command::new(tools.nvdisasm());
+    nvdisasm.arg("-c");
+    if line_info {
+        nvdisasm.arg("-gi");
+    }
+    let disassembly = process::stdout_of(nvdisasm.arg(&cubin))?;
+    Ok(Assembled {
+        resources: profile::resources(&verbose),
+        functions: parse::parse(&disassembly),
+    })
+}
+
+/// Assembles a PTX file and gives what each entry costs, by name.
+pub fn profiles(tools: &PtxTools, ptx: &Path, arch: NvvmArch) -> Result<Vec<Profile>> {
+    let assembled = assemble(tools, ptx, arch, false)?;
+    let functions: BTreeMap<_, _> = assembled
+        .functions
+        .iter()
+        .map(|function| (function.name.as_str(), function))
+        .collect();
+    let profile = |(name, resources): (&String, &Resources)| {
+        let function = functions
+            .get(name.as_str())
+            .with_context(|| format!("nvdisasm shows no code of {name}"))?;
+        Ok(Profile {
+            name: name.clone(),
+            resources: *resources,
+            counts: Counts::of(function),
+        })
+    };
+    assembled.resources.iter().map(profile).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assembled() -> Assembled {
+        let names = [
+            "reduce_4_sum_i32",
+            "reduce_4_min_f32",
+            "reduce_4_redux_sum_i32",
+        ];
+        Assembled {
+            resources: names.map(|n| (n.to_owned(), Resources::default())).into(),
+            functions: names
+                .map(|name| Function {
+                    name: name.into(),
+                    instructions: Vec::new(),
+                })
+                .into(),
+        }
+    }
+
+    fn selected(name: &str) -> Result<Vec<String>> {
+        let mut assembled = assembled();
+        assembled.select(name)?;
+        Ok(assembled.functions.into_iter().map(|f| f.name).collect())
+    }
+
+    #[test]
+    fn entries_and_kernels_are_selected_by_name() {
+        assert_eq!(selected("reduce_4_min_f32").unwrap(), ["reduce_4_min_f32"]);
+        let kernel = ["reduce_4_sum_i32", "reduce_4_min_f32"];
+        assert_eq!(selected("reduce_4").unwrap(), kernel);
+        let error = selected("reduce_9").unwrap_err().to_string();
+        assert!(error.contains("reduce_9") && error.contains("reduce_4_redux_sum_i32"));
+    }
+}

@@ -1,0 +1,224 @@
+//! What an entry costs: resources from ptxas, instructions counted from SASS.
+
+use super::parse::{Function, Instruction};
+use std::collections::BTreeMap;
+
+/// What ptxas reserves for an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Registers a thread.
+    pub registers: u32,
+    /// Bytes of local memory a thread, spills included.
+    pub stack: u32,
+    /// Bytes stored for want of registers.
+    pub spill_stores: u32,
+    /// Bytes loaded back.
+    pub spill_loads: u32,
+    /// Bytes of static shared memory a block.
+    pub shared: u32,
+}
+
+/// Reads what `ptxas -v` prints: the entries and their resources.
+pub fn resources(verbose: &str) -> BTreeMap<String, Resources> {
+    let mut entries = BTreeMap::new();
+    let mut name = String::new();
+    let mut properties = Resources::default();
+    for line in verbose.lines() {
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            name = rest.split('\'').next().unwrap_or(rest).into();
+            properties = Resources::default();
+        } else if line.contains("bytes stack frame") {
+            properties.stack = number_before(line, " bytes stack frame");
+            properties.spill_stores = number_before(line, " bytes spill stores");
+            properties.spill_loads = number_before(line, " bytes spill loads");
+        } else if line.contains("Used ") && !name.is_empty() {
+            properties.registers = number_before(line, " registers");
+            properties.shared = number_before(line, " bytes smem");
+            entries.insert(std::mem::take(&mut name), properties);
+        }
+    }
+    entries
+}
+
+/// The number that stands before `unit`, 0 where there is none.
+fn number_before(line: &str, unit: &str) -> u32 {
+    let before = line.split(unit).next().filter(|_| line.contains(unit));
+    let word = before.and_then(|text| text.rsplit([' ', ',']).next());
+    word.and_then(|word| word.parse().ok()).unwrap_or(0)
+}
+
+/// Instructions of an entry by what they do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All of them, without padding.
+    pub instructions: usize,
+    /// Loads from global memory by width in bits.
+    pub ldg: BTreeMap<u32, usize>,
+    /// Loads, stores and atomics through generic addresses.
+    pub generic: usize,
+    /// Loads and stores of local memory.
+    pub local: usize,
+    /// Loads from shared memory.
+    pub lds: usize,
+    /// Stores to shared memory.
+    pub sts: usize,
+    /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`.
+    pub shfl: BTreeMap<String, usize>,
+    /// Warp reductions in hardware.
+    pub redux: usize,
+    /// Atomics on global memory without a result.
+    pub red: usize,
+    /// Atomics on global memory with one.
+    pub atom: usize,
+    /// Atomics on shared memory.
+    pub atoms: usize,
+    /// Barriers.
+    pub bar: usize,
+}
+
+impl Counts {
+    /// Counts a function's instructions.
+    pub fn of(function: &Function) -> Self {
+        let mut counts = Self::default();
+        for instruction in &function.instructions {
+            counts.add(instruction);
+        }
+        counts
+    }
+
+    fn add(&mut self, instruction: &Instruction) {
+        self.instructions += 1;
+        match instruction.mnemonic() {
+            "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
+            "LD" | "ST" | "ATOM" => self.generic += 1,
+            "LDL" | "STL" => self.local += 1,
+            "LDS" => self.lds += 1,
+            "STS" => self.sts += 1,
+            "SHFL" => {
+                let mode = instruction.modifiers().next().unwrap_or("");
+                *self.shfl.entry(mode.into()).or_default() += 1;
+            }
+            "REDUX" | "CREDUX" => self.redux += 1,
+            "RED" | "REDG" => self.red += 1,
+            "ATOMG" => self.atom += 1,
+            "ATOMS" => self.atoms += 1,
+            "BAR" => self.bar += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The bits that a load or store moves for each thread.
+fn width(instruction: &Instruction) -> u32 {
+    let widths = [
+        ("256", 256),
+        ("128", 128),
+        ("64", 64),
+        ("U16", 16),
+        ("S16", 16),
+        ("U8", 8),
+        ("S8", 8),
+    ];
+    let named = widths.into_iter().find(|(name, _)| instruction.has(name));
+    named.map_or(32, |(_, bits)| bits)
+}
+
+/// What is known of one entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The entry's symbol.
+    pub name: String,
+    /// From ptxas.
+    pub resources: Resources,
+    /// From SASS.
+    pub counts: Counts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    const VERBOSE: &str = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'reduce_0_sum_i32' for 'sm_90'
+ptxas info    : Function properties for reduce_0_sum_i32
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 13 registers, used 1 barriers
+ptxas info    : Compile time = 7.424 ms
+ptxas info    : Compiling entry function 'big' for 'sm_90'
+ptxas info    : Function properties for big
+    48 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes cmem[0]
+";
+
+    #[test]
+    fn ptxas_says_what_each_entry_needs() {
+        let entries = resources(VERBOSE);
+        let small = Resources {
+            registers: 13,
+            ..Resources::default()
+        };
+        let big = Resources {
+            registers: 255,
+            stack: 48,
+            spill_stores: 16,
+            spill_loads: 20,
+            shared: 4096,
+        };
+        let expected = [("reduce_0_sum_i32", small), ("big", big)];
+        assert_eq!(entries, expected.map(|(n, r)| (n.to_owned(), r)).into());
+    }
+
+    #[test]
+    fn instructions_are_counted_by_what_they_do() {
+        let counts = Counts::of(&parse::parse(parse::tests::SAMPLE)[0]);
+        let expected = Counts {
+            instructions: 5,
+            ldg: [(128, 1)].into(),
+            sts: 1,
+            bar: 1,
+            shfl: [("DOWN".to_owned(), 1)].into(),
+            ..Counts::default()
+        };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn state_spaces_and_widths_are_told_apart() {
+        let opcodes = [
+            "LDG.E",
+            "LDG.E.64",
+            "LDG.E.U16.CONSTANT",
+            "LDG.E.ENL2.256",
+            "LD.E",
+            "ST.E",
+            "STL",
+            "LDS",
+            "REDG.E.ADD.STRONG.GPU",
+            "ATOMG.E.CAS.STRONG.GPU",
+            "ATOMS.POPC.INC.32",
+            "ATOM.E.ADD",
+            "REDUX.SUM.S32",
+            "LDGSTS.E",
+        ];
+        let mut listing = String::from(".section\t.text.k,\"ax\"\n");
+        for (index, opcode) in opcodes.iter().enumerate() {
+            listing += &format!("/*{:04x}*/ {opcode} R0, R1 ;\n", index * 16);
+        }
+        let counts = Counts::of(&parse::parse(&listing)[0]);
+        let expected = Counts {
+            instructions: opcodes.len(),
+            ldg: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
+            generic: 3,
+            local: 1,
+            lds: 1,
+            red: 1,
+            atom: 1,
+            atoms: 1,
+            redux: 1,
+            ..Counts::default()
+        };
+        assert_eq!(counts, expected);
+    }
+}

@@ -1,0 +1,163 @@
+//! `cargo xtask setup`: gets what is missing for device builds into a cache of its own.
+//!
+//! Idempotent, and fast where nothing is missing, so the other commands call it. Whatever is
+//! downloaded is unpacked beside its place and renamed into it, so that an interrupted setup
+//! leaves nothing half. Nothing outside the cache, cargo's home and rustup's toolchain changes.
+
+mod apt;
+mod debian;
+mod download;
+mod index;
+mod rustup;
+mod wheels;
+
+use crate::process;
+use crate::tools::{self, PtxTools};
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use cuda_builder::toolchain::{self, DeviceToolchain};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Get what is missing for device builds into a cache of its own
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where a device compiler may come from
+    #[arg(long, value_enum, default_value_t = Source::Any)]
+    device_compiler: Source,
+}
+
+/// Where a device compiler may come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// What is there already, else rustup, else Debian
+    Any,
+    /// rustup's component rust-src, added to the pinned toolchain
+    Rustup,
+    /// Debian's packages, unpacked into the cache
+    Debian,
+}
+
+impl Args {
+    /// Runs every step and says what it used.
+    pub fn run(self) -> Result<ExitCode> {
+        device_compiler(self.device_compiler)?.say();
+        if self.device_compiler == Source::Debian {
+            process::say(&format!(
+                "setup: builds prefer the pinned toolchain; CUDA_BUILDER_RUSTC={} selects this one",
+                debian::wrapper().display()
+            ));
+        }
+        index::provide()?.say();
+        match wheels::provide() {
+            Ok((_, step)) => step.say(),
+            Err(error) => process::say(&format!(
+                "setup: no PTX tools, which builds do not need: {error:#}"
+            )),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// What builds need: a device compiler, and the crates that its `core` names. Says only what it
+/// had to get.
+pub fn for_builds() -> Result<()> {
+    device_compiler(Source::Any)?.say_if_fetched();
+    index::provide()?.say_if_fetched();
+    Ok(())
+}
+
+/// The PTX tools, downloaded where they are missing. Says only what it had to get.
+pub fn for_sass() -> Result<PtxTools> {
+    if let Some(tools) = tools::find() {
+        return Ok(tools);
+    }
+    let (tools, step) = wheels::provide()?;
+    step.say_if_fetched();
+    Ok(tools)
+}
+
+/// One thing setup looked after.
+struct Step {
+    what: &'static str,
+    used: String,
+    /// Bytes (where known) and seconds of what had to be fetched.
+    fetched: Option<(Option<u64>, f64)>,
+}
+
+impl Step {
+    fn present(what: &'static str, used: String) -> Self {
+        let fetched = None;
+        Self {
+            what,
+            used,
+            fetched,
+        }
+    }
+
+    fn fetched(what: &'static str, used: String, bytes: Option<u64>, since: Instant) -> Self {
+        let fetched = Some((bytes, since.elapsed().as_secs_f64()));
+        Self {
+            what,
+            used,
+            fetched,
+        }
+    }
+
+    fn say(&self) {
+        let cost = match self.fetched {
+            None => String::new(),
+            Some((None, seconds)) => format!(" [{seconds:.1} s]"),
+            Some((Some(bytes), seconds)) => {
+                format!(" [{} in {seconds:.1} s]", process::megabytes(bytes))
+            }
+        };
+        process::say(&format!("setup: {}: {}{cost}", self.what, self.used));
+    }
+
+    fn say_if_fetched(&self) {
+        if self.fetched.is_some() {
+            self.say();
+        }
+    }
+}
+
+const DEVICE_COMPILER: &str = "device compiler";
+
+fn device_compiler(source: Source) -> Result<Step> {
+    if source == Source::Any
+        && let Ok(found) = toolchain::find()
+    {
+        return Ok(Step::present(DEVICE_COMPILER, described(&found)));
+    }
+    let mut failures = Vec::new();
+    if source != Source::Debian {
+        match rustup::provide() {
+            Ok(step) => return Ok(step),
+            Err(error) => failures.push(format!("rustup: {error:#}")),
+        }
+    }
+    if source != Source::Rustup {
+        match debian::provide() {
+            Ok(step) => return Ok(step),
+            Err(error) => failures.push(format!("Debian: {error:#}")),
+        }
+    }
+    bail!(
+        "no device compiler, that is a rustc with the source of its `core`. One of these gets it:\n  \
+         1. rustup component add rust-src      (for the toolchain of rust-toolchain.toml)\n  \
+         2. cargo xtask setup --device-compiler debian      (unpacks Debian's packages, needs apt-get)\n  \
+         3. CUDA_BUILDER_RUSTC=/path/to/rustc      (any rustc >= the pinned one with its sources)\n\
+         What was tried:\n  {}",
+        failures.join("\n").replace('\n', "\n  ")
+    )
+}
+
+fn described(found: &DeviceToolchain) -> String {
+    format!(
+        "rustc {}, {} ({})",
+        found.version,
+        found.rustc.display(),
+        found.origin
+    )
+}

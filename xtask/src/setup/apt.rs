@@ -1,0 +1,232 @@
+//! Debian's packages through apt, which works in state directories of its own here: it needs no
+//! root, and the system stays as it was.
+
+use crate::process;
+use crate::workspace::Version;
+use anyhow::{Context, Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// rustc's package and its sources', best first: `-web` is the newer rustc that stable releases
+/// carry for browsers.
+const COMPILERS: [(&str, &str); 2] = [("rustc-web", "rust-web-src"), ("rustc", "rust-src")];
+
+/// apt in state directories of its own.
+pub(super) struct Apt {
+    state: PathBuf,
+}
+
+impl Apt {
+    /// Reads the package lists of the system's sources into `state`, a new directory.
+    pub(super) fn updated(state: PathBuf) -> Result<Self> {
+        for folder in ["lists/partial", "cache/archives/partial"] {
+            fs::create_dir_all(state.join(folder))?;
+        }
+        let apt = Self { state };
+        process::say("setup: reading Debian's package lists");
+        // A third party's list that cannot be read is no loss, so the packages decide.
+        let update = process::output_of(apt.command("apt-get").arg("update"));
+        let names = COMPILERS.map(|(compiler, _)| compiler);
+        if apt.show(&names)?.is_empty() {
+            update?;
+            bail!("apt-get knows no package {}", names.join(" or "));
+        }
+        Ok(apt)
+    }
+
+    /// An apt program that leaves the system's own state alone.
+    pub(super) fn command(&self, program: &str) -> Command {
+        let option =
+            |name: &str, folder: &str| format!("-o{name}={}", self.state.join(folder).display());
+        let mut command = Command::new(program);
+        command
+            .arg("-q")
+            .arg(option("Dir::State::Lists", "lists"))
+            .arg(option("Dir::Cache", "cache"))
+            // As root, apt would download as a user who may not write here.
+            .arg("-oAPT::Sandbox::User=root")
+            .args(["-oAcquire::Retries=2", "-oAcquire::http::Timeout=30"]);
+        command
+    }
+
+    /// What apt would install of `names`; those that it does not know are left out.
+    fn show(&self, names: &[&str]) -> Result<Vec<Package>> {
+        let mut show = self.command("apt-cache");
+        show.args(["show", "--no-all-versions"]).args(names);
+        // Fails when one name is unknown, and still prints the others.
+        let output = show.output().context("cannot start apt-cache")?;
+        Ok(packages_in(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// The first of [`COMPILERS`] that is not older than `pinned`, and its sources.
+    pub(super) fn compiler(&self, pinned: Version) -> Result<(&'static str, &'static str)> {
+        let known = self.show(&COMPILERS.map(|(compiler, _)| compiler))?;
+        COMPILERS
+            .into_iter()
+            .find(|(compiler, _)| {
+                let package = known.iter().find(|package| package.name == *compiler);
+                package.is_some_and(|p| Version::parse(&p.version) >= Some(pinned))
+            })
+            .with_context(|| {
+                let seen: Vec<_> = known
+                    .iter()
+                    .map(|p| format!("{} {}", p.name, p.version))
+                    .collect();
+                format!(
+                    "Debian's rustc must be at least {pinned}; there are: {}",
+                    seen.join(", ")
+                )
+            })
+    }
+
+    /// `roots` and what of their dependencies is downloaded: the compiler's own libraries always,
+    /// others where the system does not have them. Programs and the C library are the system's.
+    pub(super) fn closure(&self, roots: &[&str]) -> Result<Vec<String>> {
+        let mut query = Command::new("dpkg-query");
+        query.args(["-W", "-f=${Package} ${db:Status-Status}\n"]);
+        let text = process::stdout_of(&mut query)?;
+        let installed = text.lines().filter_map(|l| l.strip_suffix(" installed"));
+        let installed: BTreeSet<_> = installed.collect();
+        closure(
+            roots,
+            |name| installed.contains(name),
+            |names| self.show(names),
+        )
+    }
+}
+
+/// What is read of a package's stanza.
+#[derive(Debug, Default, PartialEq)]
+struct Package {
+    name: String,
+    version: String,
+    /// Each dependency's alternatives, without versions.
+    depends: Vec<Vec<String>>,
+}
+
+fn packages_in(stanzas: &str) -> Vec<Package> {
+    let mut packages = Vec::new();
+    for stanza in stanzas.split("\n\n") {
+        let fields: BTreeMap<_, _> = stanza
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .collect();
+        let Some(name) = fields.get("Package") else {
+            continue;
+        };
+        let depends = ["Pre-Depends", "Depends"]
+            .iter()
+            .filter_map(|field| fields.get(field))
+            .flat_map(|list| list.split(", "))
+            .map(|alternatives| alternatives.split('|').map(bare_name).collect())
+            .collect();
+        packages.push(Package {
+            name: (*name).into(),
+            version: fields.get("Version").copied().unwrap_or("").into(),
+            depends,
+        });
+    }
+    packages
+}
+
+/// `libstd-rust-dev:any (= 1.63.0)` is `libstd-rust-dev`.
+fn bare_name(dependency: &str) -> String {
+    let name = dependency.split_whitespace().next().unwrap_or("");
+    name.split(':').next().unwrap_or("").into()
+}
+
+fn closure(
+    roots: &[&str],
+    installed: impl Fn(&str) -> bool,
+    show: impl Fn(&[&str]) -> Result<Vec<Package>>,
+) -> Result<Vec<String>> {
+    let mut chosen: Vec<String> = roots.iter().map(|name| name.to_string()).collect();
+    let mut new = chosen.clone();
+    while !new.is_empty() {
+        let names: Vec<_> = new.iter().map(String::as_str).collect();
+        let packages = show(&names)?;
+        new.clear();
+        for alternatives in packages.iter().flat_map(|package| &package.depends) {
+            let wanted = match alternatives.iter().find(|name| is_compilers(name)) {
+                Some(own) => own,
+                None if alternatives.iter().any(|name| installed(name)) => continue,
+                None => match alternatives.iter().find(|name| is_library(name)) {
+                    Some(library) => library,
+                    None => continue,
+                },
+            };
+            if !chosen.contains(wanted) {
+                chosen.push(wanted.clone());
+                new.push(wanted.clone());
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+fn is_compilers(name: &str) -> bool {
+    name.starts_with("libstd-rust") || name.starts_with("libllvm")
+}
+
+fn is_library(name: &str) -> bool {
+    name.starts_with("lib") && !name.starts_with("libc6") && !name.ends_with("-dev")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANZAS: &str = "\
+Package: rustc-web
+Version: 1.96.0+dfsg1-1~deb12u2
+Depends: libc6 (>= 2.34), libstd-rust-web-dev (= 1.96.0+dfsg1-1~deb12u2), gcc, libc-dev
+Description: Rust systems programming language
+
+Package: libstd-rust-web-dev
+Version: 1.96.0+dfsg1-1~deb12u2
+Depends: libstd-rust-web-1.96 (= 1.96.0+dfsg1-1~deb12u2)
+
+Package: libstd-rust-web-1.96
+Version: 1.96.0+dfsg1-1~deb12u2
+Depends: libc6 (>= 2.34), libllvm22, libstdc++6 (>= 11)
+
+Package: libllvm22
+Version: 1:22.1.8-1~deb12u1
+Depends: libedit2 (>= 2.11), libz3-4:any (>= 4.8.12), zlib1g (>= 1:1.2.0) | libz-ng
+
+Package: rust-web-src
+Version: 1.96.0+dfsg1-1~deb12u2
+";
+
+    fn known(names: &[&str]) -> Result<Vec<Package>> {
+        let mut packages = packages_in(STANZAS);
+        packages.retain(|package| names.contains(&package.name.as_str()));
+        Ok(packages)
+    }
+
+    #[test]
+    fn the_compilers_libraries_are_downloaded_even_where_installed() {
+        let chosen = closure(&["rustc-web", "rust-web-src"], |_| true, known).unwrap();
+        let expected = [
+            "rustc-web",
+            "rust-web-src",
+            "libstd-rust-web-dev",
+            "libstd-rust-web-1.96",
+            "libllvm22",
+        ];
+        assert_eq!(chosen, expected);
+    }
+
+    #[test]
+    fn libraries_that_the_system_lacks_are_downloaded_too() {
+        let installed = |name: &str| ["libedit2", "zlib1g", "libc6"].contains(&name);
+        let chosen = closure(&["rustc-web"], installed, known).unwrap();
+        assert!(chosen.contains(&"libz3-4".into()), "{chosen:?}");
+        assert!(chosen.contains(&"libstdc++6".into()), "{chosen:?}");
+        for left in ["libedit2", "zlib1g", "libz-ng", "libc6", "libc-dev", "gcc"] {
+            assert!(!chosen.contains(&left.into()), "{left} in {chosen:?}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The crates that builds of the workspace, and of `core` for the device, name: cargo resolves
+//! the standard library's own lock file even for `core`, which needs none of them.
+
+use super::{Step, download};
+use crate::{process, workspace};
+use anyhow::Result;
+use cuda_builder::toolchain;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+const CRATES: &str = "crates";
+
+pub(super) fn provide() -> Result<Step> {
+    let start = Instant::now();
+    let used = "in cargo's cache";
+    if process::stdout_of(fetch()?.arg("--offline")).is_ok() {
+        return Ok(Step::present(CRATES, used.into()));
+    }
+    let before = downloaded();
+    process::output_of(&mut fetch()?)?;
+    let bytes = downloaded().saturating_sub(before);
+    Ok(Step::fetched(CRATES, used.into(), Some(bytes), start))
+}
+
+/// Fetches for this machine and for the device. The device build must find its crates offline,
+/// so this uses the device build's compiler.
+fn fetch() -> Result<Command> {
+    let found = toolchain::find()?;
+    let mut cargo = process::cargo();
+    cargo
+        .args(["fetch", "--quiet", "-Zbuild-std=core"])
+        .args(["--target", workspace::DEVICE_TARGET])
+        .args(["--target", "host-tuple"])
+        .env("RUSTC", &found.rustc)
+        .env("RUSTC_BOOTSTRAP", "1");
+    Ok(cargo)
+}
+
+/// The bytes of the crates in cargo's cache.
+fn downloaded() -> u64 {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
+        .unwrap_or_default();
+    let registries = std::fs::read_dir(home.join("registry").join("cache"));
+    registries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|registry| download::bytes_in(&registry.path()))
+        .sum()
+}

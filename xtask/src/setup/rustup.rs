@@ -1,0 +1,23 @@
+//! The pinned toolchain's source of `core` through rustup, which owns the toolchain.
+
+use super::{DEVICE_COMPILER, Step, described};
+use crate::{process, workspace};
+use anyhow::Result;
+use cuda_builder::toolchain;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// rustup retries a dead network for longer than anyone wants to wait.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub(super) fn provide() -> Result<Step> {
+    let start = Instant::now();
+    let pinned = workspace::pinned_version()?.to_string();
+    let mut add = Command::new("rustup");
+    add.args(["component", "add", "rust-src", "--toolchain", &pinned])
+        .current_dir(workspace::root());
+    process::say(&format!("setup: {}", process::shown(&add)));
+    process::bounded(&mut add, LIMIT)?;
+    let used = described(&toolchain::find()?);
+    Ok(Step::fetched(DEVICE_COMPILER, used, None, start))
+}

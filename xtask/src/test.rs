@@ -1,0 +1,143 @@
+//! `cargo xtask test`: everything that can be tested on this machine.
+
+use crate::{process, setup};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::ExitCode;
+
+/// Test everything that can be tested on this machine, and say what was skipped
+#[derive(clap::Args)]
+pub struct Args {}
+
+impl Args {
+    /// Runs every test, also after one that fails.
+    pub fn run(self) -> Result<ExitCode> {
+        Ok(if test()? {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+/// True where no test fails. The laws of PTX and SASS are among them (`tests/laws.rs`).
+pub fn test() -> Result<bool> {
+    setup::for_builds()?;
+    if let Err(error) = setup::for_sass() {
+        process::say(&format!("test: the laws of SASS are skipped: {error:#}"));
+    }
+    let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
+    let mut cargo = process::cargo();
+    cargo
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .stdout(writer.try_clone().context("cannot make a pipe")?)
+        .stderr(writer);
+    let mut child = cargo.spawn().context("cannot start cargo")?;
+    // Our ends of the pipe must close, or it never ends.
+    drop(cargo);
+    let mut tally = Tally::default();
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line.context("cannot read what the tests print")?;
+        let line = String::from_utf8_lossy(&line);
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
+        tally.read(&line);
+    }
+    let status = child.wait()?;
+    process::print(&tally.report())?;
+    Ok(status.success() && tally.failed == 0)
+}
+
+/// What libtest and those that speak like it print, added up.
+#[derive(Default)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    target: String,
+    /// For each target that skipped something: how much, and its reasons.
+    skips: BTreeMap<String, (u64, Vec<String>)>,
+}
+
+impl Tally {
+    fn read(&mut self, line: &str) {
+        let line = line.trim();
+        if let Some(target) = line.strip_prefix("Running ") {
+            // `Running tests/gpu.rs (target/debug/deps/gpu-0123456789abcdef)`
+            let program = target.rsplit('/').next().unwrap_or(target);
+            let program = program.trim_end_matches(')');
+            let name = program.rsplit_once('-').map_or(program, |(name, _)| name);
+            let source = target.split(" (").next().unwrap_or(target);
+            self.target = format!("{name} ({source})");
+        } else if let Some(package) = line.strip_prefix("Doc-tests ") {
+            self.target = format!("{package} (doc tests)");
+        } else if let Some(counts) = line.strip_prefix("test result: ") {
+            self.passed += counted(counts, "passed");
+            self.failed += counted(counts, "failed");
+            let skipped = counted(counts, "ignored");
+            self.skipped += skipped;
+            if skipped > 0 {
+                self.skips.entry(self.target.clone()).or_default().0 += skipped;
+            }
+        } else if let Some(reason) = line.split("ignored: ").nth(1) {
+            let reasons = &mut self.skips.entry(self.target.clone()).or_default().1;
+            if !reasons.iter().any(|known| known == reason) {
+                reasons.push(reason.to_owned());
+            }
+        }
+    }
+
+    fn report(&self) -> String {
+        let mut text = String::from("\n");
+        for (target, (count, reasons)) in &self.skips {
+            let reasons = match reasons.as_slice() {
+                [] => "marked as ignored".to_owned(),
+                reasons => reasons.join("; "),
+            };
+            text += &format!("skipped {count} in {target}: {reasons}\n");
+        }
+        let Self {
+            passed,
+            failed,
+            skipped,
+            ..
+        } = self;
+        text + &format!("{passed} passed, {failed} failed, {skipped} skipped\n")
+    }
+}
+
+/// The number before `word` in `ok. 5 passed; 0 failed; 2 ignored; ...`.
+fn counted(counts: &str, word: &str) -> u64 {
+    counts
+        .split(['.', ';'])
+        .filter_map(|part| part.trim().strip_suffix(word))
+        .find_map(|number| number.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\
+   Compiling warpfold v0.1.0
+     Running unittests src/lib.rs (target/debug/deps/warpfold-6b1d)
+running 3 tests
+test a ... ok
+test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s
+     Running tests/gpu.rs (target/debug/deps/gpu-77aa)
+ignored: no CUDA device
+test result: ok. 1 passed; 0 failed; 12 ignored; 0 measured; 0 filtered out; finished in 0.01s
+   Doc-tests warpfold
+test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s
+";
+
+    #[test]
+    fn summaries_are_added_up_and_skips_have_reasons() {
+        let mut tally = Tally::default();
+        OUTPUT.lines().for_each(|line| tally.read(line));
+        let expected = "\nskipped 12 in gpu (tests/gpu.rs): no CUDA device\n\
+                        8 passed, 1 failed, 12 skipped\n";
+        assert_eq!(tally.report(), expected);
+    }
+}
