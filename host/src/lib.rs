@@ -1,0 +1,83 @@
+//! GPU reductions in pure Rust.
+//!
+//! ```
+//! use warpfold::{Algorithm, Device, Sum};
+//!
+//! let device = Device::auto()?;              // the first CUDA device, or else the CPU
+//! if let Some(reason) = device.fallback_reason() {
+//!     println!("no GPU: {reason}");
+//! }
+//! let data: Vec<i32> = (1..=1000).collect();
+//! let x = device.upload(&data)?;             // Buffer<i32>
+//! assert_eq!(device.sum(&x)?, 500_500);
+//! assert_eq!(device.max(&x.view(..10)?)?, Some(10));
+//!
+//! // The same by a rung of one's choice, prepared once and run again and again.
+//! let mut plan = device
+//!     .reduce(&x, Sum)
+//!     .algorithm(Algorithm::Reduce5 { chunks: 4 })
+//!     .threads(256)
+//!     .plan()?;
+//! plan.enqueue()?;                           // no allocation, no wait
+//! assert_eq!(plan.result()?, 500_500);
+//! # Ok::<(), warpfold::Error>(())
+//! ```
+//!
+//! | on the host | on the device | |
+//! |---|---|---|
+//! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::download`] |
+//! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
+//! | `iter().sum()` | [`Device::sum`], [`min`](Device::min), [`max`](Device::max) | waits |
+//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
+//!
+//! | layer, each knowing only those below | does |
+//! |---|---|
+//! | `reduce`, `plan` | n == 0, policy, the passes |
+//! | `launch` | one typed function per kernel ABI, the only launch |
+//! | [`Device`], [`Buffer`] | owning types over `cust` |
+//! | `driver` | what `cust` lacks |
+//!
+//! # What to expect
+//!
+//! - **Types and operators.** `sum` of `i32 u32 i64 u64 f32 f64`; `min` and `max` of `i32 f32`.
+//!   What there is no kernel for is [`Error::NotAvailable`].
+//! - **Empty input.** [`Reduction::run`] and `sum` give the operator's identity, `min` and `max`
+//!   give `None`; nothing is launched.
+//! - **Numbers.** Integers wrap. Floats are added in their own type. A NaN anywhere is the
+//!   result; -0.0 is smaller than 0.0.
+//! - **Determinism.** The same bits on every run on the same device, except for float sums by
+//!   [`Algorithm::Naive`] and [`Algorithm::SharedMemory`], whose order is the hardware's.
+//!   The CPU adds in another order than the GPU.
+//! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input.
+//! - **Memory.** A plan's scratch is one value per block of its first two passes.
+//!
+//! # One binary everywhere
+//!
+//! The kernels are Rust, compiled to PTX when this crate is built and embedded: one module each
+//! for sm_75, sm_80 and sm_90, and the driver compiles the best one for the device. No CUDA
+//! installation is needed to build, no driver to start. Linux only for now.
+
+mod algorithm;
+mod buffer;
+mod cpu;
+mod device;
+mod driver;
+mod element;
+mod error;
+mod gpu;
+mod launch;
+mod memory;
+mod module;
+mod plan;
+mod policy;
+mod reduce;
+
+pub use algorithm::{Algorithm, Pass};
+pub use buffer::{Buffer, View};
+pub use device::{Device, DeviceInfo};
+pub use element::Element;
+pub use error::Error;
+pub use kernels_gpu::op::{Max, Min, Op, Sum};
+pub use plan::Plan;
+pub use policy::Policy;
+pub use reduce::Reduction;

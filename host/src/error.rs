@@ -1,0 +1,244 @@
+//! The one error type.
+
+/// Whatever can go wrong, with the values that say why.
+///
+/// All sizes are in bytes unless the name says otherwise. Codes are the driver's
+/// `CUresult` numbers; names and texts beside them are the driver's own.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no CUDA driver on this machine.
+    #[error(
+        "there is no CUDA driver: {tried} cannot be opened ({reason}); \
+         install NVIDIA's driver (`nvidia-smi` then lists the devices) or use Device::cpu()"
+    )]
+    NoDriver {
+        /// The library that was looked for in the loader's folders.
+        tried: &'static str,
+        /// The loader's own words.
+        reason: String,
+    },
+
+    /// The driver is there and sees no device.
+    #[error(
+        "the CUDA driver sees no device{}; `nvidia-smi` lists those of this machine",
+        hidden(.visible)
+    )]
+    NoDevice {
+        /// The value of `CUDA_VISIBLE_DEVICES`, which hides devices, where it is set.
+        visible: Option<String>,
+    },
+
+    /// There is no device with this index.
+    #[error("there is no device {index}: the CUDA driver sees {count}, counted from 0")]
+    DeviceIndex {
+        /// The index asked for.
+        index: u32,
+        /// How many devices there are.
+        count: u32,
+    },
+
+    /// The device is older than the oldest kernels in this program.
+    #[error(
+        "{device} has compute capability {}.{}; the kernels need that of {oldest} or a later one",
+        .capability.0, .capability.1
+    )]
+    NoKernelForDevice {
+        /// The device's name.
+        device: String,
+        /// Its compute capability, major and minor.
+        capability: (u32, u32),
+        /// The oldest architecture there are kernels for, as `sm_75`.
+        oldest: &'static str,
+    },
+
+    /// The driver did not take the kernels, usually because it is older than they are
+    /// (222, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: a newer driver mends it).
+    #[error("the driver rejects the {arch} module: {name} ({code}): {text}{}", indented(.log))]
+    ModuleRejected {
+        /// The module's architecture, as `sm_90`.
+        arch: String,
+        /// The driver's code.
+        code: i32,
+        /// The code's name.
+        name: String,
+        /// The driver's sentence on it.
+        text: String,
+        /// What the driver's compiler wrote; often empty.
+        log: String,
+    },
+
+    /// A number of threads per block that the kernel cannot be launched with.
+    #[error("{kernel}: {threads} threads per block; it takes a power of two from 32 to {limit}")]
+    BlockSize {
+        /// The kernel.
+        kernel: &'static str,
+        /// The threads per block asked for.
+        threads: u32,
+        /// The most this kernel can have on this device.
+        limit: u32,
+    },
+
+    /// A number of chunks that the kernel does not exist for.
+    #[error("{kernel}: {chunks} chunks; it takes {allowed}")]
+    Chunks {
+        /// The kernel.
+        kernel: &'static str,
+        /// The number of chunks asked for.
+        chunks: u32,
+        /// The numbers it takes.
+        allowed: &'static str,
+    },
+
+    /// There is no entry point for this kernel, operator and element type.
+    #[error("there is no {kernel} for the {op} of {element}")]
+    NotAvailable {
+        /// The kernel.
+        kernel: &'static str,
+        /// The operator.
+        op: &'static str,
+        /// The element type.
+        element: &'static str,
+    },
+
+    /// More blocks than a grid can have.
+    #[error("{kernel}: {blocks} blocks of {threads} threads; a grid has at most {limit} blocks")]
+    GridTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// The blocks that the input needs.
+        blocks: u64,
+        /// The threads of each.
+        threads: u32,
+        /// The most that a grid has.
+        limit: u32,
+    },
+
+    /// Too little device memory.
+    #[error("{wanted} bytes of device memory wanted, {free} of {total} are free")]
+    OutOfMemory {
+        /// The bytes asked for.
+        wanted: u64,
+        /// The bytes free just after the refusal.
+        free: u64,
+        /// The bytes there are.
+        total: u64,
+    },
+
+    /// Too little host memory, on the CPU device.
+    #[error("{wanted} bytes of host memory wanted, which this machine does not give")]
+    OutOfHostMemory {
+        /// The bytes asked for.
+        wanted: u64,
+    },
+
+    /// A view that is not inside its buffer.
+    #[error("elements {start}..{end} of a buffer that has {len}")]
+    ViewRange {
+        /// The first element asked for.
+        start: usize,
+        /// One past the last.
+        end: usize,
+        /// The elements there are.
+        len: usize,
+    },
+
+    /// An input that starts at an address this kernel cannot load from.
+    #[error("{kernel}: the input starts at {address:#x}, which is no multiple of {multiple}")]
+    Misaligned {
+        /// The kernel.
+        kernel: &'static str,
+        /// The input's address.
+        address: u64,
+        /// What the address must be a multiple of.
+        multiple: u64,
+    },
+
+    /// A buffer of one device given to another.
+    #[error("the buffer is on {buffer}, the reduction on {device}")]
+    OtherDevice {
+        /// Where the buffer is.
+        buffer: String,
+        /// Where it was to be used.
+        device: String,
+    },
+
+    /// The result of a plan that has not been enqueued.
+    #[error("{kernel}: no result, since the plan has not been enqueued")]
+    NotEnqueued {
+        /// The plan's kernel.
+        kernel: &'static str,
+    },
+
+    /// A driver call failed. A kernel's own fault also ends here, in the first call
+    /// that waits for it.
+    #[error("{function}: {name} ({code}): {text}")]
+    Cuda {
+        /// The driver function that failed.
+        function: &'static str,
+        /// The driver's code.
+        code: i32,
+        /// The code's name.
+        name: String,
+        /// The driver's sentence on it.
+        text: String,
+    },
+
+    /// Something failed where no error could be returned, when a buffer or a plan was
+    /// dropped; the next call on the same device says so.
+    #[error("an earlier failure, while device memory was given back: {0}")]
+    Deferred(Box<Error>),
+}
+
+fn hidden(visible: &Option<String>) -> String {
+    match visible {
+        Some(value) => format!(" (CUDA_VISIBLE_DEVICES is {value:?})"),
+        None => String::new(),
+    }
+}
+
+fn indented(log: &str) -> String {
+    log.lines().map(|line| format!("\n    {line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_are_in_the_text() {
+        let text = Error::BlockSize {
+            kernel: "reduce_2",
+            threads: 48,
+            limit: 1024,
+        }
+        .to_string();
+        assert_eq!(
+            text,
+            "reduce_2: 48 threads per block; it takes a power of two from 32 to 1024"
+        );
+    }
+
+    #[test]
+    fn a_log_stands_below_the_message() {
+        let error = Error::ModuleRejected {
+            arch: "sm_90".into(),
+            code: 222,
+            name: "CUDA_ERROR_UNSUPPORTED_PTX_VERSION".into(),
+            text: "the provided PTX was compiled with an unsupported toolchain.".into(),
+            log: "ptxas: one\nptxas: two".into(),
+        };
+        let text = error.to_string();
+        assert!(text.starts_with(
+            "the driver rejects the sm_90 module: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"
+        ));
+        assert!(text.ends_with("\n    ptxas: one\n    ptxas: two"), "{text}");
+    }
+
+    #[test]
+    fn hidden_devices_are_named() {
+        let visible = Some("".to_string());
+        let text = Error::NoDevice { visible }.to_string();
+        assert!(text.contains(r#"CUDA_VISIBLE_DEVICES is """#), "{text}");
+    }
+}

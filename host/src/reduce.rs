@@ -1,0 +1,216 @@
+//! Reductions: what the caller asks for, checked, and turned into a [`Plan`].
+
+use std::marker::PhantomData;
+
+use kernels_gpu::op::{Max, Min, Op, Sum};
+
+use crate::algorithm::{Algorithm, Pass, ResultIn, Scratch, Shape};
+use crate::buffer::{Place, View};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::Error;
+use crate::launch::{self, Kernel};
+use crate::plan::Plan;
+use crate::policy::Policy;
+
+/// The limits of a GPU that the CPU device answers with, so that bad input is refused alike.
+const CPU_MAX_THREADS: u32 = 1024;
+const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
+
+/// A reduction that has been described and not yet run; see [`Device::reduce`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing happens before run() or plan()"]
+pub struct Reduction<'a, T: Element, O: Op<T>> {
+    device: Device,
+    input: View<'a, T>,
+    policy: Policy,
+    op: PhantomData<O>,
+}
+
+impl<'a, T: Element, O: Op<T>> Reduction<'a, T, O> {
+    /// Chooses the rung; the default is [`Policy::DEFAULT`]'s.
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.policy.algorithm = algorithm;
+        self
+    }
+
+    /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
+    /// device (1024 on all so far); the default is [`Policy::DEFAULT`]'s.
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.policy.threads = threads;
+        self
+    }
+
+    /// Runs it and waits. The operator's identity when the input is empty.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan`](Self::plan), [`Plan::enqueue`] and [`Plan::result`].
+    pub fn run(self) -> Result<T, Error> {
+        let mut plan = self.plan()?;
+        plan.enqueue()?;
+        plan.result()
+    }
+
+    /// Checks everything and allocates the scratch memory, for any number of runs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Chunks`], [`Error::NotAvailable`], [`Error::BlockSize`],
+    /// [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
+    /// [`Error::Cuda`], [`Error::Deferred`].
+    pub fn plan(self) -> Result<Plan<'a, T>, Error> {
+        let Policy { algorithm, threads } = self.policy;
+        self.device.check_owner(&self.input)?;
+        let shape = algorithm.shape()?;
+        let n = self.input.len() as u64;
+        let passes = |max_threads, max_blocks| {
+            shape.check_threads(threads, max_threads)?;
+            shape.passes(n, threads, max_blocks)
+        };
+        match self.input.place() {
+            Place::Device(values) => {
+                let kernel = Kernel::find::<O>(values.gpu(), shape)?;
+                let passes = passes(kernel.max_threads(), values.gpu().info.max_blocks)?;
+                Plan::gpu::<O>(kernel, values, passes)
+            }
+            Place::Host(values) => {
+                launch::entry::<T, O>(shape.kernel)?;
+                passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?;
+                Ok(Plan::cpu::<O>(shape.kernel, values))
+            }
+        }
+    }
+}
+
+impl Device {
+    /// Describes a reduction of `input` by `op`, which [`Reduction::run`] or
+    /// [`Reduction::plan`] then does.
+    ///
+    /// ```
+    /// use warpfold::{Algorithm, Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[1, 2, 3, 4])?;
+    /// let sum = device.reduce(&x, Sum).algorithm(Algorithm::Reduce2).threads(64).run()?;
+    /// assert_eq!(sum, 10);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    pub fn reduce<'a, T: Element, O: Op<T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+        op: O,
+    ) -> Reduction<'a, T, O> {
+        let _ = op; // names the type; operators have no values
+        Reduction {
+            device: self.clone(),
+            input: input.into(),
+            policy: Policy::DEFAULT,
+            op: PhantomData,
+        }
+    }
+
+    /// The sum. Integers wrap in their own type. Floats are added in their own type, in an order
+    /// that depends on n and the device alone: the same bits every time. Of nothing: 0 (for
+    /// floats -0.0, which added to anything leaves it as it is).
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`].
+    pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
+    where
+        Sum: Op<T>,
+    {
+        self.reduce(input, Sum).run()
+    }
+
+    /// The smallest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
+    /// smaller than 0.0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`].
+    pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
+    where
+        Min: Op<T>,
+    {
+        self.extremum(input.into(), Min)
+    }
+
+    /// The largest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
+    /// smaller than 0.0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`].
+    pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
+    where
+        Max: Op<T>,
+    {
+        self.extremum(input.into(), Max)
+    }
+
+    fn extremum<'a, T: Element, O: Op<T>>(
+        &self,
+        input: View<'a, T>,
+        op: O,
+    ) -> Result<Option<T>, Error> {
+        let value = self.reduce(input, op).run()?;
+        Ok((!input.is_empty()).then_some(value))
+    }
+
+    /// A plan that reads all of `input` as fast as this library knows how: what the device's
+    /// memory allows, for the ladder to be compared with. A grid that just fills the device,
+    /// 16-byte loads, several in flight. Its value is the sum.
+    ///
+    /// Types: `i32`, `i64`, `f32`, `f64`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Misaligned`] when the input does not start at a multiple of 16 bytes, and those
+    /// of [`Reduction::plan`].
+    pub fn read_ceiling<'a, T: Element>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Plan<'a, T>, Error>
+    where
+        Sum: Op<T>,
+    {
+        const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
+        const THREADS: u32 = 256;
+        const ALIGNMENT: u64 = 16;
+        const SHAPE: Shape = Shape {
+            kernel: "read_ceiling",
+            items_per_thread: 1,
+            scratch: Scratch::PerThread,
+            result: ResultIn::Partials,
+        };
+        let input = input.into();
+        self.check_owner(&input)?;
+        match input.place() {
+            Place::Device(values) => {
+                let address = values.pointer().as_raw();
+                if !address.is_multiple_of(ALIGNMENT) {
+                    return Err(Error::Misaligned {
+                        kernel: SHAPE.kernel,
+                        address,
+                        multiple: ALIGNMENT,
+                    });
+                }
+                let kernel = Kernel::find::<Sum>(values.gpu(), SHAPE)?;
+                SHAPE.check_threads(THREADS, kernel.max_threads())?;
+                let pass = Pass {
+                    blocks: values.gpu().info.multiprocessors * BLOCKS_PER_MULTIPROCESSOR,
+                    threads: THREADS,
+                    n: values.len() as u64,
+                };
+                let passes = if input.is_empty() { vec![] } else { vec![pass] };
+                Plan::gpu::<Sum>(kernel, values, passes)
+            }
+            Place::Host(values) => {
+                launch::entry::<T, Sum>(SHAPE.kernel)?;
+                Ok(Plan::cpu::<Sum>(SHAPE.kernel, values))
+            }
+        }
+    }
+}
