@@ -163,19 +163,37 @@ macro_rules! safety {
 }
 
 macro_rules! to_bits {
-    (f32, $value:expr) => { $value.to_bits() };
-    (f64, $value:expr) => { $value.to_bits() };
-    (u32, $value:expr) => { $value };
-    (u64, $value:expr) => { $value };
-    (i32, $value:expr) => { $value as u32 };
-    (i64, $value:expr) => { $value as u64 };
+    (f32, $value:expr) => {
+        $value.to_bits()
+    };
+    (f64, $value:expr) => {
+        $value.to_bits()
+    };
+    (u32, $value:expr) => {
+        $value
+    };
+    (u64, $value:expr) => {
+        $value
+    };
+    (i32, $value:expr) => {
+        $value as u32
+    };
+    (i64, $value:expr) => {
+        $value as u64
+    };
 }
 use to_bits;
 
 macro_rules! from_bits {
-    (f32, $bits:expr) => { f32::from_bits($bits) };
-    (f64, $bits:expr) => { f64::from_bits($bits) };
-    ($ty:ident, $bits:expr) => { $bits as $ty };
+    (f32, $bits:expr) => {
+        f32::from_bits($bits)
+    };
+    (f64, $bits:expr) => {
+        f64::from_bits($bits)
+    };
+    ($ty:ident, $bits:expr) => {
+        $bits as $ty
+    };
 }
 use from_bits;
 

@@ -1,4 +1,25 @@
 //! What `#[kernel]` asks the compiler about a parameter's type; not an interface.
+//!
+//! ```
+//! # struct Params; impl Copy for Params {} impl Clone for Params { fn clone(&self) -> Self { Params } }
+//! type Pointer = *const f32;
+//! #[cuda_std::kernel]
+//! pub unsafe fn kernel(a: Pointer, b: Params, c: &Params, d: f32) {}
+//! ```
+//!
+//! A slice that only the compiler recognises, and a type that is not `Copy`:
+//!
+//! ```compile_fail
+//! type Slice = &'static [f32];
+//! #[cuda_std::kernel]
+//! pub unsafe fn kernel(a: Slice) {}
+//! ```
+//!
+//! ```compile_fail
+//! # struct Params;
+//! #[cuda_std::kernel]
+//! pub unsafe fn kernel(b: Params) {}
+//! ```
 
 use core::marker::PhantomData;
 
@@ -34,3 +55,27 @@ impl Parameter<&str> {
 
 /// A launch copies its arguments' bytes; nothing is dropped.
 pub const fn is_copy<T: Copy>() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Slice = &'static [f32];
+
+    #[test]
+    fn only_what_takes_two_words_is_fat() {
+        let fat = [
+            Parameter::<Slice>::IS_FAT,
+            Parameter::<&mut [u8]>::IS_FAT,
+            Parameter::<*const [u8]>::IS_FAT,
+            Parameter::<*mut [u8]>::IS_FAT,
+            Parameter::<&str>::IS_FAT,
+        ];
+        let thin = [
+            Parameter::<&[u8; 4]>::IS_FAT,
+            Parameter::<*const u8>::IS_FAT,
+            Parameter::<u64>::IS_FAT,
+        ];
+        assert_eq!((fat, thin), ([true; 5], [false; 3]));
+    }
+}

@@ -4,8 +4,7 @@
 //! `nvptx64-nvidia-cuda` target of an unmodified rustc; `cuda_builder` drives that. A kernel crate
 //! that keeps to what both have can change from one to the other in its manifest.
 //!
-//! ```ignore
-//! #![no_std]
+//! ```
 //! use cuda_std::prelude::*;
 //!
 //! #[kernel]

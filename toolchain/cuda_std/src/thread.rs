@@ -127,7 +127,7 @@ pub fn grid_dim() -> UVec3 {
 /// The thread's index in the whole grid, whatever its dimensions: block by block, and in each block
 /// x before y before z.
 ///
-/// Unique while the grid has at most 2^32 threads; it wraps beyond. Where a grid can be larger,
+/// Unique while the grid has at most 2^32 threads; it overflows beyond. Where a grid can be larger,
 /// compute in `u64` from the parts.
 #[inline(always)]
 pub fn index() -> u32 {
@@ -137,7 +137,7 @@ pub fn index() -> u32 {
     block_index * dim.element_product() + thread_index
 }
 
-/// The thread's index in a grid of one dimension. Wraps at 2^32, as [`index`] does.
+/// The thread's index in a grid of one dimension. Overflows beyond 2^32 threads, as [`index`] does.
 #[inline(always)]
 pub fn index_1d() -> u32 {
     block_idx_x() * block_dim_x() + thread_idx_x()

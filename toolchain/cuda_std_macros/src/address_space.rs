@@ -38,7 +38,10 @@ mod tests {
     #[test]
     fn global_is_the_default() {
         let item = quote! { static X: T = U; };
-        assert_eq!(expand(quote!(global), item.clone()).unwrap().to_string(), item.to_string());
+        assert_eq!(
+            expand(quote!(global), item.clone()).unwrap().to_string(),
+            item.to_string()
+        );
     }
 
     #[test]

@@ -5,7 +5,13 @@ use quote::quote;
 use syn::ItemFn;
 
 pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
-    let ItemFn { attrs, vis, sig, block, .. } = syn::parse2(item)?;
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+        ..
+    } = syn::parse2(item)?;
     let message = format!("`{}` runs on the GPU only", sig.ident);
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]

@@ -11,7 +11,10 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let item: ItemFn = syn::parse2(item)?;
     let mut errors = Errors::default();
     if !attribute.is_empty() {
-        errors.push(attribute.span(), "`#[kernel]` takes no arguments; see `#[launch_bounds]`");
+        errors.push(
+            attribute.span(),
+            "`#[kernel]` takes no arguments; see `#[launch_bounds]`",
+        );
     }
     check_signature(&item, &mut errors);
 
@@ -41,7 +44,13 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     }
     errors.into_result()?;
 
-    let ItemFn { attrs, vis, sig, block, .. } = &item;
+    let ItemFn {
+        attrs,
+        vis,
+        sig,
+        block,
+        ..
+    } = &item;
     let name = &sig.ident;
     let body = &block.stmts;
     Ok(quote! {
@@ -82,7 +91,10 @@ impl Errors {
 fn check_signature(item: &ItemFn, errors: &mut Errors) {
     let sig = &item.sig;
     if !matches!(sig.safety, Safety::Unsafe(_)) {
-        errors.push(sig.ident.span(), "a kernel must be `unsafe`: no launch can check its arguments");
+        errors.push(
+            sig.ident.span(),
+            "a kernel must be `unsafe`: no launch can check its arguments",
+        );
     }
     if let Some(constness) = &sig.constness {
         errors.push(constness.span(), "a kernel cannot be `const`");
@@ -91,7 +103,10 @@ fn check_signature(item: &ItemFn, errors: &mut Errors) {
         errors.push(asyncness.span(), "a kernel cannot be `async`");
     }
     if let Some(abi) = &sig.abi {
-        errors.push(abi.span(), "a kernel has the ABI that `#[kernel]` gives it: remove this");
+        errors.push(
+            abi.span(),
+            "a kernel has the ABI that `#[kernel]` gives it: remove this",
+        );
     }
     if !sig.generics.params.is_empty() || sig.generics.where_clause.is_some() {
         errors.push(
@@ -104,7 +119,10 @@ fn check_signature(item: &ItemFn, errors: &mut Errors) {
         errors.push(variadic.span(), "a kernel cannot be variadic");
     }
     if let ReturnType::Type(_, ty) = &sig.output {
-        errors.push(ty.span(), "a kernel returns nothing: write the result through a pointer");
+        errors.push(
+            ty.span(),
+            "a kernel returns nothing: write the result through a pointer",
+        );
     }
 }
 
@@ -124,12 +142,16 @@ impl<'a> Slice<'a> {
         while let Type::Group(group) = ty {
             ty = &group.elem;
         }
-        let Type::Reference(reference) = ty else { return None };
+        let Type::Reference(reference) = ty else {
+            return None;
+        };
         let mut pointee = &*reference.elem;
         while let Type::Group(group) = pointee {
             pointee = &group.elem;
         }
-        let Type::Slice(slice) = pointee else { return None };
+        let Type::Slice(slice) = pointee else {
+            return None;
+        };
         Some(Slice {
             attributes: &parameter.attrs,
             pattern: &parameter.pat,
@@ -141,7 +163,13 @@ impl<'a> Slice<'a> {
 
     /// The two parameters, and the statement that makes the slice of them.
     fn flatten(&self, position: usize) -> (TokenStream, TokenStream) {
-        let Slice { attributes, pattern, ty, element, mutable } = self;
+        let Slice {
+            attributes,
+            pattern,
+            ty,
+            element,
+            mutable,
+        } = self;
         let start = format_ident!("__slice_{position}");
         let len = format_ident!("__slice_{position}_len");
         if *mutable {

@@ -46,7 +46,10 @@ fn parse(attribute: TokenStream) -> syn::Result<(Expr, Option<Expr>)> {
             return Err(Error::new_spanned(path, "given twice"));
         }
     }
-    Ok((max_threads.ok_or_else(|| Error::new(span, FORM))?, min_blocks))
+    Ok((
+        max_threads.ok_or_else(|| Error::new(span, FORM))?,
+        min_blocks,
+    ))
 }
 
 #[cfg(test)]
@@ -56,8 +59,11 @@ mod tests {
     #[test]
     fn both_bounds() {
         let kernel = quote! { unsafe fn k() {} };
-        let expanded =
-            expand(quote!(max_threads = THREADS, min_blocks = 2), kernel.clone()).unwrap();
+        let expanded = expand(
+            quote!(max_threads = THREADS, min_blocks = 2),
+            kernel.clone(),
+        )
+        .unwrap();
         let expected = quote! {
             #kernel
             #[cfg(target_arch = "nvptx64")]
@@ -71,7 +77,12 @@ mod tests {
     #[test]
     fn min_blocks_may_be_absent() {
         let expanded = expand(quote!(max_threads = 64), quote! { unsafe fn k() {} }).unwrap();
-        assert!(expanded.to_string().contains("nvvm.maxntid={},1,1\" , const 64"), "{expanded}");
+        assert!(
+            expanded
+                .to_string()
+                .contains("nvvm.maxntid={},1,1\" , const 64"),
+            "{expanded}"
+        );
         assert!(!expanded.to_string().contains("minctasm"), "{expanded}");
     }
 
@@ -85,7 +96,10 @@ mod tests {
             quote!(256),
         ] {
             let text = attribute.to_string();
-            assert!(expand(attribute, quote! { unsafe fn k() {} }).is_err(), "{text}");
+            assert!(
+                expand(attribute, quote! { unsafe fn k() {} }).is_err(),
+                "{text}"
+            );
         }
     }
 }

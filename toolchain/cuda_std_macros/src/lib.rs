@@ -32,11 +32,14 @@ mod launch_bounds;
 /// At compile time, when the function is not `unsafe`, is generic, `const`, `async` or a method,
 /// has an ABI of its own or returns a value; and when a parameter is a slice in disguise (`&str`,
 /// `*const [T]`, `&dyn Trait`, a type alias of `&[T]`, a slice inside of another type), is an
-/// `impl Trait`, a `&mut T`, or not `Copy`.
+/// `impl Trait`, a `&mut T`, or not `Copy`. A struct should be `#[repr(C)]`, so that the host knows
+/// its layout; rustc warns of others in the device's build.
 ///
 /// # Example
 ///
-/// ```ignore
+/// ```
+/// use cuda_std::prelude::*;
+///
 /// #[kernel]
 /// pub unsafe fn double(x: &[f32], y: *mut f32) {
 ///     let i = thread::index_1d() as usize;
@@ -60,6 +63,16 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// values are constant expressions of type `u32`. The driver refuses a launch with more threads.
 ///
 /// PTX ISA, performance-tuning directives `.maxntid` and `.minnctapersm`. Nothing on the host.
+///
+/// ```
+/// use cuda_std::{kernel, launch_bounds};
+///
+/// pub const THREADS: u32 = 256;
+///
+/// #[kernel]
+/// #[launch_bounds(max_threads = THREADS, min_blocks = 2)]
+/// pub unsafe fn heavy(x: *mut f32) {}
+/// ```
 #[proc_macro_attribute]
 pub fn launch_bounds(attribute: TokenStream, item: TokenStream) -> TokenStream {
     launch_bounds::expand(attribute.into(), item.into())
@@ -73,7 +86,10 @@ pub fn launch_bounds(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// so its type has to be `MaybeUninit` all through, or `cuda_builder` refuses it. `global` is where
 /// a static lies anyhow. On the host both are ordinary statics.
 ///
-/// ```ignore
+/// ```
+/// use core::mem::MaybeUninit;
+/// use cuda_std::address_space;
+///
 /// #[address_space(shared)]
 /// static mut TILE: [MaybeUninit<f32>; 256] = [const { MaybeUninit::uninit() }; 256];
 /// ```
@@ -85,6 +101,13 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Keeps a function's body for `nvptx64`; everywhere else the function panics with its name.
+///
+/// ```should_panic
+/// #[cuda_std::gpu_only]
+/// fn barrier() {}
+///
+/// barrier(); // "`barrier` runs on the GPU only"
+/// ```
 #[proc_macro_attribute]
 pub fn gpu_only(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::expand(item.into())

@@ -58,6 +58,7 @@ gpu_only! {
     fn lane_id() -> u32 = "warp::lane_id";
     fn activemask() -> u32 = "warp::activemask";
     fn cuda_arch() -> u32 = "cfg::cuda_arch";
+    fn has_redux() -> bool = "warp::warp_reduce";
     fn clock() -> u64 = "misc::clock";
     fn breakpoint() = "misc::breakpoint";
     fn profiler_counter(u32) = "misc::profiler_counter";

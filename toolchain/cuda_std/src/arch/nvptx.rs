@@ -174,6 +174,12 @@ pub(crate) fn cuda_arch() -> u32 {
     unsafe { __nvvm_reflect(NAME) }
 }
 
+/// Whether the device has the `redux` instructions above; below 8.0 they must not be reached.
+#[inline(always)]
+pub(crate) fn has_redux() -> bool {
+    cuda_arch() >= 800
+}
+
 macro_rules! registers {
     ($($name:ident = $register:literal;)*) => { $(
         #[inline(always)]
@@ -202,18 +208,18 @@ macro_rules! address_conversion {
         let converted: u64;
         let ptr: u64 = $ptr;
         macro_rules! cvta {
-            ($name:literal) => {
-                // SAFETY: arithmetic on an address.
-                unsafe {
-                    asm!(
-                        concat!($cvta, ".", $name, ".u64 {}, {};"),
-                        out(reg64) converted,
-                        in(reg64) ptr,
-                        options(pure, nomem, nostack, preserves_flags)
-                    )
-                }
-            };
-        }
+                        ($name:literal) => {
+                            // SAFETY: arithmetic on an address.
+                            unsafe {
+                                asm!(
+                                    concat!($cvta, ".", $name, ".u64 {}, {};"),
+                                    out(reg64) converted,
+                                    in(reg64) ptr,
+                                    options(pure, nomem, nostack, preserves_flags)
+                                )
+                            }
+                        };
+                    }
         match $space {
             AddressSpace::Global => cvta!("global"),
             AddressSpace::Shared => cvta!("shared"),
@@ -254,7 +260,9 @@ pub(crate) fn breakpoint() {
 pub(crate) fn profiler_counter(counter: u32) {
     macro_rules! pmevent {
         // SAFETY: triggers a performance monitor event. The number is an immediate.
-        ($number:literal) => { unsafe { asm!(concat!("pmevent ", $number, ";"), options(nomem, nostack)) } };
+        ($number:literal) => {
+            unsafe { asm!(concat!("pmevent ", $number, ";"), options(nomem, nostack)) }
+        };
     }
     match counter {
         0 => pmevent!(0),

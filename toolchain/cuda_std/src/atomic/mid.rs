@@ -86,9 +86,15 @@ macro_rules! fetch {
 }
 
 macro_rules! previous_value {
-    (f32, f32, $value:expr) => { $value };
-    (f64, f64, $value:expr) => { $value };
-    ($bits:ident, $ty:ident, $value:expr) => { from_bits!($ty, $value) };
+    (f32, f32, $value:expr) => {
+        $value
+    };
+    (f64, f64, $value:expr) => {
+        $value
+    };
+    ($bits:ident, $ty:ident, $value:expr) => {
+        from_bits!($ty, $value)
+    };
 }
 
 macro_rules! integers {
@@ -126,7 +132,12 @@ macro_rules! bitwise {
 
 bitwise!("Leaves the bitwise and. `atom.and`.", and, and_32, and_64);
 bitwise!("Leaves the bitwise or. `atom.or`.", or, or_32, or_64);
-bitwise!("Leaves the bitwise exclusive or. `atom.xor`.", xor, xor_32, xor_64);
+bitwise!(
+    "Leaves the bitwise exclusive or. `atom.xor`.",
+    xor,
+    xor_32,
+    xor_64
+);
 bitwise!("Leaves `val`. `atom.exch`.", exch, exch_32, exch_64);
 
 macro_rules! compare_and_swap {

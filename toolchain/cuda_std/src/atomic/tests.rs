@@ -52,7 +52,8 @@ fn a_nan_loses_against_a_number() {
 #[test]
 fn compare_exchange_compares_bits() {
     let x = AtomicF32::new(0.0);
-    let exchange = |current, new| x.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire);
+    let exchange =
+        |current, new| x.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire);
     assert_eq!(exchange(-0.0, 1.0), Err(0.0));
     assert_eq!(exchange(0.0, f32::NAN), Ok(0.0));
     assert!(exchange(f32::NAN, 3.0).is_ok_and(f32::is_nan));
@@ -77,7 +78,11 @@ fn the_strongest_ordering_has_both_halves() {
 #[test]
 fn no_update_is_lost() {
     const EACH: u32 = 20_000;
-    let (sum, float, max) = (BlockAtomicU32::new(0), AtomicF32::new(0.0), AtomicF64::new(-1.0));
+    let (sum, float, max) = (
+        BlockAtomicU32::new(0),
+        AtomicF32::new(0.0),
+        AtomicF64::new(-1.0),
+    );
     thread::scope(|scope| {
         for worker in 0..4 {
             let (sum, float, max) = (&sum, &float, &max);

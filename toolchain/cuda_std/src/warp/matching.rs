@@ -6,7 +6,7 @@ use crate::arch;
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     // SAFETY: the caller's contract.
@@ -18,7 +18,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
     // SAFETY: the caller's contract.

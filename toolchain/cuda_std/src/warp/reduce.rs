@@ -1,5 +1,4 @@
 use crate::arch;
-use crate::cfg::cuda_arch;
 
 use super::{warp_shuffle_idx, warp_shuffle_xor};
 
@@ -10,7 +9,7 @@ use super::{warp_shuffle_idx, warp_shuffle_xor};
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self), and all members pass the same `op`.
+/// The member mask contract of [`warp`](crate::warp), and all members pass the same `op`.
 #[inline(always)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: the caller's contract.
@@ -50,7 +49,7 @@ macro_rules! reduce_value {
         impl WarpReduceValue for $ty {
             #[inline(always)]
             unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self {
-                if cuda_arch() < 800 {
+                if !arch::has_redux() {
                     // SAFETY: the caller's contract.
                     return unsafe { by_shuffles(mask, value, |a, b| op.combine(a, b)) };
                 }

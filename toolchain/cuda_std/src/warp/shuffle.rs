@@ -16,7 +16,7 @@ use crate::arch;
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
     mask: u32,
@@ -34,7 +34,7 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
     mask: u32,
@@ -53,7 +53,7 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
     mask: u32,
@@ -72,7 +72,7 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
     mask: u32,
@@ -228,7 +228,10 @@ mod tests {
         let max_lane = lane & segment | bound & !segment;
         let min_lane = lane & segment;
         let (source, in_range) = match mode {
-            WarpShuffleMode::Up => (lane.wrapping_sub(b), lane as i32 - b as i32 >= max_lane as i32),
+            WarpShuffleMode::Up => (
+                lane.wrapping_sub(b),
+                lane as i32 - b as i32 >= max_lane as i32,
+            ),
             WarpShuffleMode::Down => (lane + b, lane + b <= max_lane),
             WarpShuffleMode::Xor => (lane ^ b, lane ^ b <= max_lane),
             WarpShuffleMode::Idx => {
@@ -236,7 +239,11 @@ mod tests {
                 (source, source <= max_lane)
             }
         };
-        if in_range { (source, true) } else { (lane, false) }
+        if in_range {
+            (source, true)
+        } else {
+            (lane, false)
+        }
     }
 
     #[test]
@@ -246,18 +253,30 @@ mod tests {
                 let first = lane / width * width;
                 for b in 0..32 {
                     let above = lane + b < first + width;
-                    let expected = if above { (lane + b, true) } else { (lane, false) };
+                    let expected = if above {
+                        (lane + b, true)
+                    } else {
+                        (lane, false)
+                    };
                     assert_eq!(source(WarpShuffleMode::Down, lane, b, width), expected);
 
                     let below = lane >= first + b;
-                    let expected = if below { (lane - b, true) } else { (lane, false) };
+                    let expected = if below {
+                        (lane - b, true)
+                    } else {
+                        (lane, false)
+                    };
                     assert_eq!(source(WarpShuffleMode::Up, lane, b, width), expected);
 
                     let expected = (first + b % width, true);
                     assert_eq!(source(WarpShuffleMode::Idx, lane, b, width), expected);
 
                     let partner = (lane ^ b) < first + width;
-                    let expected = if partner { (lane ^ b, true) } else { (lane, false) };
+                    let expected = if partner {
+                        (lane ^ b, true)
+                    } else {
+                        (lane, false)
+                    };
                     assert_eq!(source(WarpShuffleMode::Xor, lane, b, width), expected);
                 }
             }

@@ -4,7 +4,7 @@ use crate::arch;
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     // SAFETY: the caller's contract.
@@ -15,7 +15,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     // SAFETY: the caller's contract.
@@ -27,7 +27,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 ///
 /// # Safety
 ///
-/// The member mask contract of [this module](self).
+/// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
 pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     // SAFETY: the caller's contract.

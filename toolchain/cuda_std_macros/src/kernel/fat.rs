@@ -16,7 +16,9 @@ pub fn find(ty: &Type) -> Option<(Span, &'static str)> {
                  make it a parameter of its own, `&[T]` or `&mut [T]`",
             ),
             Some(Unsized::Str) => refuse("a kernel takes no `&str`: pass its bytes as `&[u8]`"),
-            Some(Unsized::Dyn) => refuse("a kernel takes no trait object: host and device share no vtables"),
+            Some(Unsized::Dyn) => {
+                refuse("a kernel takes no trait object: host and device share no vtables")
+            }
             None if reference.mutability.is_some() => refuse(
                 "every thread would hold the same exclusive reference: take a `*mut` pointer",
             ),
@@ -28,19 +30,24 @@ pub fn find(ty: &Type) -> Option<(Span, &'static str)> {
         },
         Type::Slice(_) => refuse("a slice is passed by reference: `&[T]` or `&mut [T]`"),
         Type::ImplTrait(_) => refuse("a kernel cannot be generic: name the type"),
-        Type::TraitObject(_) => refuse("a kernel takes no trait object: host and device share no vtables"),
+        Type::TraitObject(_) => {
+            refuse("a kernel takes no trait object: host and device share no vtables")
+        }
         Type::Array(array) => find(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().find_map(find),
         Type::Path(path) => {
-            path.path.segments.iter().find_map(|segment| match &segment.arguments {
-                PathArguments::AngleBracketed(arguments) => {
-                    arguments.args.iter().find_map(|argument| match argument {
-                        GenericArgument::Type(ty) => find(ty),
-                        _ => None,
-                    })
-                }
-                _ => None,
-            })
+            path.path
+                .segments
+                .iter()
+                .find_map(|segment| match &segment.arguments {
+                    PathArguments::AngleBracketed(arguments) => {
+                        arguments.args.iter().find_map(|argument| match argument {
+                            GenericArgument::Type(ty) => find(ty),
+                            _ => None,
+                        })
+                    }
+                    _ => None,
+                })
         }
         _ => None,
     }

@@ -11,7 +11,10 @@ fn errors(item: TokenStream) -> Vec<String> {
 
 fn assert_refused(item: TokenStream, words: &str) {
     let errors = errors(item);
-    assert!(errors.len() == 1 && errors[0].contains(words), "{words:?} not in {errors:?}");
+    assert!(
+        errors.len() == 1 && errors[0].contains(words),
+        "{words:?} not in {errors:?}"
+    );
 }
 
 #[test]
@@ -48,9 +51,19 @@ fn slices_are_flattened_on_the_device_and_kept_on_the_host() {
 #[test]
 fn everything_else_is_one_parameter_and_checked_by_type() {
     let text = expanded(quote! { unsafe fn k(a: *const T, b: &Params, c: [f32; 3], d: Named) {} });
-    assert!(text.contains(&quote!(fn k(a: *const T, b: &Params, c: [f32; 3], d: Named,)).to_string()));
-    for ty in [quote!(*const T), quote!(&Params), quote!([f32; 3]), quote!(Named)] {
-        assert!(text.contains(&quote!(Parameter::<#ty>::IS_FAT).to_string()), "{ty}");
+    assert!(
+        text.contains(&quote!(fn k(a: *const T, b: &Params, c: [f32; 3], d: Named,)).to_string())
+    );
+    for ty in [
+        quote!(*const T),
+        quote!(&Params),
+        quote!([f32; 3]),
+        quote!(Named),
+    ] {
+        assert!(
+            text.contains(&quote!(Parameter::<#ty>::IS_FAT).to_string()),
+            "{ty}"
+        );
         assert!(text.contains(&quote!(is_copy::<#ty>()).to_string()), "{ty}");
     }
 }
