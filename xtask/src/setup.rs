@@ -13,9 +13,10 @@ mod wheels;
 
 use crate::process;
 use crate::tools::{self, PtxTools};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use cuda_builder::toolchain::{self, DeviceToolchain};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -41,14 +42,15 @@ pub enum Source {
 impl Args {
     /// Runs every step and says what it used.
     pub fn run(self) -> Result<ExitCode> {
-        device_compiler(self.device_compiler)?.say();
+        let (rustc, step) = device_compiler(self.device_compiler)?;
+        step.say();
         if self.device_compiler == Source::Debian {
             process::say(&format!(
-                "setup: builds prefer the pinned toolchain; CUDA_BUILDER_RUSTC={} selects this one",
-                debian::wrapper().display()
+                "setup: builds prefer the pinned toolchain; {CHOSEN}={} selects this one",
+                rustc.display()
             ));
         }
-        index::provide()?.say();
+        index::provide(&rustc)?.say();
         match wheels::provide() {
             Ok((_, step)) => step.say(),
             Err(error) => process::say(&format!(
@@ -62,8 +64,9 @@ impl Args {
 /// What builds need: a device compiler, and the crates that its `core` names. Says only what it
 /// had to get.
 pub fn for_builds() -> Result<()> {
-    device_compiler(Source::Any)?.say_if_fetched();
-    index::provide()?.say_if_fetched();
+    let (rustc, step) = device_compiler(Source::Any)?;
+    step.say_if_fetched();
+    index::provide(&rustc)?.say_if_fetched();
     Ok(())
 }
 
@@ -122,24 +125,38 @@ impl Step {
     }
 }
 
+/// A device compiler's rustc, and what it took.
+type Provided = (PathBuf, Step);
+
+/// Chooses the device compiler; see [`toolchain`].
+const CHOSEN: &str = "CUDA_BUILDER_RUSTC";
+
 const DEVICE_COMPILER: &str = "device compiler";
 
-fn device_compiler(source: Source) -> Result<Step> {
-    if source == Source::Any
-        && let Ok(found) = toolchain::find()
-    {
-        return Ok(Step::present(DEVICE_COMPILER, described(&found)));
+fn device_compiler(source: Source) -> Result<Provided> {
+    if source == Source::Any {
+        match toolchain::find() {
+            Ok(found) => {
+                let step = Step::present(DEVICE_COMPILER, described(&found));
+                return Ok((found.rustc, step));
+            }
+            // Nothing that setup provides would be looked at.
+            Err(error) if std::env::var_os(CHOSEN).is_some_and(|value| !value.is_empty()) => {
+                return Err(error).context(format!("{CHOSEN} is set, so nothing else is used"));
+            }
+            Err(_) => {}
+        }
     }
     let mut failures = Vec::new();
     if source != Source::Debian {
         match rustup::provide() {
-            Ok(step) => return Ok(step),
+            Ok(provided) => return Ok(provided),
             Err(error) => failures.push(format!("rustup: {error:#}")),
         }
     }
     if source != Source::Rustup {
         match debian::provide() {
-            Ok(step) => return Ok(step),
+            Ok(provided) => return Ok(provided),
             Err(error) => failures.push(format!("Debian: {error:#}")),
         }
     }
@@ -147,7 +164,7 @@ fn device_compiler(source: Source) -> Result<Step> {
         "no device compiler, that is a rustc with the source of its `core`. One of these gets it:\n  \
          1. rustup component add rust-src      (for the toolchain of rust-toolchain.toml)\n  \
          2. cargo xtask setup --device-compiler debian      (unpacks Debian's packages, needs apt-get)\n  \
-         3. CUDA_BUILDER_RUSTC=/path/to/rustc      (any rustc >= the pinned one with its sources)\n\
+         3. {CHOSEN}=/path/to/rustc      (any rustc >= the pinned one with its sources)\n\
          What was tried:\n  {}",
         failures.join("\n").replace('\n', "\n  ")
     )

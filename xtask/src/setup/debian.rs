@@ -2,7 +2,7 @@
 //! apt works in state directories of its own and needs no root.
 
 use super::apt::Apt;
-use super::{DEVICE_COMPILER, Step, download};
+use super::{DEVICE_COMPILER, Provided, Step, download};
 use crate::process;
 use crate::workspace::{self, Version};
 use anyhow::{Context, Result, bail};
@@ -16,13 +16,13 @@ use std::time::Instant;
 const ROOT: &str = "root";
 
 /// The script that runs the unpacked rustc, found by cuda_builder.
-pub(super) fn wrapper() -> PathBuf {
+fn wrapper() -> PathBuf {
     cuda_builder::toolchain::cache_dir()
         .join("debian")
         .join("rustc")
 }
 
-pub(super) fn provide() -> Result<Step> {
+pub(super) fn provide() -> Result<Provided> {
     let start = Instant::now();
     let pinned = workspace::pinned_version()?;
     let cache = cuda_builder::toolchain::cache_dir();
@@ -30,10 +30,11 @@ pub(super) fn provide() -> Result<Step> {
     let fetched = download::into_cache(&cache, "debian", present, |dir| fill(dir, pinned))?;
     let version = checked(&wrapper(), pinned)?;
     let used = format!("Debian's rustc {version}, {}", wrapper().display());
-    Ok(match fetched {
+    let step = match fetched {
         None => Step::present(DEVICE_COMPILER, used),
         Some(bytes) => Step::fetched(DEVICE_COMPILER, used, Some(bytes), start),
-    })
+    };
+    Ok((wrapper(), step))
 }
 
 fn fill(dir: &Path, pinned: Version) -> Result<u64> {

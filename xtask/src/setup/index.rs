@@ -4,37 +4,34 @@
 use super::{Step, download};
 use crate::{process, workspace};
 use anyhow::Result;
-use cuda_builder::toolchain;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 const CRATES: &str = "crates";
 
-pub(super) fn provide() -> Result<Step> {
+pub(super) fn provide(rustc: &Path) -> Result<Step> {
     let start = Instant::now();
     let used = "in cargo's cache";
-    if process::stdout_of(fetch()?.arg("--offline")).is_ok() {
+    if process::stdout_of(fetch(rustc).arg("--offline")).is_ok() {
         return Ok(Step::present(CRATES, used.into()));
     }
     let before = downloaded();
-    process::output_of(&mut fetch()?)?;
+    process::output_of(&mut fetch(rustc))?;
     let bytes = downloaded().saturating_sub(before);
     Ok(Step::fetched(CRATES, used.into(), Some(bytes), start))
 }
 
-/// Fetches for this machine and for the device. The device build must find its crates offline,
-/// so this uses the device build's compiler.
-fn fetch() -> Result<Command> {
-    let found = toolchain::find()?;
+/// Fetches for this machine and for the device, whose crates are those of `rustc`'s library.
+fn fetch(rustc: &Path) -> Command {
     let mut cargo = process::cargo();
     cargo
         .args(["fetch", "--quiet", "-Zbuild-std=core"])
         .args(["--target", workspace::DEVICE_TARGET])
         .args(["--target", "host-tuple"])
-        .env("RUSTC", &found.rustc)
+        .env("RUSTC", rustc)
         .env("RUSTC_BOOTSTRAP", "1");
-    Ok(cargo)
+    cargo
 }
 
 /// The bytes of the crates in cargo's cache.

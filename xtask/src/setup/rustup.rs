@@ -1,6 +1,6 @@
 //! The pinned toolchain's source of `core` through rustup, which owns the toolchain.
 
-use super::{DEVICE_COMPILER, Step, described};
+use super::{DEVICE_COMPILER, Provided, Step, described};
 use crate::{process, workspace};
 use anyhow::Result;
 use cuda_builder::toolchain;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// rustup retries a dead network for longer than anyone wants to wait.
 const LIMIT: Duration = Duration::from_secs(60);
 
-pub(super) fn provide() -> Result<Step> {
+pub(super) fn provide() -> Result<Provided> {
     let start = Instant::now();
     let pinned = workspace::pinned_version()?.to_string();
     let mut add = Command::new("rustup");
@@ -18,6 +18,7 @@ pub(super) fn provide() -> Result<Step> {
         .current_dir(workspace::root());
     process::say(&format!("setup: {}", process::shown(&add)));
     process::bounded(&mut add, LIMIT)?;
-    let used = described(&toolchain::find()?);
-    Ok(Step::fetched(DEVICE_COMPILER, used, None, start))
+    let found = toolchain::find()?;
+    let step = Step::fetched(DEVICE_COMPILER, described(&found), None, start);
+    Ok((found.rustc, step))
 }
