@@ -1,0 +1,30 @@
+//! The kernels of `cuda_std`'s conformance suite.
+//!
+//! Each executes some of `cuda_std` in every lane and writes all that the lanes
+//! observe; what they must observe, the package `conformance` knows. Nothing here
+//! checks a result, and nothing depends on how the kernels are executed.
+//!
+//! A kernel is a generic function over [`io::Io`], in the module of its feature;
+//! [`entry`] makes named entries with the same parameters of them. Their shape of
+//! launch is under `# Safety`: the host's cases keep to it.
+
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod arm;
+pub mod atomic;
+pub mod barrier;
+pub mod convergence;
+pub mod entry;
+pub mod float16;
+pub mod index;
+pub mod io;
+pub mod large;
+pub mod litmus;
+pub mod shared;
+pub mod shuffle;
+pub mod trap;
+pub mod value;
+pub mod vote;

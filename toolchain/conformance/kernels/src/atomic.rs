@@ -1,0 +1,390 @@
+//! Atomics under contention: many threads, few addresses, every old value kept.
+
+use core::sync::atomic::Ordering;
+
+use crate::io::{Io, block, block_thread, block_threads, blocks, global_thread};
+use crate::value::Value;
+use cuda_std::atomic::{
+    AtomicF32, AtomicF64, AtomicI32, AtomicI64, AtomicU32, AtomicU64, BlockAtomicF32,
+    BlockAtomicF64, BlockAtomicI32, BlockAtomicI64, BlockAtomicU32, BlockAtomicU64,
+    SystemAtomicF32, SystemAtomicF64, SystemAtomicI32, SystemAtomicI64, SystemAtomicU32,
+    SystemAtomicU64,
+};
+use cuda_std::shared::dynamic_shared_mem;
+use cuda_std::thread;
+
+/// Words of a thread's record of one round in the input: operand, address.
+pub const INPUT: usize = 2;
+
+/// Words of a thread's result of one round in the output: old value, [`SUCCESS`] or
+/// [`FAILURE`].
+pub const OUTPUT: usize = 2;
+
+/// The operation took place.
+pub const SUCCESS: u64 = 1;
+
+/// A compare-and-exchange found another value.
+pub const FAILURE: u64 = 0;
+
+/// What a kernel does at every address, as `parameters[0]` names it.
+pub mod operation {
+    #![allow(missing_docs, reason = "named after the methods of `cuda_std::atomic`")]
+    pub const ADD: u64 = 0;
+    pub const SUB: u64 = 1;
+    pub const MIN: u64 = 2;
+    pub const MAX: u64 = 3;
+    pub const AND: u64 = 4;
+    pub const OR: u64 = 5;
+    pub const XOR: u64 = 6;
+    pub const SWAP: u64 = 7;
+    /// `compare_exchange` until it succeeds, from what was found to [`super::mix`].
+    pub const UPDATE: u64 = 8;
+    /// One `compare_exchange` from the operand to the next value of a circle.
+    pub const CIRCLE: u64 = 9;
+}
+
+/// The ordering of the operations, as `parameters[1]` names it.
+pub mod ordering {
+    #![allow(missing_docs, reason = "named after `core::sync::atomic::Ordering`")]
+    pub const RELAXED: u64 = 0;
+    pub const ACQUIRE: u64 = 1;
+    pub const RELEASE: u64 = 2;
+    pub const ACQ_REL: u64 = 3;
+    pub const SEQ_CST: u64 = 4;
+}
+
+/// What an `UPDATE` leaves where it found `found`: bits, to be cut to the type.
+#[inline(always)]
+pub fn mix(found: u64, operand: u64) -> u64 {
+    found.wrapping_mul(5).wrapping_add(operand)
+}
+
+/// The value after `value` on the circle 0, 1, 2, 3, 0.
+#[inline(always)]
+pub fn next_on_circle(value: u64) -> u64 {
+    (value + 1) & 3
+}
+
+/// An atomic type of `cuda_std`.
+pub trait Atomic {
+    /// What it holds.
+    type Value: Value;
+
+    /// Does what `operation` names; gives the old value and whether it succeeded.
+    ///
+    /// # Safety
+    /// No thread outside of the type's scope uses the address meanwhile.
+    unsafe fn operate(
+        &self,
+        operation: u64,
+        ordering: u64,
+        operand: Self::Value,
+    ) -> (Self::Value, u64);
+
+    /// Does what `operation` names, one of `ADD` to `XOR`, relaxed, and drops the old
+    /// value.
+    ///
+    /// # Safety
+    /// As [`Atomic::operate`].
+    unsafe fn reduce(&self, operation: u64, operand: Self::Value);
+
+    /// A relaxed load.
+    ///
+    /// # Safety
+    /// As [`Atomic::operate`].
+    unsafe fn load(&self) -> Self::Value;
+
+    /// A relaxed store.
+    ///
+    /// # Safety
+    /// As [`Atomic::operate`].
+    unsafe fn store(&self, value: Self::Value);
+}
+
+macro_rules! atomics {
+    ($($scope:ident: $atomic:ident: $value:ty;)*) => {
+        $(
+            impl Scope<$value> for $scope {
+                type Atomic = $atomic;
+            }
+
+            #[allow(unused_unsafe, reason = "the methods of block scope alone are unsafe")]
+            impl Atomic for $atomic {
+                type Value = $value;
+
+                #[inline(always)]
+                unsafe fn operate(
+                    &self,
+                    operation: u64,
+                    ordering: u64,
+                    operand: $value,
+                ) -> ($value, u64) {
+                    // SAFETY: the caller promises that the scope covers all users.
+                    unsafe {
+                        match ordering {
+                            ordering::RELAXED => operate!(self, operation, operand, Relaxed, Relaxed),
+                            ordering::ACQUIRE => operate!(self, operation, operand, Acquire, Acquire),
+                            ordering::RELEASE => operate!(self, operation, operand, Release, Relaxed),
+                            ordering::ACQ_REL => operate!(self, operation, operand, AcqRel, Acquire),
+                            _ => operate!(self, operation, operand, SeqCst, SeqCst),
+                        }
+                    }
+                }
+
+                #[inline(always)]
+                unsafe fn reduce(&self, operation: u64, operand: $value) {
+                    // SAFETY: the caller promises that the scope covers all users.
+                    unsafe {
+                        match operation {
+                            operation::ADD => _ = self.fetch_add(operand, Ordering::Relaxed),
+                            operation::SUB => _ = self.fetch_sub(operand, Ordering::Relaxed),
+                            operation::MIN => _ = self.fetch_min(operand, Ordering::Relaxed),
+                            operation::MAX => _ = self.fetch_max(operand, Ordering::Relaxed),
+                            operation::AND => _ = self.fetch_and(operand, Ordering::Relaxed),
+                            operation::OR => _ = self.fetch_or(operand, Ordering::Relaxed),
+                            _ => _ = self.fetch_xor(operand, Ordering::Relaxed),
+                        }
+                    }
+                }
+
+                #[inline(always)]
+                unsafe fn load(&self) -> $value {
+                    // SAFETY: the caller promises that the scope covers all users.
+                    unsafe { self.load(Ordering::Relaxed) }
+                }
+
+                #[inline(always)]
+                unsafe fn store(&self, value: $value) {
+                    // SAFETY: the caller promises that the scope covers all users.
+                    unsafe { self.store(value, Ordering::Relaxed) }
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! operate {
+    ($atomic:ident, $operation:ident, $operand:ident, $order:ident, $failure:ident) => {
+        match $operation {
+            operation::ADD => ($atomic.fetch_add($operand, Ordering::$order), SUCCESS),
+            operation::SUB => ($atomic.fetch_sub($operand, Ordering::$order), SUCCESS),
+            operation::MIN => ($atomic.fetch_min($operand, Ordering::$order), SUCCESS),
+            operation::MAX => ($atomic.fetch_max($operand, Ordering::$order), SUCCESS),
+            operation::AND => ($atomic.fetch_and($operand, Ordering::$order), SUCCESS),
+            operation::OR => ($atomic.fetch_or($operand, Ordering::$order), SUCCESS),
+            operation::XOR => ($atomic.fetch_xor($operand, Ordering::$order), SUCCESS),
+            operation::SWAP => ($atomic.swap($operand, Ordering::$order), SUCCESS),
+            operation::UPDATE => {
+                let mut found = $atomic.load(Ordering::Relaxed);
+                loop {
+                    let new = Self::Value::from_word(mix(found.to_word(), $operand.to_word()));
+                    match $atomic.compare_exchange(found, new, Ordering::$order, Ordering::$failure) {
+                        Ok(old) => break (old, SUCCESS),
+                        Err(other) => found = other,
+                    }
+                }
+            }
+            _ => {
+                let new = Self::Value::from_word(next_on_circle($operand.to_word()));
+                match $atomic.compare_exchange($operand, new, Ordering::$order, Ordering::$failure) {
+                    Ok(old) => (old, SUCCESS),
+                    Err(other) => (other, FAILURE),
+                }
+            }
+        }
+    };
+}
+
+/// A scope, which has an atomic type for each type of value.
+pub trait Scope<T> {
+    /// The type.
+    type Atomic: Atomic<Value = T>;
+}
+
+/// `BlockAtomic*`.
+pub struct Block;
+
+/// `Atomic*`.
+pub struct Device;
+
+/// `SystemAtomic*`.
+pub struct System;
+
+atomics! {
+    Device: AtomicI32: i32;
+    Device: AtomicU32: u32;
+    Device: AtomicF32: f32;
+    Device: AtomicI64: i64;
+    Device: AtomicU64: u64;
+    Device: AtomicF64: f64;
+    Block: BlockAtomicI32: i32;
+    Block: BlockAtomicU32: u32;
+    Block: BlockAtomicF32: f32;
+    Block: BlockAtomicI64: i64;
+    Block: BlockAtomicU64: u64;
+    Block: BlockAtomicF64: f64;
+    System: SystemAtomicI32: i32;
+    System: SystemAtomicU32: u32;
+    System: SystemAtomicF32: f32;
+    System: SystemAtomicI64: i64;
+    System: SystemAtomicU64: u64;
+    System: SystemAtomicF64: f64;
+}
+
+/// Where the addresses lie. Each is a word, of which a 32-bit value takes the low half;
+/// the output begins with their first values and ends with what is in them at the end.
+pub trait Space {
+    /// Whether every block has addresses of its own.
+    const PER_BLOCK: bool;
+
+    /// The first address that this block uses, its contents in place.
+    fn enter(io: Io, addresses: usize) -> *mut u64;
+
+    /// Brings the contents of shared memory back.
+    fn leave(io: Io, addresses: usize, start: *mut u64);
+}
+
+/// The first `addresses` words of the output, the same for all blocks.
+pub struct Global;
+
+/// `addresses` words of dynamic shared memory in each block; block `b` copies them from
+/// and to the output, from word `b * addresses` on.
+pub struct Shared;
+
+impl Space for Global {
+    const PER_BLOCK: bool = false;
+
+    #[inline(always)]
+    fn enter(io: Io, _addresses: usize) -> *mut u64 {
+        io.output_word(0)
+    }
+
+    #[inline(always)]
+    fn leave(_io: Io, _addresses: usize, _start: *mut u64) {}
+}
+
+impl Space for Shared {
+    const PER_BLOCK: bool = true;
+
+    #[inline(always)]
+    fn enter(io: Io, addresses: usize) -> *mut u64 {
+        let start = dynamic_shared_mem::<u64>();
+        if block_thread() == 0 {
+            for i in 0..addresses {
+                // SAFETY: the launch gives as many words of shared memory, and the words
+                // of the output are this block's.
+                unsafe { start.add(i).write(io.output_word(block() * addresses + i).read()) };
+            }
+        }
+        thread::sync_threads();
+        start
+    }
+
+    #[inline(always)]
+    fn leave(io: Io, addresses: usize, start: *mut u64) {
+        thread::sync_threads();
+        if block_thread() == 0 {
+            for i in 0..addresses {
+                // SAFETY: as in `enter`; all atomics of the block came before the barrier.
+                io.write(block() * addresses + i, unsafe { start.add(i).read() });
+            }
+        }
+    }
+}
+
+/// Every thread operates `parameters[3]` times, each time at the address and with the
+/// operand of its record; its results start in the output behind the addresses, of
+/// which a block (shared) or the grid (global) has `parameters[2]`. Records and results
+/// are round by round.
+///
+/// # Safety
+/// `A`'s scope covers the threads that use an address; shared memory for the addresses.
+#[inline(always)]
+pub unsafe fn contend<A: Atomic, S: Space>(io: Io) {
+    let [operation, ordering, addresses, rounds] = io.parameters;
+    let addresses = addresses as usize;
+    let start = S::enter(io, addresses);
+    let results = if S::PER_BLOCK { addresses * blocks() } else { addresses };
+    for round in 0..rounds as usize {
+        let turn = round * blocks() * block_threads() + global_thread();
+        let operand = A::Value::from_word(io.read(turn * INPUT));
+        let address = io.read(turn * INPUT + 1) as usize;
+        // SAFETY: an address of the space, which all threads use atomically.
+        let (old, success) = unsafe {
+            let atomic = &*start.add(address).cast::<A>();
+            atomic.operate(operation, ordering, operand)
+        };
+        io.write(results + turn * OUTPUT, old.to_word());
+        io.write(results + turn * OUTPUT + 1, success);
+    }
+    S::leave(io, addresses, start);
+}
+
+/// As [`contend`], but relaxed and without results: the compiler may use instructions
+/// that give no old value.
+///
+/// # Safety
+/// As [`contend`].
+#[inline(always)]
+pub unsafe fn reduce<A: Atomic, S: Space>(io: Io) {
+    let [operation, _, addresses, rounds] = io.parameters;
+    let addresses = addresses as usize;
+    let start = S::enter(io, addresses);
+    for round in 0..rounds as usize {
+        let turn = round * blocks() * block_threads() + global_thread();
+        let operand = A::Value::from_word(io.read(turn * INPUT));
+        let address = io.read(turn * INPUT + 1) as usize;
+        // SAFETY: an address of the space, which all threads use atomically.
+        unsafe { (*start.add(address).cast::<A>()).reduce(operation, operand) };
+    }
+    S::leave(io, addresses, start);
+}
+
+/// Thread 0 of the space stores the input words in order, at one address; all others
+/// load it `parameters[3]` times and look each value up in the input. Output, behind
+/// the address: for each thread the loads whose value is none of the input's or comes
+/// before that of the load before; then how many there were.
+///
+/// # Safety
+/// As [`contend`], with one address; the input's values differ and its first is at the
+/// address, followed by increasing ones.
+#[inline(always)]
+pub unsafe fn coherence<A: Atomic, S: Space>(io: Io)
+where
+    A::Value: PartialOrd,
+{
+    let [_, values, addresses, rounds] = io.parameters;
+    let start = S::enter(io, addresses as usize);
+    let (writer, results) = if S::PER_BLOCK {
+        (block_thread() == 0, blocks())
+    } else {
+        (global_thread() == 0, 1)
+    };
+    // SAFETY: the one address of the space, used atomically by all.
+    let atomic = unsafe { &*start.cast::<A>() };
+    let (mut wrong, mut loads) = (0, 0);
+    if writer {
+        for i in 0..values as usize {
+            // SAFETY: the scope covers the users of the address.
+            unsafe { atomic.store(A::Value::from_word(io.read(i))) };
+        }
+    } else {
+        let mut last = A::Value::from_word(io.read(0));
+        for _ in 0..rounds {
+            // SAFETY: the scope covers the users of the address.
+            let value = unsafe { atomic.load() };
+            let (mut low, mut high) = (0, values as usize);
+            while high - low > 1 {
+                let middle = (low + high) / 2;
+                if A::Value::from_word(io.read(middle)) <= value { low = middle } else { high = middle }
+            }
+            let known = io.read(low) == value.to_word();
+            wrong += u64::from(!known || value < last);
+            last = value;
+            loads += 1;
+        }
+    }
+    io.write(results + global_thread() * OUTPUT, wrong);
+    io.write(results + global_thread() * OUTPUT + 1, loads);
+    S::leave(io, addresses as usize, start);
+}

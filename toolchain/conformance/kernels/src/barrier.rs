@@ -1,0 +1,133 @@
+//! Barriers of a block and of a warp: what was written before is there afterwards.
+
+use crate::io::{Io, block_thread, block_threads, global_thread};
+use cuda_std::shared::dynamic_shared_mem;
+use cuda_std::{thread, warp};
+
+/// Votes that each thread casts in a `sync_threads_*` kernel: as many low bits of its
+/// input word, lowest first.
+pub const VOTES: usize = 12;
+
+/// Words of a thread's record in the input of [`sync_warp`]: value, member mask, the
+/// thread of the block whose value it takes.
+pub const SYNC_WARP_INPUT: usize = 3;
+
+/// What becomes of `word` when thread `thread` passes it on.
+#[inline(always)]
+pub fn step(word: u64, thread: usize) -> u64 {
+    word.rotate_left(7) ^ thread as u64
+}
+
+/// Values travel around the block, `parameters[0]` places in all, through dynamic
+/// shared memory with two `sync_threads` a place.
+///
+/// # Safety
+/// One word of dynamic shared memory a thread.
+#[inline(always)]
+pub unsafe fn rotate(io: Io) {
+    let (me, threads) = (block_thread(), block_threads());
+    let tile = dynamic_shared_mem::<u64>();
+    let mut value = io.read(global_thread());
+    for _ in 0..io.parameters[0] {
+        // SAFETY: a word of its own; the others read it after the barrier, which all
+        // threads reach.
+        unsafe {
+            tile.add(me).write(value);
+            thread::sync_threads();
+            value = step(tile.add((me + 1) % threads).read(), me);
+            thread::sync_threads();
+        }
+    }
+    io.write(global_thread(), value);
+}
+
+/// A barrier that also decides.
+pub trait Vote {
+    /// The barrier's answer. All threads of the block arrive at this very place.
+    fn vote(predicate: bool) -> u64;
+}
+
+/// `sync_threads_count`: in how many threads it holds.
+pub struct Count;
+
+/// `sync_threads_and`: whether it holds in all.
+pub struct And;
+
+/// `sync_threads_or`: whether it holds in some.
+pub struct Or;
+
+impl Vote for Count {
+    #[inline(always)]
+    fn vote(predicate: bool) -> u64 {
+        thread::sync_threads_count(predicate.into()).into()
+    }
+}
+
+impl Vote for And {
+    #[inline(always)]
+    fn vote(predicate: bool) -> u64 {
+        thread::sync_threads_and(predicate.into()).into()
+    }
+}
+
+impl Vote for Or {
+    #[inline(always)]
+    fn vote(predicate: bool) -> u64 {
+        thread::sync_threads_or(predicate.into()).into()
+    }
+}
+
+/// [`VOTES`] votes in a row, each also a barrier: what a thread wrote into shared
+/// memory before, its neighbour finds after. Output: per vote the answer and the
+/// neighbour's word.
+///
+/// # Safety
+/// Two words of dynamic shared memory a thread.
+#[inline(always)]
+pub unsafe fn votes<V: Vote>(io: Io) {
+    let (me, threads) = (block_thread(), block_threads());
+    let tile = dynamic_shared_mem::<u64>();
+    let mut value = io.read(global_thread());
+    let ballots = value;
+    for vote in 0..VOTES {
+        // Two halves in turn: a thread may be one vote ahead of its neighbour.
+        let half = vote % 2 * threads;
+        // SAFETY: a word of its own; the vote that all threads reach comes before the
+        // read, and the next one before the word is written again.
+        let answer = unsafe {
+            tile.add(half + me).write(value);
+            let answer = V::vote(ballots >> vote & 1 == 1);
+            value = step(tile.add(half + (me + 1) % threads).read(), me);
+            answer
+        };
+        let place = (global_thread() * VOTES + vote) * 2;
+        io.write(place, answer);
+        io.write(place + 1, value);
+    }
+}
+
+/// Values travel `parameters[0]` places inside member masks through dynamic shared
+/// memory, with two `sync_warp` a place and no other barrier.
+///
+/// # Safety
+/// One word of dynamic shared memory a thread; a thread's source is in its mask, and
+/// all lanes of a mask have that mask.
+#[inline(always)]
+pub unsafe fn sync_warp(io: Io) {
+    let me = block_thread();
+    let record = global_thread() * SYNC_WARP_INPUT;
+    let mut value = io.read(record);
+    let mask = io.read_u32(record + 1);
+    let source = io.read(record + 2) as usize;
+    let tile = dynamic_shared_mem::<u64>();
+    for _ in 0..io.parameters[0] {
+        // SAFETY: a word of its own, read by a lane of the mask after `sync_warp`.
+        unsafe {
+            tile.add(me).write(value);
+            warp::sync_warp(mask);
+            value = step(tile.add(source).read(), me);
+            warp::sync_warp(mask);
+        }
+    }
+    io.write(global_thread(), value);
+}

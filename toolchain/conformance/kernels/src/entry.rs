@@ -1,0 +1,230 @@
+//! The one table from which generic bodies become named entry points.
+//!
+//! A kernel for element types is named `<kernel>_<element>`: `shuffle_down_i32`.
+//! Backends find kernels by these names: a module has them as entries, and on the host
+//! [`TABLE`] has the functions themselves.
+//!
+//! Every entry has the same parameters:
+//!
+//! ```text
+//! input: *const u64, input_len: u64, output: *mut u64, output_len: u64,
+//! scratch: *mut u64, scratch_len: u64, a: u64, b: u64, c: u64, d: u64
+//! ```
+
+use crate::io::Io;
+use crate::atomic::{Block, Device, Global, Scope, Shared, System, coherence, contend, reduce};
+use crate::litmus::{Blocks, Halves, message_passing};
+use crate::{barrier, convergence, float16, index, large, litmus, shared, shuffle, trap, vote};
+use cuda_std::kernel;
+use cuda_std::{bf16, f16};
+
+/// A kernel as the host sees it: input; output and scratch with their lengths in
+/// words; the four scalar parameters.
+pub type Function =
+    unsafe fn(&[u64], *mut u64, usize, *mut u64, usize, u64, u64, u64, u64);
+
+/// A kernel and its name.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// The symbol in the modules.
+    pub name: &'static str,
+    /// The function which the module's entry was made from.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub function: Function,
+}
+
+macro_rules! entries {
+    // One kernel per element, which its body calls `T`.
+    ($table:ident: [$($element:ident)+] $kernels:tt) => {
+        $(entries!(@functions $element $kernels);)+
+
+        const $table: &[&[Entry]] = &[$(entries!(@rows $element $kernels)),+];
+    };
+
+    (@functions $element:ident { $($kernel:ident = $body:expr;)+ }) => { pastey::paste! {
+        $(entries!(@function $element [<$kernel _ $element>] = $body);)+
+    }};
+
+    (@rows $element:ident { $($kernel:ident = $body:expr;)+ }) => { pastey::paste! {
+        &[$(entries!(@row [<$kernel _ $element>])),+]
+    }};
+
+    // One kernel of this name alone.
+    ($table:ident: { $($kernel:ident = $body:expr;)+ }) => {
+        $(entries!(@function u64 $kernel = $body);)+
+
+        const $table: &[&[Entry]] = &[&[$(entries!(@row $kernel)),+]];
+    };
+
+    (@function $element:ident $name:ident = $body:expr) => {
+        #[kernel]
+        #[expect(clippy::too_many_arguments, reason = "the parameters that all kernels share")]
+        unsafe fn $name(
+            input: &[u64],
+            output: *mut u64,
+            output_len: usize,
+            scratch: *mut u64,
+            scratch_len: usize,
+            a: u64,
+            b: u64,
+            c: u64,
+            d: u64,
+        ) {
+            #[allow(dead_code, reason = "kernels of one type do not name it")]
+            type T = $element;
+            // SAFETY: whoever launches the entry vouches for the buffers, and for the shape
+            // which the body, documented where it stands, asks for.
+            unsafe {
+                let io = Io::new(input, (output, output_len), (scratch, scratch_len), [a, b, c, d]);
+                $body(io)
+            }
+        }
+    };
+
+    (@row $name:ident) => {
+        Entry {
+            name: stringify!($name),
+            #[cfg(not(target_arch = "nvptx64"))]
+            function: $name,
+        }
+    };
+}
+
+entries!(SHUFFLE: [i32 u32 f32 i64 u64 f64 f16 bf16] {
+    shuffle_down = shuffle::lanes::<shuffle::Down, T>;
+    shuffle_up = shuffle::lanes::<shuffle::Up, T>;
+    shuffle_xor = shuffle::lanes::<shuffle::Xor, T>;
+    shuffle_idx = shuffle::lanes::<shuffle::Idx, T>;
+    shuffle_arms_down = shuffle::arms::<shuffle::Down, T>;
+    shuffle_arms_up = shuffle::arms::<shuffle::Up, T>;
+    shuffle_arms_xor = shuffle::arms::<shuffle::Xor, T>;
+    shuffle_arms_idx = shuffle::arms::<shuffle::Idx, T>;
+});
+
+entries!(MATCH: [i32 u32 f32 i64 u64 f64] {
+    match_any = vote::arms::<vote::MatchAny<T>>;
+    match_all = vote::arms::<vote::MatchAll<T>>;
+});
+
+entries!(REDUCE: [i32 u32] {
+    reduce_add = vote::arms::<vote::Reduce<vote::Add, T>>;
+    reduce_min = vote::arms::<vote::Reduce<vote::Min, T>>;
+    reduce_max = vote::arms::<vote::Reduce<vote::Max, T>>;
+    reduce_and = vote::arms::<vote::Reduce<vote::And, T>>;
+    reduce_or = vote::arms::<vote::Reduce<vote::Or, T>>;
+    reduce_xor = vote::arms::<vote::Reduce<vote::Xor, T>>;
+});
+
+entries!(SHARED: [u8 u16 i32 u32 f32 i64 u64 f64 f16 bf16] {
+    shared_dynamic = shared::dynamic::<T>;
+    shared_fixed = shared::fixed::<T>;
+    shared_array = shared::array::<T>;
+});
+
+entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
+    atomic_global_block = contend::<<Block as Scope<T>>::Atomic, Global>;
+    atomic_global_device = contend::<<Device as Scope<T>>::Atomic, Global>;
+    atomic_global_system = contend::<<System as Scope<T>>::Atomic, Global>;
+    atomic_shared_block = contend::<<Block as Scope<T>>::Atomic, Shared>;
+    atomic_shared_device = contend::<<Device as Scope<T>>::Atomic, Shared>;
+    atomic_shared_system = contend::<<System as Scope<T>>::Atomic, Shared>;
+
+    atomic_red_global_block = reduce::<<Block as Scope<T>>::Atomic, Global>;
+    atomic_red_global_device = reduce::<<Device as Scope<T>>::Atomic, Global>;
+    atomic_red_global_system = reduce::<<System as Scope<T>>::Atomic, Global>;
+    atomic_red_shared_block = reduce::<<Block as Scope<T>>::Atomic, Shared>;
+    atomic_red_shared_device = reduce::<<Device as Scope<T>>::Atomic, Shared>;
+    atomic_red_shared_system = reduce::<<System as Scope<T>>::Atomic, Shared>;
+
+    atomic_coherence_global_block = coherence::<<Block as Scope<T>>::Atomic, Global>;
+    atomic_coherence_global_device = coherence::<<Device as Scope<T>>::Atomic, Global>;
+    atomic_coherence_global_system = coherence::<<System as Scope<T>>::Atomic, Global>;
+    atomic_coherence_shared_block = coherence::<<Block as Scope<T>>::Atomic, Shared>;
+    atomic_coherence_shared_device = coherence::<<Device as Scope<T>>::Atomic, Shared>;
+    atomic_coherence_shared_system = coherence::<<System as Scope<T>>::Atomic, Shared>;
+});
+
+entries!(FLOAT16: [f16 bf16] {
+    float16_widen = float16::widen::<T>;
+    float16_narrow = float16::narrow::<T>;
+});
+
+entries!(SINGLE: {
+    vote_all = vote::arms::<vote::All>;
+    vote_any = vote::arms::<vote::Any>;
+    vote_ballot = vote::arms::<vote::Ballot>;
+
+    thread_indexes = index::indexes;
+    activemask = index::activemask;
+
+    barrier_rotate = barrier::rotate;
+    barrier_count = barrier::votes::<barrier::Count>;
+    barrier_and = barrier::votes::<barrier::And>;
+    barrier_or = barrier::votes::<barrier::Or>;
+    barrier_sync_warp = barrier::sync_warp;
+
+    shared_several = shared::several;
+    shared_structs = shared::structs;
+    shared_ping_pong = shared::ping_pong;
+    shared_slices = shared::slices;
+
+    large_fill = large::fill;
+    large_scatter = large::scatter;
+    large_gather = large::gather;
+    large_count = large::count;
+
+    litmus_blocks_device_fence = message_passing::<litmus::DeviceFence, Blocks>;
+    litmus_blocks_grid_fence = message_passing::<litmus::GridFence, Blocks>;
+    litmus_blocks_system_fence = message_passing::<litmus::SystemFence, Blocks>;
+    litmus_blocks_device_store = message_passing::<litmus::DeviceStore, Blocks>;
+    litmus_blocks_system_store = message_passing::<litmus::SystemStore, Blocks>;
+    litmus_blocks_add = message_passing::<litmus::Add, Blocks>;
+    litmus_blocks_or = message_passing::<litmus::Or, Blocks>;
+    litmus_blocks_swap = message_passing::<litmus::Swap, Blocks>;
+    litmus_blocks_exchange = message_passing::<litmus::Exchange, Blocks>;
+    litmus_blocks_seq_cst = message_passing::<litmus::SeqCst, Blocks>;
+    litmus_halves_block_fence = message_passing::<litmus::BlockFence, Halves>;
+    litmus_halves_block_store = message_passing::<litmus::BlockStore, Halves>;
+    litmus_halves_device_fence = message_passing::<litmus::DeviceFence, Halves>;
+    litmus_halves_device_store = message_passing::<litmus::DeviceStore, Halves>;
+    litmus_store_buffering_orderings = litmus::store_buffering::<false>;
+    litmus_store_buffering_fences = litmus::store_buffering::<true>;
+
+    convergence_barriers = convergence::barriers;
+    convergence_branches = convergence::branches;
+    convergence_neighbours = convergence::neighbours;
+    convergence_leaving = convergence::leaving;
+    convergence_early_exit = convergence::early_exit;
+
+    trap_panics = trap::trap;
+});
+
+/// All kernels.
+pub const TABLE: &[&[&[Entry]]] =
+    &[SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, FLOAT16, SINGLE];
+
+/// The kernel of a name.
+pub fn find(name: &str) -> Option<Entry> {
+    entries().find(|entry| entry.name == name)
+}
+
+/// All kernels, one after another.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    TABLE.iter().copied().flatten().copied().flatten().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_differ() {
+        let mut names: std::vec::Vec<_> = entries().map(|entry| entry.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(find("shuffle_down_bf16").is_some());
+        assert!(find("shuffle_down_u8").is_none());
+    }
+}

@@ -1,0 +1,60 @@
+//! Who a thread is: the special registers, and what `cuda_std` computes from them.
+
+use crate::io::{Io, global_thread};
+use cuda_std::{thread, warp};
+
+/// Words which a thread writes in [`indexes`]: its index, the block's index, the
+/// block's and the grid's sizes in x, y and z, its number in the grid, its lane.
+pub const OUTPUT: usize = 14;
+
+/// Every thread writes where it is, at the place that follows from it.
+///
+/// # Safety
+/// Any shape.
+#[inline(always)]
+pub unsafe fn indexes(io: Io) {
+    let thread_index = [thread::thread_idx_x(), thread::thread_idx_y(), thread::thread_idx_z()];
+    let block_index = [thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()];
+    let block_size = [thread::block_dim_x(), thread::block_dim_y(), thread::block_dim_z()];
+    let grid_size = [thread::grid_dim_x(), thread::grid_dim_y(), thread::grid_dim_z()];
+
+    let linear = |index: [u32; 3], size: [u32; 3]| {
+        (index[2] as usize * size[1] as usize + index[1] as usize) * size[0] as usize
+            + index[0] as usize
+    };
+    let threads: usize = block_size.iter().map(|&n| n as usize).product();
+    let start = OUTPUT
+        * (linear(block_index, grid_size) * threads + linear(thread_index, block_size));
+
+    let parts = [thread_index, block_index, block_size, grid_size];
+    for (i, part) in parts.iter().enumerate() {
+        for (axis, &number) in part.iter().enumerate() {
+            io.write(start + 3 * i + axis, number.into());
+        }
+    }
+    io.write(start + 12, u64::from(thread::index()));
+    io.write(start + 13, warp::lane_id().into());
+}
+
+/// Each thread whose input word is odd writes `activemask` as it sees it there, the
+/// others as they see it in the other branch; each branch starts with a `sync_warp` of
+/// the lanes that took it, which word 1 of the record names.
+///
+/// # Safety
+/// Whole warps; word 1 of a thread's record is the mask of the lanes of its branch.
+#[inline(always)]
+pub unsafe fn activemask(io: Io) {
+    let thread = global_thread();
+    let branch = io.read_u32(2 * thread + 1);
+    if io.read(2 * thread) & 1 == 1 {
+        // SAFETY: all lanes of `branch` take this branch.
+        unsafe { warp::sync_warp(branch) };
+        io.write(2 * thread, warp::activemask().into());
+        io.write(2 * thread + 1, 1);
+    } else {
+        // SAFETY: all lanes of `branch` take this branch.
+        unsafe { warp::sync_warp(branch) };
+        io.write(2 * thread, warp::activemask().into());
+        io.write(2 * thread + 1, 0);
+    }
+}

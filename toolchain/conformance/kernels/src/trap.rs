@@ -1,0 +1,39 @@
+//! Panics, which on a device are a trap: the launch fails and the context is lost.
+
+use crate::io::{Io, global_thread};
+
+/// Nothing panics.
+pub const NONE: u64 = 0;
+/// `panic!` with a formatted message.
+pub const PANIC: u64 = 1;
+/// An index past the end of a slice.
+pub const INDEX: u64 = 2;
+/// `Option::unwrap` of nothing.
+pub const UNWRAP: u64 = 3;
+/// An integer divided by zero.
+pub const DIVISION: u64 = 4;
+/// An assertion with operands.
+pub const ASSERTION: u64 = 5;
+
+/// The threads whose input word is `u64::MAX` panic in the way that `parameters[0]` names;
+/// `parameters[1]` is 0. The others write the input word that they find.
+///
+/// # Safety
+/// One dimension; one input and one output word a thread.
+#[inline(always)]
+pub unsafe fn trap(io: Io) {
+    let thread = global_thread();
+    let [kind, zero, ..] = io.parameters;
+    let word = io.read(thread);
+    if word == u64::MAX {
+        match kind {
+            PANIC => panic!("thread {thread} was told to"),
+            INDEX => io.write(thread, io.read(usize::MAX - zero as usize)),
+            UNWRAP => io.write(thread, (zero != 0).then_some(word).unwrap()),
+            DIVISION => io.write(thread, word / zero),
+            ASSERTION => assert_eq!(word, zero, "thread {thread}"),
+            _ => {}
+        }
+    }
+    io.write(thread, word);
+}
