@@ -30,15 +30,16 @@ use pastey::paste;
 
 pub mod mid;
 
-/// The one ordering that gives both: a compare-and-swap has the same semantics whether it succeeds
-/// or fails.
+/// The least ordering that is at least as strong as both: a compare-and-swap has one, whether it
+/// succeeds or fails.
 #[inline(always)]
-fn strongest(success: Ordering, failure: Ordering) -> Ordering {
+fn union(success: Ordering, failure: Ordering) -> Ordering {
+    use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     match (success, failure) {
-        (_, Ordering::SeqCst) => Ordering::SeqCst,
-        (Ordering::Relaxed, failure) => failure,
-        (Ordering::Release, Ordering::Acquire) => Ordering::AcqRel,
-        (success, _) => success,
+        (SeqCst, _) | (_, SeqCst) => SeqCst,
+        (AcqRel, _) | (_, AcqRel) | (Acquire, Release) | (Release, Acquire) => AcqRel,
+        (Relaxed, order) => order,
+        (order, _) => order,
     }
 }
 
@@ -67,31 +68,37 @@ macro_rules! atomic {
             }
         }
 
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_add = [<atomic_fetch_add_ $ty _ $scope>], "Adds `value`. Integers wrap.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_sub = [<atomic_fetch_sub_ $ty _ $scope>], "Subtracts `value`. Integers wrap.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_min = [<atomic_fetch_min_ $ty _ $scope>], "Leaves the smaller one of the two values.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_max = [<atomic_fetch_max_ $ty _ $scope>], "Leaves the greater one of the two values.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_and = [<atomic_fetch_and_ $ty _ $scope>], "Leaves the bitwise and of the two values, of a float's bits too.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_or = [<atomic_fetch_or_ $ty _ $scope>], "Leaves the bitwise or of the two values, of a float's bits too.");
-        fetch!($atomic, $ty, ($($unsafety)?), fetch_xor = [<atomic_fetch_xor_ $ty _ $scope>], "Leaves the bitwise exclusive or of the two values, of a float's bits too.");
-        fetch!($atomic, $ty, ($($unsafety)?), swap = [<atomic_fetch_exch_ $ty _ $scope>], "Leaves `value`.");
+        fetch! { $atomic, $ty, $scope, ($($unsafety)?);
+            fetch_add = add, "Adds `value`. Integers wrap.";
+            fetch_sub = sub, "Subtracts `value`. Integers wrap.";
+            fetch_min = min, "Leaves the smaller one of the two values.";
+            fetch_max = max, "Leaves the greater one of the two values.";
+            fetch_and = and, "Leaves the bitwise and of the two values, of a float's bits too.";
+            fetch_or = or, "Leaves the bitwise or of the two values, of a float's bits too.";
+            fetch_xor = xor, "Leaves the bitwise exclusive or, of a float's bits too.";
+            swap = exch, "Leaves `value`.";
+        }
         whole!($atomic, $ty, $width, $scope, ($($unsafety)?));
     } };
 }
 
-/// A method that changes the value.
+/// The methods that change the value; `$unsafety` is `()` or `(unsafe)`.
 macro_rules! fetch {
-    ($atomic:ident, $ty:ident, ($($unsafety:ident)?), $method:ident = $fetch:ident, $does:literal) => {
+    ($atomic:ident, $ty:ident, $scope:ident, $unsafety:tt; $($method:ident = $op:ident, $does:literal;)*) => {
+        $(fetch! { @one $atomic, $ty, $scope, $unsafety, $method, $op, $does })*
+    };
+    (@one $atomic:ident, $ty:ident, $scope:ident, ($($unsafety:ident)?),
+     $method:ident, $op:ident, $does:literal) => { paste! {
         impl $atomic {
             #[doc = concat!($does, " Gives the value before.")]
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             pub $($unsafety)? fn $method(&self, value: $ty, order: Ordering) -> $ty {
                 // SAFETY: `&self` is a valid, aligned place, which others change atomically.
-                unsafe { mid::$fetch(self.value.get(), order, value) }
+                unsafe { mid::[<atomic_fetch_ $op _ $ty _ $scope>](self.value.get(), order, value) }
             }
         }
-    };
+    } };
 }
 
 /// The methods that treat the value as a whole.
@@ -141,7 +148,7 @@ macro_rules! whole {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$ty, $ty> {
-                let order = strongest(success, failure);
+                let order = union(success, failure);
                 // SAFETY: `&self` is a valid, aligned place, which others change atomically.
                 let previous = unsafe {
                     mid::[<atomic_compare_and_swap_ $ty _ $scope>](self.value.get(), current, new, order)

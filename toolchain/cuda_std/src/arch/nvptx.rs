@@ -110,7 +110,7 @@ macro_rules! with_predicate {
                 result = out(reg32) result,
                 predicate = out(reg32) predicate,
                 $($operand = in($class) $value,)*
-                options(nostack, preserves_flags)
+                options(nomem, nostack, preserves_flags)
             );
         }
         (result, predicate != 0)
@@ -208,18 +208,18 @@ macro_rules! address_conversion {
         let converted: u64;
         let ptr: u64 = $ptr;
         macro_rules! cvta {
-                        ($name:literal) => {
-                            // SAFETY: arithmetic on an address.
-                            unsafe {
-                                asm!(
-                                    concat!($cvta, ".", $name, ".u64 {}, {};"),
-                                    out(reg64) converted,
-                                    in(reg64) ptr,
-                                    options(pure, nomem, nostack, preserves_flags)
-                                )
-                            }
-                        };
-                    }
+                            ($name:literal) => {
+                                // SAFETY: arithmetic on an address.
+                                unsafe {
+                                    asm!(
+                                        concat!($cvta, ".", $name, ".u64 {}, {};"),
+                                        out(reg64) converted,
+                                        in(reg64) ptr,
+                                        options(pure, nomem, nostack, preserves_flags)
+                                    )
+                                }
+                            };
+                        }
         match $space {
             AddressSpace::Global => cvta!("global"),
             AddressSpace::Shared => cvta!("shared"),

@@ -7,6 +7,7 @@ use crate::arch;
 /// `width` cuts the warp into segments of 2, 4, 8, 16 or 32 lanes (1 is allowed, and pointless).
 /// The flag is true when lane `i + delta` is in the segment of lane `i`; when it is false the value
 /// is the caller's own. A source in the segment that is not in `mask` gives an unspecified value.
+/// Only the five low bits of `delta` count: 32 is 0.
 ///
 /// One instruction for each 32 bits of `T`, begun or full.
 ///
@@ -30,7 +31,7 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
 
 /// The value of the lane `delta` below: lane `i` receives from lane `i - delta`. `shfl.sync.up`.
 ///
-/// The flag, `width`, panics and cost are those of [`warp_shuffle_down`].
+/// The flag, five bits of `delta`, `width`, panics and cost are those of [`warp_shuffle_down`].
 ///
 /// # Safety
 ///
@@ -68,7 +69,8 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
 /// The value of lane `i ^ lane_mask`, the butterfly. `shfl.sync.bfly`.
 ///
 /// The flag is true when that lane is in the caller's segment or in one before it; when it is false
-/// the value is the caller's own. `width`, panics and cost are those of [`warp_shuffle_down`].
+/// the value is the caller's own. Five bits of `lane_mask`, `width`, panics and cost are those of
+/// [`warp_shuffle_down`].
 ///
 /// # Safety
 ///
