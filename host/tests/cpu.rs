@@ -1,0 +1,248 @@
+//! The CPU device, and what a machine without a GPU says.
+
+#[path = "gpu/oracle.rs"]
+mod oracle;
+
+use oracle::{Oracle, Subject, close, same};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use warpfold::{Algorithm, Device, Element, Error, Max, Min, Op, Policy, Sum};
+
+/// Around nothing and around the CPU's chunk of 2^16 elements.
+const SIZES: [usize; 12] = [
+    0, 1, 2, 31, 33, 1023, 65_535, 65_536, 65_537, 131_071, 131_073, 300_007,
+];
+
+fn agrees<T: Subject, O: Oracle<T>>() {
+    let seed: u64 = rand::random();
+    let mut rng = StdRng::seed_from_u64(seed);
+    let device = Device::cpu();
+    for n in SIZES {
+        let what = format!("{} of {}, n = {n} (seed {seed})", O::NAME, T::NAME);
+        for (element, chain) in [
+            (T::whole as fn(&mut StdRng) -> T, 0.0),
+            (T::rough, n as f64),
+        ] {
+            let data: Vec<T> = (0..n + 3).map(|_| element(&mut rng)).collect();
+            let x = device.upload(&data).unwrap();
+            let view = x.view(3..).unwrap();
+            let expected = O::expected(&data[3..]);
+            let got = device.reduce(view, O::OP).run().unwrap();
+            close(got, &expected, chain).unwrap_or_else(|wrong| panic!("{what}: {wrong}"));
+            let again = device.reduce(view, O::OP).run().unwrap();
+            assert!(
+                same(got, again),
+                "{what}: {got:?} once, {again:?} the next time"
+            );
+        }
+    }
+}
+
+#[test]
+fn sums_agree_with_the_naive_loop() {
+    agrees::<i32, Sum>();
+    agrees::<u32, Sum>();
+    agrees::<i64, Sum>();
+    agrees::<u64, Sum>();
+    agrees::<f32, Sum>();
+    agrees::<f64, Sum>();
+}
+
+#[test]
+fn extrema_agree_with_the_naive_loop() {
+    agrees::<i32, Min>();
+    agrees::<i32, Max>();
+    agrees::<f32, Min>();
+    agrees::<f32, Max>();
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_number_of_threads() {
+    let mut rng = StdRng::seed_from_u64(7);
+    let data: Vec<f32> = (0..1_000_003).map(|_| rng.random()).collect();
+    let sum = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(|| {
+            let device = Device::cpu();
+            device
+                .sum(&device.upload(&data).unwrap())
+                .unwrap()
+                .to_bits()
+        })
+    };
+    assert_eq!(sum(1), sum(3));
+}
+
+#[test]
+fn empty_input() {
+    let device = Device::cpu();
+    let (ints, floats) = (
+        device.upload::<i32>(&[]).unwrap(),
+        device.alloc::<f32>(0).unwrap(),
+    );
+    assert_eq!(device.sum(&ints), Ok(0));
+    assert_eq!(device.sum(&floats).unwrap().to_bits(), (-0.0f32).to_bits());
+    assert_eq!(
+        (device.min(&ints), device.max(&floats)),
+        (Ok(None), Ok(None))
+    );
+    assert_eq!(device.reduce(&ints, Max).run(), Ok(i32::MIN));
+    assert!(ints.is_empty() && ints.download().unwrap().is_empty());
+    assert_eq!(ints.as_device_ptr(), 0);
+}
+
+#[test]
+fn extrema_of_something_are_some() {
+    let device = Device::cpu();
+    let x = device.upload(&[3, -1, 2]).unwrap();
+    assert_eq!(
+        (device.min(&x), device.max(&x)),
+        (Ok(Some(-1)), Ok(Some(3)))
+    );
+}
+
+#[test]
+fn views_are_parts_of_buffers() {
+    let device = Device::cpu();
+    let x = device.upload(&[1, 2, 4, 8, 16]).unwrap();
+    assert_eq!(device.sum(&x.view(1..=3).unwrap()), Ok(14));
+    let part = x.view(1..).unwrap();
+    assert_eq!(part.view(2..).unwrap().download(), Ok(vec![8, 16]));
+    let error = part.view(..5).unwrap_err();
+    assert_eq!(
+        error,
+        Error::ViewRange {
+            start: 0,
+            end: 5,
+            len: 4
+        }
+    );
+    assert_eq!(error.to_string(), "elements 0..5 of a buffer that has 4");
+    assert!(x.view(6..).is_err() && x.view(..=usize::MAX).is_err());
+    assert_eq!(x.view(5..).unwrap().len(), 0);
+}
+
+#[test]
+fn a_plan_runs_again_and_again() {
+    let device = Device::cpu();
+    let x = device.upload(&[1u64; 1000]).unwrap();
+    let mut plan = device
+        .reduce(&x, Sum)
+        .algorithm(Algorithm::Reduce3)
+        .plan()
+        .unwrap();
+    let kernel = "reduce_3";
+    assert_eq!(plan.result(), Err(Error::NotEnqueued { kernel }));
+    for _ in 0..3 {
+        assert!(device.time(|| plan.enqueue()).unwrap() >= 0.0);
+        assert_eq!(plan.result(), Ok(1000));
+    }
+    assert!(plan.passes().is_empty());
+    let mut ceiling = device.read_ceiling(&x.view(..0).unwrap());
+    assert!(matches!(
+        ceiling,
+        Err(Error::NotAvailable {
+            kernel: "read_ceiling",
+            ..
+        })
+    ));
+    ceiling = device.read_ceiling(&x);
+    assert!(ceiling.is_err());
+}
+
+#[test]
+fn bad_input_is_refused_as_on_a_gpu() {
+    fn run<T: Element, O: Op<T>>(one: T, op: O, policy: Policy) -> Result<T, Error> {
+        let device = Device::cpu();
+        let x = device.upload(&[one])?;
+        let reduction = device.reduce(&x, op).algorithm(policy.algorithm);
+        reduction.threads(policy.threads).run()
+    }
+    let default = Policy::DEFAULT;
+    let mut policy = default;
+    for threads in [0, 1, 31, 48, 2048, u32::MAX] {
+        policy.threads = threads;
+        let (kernel, limit) = ("reduce_5_x8", 1024);
+        let error = Error::BlockSize {
+            kernel,
+            threads,
+            limit,
+        };
+        assert_eq!(run(1, Sum, policy), Err(error));
+    }
+    policy = default;
+    policy.algorithm = Algorithm::Reduce5 { chunks: 3 };
+    assert!(matches!(
+        run(1, Sum, policy),
+        Err(Error::Chunks { chunks: 3, .. })
+    ));
+    policy.algorithm = Algorithm::Reduce4Redux;
+    let error = run(1.0f32, Sum, policy).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no reduce_4_redux for the sum of f32"
+    );
+    assert_eq!(run(5u32, Sum, policy), Ok(5));
+    let error = run(1u64, Min, default).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no reduce_5_x8 for the min of u64"
+    );
+}
+
+#[test]
+fn too_much_host_memory_is_an_error() {
+    let error = Device::cpu().alloc::<u64>(1 << 59).unwrap_err();
+    assert_eq!(error, Error::OutOfHostMemory { wanted: 1 << 62 });
+}
+
+#[test]
+fn a_device_may_be_used_from_several_threads() {
+    let device = Device::cpu();
+    let x = device.upload(&(1..=100_000).collect::<Vec<i64>>()).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(device.sum(&x), Ok(5_000_050_000)));
+        }
+    });
+}
+
+#[test]
+fn the_cpu_is_a_device_too() {
+    let device = Device::cpu();
+    assert_eq!(
+        (device.is_gpu(), device.name(), device.info()),
+        (false, "CPU", None)
+    );
+    assert_eq!(device.fallback_reason(), None);
+    assert!(device.stream_ptr().is_null());
+    assert_eq!(device.synchronize(), Ok(()));
+    assert_eq!(device.to_string(), "the CPU");
+}
+
+/// With a driver the answers are the driver's, and `tests/gpu` looks at them.
+#[test]
+fn without_a_driver_the_reason_is_named() {
+    let (first, auto) = (Device::first(), Device::auto());
+    match libcuda::driver() {
+        Err(missing) => {
+            let error = first.unwrap_err();
+            let (tried, reason) = (missing.tried, missing.reason.clone());
+            assert_eq!(error, Error::NoDriver { tried, reason });
+            assert!(error.to_string().contains("libcuda.so.1"), "{error}");
+            let device = auto.unwrap();
+            assert!(!device.is_gpu());
+            assert_eq!(device.fallback_reason(), Some(&error));
+            assert_eq!(Device::nth(3).unwrap_err(), error);
+        }
+        Ok(()) => {
+            assert!(!matches!(first, Err(Error::NoDriver { .. })), "{first:?}");
+            if let Ok(auto) = auto {
+                assert_eq!(auto.is_gpu(), auto.fallback_reason().is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Bad input on a real device: each a typed error with the values in it, and the device works on.
+
+use std::sync::Arc;
+use std::{env, process};
+
+use libtest_mimic::{Completion, Failed, Trial};
+use warpfold::{Algorithm, Device, Element, Error, Max, Min, Op, Sum};
+
+use crate::lab::Lab;
+
+/// Set for a copy of this program that opens a device and says how it went.
+const CHILD: &str = "WARPFOLD_TEST_OPEN_A_DEVICE";
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    let trial = |name: &str, test: fn(&Device) -> Result<(), Failed>| {
+        lab.trial(format!("errors {name}"), move |_, device| {
+            test(device)?;
+            let x = device.upload(&[1, 2, 3])?;
+            match device.sum(&x)? {
+                6 => Ok(Completion::Completed),
+                other => Err(format!("1 + 2 + 3 is {other} on the device afterwards").into()),
+            }
+        })
+    };
+    vec![
+        trial("device index", device_index),
+        trial("hidden devices", hidden_devices),
+        trial("block size", block_size),
+        trial("chunks", chunks),
+        trial("no such kernel", no_such_kernel),
+        trial("too little memory", too_little_memory),
+        trial("module newer than the driver", newer_module),
+        trial("module that does not compile", broken_module),
+        trial("view range", view_range),
+        trial("misaligned", misaligned),
+        trial("another device's buffer", other_device),
+        trial("empty input", empty_input),
+        trial("not enqueued", not_enqueued),
+    ]
+}
+
+/// What the child does instead of testing.
+pub fn child() {
+    if env::var_os(CHILD).is_some() {
+        match Device::first() {
+            Ok(device) => println!("{device}"),
+            Err(error) => println!("{error:?}"),
+        }
+        process::exit(0);
+    }
+}
+
+/// Fails unless `result` is an error of the form and `Display` says all of `words`.
+macro_rules! expect {
+    ($result:expr, $pattern:pat, $($words:expr),*) => {
+        match $result.map(drop) {
+            Err(error @ $pattern) => {
+                let text = error.to_string();
+                for words in [$($words.to_string()),*] {
+                    if !text.contains(&words) {
+                        return Err(format!("{words:?} is not in {text:?}").into());
+                    }
+                }
+            }
+            other => return Err(format!("{other:?} from {}", stringify!($result)).into()),
+        }
+    };
+}
+
+fn device_index(_: &Device) -> Result<(), Failed> {
+    expect!(
+        Device::nth(99),
+        Error::DeviceIndex { index: 99, .. },
+        "device 99"
+    );
+    expect!(Device::nth(u32::MAX), Error::DeviceIndex { .. }, u32::MAX);
+    Ok(())
+}
+
+fn hidden_devices(_: &Device) -> Result<(), Failed> {
+    let output = process::Command::new(env::current_exe()?)
+        .env(CHILD, "1")
+        .env("CUDA_VISIBLE_DEVICES", "-1")
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.trim() {
+        r#"NoDevice { visible: Some("-1") }"# => Ok(()),
+        other => Err(format!("{other:?} when all devices are hidden").into()),
+    }
+}
+
+fn block_size(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1; 1000])?;
+    for algorithm in Algorithm::LADDER {
+        for threads in [0, 1, 16, 33, 48, 96, 1000, 2048, u32::MAX] {
+            let reduction = device
+                .reduce(&x, Sum)
+                .algorithm(*algorithm)
+                .threads(threads);
+            let kernel = algorithm.kernel_name();
+            expect!(
+                reduction.run(),
+                Error::BlockSize { .. },
+                kernel,
+                threads,
+                "1024"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn chunks(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1; 1000])?;
+    let run = |algorithm| device.reduce(&x, Sum).algorithm(algorithm).run();
+    expect!(
+        run(Algorithm::Reduce5Loop { chunks: 0 }),
+        Error::Chunks { .. },
+        "0 chunks",
+        "reduce_5"
+    );
+    for chunks in [0, 3, 32, u32::MAX] {
+        expect!(
+            run(Algorithm::Reduce5 { chunks }),
+            Error::Chunks { .. },
+            chunks,
+            "8 or 16"
+        );
+    }
+    Ok(())
+}
+
+fn no_such_kernel(device: &Device) -> Result<(), Failed> {
+    fn run<T: Element, O: Op<T>>(
+        device: &Device,
+        one: T,
+        op: O,
+        algorithm: Algorithm,
+    ) -> Result<T, Error> {
+        device
+            .reduce(&device.upload(&[one])?, op)
+            .algorithm(algorithm)
+            .run()
+    }
+    let redux = Algorithm::Reduce4Redux;
+    expect!(
+        run(device, 1.0f32, Sum, redux),
+        Error::NotAvailable { .. },
+        "reduce_4_redux for the sum of f32"
+    );
+    expect!(
+        run(device, 1u64, Sum, redux),
+        Error::NotAvailable { .. },
+        "u64"
+    );
+    expect!(
+        run(device, 1u64, Min, Algorithm::Reduce2),
+        Error::NotAvailable { .. },
+        "min of u64"
+    );
+    expect!(
+        run(device, 1.0f64, Max, Algorithm::Naive),
+        Error::NotAvailable { .. },
+        "max of f64"
+    );
+    expect!(
+        device.read_ceiling(&device.upload(&[1u64])?),
+        Error::NotAvailable { .. },
+        "read_ceiling"
+    );
+    Ok(())
+}
+
+fn too_little_memory(device: &Device) -> Result<(), Failed> {
+    let total = device.info().ok_or("a GPU has an info")?.total_memory;
+    // All there is: some of it is always taken, so it is the driver that refuses.
+    expect!(
+        device.alloc::<i32>((total / 4) as usize),
+        Error::OutOfMemory { .. },
+        total / 4 * 4,
+        "free"
+    );
+    // More than there is, more than 2^64 bytes.
+    expect!(
+        device.alloc::<i32>(total as usize),
+        Error::OutOfMemory { .. },
+        total * 4
+    );
+    expect!(
+        device.alloc::<f64>(usize::MAX),
+        Error::OutOfMemory { .. },
+        u64::MAX
+    );
+    Ok(())
+}
+
+fn newer_module(device: &Device) -> Result<(), Failed> {
+    let ptx = c".version 99.9\n.target sm_75\n.address_size 64\n";
+    expect!(
+        device.try_module(ptx),
+        Error::ModuleRejected { code: 222, .. },
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        "222"
+    );
+    Ok(())
+}
+
+fn broken_module(device: &Device) -> Result<(), Failed> {
+    let ptx = c".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry f() { nonsense; }\n";
+    match device.try_module(ptx) {
+        Err(Error::ModuleRejected { code: 218, log, .. }) if !log.is_empty() => Ok(()),
+        other => Err(format!("{other:?} for PTX that does not compile").into()),
+    }
+}
+
+fn view_range(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1; 100])?;
+    expect!(x.view(..101), Error::ViewRange { .. }, "0..101", "100");
+    expect!(x.view(101..), Error::ViewRange { .. }, "101..100");
+    expect!(x.view(..=usize::MAX), Error::ViewRange { .. }, "100");
+    let (late, early) = (60, 50);
+    expect!(x.view(late..early), Error::ViewRange { .. }, "60..50");
+    let part = x.view(40..60)?;
+    expect!(part.view(..21), Error::ViewRange { .. }, "0..21", "20");
+    if device.sum(&part.view(5..)?)? != 15 || device.sum(&x.view(100..)?)? != 0 {
+        return Err("a view of a view has other elements".into());
+    }
+    Ok(())
+}
+
+fn misaligned(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1i32; 100])?;
+    expect!(
+        device.read_ceiling(&x.view(1..)?),
+        Error::Misaligned { .. },
+        "16"
+    );
+    let mut plan = device.read_ceiling(&x.view(4..)?)?;
+    plan.enqueue()?;
+    match plan.result()? {
+        96 => Ok(()),
+        other => Err(format!("{other} instead of 96").into()),
+    }
+}
+
+fn other_device(device: &Device) -> Result<(), Failed> {
+    let (twin, cpu) = (Device::first()?, Device::cpu());
+    let x = twin.upload(&[1, 2])?;
+    let y = cpu.upload(&[1, 2])?;
+    expect!(device.sum(&x), Error::OtherDevice { .. }, device.name());
+    expect!(
+        device.sum(&y),
+        Error::OtherDevice { .. },
+        "the CPU",
+        device.name()
+    );
+    expect!(
+        cpu.sum(&x),
+        Error::OtherDevice { .. },
+        "the CPU",
+        device.name()
+    );
+    expect!(
+        device.read_ceiling(&y),
+        Error::OtherDevice { .. },
+        "the CPU"
+    );
+    Ok(())
+}
+
+fn empty_input(device: &Device) -> Result<(), Failed> {
+    let (ints, floats) = (device.upload::<i32>(&[])?, device.alloc::<f32>(0)?);
+    if !ints.is_empty() || !ints.download()?.is_empty() || ints.as_device_ptr() != 0 {
+        return Err("an empty buffer has something in it".into());
+    }
+    for algorithm in Algorithm::LADDER {
+        let plan = device.reduce(&ints, Sum).algorithm(*algorithm).plan()?;
+        let max = device.reduce(&ints, Max).algorithm(*algorithm).run()?;
+        if !plan.passes().is_empty() || max != i32::MIN {
+            return Err(format!("{algorithm:?}: {plan:?}, maximum {max}").into());
+        }
+    }
+    if device.sum(&ints)? != 0 || device.min(&ints)?.is_some() || device.max(&floats)?.is_some() {
+        return Err("nothing has a sum or an extremum".into());
+    }
+    let mut ceiling = device.read_ceiling(&floats)?;
+    ceiling.enqueue()?;
+    if ceiling.result()?.to_bits() != (-0.0f32).to_bits() {
+        return Err("the read ceiling of nothing is not the identity".into());
+    }
+    Ok(())
+}
+
+fn not_enqueued(device: &Device) -> Result<(), Failed> {
+    let x = device.upload(&[1, 2])?;
+    let plan = device
+        .reduce(&x, Sum)
+        .algorithm(Algorithm::Reduce1)
+        .plan()?;
+    expect!(plan.result(), Error::NotEnqueued { .. }, "reduce_1");
+    Ok(())
+}

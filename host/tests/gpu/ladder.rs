@@ -1,0 +1,171 @@
+//! Every entry of the table, at every number of threads and every edge of n.
+
+use std::sync::Arc;
+
+use kernels_gpu::entry::ENTRIES;
+use libtest_mimic::{Completion, Failed, Trial};
+use warpfold::{Algorithm, Device, Error, Max, Min, Pass, Sum};
+
+use crate::lab::{Lab, Set};
+use crate::oracle::{Oracle, Subject, close, same};
+use crate::sizes::{THREADS, around, start};
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    let ladder = ENTRIES
+        .iter()
+        .filter(|entry| entry.kernel != "read_ceiling");
+    ladder
+        .map(|entry| {
+            let (name, kernel) = (format!("ladder {}", entry.name), entry.kernel);
+            macro_rules! sweep {
+                ($op:ident $element:ident) => {
+                    lab.trial(name, move |lab, device| {
+                        sweep::<$element, $op>(lab, device, kernel)
+                    })
+                };
+            }
+            match (entry.op, entry.element) {
+                ("sum", "i32") => sweep!(Sum i32),
+                ("sum", "u32") => sweep!(Sum u32),
+                ("sum", "i64") => sweep!(Sum i64),
+                ("sum", "u64") => sweep!(Sum u64),
+                ("sum", "f32") => sweep!(Sum f32),
+                ("sum", "f64") => sweep!(Sum f64),
+                ("min", "i32") => sweep!(Min i32),
+                ("min", "f32") => sweep!(Min f32),
+                ("max", "i32") => sweep!(Max i32),
+                ("max", "f32") => sweep!(Max f32),
+                (op, element) => {
+                    let missing = format!("there is no sweep for the {op} of {element}");
+                    Trial::test(name, move || Err(missing.into()))
+                }
+            }
+        })
+        .collect()
+}
+
+/// The rungs that use a kernel; the loop also with a number of chunks that is no power of two.
+pub fn algorithms(kernel: &str) -> Vec<Algorithm> {
+    let odd_loop = Algorithm::Reduce5Loop { chunks: 3 };
+    let rungs = Algorithm::LADDER.iter().copied().chain([odd_loop]);
+    rungs.filter(|rung| rung.kernel_name() == kernel).collect()
+}
+
+fn sweep<T: Subject, O: Oracle<T>>(
+    lab: &Lab,
+    device: &Device,
+    kernel: &str,
+) -> Result<Completion, Failed> {
+    let data = lab.data::<T>()?;
+    for algorithm in algorithms(kernel) {
+        for threads in THREADS {
+            for n in around(items_per_thread(algorithm) * threads as usize) {
+                let case = Case {
+                    lab,
+                    device,
+                    algorithm,
+                    threads,
+                    n,
+                };
+                case.check::<T, O>(&data.whole, Judge::Exact)?;
+                if T::IS_FLOAT {
+                    case.check::<T, O>(&data.rough, Judge::Rounded)?;
+                }
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+struct Case<'a> {
+    lab: &'a Lab,
+    device: &'a Device,
+    algorithm: Algorithm,
+    threads: u32,
+    n: usize,
+}
+
+/// How a result is compared.
+enum Judge {
+    /// To the bit: the elements add up without rounding.
+    Exact,
+    /// Within what their rounding may do; and the same bits twice where that is promised.
+    Rounded,
+}
+
+impl Case<'_> {
+    fn check<T: Subject, O: Oracle<T>>(&self, set: &Set<T>, judge: Judge) -> Result<(), Failed> {
+        let start = start(self.n);
+        let expected = set.answer::<O>(start, self.n);
+        let wrong = |what: String| {
+            let Self {
+                lab,
+                algorithm,
+                threads,
+                n,
+                ..
+            } = self;
+            let seed = lab.seed;
+            Failed::from(format!(
+                "{algorithm:?}, {threads} threads, n = {n} from {start}: {what} (seed {seed})"
+            ))
+        };
+        let (first, second, chain) = self
+            .run::<T, O>(set, start)
+            .map_err(|error| wrong(error.to_string()))?;
+        let chain = match judge {
+            Judge::Exact => 0.0,
+            Judge::Rounded => chain,
+        };
+        for value in [first, second] {
+            close(value, &expected, chain).map_err(wrong)?;
+        }
+        let any_order = matches!(self.algorithm, Algorithm::Naive | Algorithm::SharedMemory);
+        if !any_order && !same(first, second) {
+            return Err(wrong(format!("{first:?} once, {second:?} the next time")));
+        }
+        Ok(())
+    }
+
+    /// The value of two runs of one plan, and the longest chain of additions. The scratch
+    /// memory starts as NaN and -1; the second run follows on the first without a wait.
+    fn run<T: Subject, O: Oracle<T>>(
+        &self,
+        set: &Set<T>,
+        start: usize,
+    ) -> Result<(T, T, f64), Error> {
+        let view = set.device.view(start..start + self.n)?;
+        let mut plan = self
+            .device
+            .reduce(view, O::OP)
+            .algorithm(self.algorithm)
+            .threads(self.threads)
+            .plan()?;
+        plan.fill_scratch(0xff)?;
+        plan.enqueue()?;
+        let first = plan.result()?;
+        plan.fill_scratch(0xff)?;
+        plan.enqueue()?;
+        plan.enqueue()?;
+        let chain = chain(self.algorithm, self.threads, plan.passes());
+        Ok((first, plan.result()?, chain))
+    }
+}
+
+fn items_per_thread(algorithm: Algorithm) -> usize {
+    match algorithm {
+        Algorithm::Reduce3 | Algorithm::Reduce4 | Algorithm::Reduce4Redux => 2,
+        Algorithm::Reduce5Loop { chunks } | Algorithm::Reduce5 { chunks } => chunks as usize,
+        _ => 1,
+    }
+}
+
+/// The most additions that an element's value goes through.
+fn chain(algorithm: Algorithm, threads: u32, passes: &[Pass]) -> f64 {
+    let of_pass = |pass: &Pass| match algorithm {
+        Algorithm::Naive => pass.n as f64,
+        Algorithm::SharedMemory => f64::from(threads) + f64::from(pass.blocks),
+        _ => items_per_thread(algorithm) as f64 + f64::from(threads).log2(),
+    };
+    passes.iter().map(of_pass).sum()
+}

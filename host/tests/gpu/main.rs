@@ -1,0 +1,38 @@
+//! The tests that need a CUDA device. Without one, each says that it was ignored.
+//!
+//! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
+
+mod errors;
+mod lab;
+mod ladder;
+mod oracle;
+mod sizes;
+mod usage;
+mod values;
+
+use std::env;
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+fn main() -> ExitCode {
+    errors::child();
+    let arguments = Arguments::from_args();
+    let seed = env::var("WARPFOLD_SEED").ok();
+    let seed = seed
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(rand::random);
+    let lab = lab::Lab::new(seed);
+    if !arguments.list {
+        if let Some(reason) = lab.absent() {
+            println!("no CUDA device: {reason}");
+        }
+    }
+    let trials = [
+        ladder::trials(&lab),
+        values::trials(&lab),
+        errors::trials(&lab),
+        usage::trials(&lab),
+    ];
+    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+}

@@ -1,0 +1,208 @@
+//! A device in use: from several threads, by plans that run again and again, over more than
+//! 2^31 elements, timed.
+
+use std::sync::Arc;
+use std::thread;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+use warpfold::{Algorithm, Device, Error, Sum};
+
+use crate::lab::Lab;
+use crate::oracle::{Expected, Oracle, Subject, close};
+use crate::sizes::{LARGEST, around};
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    vec![
+        lab.trial("usage four threads", four_threads),
+        lab.trial("usage plan runs again", plan_runs_again),
+        lab.trial("usage upload and download", upload_and_download),
+        lab.trial("usage time", time),
+        lab.trial("usage read ceiling i32", read_ceiling::<i32>),
+        lab.trial("usage read ceiling i64", read_ceiling::<i64>),
+        lab.trial("usage read ceiling f32", read_ceiling::<f32>),
+        lab.trial("usage read ceiling f64", read_ceiling::<f64>),
+        lab.trial("usage more than 2^31 elements", more_than_2_31),
+    ]
+}
+
+fn four_threads(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let work = |thread: u64| -> Result<(), String> {
+        let mut rng = StdRng::seed_from_u64(lab.seed ^ thread);
+        for _ in 0..50 {
+            let n = rng.random_range(1..200_000);
+            let data: Vec<i32> = (0..n).map(|_| rng.random()).collect();
+            let x = device.upload(&data).map_err(|error| error.to_string())?;
+            for algorithm in [
+                Algorithm::SharedMemory,
+                Algorithm::Reduce2,
+                Algorithm::Reduce4,
+            ] {
+                let got = device.reduce(&x, Sum).algorithm(algorithm).run();
+                let expected = Sum::expected(&data).value;
+                if got != Ok(expected) {
+                    let seed = lab.seed;
+                    return Err(format!(
+                        "thread {thread}, {algorithm:?}, n = {n}: {got:?} instead of {expected} \
+                         (seed {seed})"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|thread| scope.spawn(move || work(thread)))
+            .collect();
+        for thread in threads {
+            thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok(Completion::Completed)
+    })
+}
+
+fn plan_runs_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data = lab.data::<i32>()?;
+    let view = data.whole.device.view(3..100_003)?;
+    let expected = data.whole.answer::<Sum>(3, 100_000).value;
+    for algorithm in Algorithm::LADDER {
+        let mut plan = device.reduce(&view, Sum).algorithm(*algorithm).plan()?;
+        for run in 0..20 {
+            plan.enqueue()?;
+            let got = plan.result()?;
+            if got != expected {
+                let wrong = format!("{algorithm:?}, run {run}: {got} instead of {expected}");
+                return Err(wrong.into());
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+fn upload_and_download(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data = lab.data::<u64>()?;
+    let back = data.rough.device.download()?;
+    if back != data.rough.host {
+        return Err(format!("{} elements came back changed", back.len()).into());
+    }
+    let part = data.rough.device.view(7..1031)?.download()?;
+    if part != data.rough.host[7..1031] {
+        return Err("a view came back as other elements".into());
+    }
+    let zeroes = device.alloc::<f64>(1000)?;
+    if zeroes.download()? != [0.0; 1000] {
+        return Err("new memory is not zero".into());
+    }
+    Ok(Completion::Completed)
+}
+
+fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data = lab.data::<i32>()?;
+    let mut plan = device
+        .reduce(&data.whole.device, Sum)
+        .algorithm(Algorithm::Naive)
+        .plan()?;
+    let one = device.time(|| plan.enqueue())?;
+    let fifty = device.time(|| (0..50).try_for_each(|_| plan.enqueue()))?;
+    // The naive rung takes its time: fifty runs cannot be hidden behind one.
+    if !(one > 0.0 && fifty > 5.0 * one) {
+        return Err(format!("one run {one} ms, fifty {fifty} ms").into());
+    }
+    let failed = device.time(|| Err(Error::NotEnqueued { kernel: "none" }));
+    match failed {
+        Err(Error::NotEnqueued { .. }) => Ok(Completion::Completed),
+        other => Err(format!("{other:?} instead of the closure's error").into()),
+    }
+}
+
+/// Every edge of n for a grid of many blocks: most of them leave blocks without a tile.
+fn read_ceiling<T: Subject>(lab: &Lab, device: &Device) -> Result<Completion, Failed>
+where
+    Sum: Oracle<T>,
+{
+    let data = lab.data::<T>()?;
+    let per_load = 16 / size_of::<T>();
+    let tile = 4 * 256 * per_load;
+    let multiprocessors = device.info().ok_or("a GPU has an info")?.multiprocessors as usize;
+    let mut sizes = around(tile);
+    sizes.extend([
+        multiprocessors * 8 * tile - 1,
+        multiprocessors * 8 * tile + 1,
+    ]);
+    for n in sizes.into_iter().filter(|n| *n <= LARGEST) {
+        let start = n % 3 * per_load;
+        let mut plan = device.read_ceiling(&data.whole.device.view(start..start + n)?)?;
+        plan.fill_scratch(0xff)?;
+        plan.enqueue()?;
+        let expected: Expected<T> = data.whole.answer::<Sum>(start, n);
+        close(plan.result()?, &expected, 0.0)
+            .map_err(|wrong| format!("n = {n} from {start}: {wrong} (seed {})", lab.seed))?;
+    }
+    Ok(Completion::Completed)
+}
+
+/// Every rung over 2^31 + 1,000,003 elements, from an unaligned start.
+fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let n = (1usize << 31) + 1_000_003;
+    let wanted = (n + 1) * size_of::<i32>();
+    if available_memory() < 2 * wanted as u64 {
+        return Ok(Completion::ignored_with(
+            "less than 18 GB of host memory to be had",
+        ));
+    }
+    let data = numbers(n + 1, lab.seed);
+    let x = match device.upload(&data) {
+        Err(Error::OutOfMemory { free, .. }) => {
+            return Ok(Completion::ignored_with(format!(
+                "{free} bytes of device memory free"
+            )));
+        }
+        other => other?,
+    };
+    let view = x.view(1..)?;
+    let sum = data[1..]
+        .par_iter()
+        .map(|value| i64::from(*value))
+        .sum::<i64>();
+    let expected = sum as i32;
+    let mut algorithms = Algorithm::LADDER.to_vec();
+    algorithms.push(Algorithm::Reduce5Loop { chunks: 64 });
+    for algorithm in algorithms {
+        let got = device.reduce(&view, Sum).algorithm(algorithm).run()?;
+        if got != expected {
+            let seed = lab.seed;
+            let wrong = format!("{algorithm:?}: {got} instead of {expected} (seed {seed})");
+            return Err(wrong.into());
+        }
+    }
+    let mut ceiling = device.read_ceiling(&x)?;
+    ceiling.enqueue()?;
+    let (got, all) = (ceiling.result()?, expected.wrapping_add(data[0]));
+    if got != all {
+        return Err(format!("read_ceiling: {got} instead of {all}").into());
+    }
+    Ok(Completion::Completed)
+}
+
+/// Different numbers everywhere, so that reading an element twice for another shows.
+fn numbers(len: usize, seed: u64) -> Vec<i32> {
+    (0..len as u64)
+        .into_par_iter()
+        .map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as i32)
+        .collect()
+}
+
+/// The host memory that this program could have without swapping, in bytes.
+fn available_memory() -> u64 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kibibytes
+        .and_then(|number| number.trim().parse().ok())
+        .map_or(0, |number: u64| number * 1024)
+}
