@@ -44,7 +44,8 @@ fn union(success: Ordering, failure: Ordering) -> Ordering {
 }
 
 macro_rules! atomic {
-    ($ty:ident, $width:literal, $scope:ident, $agree:literal, $atomic:ident $(, $unsafety:ident)?) => { paste! {
+    ($ty:ident, $width:literal, $scope:ident, $agree:literal,
+     $atomic:ident $(, $unsafety:ident)?) => { paste! {
         #[doc = concat!("An `", stringify!($ty), "` on whose value ", $agree, " agree.")]
         ///
         #[doc = concat!("It lies in memory as an `", stringify!($ty), "` does.")]
@@ -84,7 +85,8 @@ macro_rules! atomic {
 
 /// The methods that change the value; `$unsafety` is `()` or `(unsafe)`.
 macro_rules! fetch {
-    ($atomic:ident, $ty:ident, $scope:ident, $unsafety:tt; $($method:ident = $op:ident, $does:literal;)*) => {
+    ($atomic:ident, $ty:ident, $scope:ident, $unsafety:tt;
+     $($method:ident = $op:ident, $does:literal;)*) => {
         $(fetch! { @one $atomic, $ty, $scope, $unsafety, $method, $op, $does })*
     };
     (@one $atomic:ident, $ty:ident, $scope:ident, ($($unsafety:ident)?),
@@ -116,7 +118,9 @@ macro_rules! whole {
             #[track_caller]
             pub $($unsafety)? fn load(&self, order: Ordering) -> $ty {
                 // SAFETY: `&self` is a valid, aligned place, which others change atomically.
-                let bits = unsafe { mid::[<atomic_load_ $width _ $scope>](self.value.get().cast(), order) };
+                let bits = unsafe {
+                    mid::[<atomic_load_ $width _ $scope>](self.value.get().cast(), order)
+                };
                 from_bits!($ty, bits)
             }
 
@@ -151,7 +155,8 @@ macro_rules! whole {
                 let order = union(success, failure);
                 // SAFETY: `&self` is a valid, aligned place, which others change atomically.
                 let previous = unsafe {
-                    mid::[<atomic_compare_and_swap_ $ty _ $scope>](self.value.get(), current, new, order)
+                    mid::[<atomic_compare_and_swap_ $ty _ $scope>](
+                        self.value.get(), current, new, order)
                 };
                 if to_bits!($ty, previous) == to_bits!($ty, current) {
                     Ok(previous)
@@ -189,7 +194,6 @@ macro_rules! to_bits {
         $value as u64
     };
 }
-use to_bits;
 
 macro_rules! from_bits {
     (f32, $bits:expr) => {
@@ -202,7 +206,6 @@ macro_rules! from_bits {
         $bits as $ty
     };
 }
-use from_bits;
 
 macro_rules! every_scope {
     ($($ty:ident, $width:literal, $name:ident;)*) => { paste! { $(

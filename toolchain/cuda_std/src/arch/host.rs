@@ -8,10 +8,9 @@ pub(crate) mod atomic;
 pub(crate) mod float16;
 
 macro_rules! gpu_only {
-    ($($(#[$attribute:meta])* fn $name:ident($($argument:ty),*) $(-> $output:ty)? = $public:literal;)*) => { $(
+    ($(fn $name:ident($($argument:ty),*) $(-> $output:ty)? = $public:literal;)*) => { $(
         #[cold]
         #[track_caller]
-        $(#[$attribute])*
         pub(crate) fn $name($(_: $argument),*) $(-> $output)? {
             absent($public)
         }

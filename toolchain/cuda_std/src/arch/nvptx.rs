@@ -131,7 +131,10 @@ pub(crate) unsafe fn shuffle(
     macro_rules! shfl {
         ($mode:literal) => {
             with_predicate!(
-                concat!("shfl.sync.", $mode, ".b32 {result}|%holds, {value}, {lane}, {clamp}, {mask};"),
+                concat!(
+                    "shfl.sync.", $mode,
+                    ".b32 {result}|%holds, {value}, {lane}, {clamp}, {mask};"
+                ),
                 value: reg32 = value, lane: reg32 = lane, clamp: reg32 = clamp, mask: reg32 = mask
             )
         };
@@ -203,41 +206,39 @@ registers! {
     total_smem_size = "%total_smem_size";
 }
 
-macro_rules! address_conversion {
-    ($ptr:expr, $space:expr, $cvta:literal) => {{
+/// Arithmetic on addresses: `cvta` and `cvta.to`.
+macro_rules! cvta {
+    ($cvta:literal, $space:literal, $address:ident) => {{
         let converted: u64;
-        let ptr: u64 = $ptr;
-        macro_rules! cvta {
-                            ($name:literal) => {
-                                // SAFETY: arithmetic on an address.
-                                unsafe {
-                                    asm!(
-                                        concat!($cvta, ".", $name, ".u64 {}, {};"),
-                                        out(reg64) converted,
-                                        in(reg64) ptr,
-                                        options(pure, nomem, nostack, preserves_flags)
-                                    )
-                                }
-                            };
-                        }
-        match $space {
-            AddressSpace::Global => cvta!("global"),
-            AddressSpace::Shared => cvta!("shared"),
-            AddressSpace::Constant => cvta!("const"),
-            AddressSpace::Local => cvta!("local"),
+        // SAFETY: computes in registers.
+        unsafe {
+            asm!(
+                concat!($cvta, ".", $space, ".u64 {}, {};"),
+                out(reg64) converted,
+                in(reg64) $address,
+                options(pure, nomem, nostack, preserves_flags)
+            )
         }
         converted
     }};
+    ($cvta:literal, $space:ident, $address:ident) => {
+        match $space {
+            AddressSpace::Global => cvta!($cvta, "global", $address),
+            AddressSpace::Shared => cvta!($cvta, "shared", $address),
+            AddressSpace::Constant => cvta!($cvta, "const", $address),
+            AddressSpace::Local => cvta!($cvta, "local", $address),
+        }
+    };
 }
 
 #[inline(always)]
 pub(crate) fn to_space(generic: u64, space: AddressSpace) -> u64 {
-    address_conversion!(generic, space, "cvta.to")
+    cvta!("cvta.to", space, generic)
 }
 
 #[inline(always)]
 pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
-    address_conversion!(address, space, "cvta")
+    cvta!("cvta", space, address)
 }
 
 #[inline(always)]

@@ -7,38 +7,22 @@ use core::sync::atomic::Ordering;
 
 use pastey::paste;
 
-use super::{from_bits, to_bits};
 use crate::arch::atomic as arch;
 
 macro_rules! fence {
-    ($($scope:ident, $who:literal;)*) => { paste! { $(
-        #[doc = concat!("Orders this thread's accesses before the call and after it, as ", $who, " see them.")]
+    ($scope:ident, $who:literal) => { paste! {
+        #[doc = concat!("Orders this thread's accesses before and after the call for ", $who, ".")]
         ///
         /// `fence.sc` for `SeqCst`, `fence.acq_rel` for the others; `Relaxed` asks for nothing.
         #[inline(always)]
         pub fn [<$scope _thread_fence>](ordering: Ordering) {
             arch::$scope::fence(ordering)
         }
-    )* } };
+    } };
 }
 
-fence! {
-    device, "all threads of the device";
-    block, "the threads of the block";
-    system, "all devices and the host";
-}
-
-/// One function per scope.
-macro_rules! scopes {
-    ($operation:ident!($($rest:tt)*)) => {
-        $operation!(device, $($rest)*);
-        $operation!(block, $($rest)*);
-        $operation!(system, $($rest)*);
-    };
-}
-
-macro_rules! whole_words {
-    ($scope:ident, $($ty:ty, $width:literal;)*) => { paste! { $(
+macro_rules! load_store {
+    ($ty:ident, $width:literal, $scope:ident) => { paste! {
         #[doc = concat!("Loads ", $width, " bits. `ld`.")]
         ///
         /// # Safety
@@ -58,143 +42,149 @@ macro_rules! whole_words {
         /// `ptr` is valid for writes, aligned to its size, and accessed by atomic operations only.
         #[inline(always)]
         #[track_caller]
-        pub unsafe fn [<atomic_store_ $width _ $scope>](ptr: *mut $ty, ordering: Ordering, val: $ty) {
+        pub unsafe fn [<atomic_store_ $width _ $scope>](
+            ptr: *mut $ty,
+            ordering: Ordering,
+            val: $ty,
+        ) {
             // SAFETY: the caller's contract.
             unsafe { arch::$scope::[<store_ $width>](ptr, ordering, val) }
         }
-    )* } };
+    } };
 }
 
-scopes!(whole_words!(u32, 32; u64, 64;));
-
-/// `$fetch` is the primitive; it works on `$bits`, and `$operand` makes the operand of `$val`.
+/// An operation of one type and scope; `$body` may use the place, the ordering and the value.
 macro_rules! fetch {
-    ($scope:ident, $does:literal, $op:ident, $fetch:ident as $bits:ident: $($ty:ident, |$val:ident| $operand:expr;)*) => { paste! { $(
-        #[doc = concat!($does, " Gives the value before.")]
-        ///
-        /// # Safety
-        ///
-        /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
-        /// operations only.
-        #[inline(always)]
-        pub unsafe fn [<atomic_fetch_ $op _ $ty _ $scope>](ptr: *mut $ty, ordering: Ordering, $val: $ty) -> $ty {
-            // SAFETY: the caller's contract; the primitive's type has the layout of this one.
-            let previous = unsafe { arch::$scope::$fetch(ptr.cast::<$bits>(), ordering, $operand) };
-            previous_value!($bits, $ty, previous)
-        }
-    )* } };
-}
-
-macro_rules! previous_value {
-    (f32, f32, $value:expr) => {
-        $value
-    };
-    (f64, f64, $value:expr) => {
-        $value
-    };
-    ($bits:ident, $ty:ident, $value:expr) => {
-        from_bits!($ty, $value)
-    };
-}
-
-macro_rules! integers {
-    ($does:literal, $op:ident: $fetch_32:ident $fetch_64:ident, |$val:ident| $operand_32:expr, $operand_64:expr) => {
-        scopes!(fetch!($does, $op, $fetch_32 as u32: i32, |$val| $operand_32; u32, |$val| $operand_32;));
-        scopes!(fetch!($does, $op, $fetch_64 as u64: i64, |$val| $operand_64; u64, |$val| $operand_64;));
-    };
-}
-
-integers!("Adds `val`, wrapping. `atom.add`.", add: add_u32 add_u64, |val| val as u32, val as u64);
-integers!("Subtracts `val`, wrapping. `atom.add`.", sub: add_u32 add_u64,
-    |val| (val as u32).wrapping_neg(), (val as u64).wrapping_neg());
-scopes!(fetch!("Adds `val`. `atom.add`.", add, add_f32 as f32: f32, |val| val;));
-scopes!(fetch!("Adds `val`. `atom.add`.", add, add_f64 as f64: f64, |val| val;));
-scopes!(fetch!("Subtracts `val`. `atom.add`.", sub, add_f32 as f32: f32, |val| -val;));
-scopes!(fetch!("Subtracts `val`. `atom.add`.", sub, add_f64 as f64: f64, |val| -val;));
-
-scopes!(fetch!("Leaves the smaller value. `atom.min`.", min, min_i32 as i32: i32, |val| val;));
-scopes!(fetch!("Leaves the smaller value. `atom.min`.", min, min_u32 as u32: u32, |val| val;));
-scopes!(fetch!("Leaves the smaller value. `atom.min`.", min, min_i64 as i64: i64, |val| val;));
-scopes!(fetch!("Leaves the smaller value. `atom.min`.", min, min_u64 as u64: u64, |val| val;));
-scopes!(fetch!("Leaves the greater value. `atom.max`.", max, max_i32 as i32: i32, |val| val;));
-scopes!(fetch!("Leaves the greater value. `atom.max`.", max, max_u32 as u32: u32, |val| val;));
-scopes!(fetch!("Leaves the greater value. `atom.max`.", max, max_i64 as i64: i64, |val| val;));
-scopes!(fetch!("Leaves the greater value. `atom.max`.", max, max_u64 as u64: u64, |val| val;));
-
-macro_rules! bitwise {
-    ($does:literal, $op:ident, $fetch_32:ident, $fetch_64:ident) => {
-        scopes!(fetch!($does, $op, $fetch_32 as u32:
-            i32, |val| to_bits!(i32, val); u32, |val| val; f32, |val| to_bits!(f32, val);));
-        scopes!(fetch!($does, $op, $fetch_64 as u64:
-            i64, |val| to_bits!(i64, val); u64, |val| val; f64, |val| to_bits!(f64, val);));
-    };
-}
-
-bitwise!("Leaves the bitwise and. `atom.and`.", and, and_32, and_64);
-bitwise!("Leaves the bitwise or. `atom.or`.", or, or_32, or_64);
-bitwise!(
-    "Leaves the bitwise exclusive or. `atom.xor`.",
-    xor,
-    xor_32,
-    xor_64
-);
-bitwise!("Leaves `val`. `atom.exch`.", exch, exch_32, exch_64);
-
-macro_rules! compare_and_swap {
-    ($scope:ident, $cas:ident as $bits:ident: $($ty:ident)*) => { paste! { $(
-        /// Leaves `new` where `current` was, bit for bit. Gives the value before. `atom.cas`.
-        ///
-        /// # Safety
-        ///
-        /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
-        /// operations only.
-        #[inline(always)]
-        pub unsafe fn [<atomic_compare_and_swap_ $ty _ $scope>](
-            ptr: *mut $ty,
-            current: $ty,
-            new: $ty,
-            ordering: Ordering,
-        ) -> $ty {
-            let (current, new) = (to_bits!($ty, current), to_bits!($ty, new));
-            // SAFETY: the caller's contract; the primitive's type has the layout of this one.
-            let previous = unsafe { arch::$scope::$cas(ptr.cast::<$bits>(), ordering, current, new) };
-            from_bits!($ty, previous)
-        }
-    )* } };
-}
-
-scopes!(compare_and_swap!(cas_32 as u32: i32 u32 f32));
-scopes!(compare_and_swap!(cas_64 as u64: i64 u64 f64));
-
-/// No instruction has these: a loop around a compare-and-swap.
-macro_rules! float_extremum {
-    ($scope:ident, $does:literal, $op:ident: $($ty:ident, $width:literal;)*) => { paste! { $(
-        #[doc = concat!($does, " A NaN loses against a number. Gives the value before. An addition to Rust-CUDA.")]
-        ///
-        /// # Safety
-        ///
-        /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
-        /// operations only.
-        #[inline(always)]
-        pub unsafe fn [<atomic_fetch_ $op _ $ty _ $scope>](ptr: *mut $ty, ordering: Ordering, val: $ty) -> $ty {
-            // SAFETY: the caller's contract, here and below; integers have the floats' layout.
-            let mut bits = unsafe { arch::$scope::[<load_ $width>](ptr.cast(), Ordering::Relaxed) };
-            loop {
-                let previous = $ty::from_bits(bits);
-                let new = previous.$op(val).to_bits();
-                if new == bits && ordering == Ordering::Relaxed {
-                    return previous;
-                }
-                // SAFETY: as above.
-                let found = unsafe { arch::$scope::[<cas_ $width>](ptr.cast(), ordering, bits, new) };
-                if found == bits {
-                    return previous;
-                }
-                bits = found;
+    ($ty:ident, $scope:ident, $op:ident, $does:literal,
+     |$ptr:ident, $ordering:ident, $val:ident| $body:expr) => {
+        paste! {
+            #[doc = concat!($does, " Gives the value before.")]
+            ///
+            /// # Safety
+            ///
+            /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
+            /// operations only.
+            #[inline(always)]
+            pub unsafe fn [<atomic_fetch_ $op _ $ty _ $scope>](
+                $ptr: *mut $ty,
+                $ordering: Ordering,
+                $val: $ty,
+            ) -> $ty {
+                // SAFETY: the caller's contract.
+                unsafe { $body }
             }
         }
-    )* } };
+    };
 }
 
-scopes!(float_extremum!("Leaves the smaller value.", min: f32, 32; f64, 64;));
-scopes!(float_extremum!("Leaves the greater value.", max: f32, 32; f64, 64;));
+/// What every type has; `$negated` is `$val` with the other sign.
+macro_rules! number {
+    ($ty:ident, $scope:ident, |$val:ident| $negated:expr) => {
+        paste! {
+            fetch!($ty, $scope, add, "Adds `val`. Integers wrap. `atom.add`.",
+                |ptr, ordering, val| arch::$scope::[<add_ $ty>](ptr, ordering, val));
+            fetch!($ty, $scope, sub, "Subtracts `val`. Integers wrap. `atom.add` of `-val`.",
+                |ptr, ordering, $val| arch::$scope::[<add_ $ty>](ptr, ordering, $negated));
+            fetch!($ty, $scope, and, "Leaves the bitwise and. `atom.and`.",
+                |ptr, ordering, val| arch::$scope::[<and_ $ty>](ptr, ordering, val));
+            fetch!($ty, $scope, or, "Leaves the bitwise or. `atom.or`.",
+                |ptr, ordering, val| arch::$scope::[<or_ $ty>](ptr, ordering, val));
+            fetch!($ty, $scope, xor, "Leaves the bitwise exclusive or. `atom.xor`.",
+                |ptr, ordering, val| arch::$scope::[<xor_ $ty>](ptr, ordering, val));
+            fetch!($ty, $scope, exch, "Leaves `val`. `atom.exch`.",
+                |ptr, ordering, val| arch::$scope::[<exch_ $ty>](ptr, ordering, val));
+
+            /// Leaves `new` where `current` was, bit for bit. Gives the value before. `atom.cas`.
+            ///
+            /// # Safety
+            ///
+            /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
+            /// operations only.
+            #[inline(always)]
+            pub unsafe fn [<atomic_compare_and_swap_ $ty _ $scope>](
+                ptr: *mut $ty,
+                current: $ty,
+                new: $ty,
+                ordering: Ordering,
+            ) -> $ty {
+                // SAFETY: the caller's contract.
+                unsafe { arch::$scope::[<cas_ $ty>](ptr, ordering, current, new) }
+            }
+        }
+    };
+}
+
+macro_rules! integer {
+    ($ty:ident, $scope:ident) => {
+        paste! {
+            number!($ty, $scope, |val| val.wrapping_neg());
+            fetch!($ty, $scope, min, "Leaves the smaller value. `atom.min`.",
+                |ptr, ordering, val| arch::$scope::[<min_ $ty>](ptr, ordering, val));
+            fetch!($ty, $scope, max, "Leaves the greater value. `atom.max`.",
+                |ptr, ordering, val| arch::$scope::[<max_ $ty>](ptr, ordering, val));
+        }
+    };
+}
+
+/// No instruction has the extrema of floats: loops around a compare-and-swap.
+macro_rules! float {
+    ($ty:ident, $width:literal, $scope:ident) => {
+        paste! {
+            number!($ty, $scope, |val| -val);
+            fetch!($ty, $scope, min,
+                "Leaves the smaller value; a NaN loses against a number. An addition to Rust-CUDA.",
+                |ptr, ordering, val| [<replace_ $ty _ $scope>](ptr, ordering, |old| old.min(val)));
+            fetch!($ty, $scope, max,
+                "Leaves the greater value; a NaN loses against a number. An addition to Rust-CUDA.",
+                |ptr, ordering, val| [<replace_ $ty _ $scope>](ptr, ordering, |old| old.max(val)));
+
+            /// Leaves what `new` makes of the value; gives the value before.
+            ///
+            /// # Safety
+            ///
+            /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
+            /// operations only.
+            #[inline(always)]
+            unsafe fn [<replace_ $ty _ $scope>](
+                ptr: *mut $ty,
+                ordering: Ordering,
+                new: impl Fn($ty) -> $ty,
+            ) -> $ty {
+                // SAFETY: the caller's contract; an integer of this width has the float's layout.
+                let bits = unsafe { arch::$scope::[<load_ $width>](ptr.cast(), Ordering::Relaxed) };
+                let mut old = $ty::from_bits(bits);
+                loop {
+                    let new = new(old);
+                    // Nothing to write, and no ordering that would need a write.
+                    if new.to_bits() == old.to_bits() && ordering == Ordering::Relaxed {
+                        return old;
+                    }
+                    // SAFETY: the caller's contract.
+                    let found = unsafe { arch::$scope::[<cas_ $ty>](ptr, ordering, old, new) };
+                    if found.to_bits() == old.to_bits() {
+                        return old;
+                    }
+                    old = found;
+                }
+            }
+        }
+    };
+}
+
+macro_rules! scope {
+    ($scope:ident, $who:literal) => {
+        fence!($scope, $who);
+        load_store!(u32, 32, $scope);
+        load_store!(u64, 64, $scope);
+        integer!(i32, $scope);
+        integer!(u32, $scope);
+        integer!(i64, $scope);
+        integer!(u64, $scope);
+        float!(f32, 32, $scope);
+        float!(f64, 64, $scope);
+    };
+}
+
+scope!(device, "all threads of the device");
+scope!(block, "the threads of the block");
+scope!(system, "all devices and the host");

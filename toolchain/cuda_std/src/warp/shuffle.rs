@@ -184,7 +184,8 @@ unsafe fn shuffle_128(
 }
 
 macro_rules! shuffle_value {
-    ($($ty:ty, $shuffle:ident, |$value:ident| $bits:expr, |$received:ident| $from_bits:expr;)*) => { $(
+    ($($ty:ty, $shuffle:ident,
+       |$value:ident| $bits:expr, |$received:ident| $from_bits:expr;)*) => { $(
         impl WarpShuffleValue for $ty {
             #[inline(always)]
             unsafe fn shuffle(

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use pastey::paste;
+
 /// The ordering of a compare-and-swap that fails: `order` without its release half.
 fn on_failure(order: Ordering) -> Ordering {
     match order {
@@ -12,57 +14,95 @@ fn on_failure(order: Ordering) -> Ordering {
 }
 
 macro_rules! fetch {
-    ($($name:ident($ty:ty as $atomic:ty, $fetch:ident);)*) => { $(
+    ($ty:ident, $atomic:ident: $($op:ident = $method:ident;)*) => { paste! { $(
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
-        pub unsafe fn $name(ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+        pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { <$atomic>::from_ptr(ptr) }.$fetch(value, order)
+            unsafe { $atomic::from_ptr(ptr) }.$method(value, order)
         }
-    )* };
+    )* } };
 }
 
-macro_rules! fetch_float {
-    ($($name:ident($ty:ty as $atomic:ty);)*) => { $(
-        /// # Safety
-        ///
-        /// `ptr` is valid for reads and writes and aligned to its size.
-        pub unsafe fn $name(ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
-            // SAFETY: the caller's promise is `from_ptr`'s; the integer has the float's layout.
-            let atomic = unsafe { <$atomic>::from_ptr(ptr.cast()) };
-            let mut bits = atomic.load(Ordering::Relaxed);
-            loop {
-                let sum = (<$ty>::from_bits(bits) + value).to_bits();
-                match atomic.compare_exchange_weak(bits, sum, order, on_failure(order)) {
-                    Ok(bits) => return <$ty>::from_bits(bits),
-                    Err(seen) => bits = seen,
-                }
-            }
+macro_rules! integer {
+    ($ty:ident, $atomic:ident) => { paste! {
+        fetch! { $ty, $atomic:
+            add = fetch_add;
+            min = fetch_min;
+            max = fetch_max;
+            and = fetch_and;
+            or = fetch_or;
+            xor = fetch_xor;
+            exch = swap;
         }
-    )* };
-}
 
-macro_rules! whole_words {
-    ($(($ty:ty as $atomic:ty) $cas:ident $load:ident $store:ident;)*) => { $(
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
-        pub unsafe fn $cas(ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
+        pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
             // SAFETY: the caller's promise is `from_ptr`'s.
-            let atomic = unsafe { <$atomic>::from_ptr(ptr) };
+            let atomic = unsafe { $atomic::from_ptr(ptr) };
             match atomic.compare_exchange(current, new, order, on_failure(order)) {
                 Ok(previous) | Err(previous) => previous,
             }
         }
+    } };
+}
 
+/// A float operation that is `$bits`'s on the bits.
+macro_rules! by_bits {
+    ($ty:ident, $bits:ident: $($op:ident)*) => { paste! { $(
+        /// # Safety
+        ///
+        /// `ptr` is valid for reads and writes and aligned to its size.
+        pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            // SAFETY: the caller's promise; the integer has the float's layout.
+            $ty::from_bits(unsafe { [<$op _ $bits>](ptr.cast(), order, value.to_bits()) })
+        }
+    )* } };
+}
+
+macro_rules! float {
+    ($ty:ident, $bits:ident) => { paste! {
+        by_bits! { $ty, $bits: and or xor exch }
+
+        /// # Safety
+        ///
+        /// `ptr` is valid for reads and writes and aligned to its size.
+        pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
+            let (current, new) = (current.to_bits(), new.to_bits());
+            // SAFETY: the caller's promise; the integer has the float's layout.
+            $ty::from_bits(unsafe { [<cas_ $bits>](ptr.cast(), order, current, new) })
+        }
+
+        /// # Safety
+        ///
+        /// `ptr` is valid for reads and writes and aligned to its size.
+        pub unsafe fn [<add_ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            // SAFETY: the caller's promise; the integer has the float's layout.
+            let atomic = unsafe { [<Atomic $bits:upper>]::from_ptr(ptr.cast()) };
+            let mut bits = atomic.load(Ordering::Relaxed);
+            loop {
+                let sum = ($ty::from_bits(bits) + value).to_bits();
+                match atomic.compare_exchange_weak(bits, sum, order, on_failure(order)) {
+                    Ok(bits) => return $ty::from_bits(bits),
+                    Err(seen) => bits = seen,
+                }
+            }
+        }
+    } };
+}
+
+macro_rules! load_store {
+    ($load:ident, $store:ident, $ty:ident, $atomic:ident) => {
         /// # Safety
         ///
         /// `ptr` is valid for reads and aligned to its size.
         #[track_caller]
         pub unsafe fn $load(ptr: *mut $ty, order: Ordering) -> $ty {
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { <$atomic>::from_ptr(ptr) }.load(order)
+            unsafe { $atomic::from_ptr(ptr) }.load(order)
         }
 
         /// # Safety
@@ -71,9 +111,9 @@ macro_rules! whole_words {
         #[track_caller]
         pub unsafe fn $store(ptr: *mut $ty, order: Ordering, value: $ty) {
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { <$atomic>::from_ptr(ptr) }.store(value, order)
+            unsafe { $atomic::from_ptr(ptr) }.store(value, order)
         }
-    )* };
+    };
 }
 
 pub(crate) mod system {
@@ -85,36 +125,14 @@ pub(crate) mod system {
         }
     }
 
-    fetch! {
-        add_u32(u32 as AtomicU32, fetch_add);
-        add_u64(u64 as AtomicU64, fetch_add);
-        min_i32(i32 as AtomicI32, fetch_min);
-        min_u32(u32 as AtomicU32, fetch_min);
-        min_i64(i64 as AtomicI64, fetch_min);
-        min_u64(u64 as AtomicU64, fetch_min);
-        max_i32(i32 as AtomicI32, fetch_max);
-        max_u32(u32 as AtomicU32, fetch_max);
-        max_i64(i64 as AtomicI64, fetch_max);
-        max_u64(u64 as AtomicU64, fetch_max);
-        and_32(u32 as AtomicU32, fetch_and);
-        and_64(u64 as AtomicU64, fetch_and);
-        or_32(u32 as AtomicU32, fetch_or);
-        or_64(u64 as AtomicU64, fetch_or);
-        xor_32(u32 as AtomicU32, fetch_xor);
-        xor_64(u64 as AtomicU64, fetch_xor);
-        exch_32(u32 as AtomicU32, swap);
-        exch_64(u64 as AtomicU64, swap);
-    }
-
-    fetch_float! {
-        add_f32(f32 as AtomicU32);
-        add_f64(f64 as AtomicU64);
-    }
-
-    whole_words! {
-        (u32 as AtomicU32) cas_32 load_32 store_32;
-        (u64 as AtomicU64) cas_64 load_64 store_64;
-    }
+    integer!(i32, AtomicI32);
+    integer!(u32, AtomicU32);
+    integer!(i64, AtomicI64);
+    integer!(u64, AtomicU64);
+    float!(f32, u32);
+    float!(f64, u64);
+    load_store!(load_32, store_32, u32, AtomicU32);
+    load_store!(load_64, store_64, u64, AtomicU64);
 }
 
 pub(crate) use system as block;

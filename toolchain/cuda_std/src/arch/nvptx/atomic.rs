@@ -11,6 +11,8 @@
 use core::arch::asm;
 use core::sync::atomic::Ordering;
 
+use pastey::paste;
+
 use super::{is_global, is_shared, trap};
 
 /// Calls that must not survive optimisation: `cuda_builder` refuses a module that has one left.
@@ -70,41 +72,63 @@ macro_rules! access {
 }
 
 macro_rules! atom {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $op:literal, $class:ident, $value:expr) => {{
+    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $op:expr, $class:ident, $value:expr) => {{
         let previous;
-        access!($space, $ptr,
-            concat!("atom.", $sem, ".", $scope, ".", $space, ".", $op, " {previous}, [%address], {value};"),
-            previous = out($class) previous, value = in($class) $value,);
+        access!(
+            $space,
+            $ptr,
+            concat!(
+                "atom.", $sem, ".", $scope, ".", $space, ".", $op,
+                " {previous}, [%address], {value};"
+            ),
+            previous = out($class) previous,
+            value = in($class) $value,
+        );
         previous
     }};
 }
 
 macro_rules! cas {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $op:literal, $class:ident, $current:expr, $new:expr) => {{
+    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $bits:literal, $class:ident,
+     $current:expr, $new:expr) => {{
         let previous;
-        access!($space, $ptr,
-            concat!("atom.", $sem, ".", $scope, ".", $space, ".", $op,
-                " {previous}, [%address], {current}, {new};"),
-            previous = out($class) previous, current = in($class) $current, new = in($class) $new,);
+        access!(
+            $space,
+            $ptr,
+            concat!(
+                "atom.", $sem, ".", $scope, ".", $space, ".cas.", $bits,
+                " {previous}, [%address], {current}, {new};"
+            ),
+            previous = out($class) previous,
+            current = in($class) $current,
+            new = in($class) $new,
+        );
         previous
     }};
 }
 
 macro_rules! ld {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $ty:literal, $class:ident) => {{
+    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $bits:literal, $class:ident) => {{
         let value;
-        access!($space, $ptr,
-            concat!("ld.", $sem, ".", $scope, ".", $space, ".", $ty, " {value}, [%address];"),
-            value = out($class) value,);
+        access!(
+            $space,
+            $ptr,
+            concat!("ld.", $sem, ".", $scope, ".", $space, ".", $bits, " {value}, [%address];"),
+            value = out($class) value,
+        );
         value
     }};
 }
 
 macro_rules! st {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $ty:literal, $class:ident, $value:expr) => {
-        access!($space, $ptr,
-            concat!("st.", $sem, ".", $scope, ".", $space, ".", $ty, " [%address], {value};"),
-            value = in($class) $value,)
+    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $bits:literal, $class:ident,
+     $value:expr) => {
+        access!(
+            $space,
+            $ptr,
+            concat!("st.", $sem, ".", $scope, ".", $space, ".", $bits, " [%address], {value};"),
+            value = in($class) $value,
+        )
     };
 }
 
@@ -126,38 +150,61 @@ macro_rules! semantics {
 }
 
 macro_rules! read_modify_write {
-    ($scope:literal: $($name:ident($ty:ty, $class:ident, $op:literal);)*) => { $(
+    ($scope:literal, $ty:ident, $class:ident: $($op:ident = $ptx:expr;)*) => { paste! { $(
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[inline(always)]
-        pub unsafe fn $name(ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
-            semantics!(order, ptr, atom!($scope, $op, $class, value))
+        pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            semantics!(order, ptr, atom!($scope, $ptx, $class, value))
         }
-    )* };
+    )* } };
 }
 
-macro_rules! whole_words {
-    ($scope:literal: $(($ty:ty, $class:ident, $b:literal, $cas_op:literal) $cas:ident $load:ident $store:ident;)*) => { $(
+/// What every type has; `$sum` is its type as `atom.add` calls it.
+macro_rules! number {
+    ($scope:literal, $ty:ident, $class:ident, $sum:literal, $bits:literal) => { paste! {
+        read_modify_write! { $scope, $ty, $class:
+            add = concat!("add.", $sum);
+            and = concat!("and.", $bits);
+            or = concat!("or.", $bits);
+            xor = concat!("xor.", $bits);
+            exch = concat!("exch.", $bits);
+        }
+
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[inline(always)]
-        pub unsafe fn $cas(ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
-            semantics!(order, ptr, cas!($scope, $cas_op, $class, current, new))
+        pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
+            semantics!(order, ptr, cas!($scope, $bits, $class, current, new))
         }
+    } };
+}
 
+macro_rules! integer {
+    ($scope:literal, $ty:ident, $class:ident, $order:literal, $sum:literal, $bits:literal) => {
+        number!($scope, $ty, $class, $sum, $bits);
+        read_modify_write! { $scope, $ty, $class:
+            min = concat!("min.", $order);
+            max = concat!("max.", $order);
+        }
+    };
+}
+
+macro_rules! load_store {
+    ($scope:literal, $load:ident, $store:ident, $ty:ty, $class:ident, $bits:literal) => {
         /// # Safety
         ///
         /// `ptr` is valid for reads and aligned to its size.
         #[inline(always)]
         pub unsafe fn $load(ptr: *mut $ty, order: Ordering) -> $ty {
             match order {
-                Ordering::Relaxed => in_space!(ptr, ld!("relaxed", $scope, $b, $class)),
-                Ordering::Acquire => in_space!(ptr, ld!("acquire", $scope, $b, $class)),
+                Ordering::Relaxed => in_space!(ptr, ld!("relaxed", $scope, $bits, $class)),
+                Ordering::Acquire => in_space!(ptr, ld!("acquire", $scope, $bits, $class)),
                 Ordering::SeqCst => {
                     fence_seq_cst();
-                    in_space!(ptr, ld!("acquire", $scope, $b, $class))
+                    in_space!(ptr, ld!("acquire", $scope, $bits, $class))
                 }
                 Ordering::Release | Ordering::AcqRel => refused::load(),
                 _ => refused::unknown(),
@@ -170,76 +217,65 @@ macro_rules! whole_words {
         #[inline(always)]
         pub unsafe fn $store(ptr: *mut $ty, order: Ordering, value: $ty) {
             match order {
-                Ordering::Relaxed => in_space!(ptr, st!("relaxed", $scope, $b, $class, value)),
-                Ordering::Release => in_space!(ptr, st!("release", $scope, $b, $class, value)),
+                Ordering::Relaxed => in_space!(ptr, st!("relaxed", $scope, $bits, $class, value)),
+                Ordering::Release => in_space!(ptr, st!("release", $scope, $bits, $class, value)),
                 Ordering::SeqCst => {
                     fence_seq_cst();
-                    in_space!(ptr, st!("relaxed", $scope, $b, $class, value))
+                    in_space!(ptr, st!("relaxed", $scope, $bits, $class, value))
                 }
                 Ordering::Acquire | Ordering::AcqRel => refused::store(),
                 _ => refused::unknown(),
             }
         }
-    )* };
+    };
 }
 
-macro_rules! scopes {
-    ($($module:ident = $scope:literal;)*) => { $(
+macro_rules! fence {
+    ($semantics:literal, $scope:literal) => {
+        // SAFETY: a fence has no operands.
+        unsafe {
+            asm!(
+                concat!("fence.", $semantics, ".", $scope, ";"),
+                options(nostack, preserves_flags)
+            )
+        }
+    };
+}
+
+macro_rules! scope {
+    ($module:ident, $scope:literal) => {
         pub(crate) mod $module {
             use super::*;
 
             #[inline(always)]
             fn fence_seq_cst() {
-                // SAFETY: a fence has no operands.
-                unsafe { asm!(concat!("fence.sc.", $scope, ";"), options(nostack, preserves_flags)) }
+                fence!("sc", $scope)
             }
 
             #[inline(always)]
             pub fn fence(order: Ordering) {
                 match order {
                     Ordering::Relaxed => {}
-                    // SAFETY: a fence has no operands.
-                    Ordering::Acquire | Ordering::Release | Ordering::AcqRel => unsafe {
-                        asm!(concat!("fence.acq_rel.", $scope, ";"), options(nostack, preserves_flags))
-                    },
+                    Ordering::Acquire | Ordering::Release | Ordering::AcqRel => {
+                        fence!("acq_rel", $scope)
+                    }
                     Ordering::SeqCst => fence_seq_cst(),
                     _ => refused::unknown(),
                 }
             }
 
-            read_modify_write! { $scope:
-                add_u32(u32, reg32, "add.u32");
-                add_u64(u64, reg64, "add.u64");
-                add_f32(f32, reg32, "add.f32");
-                add_f64(f64, reg64, "add.f64");
-                min_i32(i32, reg32, "min.s32");
-                min_u32(u32, reg32, "min.u32");
-                min_i64(i64, reg64, "min.s64");
-                min_u64(u64, reg64, "min.u64");
-                max_i32(i32, reg32, "max.s32");
-                max_u32(u32, reg32, "max.u32");
-                max_i64(i64, reg64, "max.s64");
-                max_u64(u64, reg64, "max.u64");
-                and_32(u32, reg32, "and.b32");
-                and_64(u64, reg64, "and.b64");
-                or_32(u32, reg32, "or.b32");
-                or_64(u64, reg64, "or.b64");
-                xor_32(u32, reg32, "xor.b32");
-                xor_64(u64, reg64, "xor.b64");
-                exch_32(u32, reg32, "exch.b32");
-                exch_64(u64, reg64, "exch.b64");
-            }
-
-            whole_words! { $scope:
-                (u32, reg32, "b32", "cas.b32") cas_32 load_32 store_32;
-                (u64, reg64, "b64", "cas.b64") cas_64 load_64 store_64;
-            }
+            integer!($scope, i32, reg32, "s32", "u32", "b32");
+            integer!($scope, u32, reg32, "u32", "u32", "b32");
+            integer!($scope, i64, reg64, "s64", "u64", "b64");
+            integer!($scope, u64, reg64, "u64", "u64", "b64");
+            number!($scope, f32, reg32, "f32", "b32");
+            number!($scope, f64, reg64, "f64", "b64");
+            load_store!($scope, load_32, store_32, u32, reg32, "b32");
+            load_store!($scope, load_64, store_64, u64, reg64, "b64");
         }
-    )* };
+    };
 }
 
-scopes! {
-    block = "cta";
-    device = "gpu";
-    system = "sys";
-}
+scope!(block, "cta");
+scope!(device, "gpu");
+scope!(system, "sys");
