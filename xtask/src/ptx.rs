@@ -20,9 +20,9 @@ pub struct Args {
     /// One architecture, such as sm_90; without it sm_75, sm_80 and sm_90
     #[arg(long, value_parser = parse_arch)]
     arch: Option<NvvmArch>,
-    /// Where to write them
-    #[arg(long, value_name = "DIR", default_value = "target/ptx")]
-    out: PathBuf,
+    /// Where to write them; without it `ptx` in cargo's target directory
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 impl Args {
@@ -30,13 +30,17 @@ impl Args {
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
         let arches = self.arch.map_or(ARCHES.to_vec(), |arch| vec![arch]);
+        let out = match self.out {
+            Some(out) => out,
+            None => workspace::target_dir()?.join("ptx"),
+        };
         let start = Instant::now();
         let modules = build(&arches, false)?;
-        for path in write(&modules, &self.out)? {
+        for path in write(&modules, &out)? {
             process::print(&format!("{}\n", path.display()))?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        process::say(&format!("ptx: {} modules in {seconds:.1} s", modules.len()));
+        process::say(&format!("ptx: {} built in {seconds:.1} s", modules.len()));
         Ok(ExitCode::SUCCESS)
     }
 }

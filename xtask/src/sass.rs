@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use cuda_builder::NvvmArch;
 use parse::Function;
 use profile::{Counts, Profile, Resources};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -64,14 +64,20 @@ impl Assembled {
         let exact = self.resources.contains_key(name);
         let wanted = |entry: &str| match exact {
             true => entry == name,
-            false => is_of_kernel(entry, name),
+            false => kernel_of(entry) == name,
         };
-        let entries: Vec<_> = self.resources.keys().cloned().collect();
         self.functions.retain(|function| wanted(&function.name));
         if self.functions.is_empty() {
+            let kernels: BTreeSet<_> = self
+                .resources
+                .keys()
+                .map(|entry| kernel_of(entry))
+                .collect();
+            let kernels: Vec<_> = kernels.into_iter().collect();
             bail!(
-                "no entry is called {name}; there are:\n  {}",
-                entries.join("\n  ")
+                "no kernel or entry is called {name}; the kernels are {}, \
+                 their entries end in operator and element: reduce_2_sum_i32",
+                kernels.join(", ")
             );
         }
         Ok(())
@@ -79,9 +85,8 @@ impl Assembled {
 }
 
 /// Entries are `<kernel>_<operator>_<element>`.
-fn is_of_kernel(entry: &str, kernel: &str) -> bool {
-    let rest = entry.strip_prefix(kernel).and_then(|r| r.strip_prefix('_'));
-    rest.is_some_and(|rest| rest.split('_').count() == 2)
+fn kernel_of(entry: &str) -> &str {
+    entry.rsplitn(3, '_').last().unwrap_or(entry)
 }
 
 /// Assembles a PTX file and reads the SASS; with the source lines where `line_info`.
@@ -166,6 +171,6 @@ mod tests {
         let kernel = ["reduce_4_sum_i32", "reduce_4_min_f32"];
         assert_eq!(selected("reduce_4").unwrap(), kernel);
         let error = selected("reduce_9").unwrap_err().to_string();
-        assert!(error.contains("reduce_9") && error.contains("reduce_4_redux_sum_i32"));
+        assert!(error.contains("reduce_9") && error.contains("reduce_4, reduce_4_redux"));
     }
 }
