@@ -3,19 +3,19 @@
 //! # Conventions
 //!
 //! - **Scope.** `Atomic*` agree with all threads of the device, `System*` with those of all devices
-//!   and of the host, `Block*` with the block's only. An operation of a narrow scope beside one from
-//!   outside of that scope is a data race, hence `Block*`'s methods are `unsafe`.
-//! - **Orderings** are honoured, as PTX's `relaxed`, `acquire`, `release`, `acq_rel` and `fence.sc`.
+//!   and of the host, `Block*` with the block's only. An operation of a narrow scope beside one
+//!   from outside of that scope is a data race, hence `Block*`'s methods are `unsafe`.
+//! - **Orderings** are honoured, as PTX's `relaxed`, `acquire`, `release`, `acq_rel`, `fence.sc`.
 //!   Give them as constants: a load with a release ordering, or a store with an acquire ordering,
 //!   fails the build of the kernels (on the host it panics), and so does one that cannot be ruled
 //!   out. Counting and summing need [`Ordering::Relaxed`].
 //! - **Memory.** Global and shared. On a variable of one thread's own (local memory) PTX has no
 //!   atomics: these trap. Where LLVM sees what a pointer points at, an operation is one instruction
 //!   (`red.global` when the result is not used, `atom.shared`); else it asks at run time.
-//! - **Numbers.** Integers wrap. A float sum has the order of arrival, so it differs from run to run
-//!   in its last bits. A 32-bit float sum flushes subnormal numbers to zero in global memory, not in
-//!   shared memory. `fetch_min` and `fetch_max` of a float ignore a NaN where the other is a number,
-//!   and are loops around a compare-and-swap.
+//! - **Numbers.** Integers wrap. A float sum has the order of arrival, so it differs from run to
+//!   run in its last bits. A 32-bit float sum flushes subnormal numbers to zero in global memory,
+//!   not in shared memory. `fetch_min` and `fetch_max` of a float ignore a NaN where the other is a
+//!   number, and are loops around a compare-and-swap.
 //! - **On the host** everything works, by `core::sync::atomic`, at system scope.
 //!
 //! [`core::sync::atomic`] is not a substitute on the device: LLVM drops the ordering of its
@@ -141,8 +141,9 @@ macro_rules! whole {
                 }
             }
 
-            /// Replaces the value by `new` if it is `current`, bit for bit. `Ok` of the value before
-            /// when it was, `Err` of the value found when it was not. Never fails without reason.
+            /// Replaces the value by `new` if it is `current`, bit for bit. `Ok` of the value
+            /// before when it was, `Err` of the value found when it was not. Never fails without
+            /// reason. The orderings may be any; both are honoured on either outcome.
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             pub $($unsafety)? fn compare_exchange(

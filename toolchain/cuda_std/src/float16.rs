@@ -1,8 +1,8 @@
 //! `half`'s 16-bit floats at the hardware's speed. An addition to Rust-CUDA.
 //!
-//! `half` converts and computes in integer arithmetic on a target that it does not know, some thirty
-//! instructions for each operation. [`Float16`] takes one instruction each way; compute in `f32` in
-//! between. On the host it is `half`'s own conversion.
+//! `half` converts and computes in integer arithmetic on a target that it does not know, dozens of
+//! instructions for each operation. [`Float16`] takes one instruction each way; compute in `f32`
+//! in between. On the host it is `half`'s own conversion.
 
 use crate::arch::float16;
 use half::{bf16, f16};

@@ -1,7 +1,8 @@
 //! What `#[kernel]` asks the compiler about a parameter's type; not an interface.
 //!
 //! ```
-//! # struct Params; impl Copy for Params {} impl Clone for Params { fn clone(&self) -> Self { Params } }
+//! # #[derive(Clone, Copy)]
+//! # struct Params;
 //! type Pointer = *const f32;
 //! #[cuda_std::kernel]
 //! pub unsafe fn kernel(a: Pointer, b: Params, c: &Params, d: f32) {}

@@ -1,8 +1,8 @@
 //! Where a thread stands in the grid, and how it waits for the other threads of its block.
 //!
-//! A kernel runs as a *grid* of *blocks* of *threads*, both in up to three dimensions. Indexes count
-//! from zero; x varies fastest. Threads of one block can wait for each other and have shared memory
-//! in common; blocks run in any order and cannot wait for each other.
+//! A kernel runs as a *grid* of *blocks* of *threads*, both in up to three dimensions. Indexes
+//! count from zero; x varies fastest. Threads of one block can wait for each other and have shared
+//! memory in common; blocks run in any order and cannot wait for each other.
 //!
 //! # Conventions
 //!
@@ -183,15 +183,15 @@ pub fn sync_threads_count(predicate: u32) -> u32 {
     arch::barrier_count(0, predicate != 0)
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` was not zero in all of them: 1 or 0.
-/// `barrier.cta.red.and.aligned`.
+/// [`sync_threads`], and tells every thread whether `predicate` was not zero in all of them: 1 or
+/// 0. `barrier.cta.red.and.aligned`.
 #[inline(always)]
 pub fn sync_threads_and(predicate: u32) -> u32 {
     arch::barrier_and(0, predicate != 0) as u32
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` was not zero in any of them: 1 or 0.
-/// `barrier.cta.red.or.aligned`.
+/// [`sync_threads`], and tells every thread whether `predicate` was not zero in any of them: 1 or
+/// 0. `barrier.cta.red.or.aligned`.
 #[inline(always)]
 pub fn sync_threads_or(predicate: u32) -> u32 {
     arch::barrier_or(0, predicate != 0) as u32

@@ -1,7 +1,7 @@
 //! The 32 threads of a warp exchange values without memory.
 //!
-//! A thread's place in its warp is its *lane*, 0 to 31. Lanes are numbered along the block's threads
-//! (x fastest), so the last warp of a block may have fewer than 32.
+//! A thread's place in its warp is its *lane*, 0 to 31. Lanes are numbered along the block's
+//! threads (x fastest), so the last warp of a block may have fewer than 32.
 //!
 //! # Conventions
 //!

@@ -72,7 +72,8 @@ macro_rules! access {
 }
 
 macro_rules! atom {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $op:expr, $class:ident, $value:expr) => {{
+    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $op:expr, $class:ident,
+     $value:expr) => {{
         let previous;
         access!(
             $space,
