@@ -47,7 +47,7 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let gib = crate::report::gib(self.memory_bytes);
+        let gib = crate::table::gib(self.memory_bytes);
         write!(
             f,
             "{}, {} x {}, {gib:.1} GiB",

@@ -1,8 +1,12 @@
-//! What a run of the bench leaves behind: the table for people and the JSON for programs.
+//! What a run of the bench leaves behind; the JSON is this, `table.rs` is the form for people.
 
-use comfy_table::{CellAlignment, Table, presets};
+use std::env;
+use std::time::SystemTime;
+
+use anyhow::Result;
 use serde::Serialize;
 
+use crate::data::Integers;
 use crate::machine::Machine;
 use crate::peers::Built;
 use crate::timing::{Samples, Summary, Wrong};
@@ -30,6 +34,8 @@ pub struct Report {
     pub device: Device,
     /// What they were compared with; null when `--peers` was not asked for.
     pub peers: Option<Peers>,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
     /// Of the random integers.
     pub seed: u64,
     /// Elements reduced, each an `i32`.
@@ -51,23 +57,7 @@ pub struct Report {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Device {
     /// A CUDA device.
-    Cuda {
-        name: String,
-        /// CUDA's index of it.
-        index: u32,
-        compute_capability: (u32, u32),
-        multiprocessors: u32,
-        memory_bytes: u64,
-        /// Highest clocks, where the driver tells them.
-        clock_khz: Option<u32>,
-        memory_clock_khz: Option<u32>,
-        /// The CUDA version that the driver serves: `13.0`.
-        driver: String,
-        /// The module the kernels come from: `sm_90`.
-        ptx_arch: String,
-        /// Of the stream that is timed: `default` or `non-blocking`.
-        stream: String,
-    },
+    Cuda(Cuda),
     /// The processor of the machine.
     Cpu {
         /// Why no CUDA device was used.
@@ -75,6 +65,29 @@ pub enum Device {
         /// How many integers had been asked for.
         asked_n: usize,
     },
+}
+
+/// What the driver says of a CUDA device.
+#[derive(Debug, Serialize)]
+pub struct Cuda {
+    pub name: String,
+    /// CUDA's index of it.
+    pub index: u32,
+    pub compute_capability: (u32, u32),
+    pub multiprocessors: u32,
+    pub memory_bytes: u64,
+    pub l2_bytes: u64,
+    /// Highest clocks.
+    pub clock_khz: u32,
+    pub memory_clock_khz: u32,
+    pub memory_bus_bits: u32,
+    /// The CUDA version that the driver serves: `13.0`.
+    pub driver: String,
+    /// The module the kernels come from: `sm_90`.
+    pub ptx_arch: &'static str,
+    /// Of the stream that is timed: `blocking` (it waits for CUDA's null stream) or
+    /// `non-blocking`.
+    pub stream: &'static str,
 }
 
 /// What became of `--peers`.
@@ -106,10 +119,10 @@ pub struct Row {
     pub by: By,
     /// Per block.
     pub threads: Option<u32>,
-    /// Elements per thread, where it is a choice (reduce_5).
+    /// Elements per thread, where the kernel's name does not say it (reduce_5's loop).
     pub chunks: Option<u32>,
     /// Of the first pass.
-    pub blocks: Option<u64>,
+    pub blocks: Option<u32>,
     pub passes: Option<usize>,
     /// Every timed run, in the order of the rounds.
     pub samples_ms: Vec<f64>,
@@ -149,17 +162,68 @@ impl Row {
         }
     }
 
-    fn is_twin_of(&self, other: &Row) -> bool {
+    /// Whether this is nvcc's twin of `other`.
+    pub fn is_twin_of(&self, other: &Row) -> bool {
         let key = |row: &Row| (row.kernel.clone(), row.threads, row.chunks);
         self.by == By::Nvcc && other.by == By::Warpfold && key(self) == key(other)
     }
 
-    fn median_ms(&self) -> Option<f64> {
+    /// Of a right row.
+    pub fn median_ms(&self) -> Option<f64> {
         self.time.map(|time| time.summary.median_ms)
     }
 }
 
+/// What a report begins with.
+pub struct Started {
+    pub date: String,
+    pub command_line: String,
+    pub machine: Machine,
+}
+
+impl Started {
+    /// Now, here.
+    pub fn now() -> Result<Started> {
+        let arguments: Vec<_> = env::args_os()
+            .map(|a| a.to_string_lossy().into_owned())
+            .collect();
+        Ok(Started {
+            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            command_line: arguments.join(" "),
+            machine: Machine::look()?,
+        })
+    }
+}
+
 impl Report {
+    /// A report without rows yet.
+    pub fn new(
+        started: Started,
+        device: Device,
+        peers: Option<Peers>,
+        integers: &Integers,
+        (warmup, repeats): (usize, usize),
+    ) -> Report {
+        Report {
+            schema: SCHEMA,
+            date: started.date,
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("WARPFOLD_COMMIT"),
+            command_line: started.command_line,
+            machine: started.machine,
+            device,
+            peers,
+            notes: Vec::new(),
+            seed: integers.seed,
+            n: integers.values.len(),
+            answer: integers.sum,
+            warmup,
+            repeats,
+            ceiling: None,
+            rows: Vec::new(),
+        }
+    }
+
     /// Gives every row its samples (the ceiling's first, where there is one, then the rows' in
     /// order) and works out what follows from them.
     pub fn fill(&mut self, samples: Vec<Samples>) {
@@ -208,207 +272,10 @@ impl Report {
     pub fn bytes(&self) -> u64 {
         self.n as u64 * 4
     }
-
-    /// Everything that holds for all rows, for people.
-    pub fn header(&self) -> String {
-        let mut lines = vec![
-            format!(
-                "warpfold-bench {}, commit {}, {}",
-                self.version, self.commit, self.date
-            ),
-            format!("command  {}", self.command_line),
-            format!("machine  {}", self.machine),
-        ];
-        match &self.device {
-            Device::Cuda {
-                name,
-                index,
-                compute_capability: (major, minor),
-                multiprocessors,
-                memory_bytes,
-                clock_khz,
-                memory_clock_khz,
-                driver,
-                ptx_arch,
-                stream,
-            } => {
-                let mhz = |khz: &Option<u32>| match khz {
-                    Some(khz) => format!("{} MHz", khz / 1000),
-                    None => "unknown".into(),
-                };
-                lines.push(format!(
-                    "device   {index}: {name}, compute capability {major}.{minor}, {multiprocessors} multiprocessors, {:.1} GiB",
-                    gib(*memory_bytes)
-                ));
-                lines.push(format!(
-                    "         CUDA {driver} driver, kernels from PTX for {ptx_arch}, {stream} stream, highest clocks: SM {}, memory {}",
-                    mhz(clock_khz),
-                    mhz(memory_clock_khz)
-                ));
-            }
-            Device::Cpu { no_cuda, .. } => {
-                lines.push(format!("device   none: {no_cuda}"));
-                lines.push(
-                    "         No CUDA device was used; the CPU reduces the integers instead."
-                        .into(),
-                );
-            }
-        }
-        match &self.peers {
-            None => {}
-            Some(Peers::Built(built)) => lines.push(format!(
-                "peers    nvcc {} ({}), {}; CUB {}",
-                built.nvcc_version,
-                built.nvcc.display(),
-                built.nvcc_flags.join(" "),
-                built.cub_version
-            )),
-            Some(Peers::Absent(reason)) => lines.push(format!("peers    none: {reason}")),
-        }
-        lines.push(format!(
-            "data     {} random i32, {:.3} GB, seed {}, exact sum {} (wrapped to i32)",
-            thousands(self.n as u64),
-            self.bytes() as f64 / 1e9,
-            self.seed,
-            self.answer
-        ));
-        if let Device::Cpu { asked_n, .. } = self.device
-            && asked_n != self.n
-        {
-            lines.push(format!(
-                "         {} were asked for; these are what a quarter of the free memory holds twice",
-                thousands(asked_n as u64)
-            ));
-        }
-        lines.push(format!(
-            "method   median of {} rounds after {} of warm-up, every row once a round, every answer checked",
-            self.repeats, self.warmup
-        ));
-        lines.join("\n")
-    }
-
-    /// One table for each number of threads, or the one of a CPU.
-    pub fn tables(&self) -> String {
-        let mut groups: Vec<_> = self.rows.iter().filter_map(|row| row.threads).collect();
-        groups.dedup();
-        if groups.is_empty() {
-            return self.table(None).to_string();
-        }
-        let tables: Vec<_> = groups
-            .iter()
-            .map(|&t| self.table(Some(t)).to_string())
-            .collect();
-        tables.join("\n\n")
-    }
-
-    /// The rungs of one number of threads, then what does not depend on it: CUB and the ceiling.
-    fn table(&self, threads: Option<u32>) -> Table {
-        let twins = self.rows.iter().any(|row| row.by == By::Nvcc);
-        let mut header = vec![
-            "kernel",
-            "threads",
-            "blocks",
-            "passes",
-            "ms",
-            "min",
-            "max",
-            "GB/s",
-            "% ceiling",
-            "gain",
-            "correct",
-        ];
-        if twins {
-            header.extend(["nvcc ms", "ours/nvcc"]);
-        }
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN).set_header(header);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-
-        let shown = self.rows.iter().filter(|row| row.by != By::Nvcc);
-        let shown = shown.filter(|row| row.threads.is_none_or(|own| Some(own) == threads));
-        for row in shown.chain(&self.ceiling) {
-            let mut cells = row.cells();
-            if twins {
-                let twin = self.rows.iter().find(|other| other.is_twin_of(row));
-                cells.push(twin.map_or(String::new(), Row::median_cell));
-                cells.push(cell(row.time.and_then(|time| time.over_twin), |ratio| {
-                    format!("{ratio:.3}")
-                }));
-            }
-            table.add_row(cells);
-        }
-        table
-    }
-}
-
-impl Row {
-    fn cells(&self) -> Vec<String> {
-        let kernel = match (self.by, self.chunks) {
-            (By::Cub, _) => format!("cub::{}", self.kernel),
-            (_, Some(chunks)) => format!("{}, {chunks} chunks", self.kernel),
-            _ => self.kernel.clone(),
-        };
-        let time = self.time;
-        let summary = time.map(|time| time.summary);
-        vec![
-            kernel,
-            cell(self.threads, |threads| threads.to_string()),
-            cell(self.blocks, |blocks| blocks.to_string()),
-            cell(self.passes, |passes| passes.to_string()),
-            self.median_cell(),
-            cell(summary, |summary| format!("{:.4}", summary.min_ms)),
-            cell(summary, |summary| format!("{:.4}", summary.max_ms)),
-            cell(time, |time| format!("{:.1}", time.gb_per_s)),
-            cell(time.and_then(|time| time.of_ceiling), |share| {
-                format!("{:.1}", share * 100.0)
-            }),
-            cell(time.and_then(|time| time.gain), |gain| {
-                format!("{gain:.2}x")
-            }),
-            match &self.wrong {
-                None => "yes".into(),
-                Some(wrong) => format!(
-                    "NO: {} of {} runs, first {}",
-                    wrong.runs, wrong.of, wrong.got
-                ),
-            },
-        ]
-    }
-
-    fn median_cell(&self) -> String {
-        match (&self.wrong, self.median_ms()) {
-            (Some(_), _) => "WRONG".into(),
-            (None, Some(ms)) => format!("{ms:.4}"),
-            (None, None) => String::new(),
-        }
-    }
-}
-
-fn cell<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
-    value.map_or(String::new(), text)
-}
-
-/// Bytes in GiB.
-pub fn gib(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 30)
-}
-
-/// `400,000,000`
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn row(kernel: &str, by: By, threads: Option<u32>) -> Row {
@@ -418,7 +285,7 @@ mod tests {
         }
     }
 
-    fn samples(ms: f64) -> Samples {
+    pub fn samples(ms: f64) -> Samples {
         Samples {
             ms: vec![ms; 3],
             wrong: None,
@@ -426,7 +293,7 @@ mod tests {
     }
 
     /// Two rungs with twins at two numbers of threads, CUB, and the ceiling.
-    fn report(samples: Vec<Samples>) -> Report {
+    pub fn report(samples: Vec<Samples>) -> Report {
         let mut rows = Vec::new();
         for threads in [256, 512] {
             for kernel in ["reduce_2", "reduce_3"] {
@@ -435,31 +302,24 @@ mod tests {
             }
         }
         rows.push(row("DeviceReduce::Sum", By::Cub, None));
-        let mut report = Report {
-            schema: SCHEMA,
-            date: "2026-11-20T00:00:00Z".into(),
-            version: "0",
-            commit: "unknown",
-            command_line: "warpfold-bench ladder".into(),
-            machine: Machine::look().unwrap(),
-            device: Device::Cpu {
-                no_cuda: "a test".into(),
-                asked_n: 1_000_000,
-            },
-            peers: Some(Peers::Absent("a test".into())),
-            seed: 1,
-            n: 1_000_000,
-            answer: 5,
-            warmup: 1,
-            repeats: 3,
-            ceiling: Some(row("read_ceiling", By::Warpfold, None)),
-            rows,
+        let device = Device::Cpu {
+            no_cuda: "a test".into(),
+            asked_n: 1_000_000,
         };
+        let peers = Some(Peers::Absent("a test".into()));
+        let integers = Integers {
+            values: vec![0; 1_000_000],
+            seed: 1,
+            sum: 5,
+        };
+        let mut report = Report::new(Started::now().unwrap(), device, peers, &integers, (1, 3));
+        report.ceiling = Some(row("read_ceiling", By::Warpfold, None));
+        report.rows = rows;
         report.fill(samples);
         report
     }
 
-    fn right() -> Report {
+    pub fn right() -> Report {
         report(
             [1.0, 8.0, 4.0, 2.0, 2.5, 10.0, 10.0, 2.0, 2.0, 1.25]
                 .map(samples)
@@ -519,19 +379,6 @@ mod tests {
     }
 
     #[test]
-    fn a_table_for_each_number_of_threads() {
-        let tables = right().tables();
-        assert_eq!(tables.matches("| kernel").count(), 2);
-        assert_eq!(tables.matches("cub::DeviceReduce::Sum").count(), 2);
-        assert_eq!(tables.matches("read_ceiling").count(), 2);
-        assert_eq!(
-            tables.matches("| reduce_3").count(),
-            2,
-            "twins are columns, not lines"
-        );
-    }
-
-    #[test]
     fn the_json_has_every_sample_and_flat_times() {
         let json = serde_json::to_value(right()).unwrap();
         assert_eq!(json["schema"], SCHEMA);
@@ -540,13 +387,5 @@ mod tests {
         assert_eq!(json["rows"][1]["time"]["median_ms"], 4.0);
         assert_eq!(json["device"]["kind"], "cpu");
         assert_eq!(json["peers"]["absent"], "a test");
-    }
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!(thousands(400_000_000), "400,000,000");
-        assert_eq!(thousands(1_000), "1,000");
-        assert_eq!(thousands(999), "999");
-        assert_eq!(thousands(0), "0");
     }
 }

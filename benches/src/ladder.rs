@@ -1,0 +1,363 @@
+//! The ladder on a CUDA device: every rung, its twin, CUB and the read ceiling, timed in turn.
+//!
+//! A timed run stands in the stream right behind an untimed read of the whole input. The device is
+//! busy with that while the host enqueues, so launch latency stays out of the times, and every row
+//! finds the caches in the same state.
+
+use std::cell::RefCell;
+
+use anyhow::{Result, ensure};
+use warpfold::{Algorithm, Buffer, Device, DeviceInfo, Plan, Sum};
+
+use crate::data::Integers;
+use crate::options::{LadderOptions, bad_option};
+use crate::peers::{Cub, Launch, Peers, Shape, TWIN_MAX_N, Twin};
+use crate::report::{self, By, Cuda, Report, Row, Started};
+use crate::say;
+use crate::timing::{Run, Timed, rounds};
+
+/// Refuses what no rung can be planned with, before there is any data. Works on the CPU too.
+pub fn check(device: &Device, options: &LadderOptions) -> Result<()> {
+    let one = device.upload(&[1])?;
+    for threads in options.threads() {
+        for algorithm in rungs(&options.chunks) {
+            plan(device, &one, algorithm, threads)?;
+        }
+    }
+    Ok(())
+}
+
+/// Times the rows that `options` ask for.
+pub fn measure(
+    gpu: &Device,
+    info: &DeviceInfo,
+    options: &LadderOptions,
+    started: Started,
+) -> Result<Report> {
+    // Too little memory is better said before the integers are drawn.
+    drop(gpu.alloc::<i32>(options.n)?);
+    let integers = Integers::draw(options.n, options.seed())?;
+    let input = gpu.upload(&integers.values)?;
+
+    let peers = options.peers.then(|| Peers::build(info.compute_capability));
+    let found = peers.as_ref().map(|peers| match peers {
+        Ok(peers) => report::Peers::Built(peers.built.clone()),
+        Err(reason) => report::Peers::Absent(format!("{reason:#}")),
+    });
+    let peers = peers.and_then(Result::ok);
+
+    let counts = (options.warmup as usize, options.repeats as usize);
+    let mut report = Report::new(started, describe(gpu, info)?, found, &integers, counts);
+    let twins = peers.as_ref().filter(|_| input.len() <= TWIN_MAX_N);
+    if peers.is_some() && twins.is_none() {
+        let note =
+            format!("nvcc's twins index with int and are right up to n = {TWIN_MAX_N}: left out");
+        report.notes.push(note);
+    }
+    say(&format!("{}\n", report.header()))?;
+
+    let bench = Bench {
+        gpu,
+        input: &input,
+        answer: integers.sum,
+        before: RefCell::new(gpu.read_ceiling(&input)?),
+    };
+    report.ceiling = Some(Row::new("read_ceiling", By::Warpfold));
+    let mut timed = vec![bench.plan(gpu.read_ceiling(&input)?)];
+
+    // The twins run one after the other and can share their scratch: what one element per thread
+    // needs is enough for all.
+    let threads = options.threads();
+    let blocks = |n: usize| n.div_ceil(threads.iter().min().map_or(1, |&least| least as usize));
+    let scratch = match twins {
+        Some(_) => [blocks(input.len()), blocks(blocks(input.len()))],
+        None => [0, 0],
+    };
+    let scratch = [gpu.alloc(scratch[0])?, gpu.alloc(scratch[1])?];
+
+    for &threads in &threads {
+        for algorithm in rungs(&options.chunks) {
+            let plan = plan(gpu, &input, algorithm, threads)?;
+            let row = |by| Row {
+                threads: Some(threads),
+                chunks: chunks(algorithm),
+                blocks: plan.passes().first().map(|pass| pass.blocks),
+                passes: Some(plan.passes().len()),
+                ..Row::new(algorithm.kernel_name(), by)
+            };
+            report.rows.push(row(By::Warpfold));
+            if let Some(peers) = twins {
+                report.rows.push(row(By::Nvcc));
+                let twin = peers.twin(algorithm.kernel_name())?;
+                timed.push(bench.plan(plan));
+                timed.push(bench.twin(twin, threads, chunks(algorithm), &scratch));
+            } else {
+                timed.push(bench.plan(plan));
+            }
+        }
+    }
+    if let Some(peers) = &peers {
+        report.rows.push(Row::new("DeviceReduce::Sum", By::Cub));
+        timed.push(bench.cub(peers.cub()?)?);
+    }
+
+    let samples = rounds(&mut timed, integers.sum, counts.0, counts.1)?;
+    report.fill(samples);
+    Ok(report)
+}
+
+/// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
+fn rungs(chunks: &[u32]) -> Vec<Algorithm> {
+    if chunks.is_empty() {
+        return Algorithm::LADDER.to_vec();
+    }
+    let is_reduce_5 = |algorithm: &&Algorithm| {
+        matches!(
+            algorithm,
+            Algorithm::Reduce5Loop { .. } | Algorithm::Reduce5 { .. }
+        )
+    };
+    let others = Algorithm::LADDER
+        .iter()
+        .filter(|algorithm| !is_reduce_5(algorithm))
+        .copied();
+    let loops = chunks
+        .iter()
+        .map(|&chunks| Algorithm::Reduce5Loop { chunks });
+    let unrolled = chunks.iter().map(|&chunks| Algorithm::Reduce5 { chunks });
+    others.chain(loops).chain(unrolled).collect()
+}
+
+/// Elements per thread, where the kernel's name does not say it.
+fn chunks(algorithm: Algorithm) -> Option<u32> {
+    match algorithm {
+        Algorithm::Reduce5Loop { chunks } => Some(chunks),
+        _ => None,
+    }
+}
+
+fn plan<'a>(
+    device: &Device,
+    input: &'a Buffer<i32>,
+    algorithm: Algorithm,
+    threads: u32,
+) -> Result<Plan<'a, i32>> {
+    let reduction = device
+        .reduce(input, Sum)
+        .algorithm(algorithm)
+        .threads(threads);
+    reduction.plan().map_err(bad_option)
+}
+
+/// What all rows have in common.
+struct Bench<'a> {
+    gpu: &'a Device,
+    input: &'a Buffer<i32>,
+    answer: i32,
+    /// Read once, untimed, before each timed run.
+    before: RefCell<Plan<'a, i32>>,
+}
+
+impl<'a> Bench<'a> {
+    /// One of ours. Its scratch is poisoned, so that every partial must be written anew.
+    fn plan(&'a self, mut plan: Plan<'a, i32>) -> Timed<'a> {
+        Box::new(move || {
+            plan.fill_scratch(poison(self.answer))?;
+            self.before.borrow_mut().enqueue()?;
+            let ms = self.gpu.time(|| plan.enqueue())?;
+            Ok(Run {
+                ms,
+                answer: plan.result()?,
+            })
+        })
+    }
+
+    /// nvcc's twin of a rung.
+    fn twin(
+        &'a self,
+        twin: Twin<'a>,
+        threads: u32,
+        chunks: Option<u32>,
+        scratch: &[Buffer<i32>; 2],
+    ) -> Timed<'a> {
+        let shape = Shape {
+            threads,
+            chunks: chunks.unwrap_or(1),
+            partials: [scratch[0].as_device_ptr(), scratch[1].as_device_ptr()],
+        };
+        self.peer(move |on| {
+            // SAFETY: `peer` vouches for `on`; the scratch lives in `measure` until all rounds are
+            // over, and has as many elements as the fewest threads of the run ask for.
+            unsafe { twin.enqueue(on, shape) }
+        })
+    }
+
+    /// CUB's sum, with its temporary storage.
+    fn cub(&'a self, cub: Cub<'a>) -> Result<Timed<'a>> {
+        let bytes = cub.temp_bytes(self.input.len())?;
+        let temp = self.gpu.alloc::<i32>(bytes.div_ceil(size_of::<i32>()))?;
+        Ok(self.peer(move |on| {
+            // SAFETY: `peer` vouches for `on`; `temp` has the bytes that CUB asked for and lives
+            // as long as this closure.
+            unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
+        }))
+    }
+
+    /// A peer, writing to a result of its own that is wrong before.
+    ///
+    /// `enqueue` is called with live buffers of this input and its result, on the live stream of
+    /// the device whose context is current ([`Device::time`] makes it so); all three stay until
+    /// the stream has done the work.
+    fn peer(&'a self, enqueue: impl Fn(Launch) -> Result<()> + 'a) -> Timed<'a> {
+        Box::new(move || {
+            let result = self.gpu.upload(&[!self.answer])?;
+            let on = Launch {
+                input: self.input.as_device_ptr(),
+                n: self.input.len(),
+                result: result.as_device_ptr(),
+                stream: self.gpu.stream_ptr(),
+            };
+            self.before.borrow_mut().enqueue()?;
+            let mut enqueued = Ok(());
+            let ms = self.gpu.time(|| {
+                enqueued = enqueue(on);
+                Ok(())
+            })?;
+            enqueued?;
+            Ok(Run {
+                ms,
+                answer: result.download()?[0],
+            })
+        })
+    }
+}
+
+/// A byte that the answer is not made of.
+fn poison(answer: i32) -> u8 {
+    if answer == i32::from_ne_bytes([0xA5; 4]) {
+        0x5A
+    } else {
+        0xA5
+    }
+}
+
+fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
+    let (major, minor) = info.driver_version;
+    Ok(report::Device::Cuda(Cuda {
+        name: info.name.clone(),
+        index: info.index,
+        compute_capability: info.compute_capability,
+        multiprocessors: info.multiprocessors,
+        memory_bytes: info.total_memory,
+        l2_bytes: info.l2_bytes,
+        clock_khz: info.clock_khz,
+        memory_clock_khz: info.memory_clock_khz,
+        memory_bus_bits: info.memory_bus_bits,
+        driver: format!("{major}.{minor}"),
+        ptx_arch: info.module_arch,
+        stream: stream_kind(gpu)?,
+    }))
+}
+
+/// What the driver says of the stream that is timed.
+fn stream_kind(gpu: &Device) -> Result<&'static str> {
+    let mut flags = 0;
+    // SAFETY: the stream is the device's and lives as long as `gpu`; `flags` is a place for the
+    // answer.
+    let status = unsafe { cust_raw::cuStreamGetFlags(gpu.stream_ptr().cast(), &mut flags) };
+    ensure!(
+        status == cust_raw::CUresult::CUDA_SUCCESS,
+        "cuStreamGetFlags failed: {status:?}"
+    );
+    let non_blocking = cust_raw::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
+    Ok(if flags & non_blocking != 0 {
+        "non-blocking"
+    } else {
+        "blocking"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_rung_has_a_twin() {
+        let source = include_str!("../peers/ladder.cu");
+        for algorithm in Algorithm::LADDER {
+            let name = algorithm.kernel_name();
+            let defined = |end| source.contains(&format!("_TWIN({name}{end}"));
+            assert!(defined(")") || defined(", "), "no twin of {name}");
+        }
+    }
+
+    #[test]
+    fn chunks_take_the_place_of_the_ladders_own() {
+        assert_eq!(rungs(&[]), Algorithm::LADDER);
+        let rungs = rungs(&[2, 3]);
+        let five: Vec<_> = rungs
+            .iter()
+            .filter(|a| a.kernel_name().starts_with("reduce_5"))
+            .collect();
+        assert_eq!(
+            five,
+            [
+                &Algorithm::Reduce5Loop { chunks: 2 },
+                &Algorithm::Reduce5Loop { chunks: 3 },
+                &Algorithm::Reduce5 { chunks: 2 },
+                &Algorithm::Reduce5 { chunks: 3 },
+            ]
+        );
+        assert_eq!(rungs[0], Algorithm::Naive);
+    }
+
+    #[test]
+    fn rows_can_be_told_apart() {
+        let rows: Vec<_> = rungs(&[1, 2, 4, 8, 16])
+            .iter()
+            .map(|&a| (a.kernel_name(), chunks(a)))
+            .collect();
+        assert_eq!(rows.iter().collect::<HashSet<_>>().len(), rows.len());
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_a_bad_option() {
+        use clap::Parser;
+
+        use crate::options::{BadOption, Cli, Command};
+
+        for (words, said) in [
+            ("--threads 300", "300 threads"),
+            ("--threads 2048", "2048 threads"),
+            ("--threads 256,16", "16 threads"),
+            ("--chunks 3", "3 chunks"),
+            ("--chunks 0", "0 chunks"),
+        ] {
+            let words = ["warpfold-bench", "ladder"]
+                .into_iter()
+                .chain(words.split(' '));
+            let Cli {
+                command: Command::Ladder(options),
+            } = Cli::parse_from(words);
+            let error = check(&Device::cpu(), &options).unwrap_err();
+            assert!(
+                error.is::<BadOption>() && error.to_string().contains(said),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn poison_is_never_the_answer() {
+        for answer in [
+            0,
+            -1,
+            i32::from_ne_bytes([0xA5; 4]),
+            i32::from_ne_bytes([0x5A; 4]),
+        ] {
+            assert_ne!(i32::from_ne_bytes([poison(answer); 4]), answer);
+        }
+    }
+}

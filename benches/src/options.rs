@@ -1,0 +1,192 @@
+//! The command line.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Measures warpfold beside its peers and the hardware's limit.
+#[derive(Debug, Parser)]
+#[command(name = "warpfold-bench", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The reduction ladder: every rung on the same random integers, timed in turn.
+    Ladder(LadderOptions),
+}
+
+#[derive(Args, Debug)]
+pub struct LadderOptions {
+    /// Integers to reduce: 400000000, 400_000_000 or 2^28
+    #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
+    pub n: usize,
+
+    /// Threads per block, a table for each
+    #[arg(
+        long,
+        value_name = "T,..",
+        value_delimiter = ',',
+        default_value = "256"
+    )]
+    pub threads: Vec<u32>,
+
+    /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
+    #[arg(long, value_name = "C,..", value_delimiter = ',')]
+    pub chunks: Vec<u32>,
+
+    /// Time the same ladder from nvcc, and CUB's sum, in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones
+    #[arg(long, value_name = "W", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random integers [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+impl LadderOptions {
+    /// The seed that was given, or one that differs from run to run.
+    pub fn seed(&self) -> u64 {
+        // 32 bits are short enough to be typed again.
+        self.seed.unwrap_or_else(|| rand::random::<u32>().into())
+    }
+
+    /// The numbers of threads, each once.
+    pub fn threads(&self) -> Vec<u32> {
+        let mut threads = Vec::new();
+        for &t in &self.threads {
+            if !threads.contains(&t) {
+                threads.push(t);
+            }
+        }
+        threads
+    }
+}
+
+/// An argument that could be read but cannot be used; exit code 2, as clap's own.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadOption(String);
+
+impl BadOption {
+    /// With the text of the error that the option led to.
+    pub fn new(error: impl Display) -> BadOption {
+        BadOption(format!("{error:#}"))
+    }
+}
+
+/// Tells the errors that an option led to from those that nobody could foresee.
+pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
+    use warpfold::Error::{BlockSize, Chunks, DeviceIndex, GridTooLarge};
+    match error {
+        BlockSize { .. } | Chunks { .. } | DeviceIndex { .. } | GridTooLarge { .. } => {
+            BadOption::new(error).into()
+        }
+        _ => error.into(),
+    }
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let digits = text.replace('_', "");
+    let count = match digits.split_once('^') {
+        None => digits.parse().ok(),
+        Some((base, power)) => match (base.parse::<usize>(), power.parse()) {
+            (Ok(base), Ok(power)) => base.checked_pow(power),
+            _ => None,
+        },
+    };
+    match count {
+        Some(0) => Err("there is nothing to time in an empty array; n must be at least 1".into()),
+        Some(count) => Ok(count),
+        None => Err("not a number of elements such as 400000000, 400_000_000 or 2^28".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    fn parse(arguments: &str) -> Result<LadderOptions, clap::Error> {
+        let words = ["warpfold-bench", "ladder"]
+            .into_iter()
+            .chain(arguments.split_whitespace());
+        let Cli {
+            command: Command::Ladder(options),
+        } = Cli::try_parse_from(words)?;
+        Ok(options)
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults() {
+        let options = parse("").unwrap();
+        assert_eq!(
+            (options.n, options.threads(), options.repeats),
+            (400_000_000, vec![256], 20)
+        );
+        assert!(options.chunks.is_empty() && options.device.is_none() && !options.peers);
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(count("400_000_000"), Ok(400_000_000));
+        assert_eq!(count("2^28"), Ok(1 << 28));
+        assert!(count("0").unwrap_err().contains("at least 1"));
+        for bad in ["", "-1", "1.5", "2^", "^2", "2^64", "2^99999999999", "ten"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn lists_are_split_and_repetitions_dropped() {
+        let options = parse("--threads 256,512,256 --chunks 4,8").unwrap();
+        assert_eq!(
+            (options.threads(), options.chunks),
+            (vec![256, 512], vec![4, 8])
+        );
+    }
+
+    #[test]
+    fn too_few_rounds_are_refused() {
+        assert_eq!(
+            parse("--repeats 19").unwrap_err().kind(),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(parse("--n 0").unwrap_err().exit_code(), 2);
+        assert_eq!(parse("--treads 256").unwrap_err().exit_code(), 2);
+    }
+
+    #[test]
+    fn seeds_differ_unless_given() {
+        assert_eq!(parse("--seed 9").unwrap().seed(), 9);
+        let options = parse("").unwrap();
+        let seeds: std::collections::HashSet<_> = (0..8).map(|_| options.seed()).collect();
+        assert!(seeds.len() > 1);
+    }
+}
