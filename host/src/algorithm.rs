@@ -10,7 +10,8 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One atomic per element on one cell of global memory.
+    /// One atomic per element on one cell of global memory. Sums of `f32` take subnormal numbers
+    /// for zero there, as the hardware's atomic addition does; so do those of the next rung.
     Naive,
     /// One atomic per element on a cell of shared memory, one per block on global memory.
     SharedMemory,

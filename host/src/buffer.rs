@@ -186,9 +186,3 @@ impl<'a, T: Element> From<&'a Buffer<T>> for View<'a, T> {
         }
     }
 }
-
-impl<'a, T: Element> From<&View<'a, T>> for View<'a, T> {
-    fn from(view: &View<'a, T>) -> Self {
-        *view
-    }
-}

@@ -10,7 +10,7 @@
 //! let data: Vec<i32> = (1..=1000).collect();
 //! let x = device.upload(&data)?;             // Buffer<i32>
 //! assert_eq!(device.sum(&x)?, 500_500);
-//! assert_eq!(device.max(&x.view(..10)?)?, Some(10));
+//! assert_eq!(device.max(x.view(..10)?)?, Some(10));
 //!
 //! // The same by a rung of one's choice, prepared once and run again and again.
 //! let mut plan = device

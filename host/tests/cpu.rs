@@ -9,8 +9,8 @@ use rand::{RngExt, SeedableRng};
 use warpfold::{Algorithm, Device, Element, Error, Max, Min, Op, Policy, Sum};
 
 /// Around nothing and around the CPU's chunk of 2^16 elements.
-const SIZES: [usize; 12] = [
-    0, 1, 2, 31, 33, 1023, 65_535, 65_536, 65_537, 131_071, 131_073, 300_007,
+const SIZES: [usize; 11] = [
+    0, 1, 2, 31, 33, 1023, 65_535, 65_536, 65_537, 131_071, 131_073,
 ];
 
 fn agrees<T: Subject, O: Oracle<T>>() {
@@ -59,7 +59,7 @@ fn extrema_agree_with_the_naive_loop() {
 #[test]
 fn the_result_does_not_depend_on_the_number_of_threads() {
     let mut rng = StdRng::seed_from_u64(7);
-    let data: Vec<f32> = (0..1_000_003).map(|_| rng.random()).collect();
+    let data: Vec<f32> = (0..300_007).map(|_| rng.random()).collect();
     let sum = |threads| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -108,7 +108,7 @@ fn extrema_of_something_are_some() {
 fn views_are_parts_of_buffers() {
     let device = Device::cpu();
     let x = device.upload(&[1, 2, 4, 8, 16]).unwrap();
-    assert_eq!(device.sum(&x.view(1..=3).unwrap()), Ok(14));
+    assert_eq!(device.sum(x.view(1..=3).unwrap()), Ok(14));
     let part = x.view(1..).unwrap();
     assert_eq!(part.view(2..).unwrap().download(), Ok(vec![8, 16]));
     let error = part.view(..5).unwrap_err();
@@ -141,7 +141,7 @@ fn a_plan_runs_again_and_again() {
         assert_eq!(plan.result(), Ok(1000));
     }
     assert!(plan.passes().is_empty());
-    let mut ceiling = device.read_ceiling(&x.view(..0).unwrap());
+    let ceiling = device.read_ceiling(&x);
     assert!(matches!(
         ceiling,
         Err(Error::NotAvailable {
@@ -149,8 +149,6 @@ fn a_plan_runs_again_and_again() {
             ..
         })
     ));
-    ceiling = device.read_ceiling(&x);
-    assert!(ceiling.is_err());
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn view_range(device: &Device) -> Result<(), Failed> {
     expect!(x.view(late..early), Error::ViewRange { .. }, "60..50");
     let part = x.view(40..60)?;
     expect!(part.view(..21), Error::ViewRange { .. }, "0..21", "20");
-    if device.sum(&part.view(5..)?)? != 15 || device.sum(&x.view(100..)?)? != 0 {
+    if device.sum(part.view(5..)?)? != 15 || device.sum(x.view(100..)?)? != 0 {
         return Err("a view of a view has other elements".into());
     }
     Ok(())
@@ -231,11 +231,11 @@ fn view_range(device: &Device) -> Result<(), Failed> {
 fn misaligned(device: &Device) -> Result<(), Failed> {
     let x = device.upload(&[1i32; 100])?;
     expect!(
-        device.read_ceiling(&x.view(1..)?),
+        device.read_ceiling(x.view(1..)?),
         Error::Misaligned { .. },
         "16"
     );
-    let mut plan = device.read_ceiling(&x.view(4..)?)?;
+    let mut plan = device.read_ceiling(x.view(4..)?)?;
     plan.enqueue()?;
     match plan.result()? {
         96 => Ok(()),

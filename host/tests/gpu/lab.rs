@@ -28,9 +28,12 @@ pub struct Data<T: Subject> {
 pub struct Set<T: Subject> {
     pub host: Vec<T>,
     pub device: Buffer<T>,
-    /// Right answers, by operator, start and n: many kernels ask for the same.
-    answers: Mutex<HashMap<(&'static str, usize, usize), Expected<T>>>,
+    /// Right answers, since many kernels ask for the same.
+    answers: Mutex<HashMap<Question, Expected<T>>>,
 }
+
+/// Operator, start and n.
+type Question = (&'static str, usize, usize);
 
 impl Lab {
     pub fn new(seed: u64) -> Arc<Self> {

@@ -23,10 +23,8 @@ fn main() -> ExitCode {
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(rand::random);
     let lab = lab::Lab::new(seed);
-    if !arguments.list {
-        if let Some(reason) = lab.absent() {
-            println!("no CUDA device: {reason}");
-        }
+    if let (Some(reason), false) = (lab.absent(), arguments.list) {
+        println!("no CUDA device: {reason}");
     }
     let trials = [
         ladder::trials(&lab),

@@ -22,7 +22,6 @@ pub trait Subject: Element {
     fn to_f64(self) -> f64;
     /// Half a unit in the last place of 1; 0 for integers.
     const ROUNDOFF: f64;
-    const IS_FLOAT: bool;
 }
 
 /// A right answer.
@@ -132,7 +131,6 @@ macro_rules! integers {
     ($($element:ident),*) => {
         $(impl Subject for $element {
             const ROUNDOFF: f64 = 0.0;
-            const IS_FLOAT: bool = false;
             fn rough(rng: &mut StdRng) -> Self { rng.random() }
             fn whole(rng: &mut StdRng) -> Self { rng.random() }
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
@@ -152,7 +150,6 @@ macro_rules! floats {
     ($($element:ident),*) => {
         $(impl Subject for $element {
             const ROUNDOFF: f64 = $element::EPSILON as f64 / 2.0;
-            const IS_FLOAT: bool = true;
             fn rough(rng: &mut StdRng) -> Self { rng.random::<Self>() * 2.0 - 1.0 }
             fn whole(rng: &mut StdRng) -> Self { Self::from(rng.random_range(-4i8..=4)) }
             fn order(&self, other: &Self) -> Ordering { self.total_cmp(other) }
@@ -160,7 +157,8 @@ macro_rules! floats {
             fn to_f64(self) -> f64 { f64::from(self) }
             fn sum(values: &[Self]) -> Expected<Self> {
                 let (high, low) = double_sum(values.iter().map(|value| f64::from(*value)));
-                let value = (high + low) as Self;
+                // Nothing lost: the sum as it stands, whose zero has a sign.
+                let value = if low == 0.0 { high } else { high + low } as Self;
                 Expected {
                     value,
                     rest: (high - f64::from(value)) + low,
@@ -178,6 +176,9 @@ floats!(f32, f64);
 fn double_sum(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((-0.0, -0.0), |(high, low), value| {
         let sum = high + value;
+        if !sum.is_finite() {
+            return (sum, -0.0);
+        }
         let part = sum - high;
         let lost = (high - (sum - part)) + (value - part);
         (sum, low + lost)
