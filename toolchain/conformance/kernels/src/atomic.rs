@@ -178,7 +178,8 @@ macro_rules! operate {
                 let mut found = $atomic.load(Ordering::Relaxed);
                 loop {
                     let new = Self::Value::from_word(mix(found.to_word(), $operand.to_word()));
-                    match $atomic.compare_exchange(found, new, Ordering::$order, Ordering::$failure) {
+                    match $atomic.compare_exchange(found, new, Ordering::$order, Ordering::$failure)
+                    {
                         Ok(old) => break (old, SUCCESS),
                         Err(other) => found = other,
                     }
@@ -186,7 +187,8 @@ macro_rules! operate {
             }
             _ => {
                 let new = Self::Value::from_word(next_on_circle($operand.to_word()));
-                match $atomic.compare_exchange($operand, new, Ordering::$order, Ordering::$failure) {
+                match $atomic.compare_exchange($operand, new, Ordering::$order, Ordering::$failure)
+                {
                     Ok(old) => (old, SUCCESS),
                     Err(other) => (other, FAILURE),
                 }
@@ -238,10 +240,16 @@ pub trait Space {
     const PER_BLOCK: bool;
 
     /// The first address that this block uses, its contents in place.
-    fn enter(io: Io, addresses: usize) -> *mut u64;
+    ///
+    /// # Safety
+    /// All threads of the block arrive; the memory for `addresses` is there.
+    unsafe fn enter(io: Io, addresses: usize) -> *mut u64;
 
     /// Brings the contents of shared memory back.
-    fn leave(io: Io, addresses: usize, start: *mut u64);
+    ///
+    /// # Safety
+    /// All threads of the block arrive; `start` is from [`Space::enter`].
+    unsafe fn leave(io: Io, addresses: usize, start: *mut u64);
 }
 
 /// The first `addresses` words of the output, the same for all blocks.
@@ -255,25 +263,29 @@ impl Space for Global {
     const PER_BLOCK: bool = false;
 
     #[inline(always)]
-    fn enter(io: Io, _addresses: usize) -> *mut u64 {
+    unsafe fn enter(io: Io, _addresses: usize) -> *mut u64 {
         io.output_word(0)
     }
 
     #[inline(always)]
-    fn leave(_io: Io, _addresses: usize, _start: *mut u64) {}
+    unsafe fn leave(_io: Io, _addresses: usize, _start: *mut u64) {}
 }
 
 impl Space for Shared {
     const PER_BLOCK: bool = true;
 
     #[inline(always)]
-    fn enter(io: Io, addresses: usize) -> *mut u64 {
+    unsafe fn enter(io: Io, addresses: usize) -> *mut u64 {
         let start = dynamic_shared_mem::<u64>();
         if block_thread() == 0 {
             for i in 0..addresses {
                 // SAFETY: the launch gives as many words of shared memory, and the words
                 // of the output are this block's.
-                unsafe { start.add(i).write(io.output_word(block() * addresses + i).read()) };
+                unsafe {
+                    start
+                        .add(i)
+                        .write(io.output_word(block() * addresses + i).read())
+                };
             }
         }
         thread::sync_threads();
@@ -281,7 +293,7 @@ impl Space for Shared {
     }
 
     #[inline(always)]
-    fn leave(io: Io, addresses: usize, start: *mut u64) {
+    unsafe fn leave(io: Io, addresses: usize, start: *mut u64) {
         thread::sync_threads();
         if block_thread() == 0 {
             for i in 0..addresses {
@@ -303,8 +315,13 @@ impl Space for Shared {
 pub unsafe fn contend<A: Atomic, S: Space>(io: Io) {
     let [operation, ordering, addresses, rounds] = io.parameters;
     let addresses = addresses as usize;
-    let start = S::enter(io, addresses);
-    let results = if S::PER_BLOCK { addresses * blocks() } else { addresses };
+    // SAFETY: the caller's launch gives the memory, to all threads.
+    let start = unsafe { S::enter(io, addresses) };
+    let results = if S::PER_BLOCK {
+        addresses * blocks()
+    } else {
+        addresses
+    };
     for round in 0..rounds as usize {
         let turn = round * blocks() * block_threads() + global_thread();
         let operand = A::Value::from_word(io.read(turn * INPUT));
@@ -317,7 +334,8 @@ pub unsafe fn contend<A: Atomic, S: Space>(io: Io) {
         io.write(results + turn * OUTPUT, old.to_word());
         io.write(results + turn * OUTPUT + 1, success);
     }
-    S::leave(io, addresses, start);
+    // SAFETY: all threads of the block are here.
+    unsafe { S::leave(io, addresses, start) };
 }
 
 /// As [`contend`], but relaxed and without results: the compiler may use instructions
@@ -329,7 +347,8 @@ pub unsafe fn contend<A: Atomic, S: Space>(io: Io) {
 pub unsafe fn reduce<A: Atomic, S: Space>(io: Io) {
     let [operation, _, addresses, rounds] = io.parameters;
     let addresses = addresses as usize;
-    let start = S::enter(io, addresses);
+    // SAFETY: the caller's launch gives the memory, to all threads.
+    let start = unsafe { S::enter(io, addresses) };
     for round in 0..rounds as usize {
         let turn = round * blocks() * block_threads() + global_thread();
         let operand = A::Value::from_word(io.read(turn * INPUT));
@@ -337,7 +356,8 @@ pub unsafe fn reduce<A: Atomic, S: Space>(io: Io) {
         // SAFETY: an address of the space, which all threads use atomically.
         unsafe { (*start.add(address).cast::<A>()).reduce(operation, operand) };
     }
-    S::leave(io, addresses, start);
+    // SAFETY: all threads of the block are here.
+    unsafe { S::leave(io, addresses, start) };
 }
 
 /// Thread 0 of the space stores the input words in order, at one address; all others
@@ -354,7 +374,8 @@ where
     A::Value: PartialOrd,
 {
     let [_, values, addresses, rounds] = io.parameters;
-    let start = S::enter(io, addresses as usize);
+    // SAFETY: the caller's launch gives the memory, to all threads.
+    let start = unsafe { S::enter(io, addresses as usize) };
     let (writer, results) = if S::PER_BLOCK {
         (block_thread() == 0, blocks())
     } else {
@@ -376,7 +397,11 @@ where
             let (mut low, mut high) = (0, values as usize);
             while high - low > 1 {
                 let middle = (low + high) / 2;
-                if A::Value::from_word(io.read(middle)) <= value { low = middle } else { high = middle }
+                if A::Value::from_word(io.read(middle)) <= value {
+                    low = middle
+                } else {
+                    high = middle
+                }
             }
             let known = io.read(low) == value.to_word();
             wrong += u64::from(!known || value < last);
@@ -386,5 +411,6 @@ where
     }
     io.write(results + global_thread() * OUTPUT, wrong);
     io.write(results + global_thread() * OUTPUT + 1, loads);
-    S::leave(io, addresses as usize, start);
+    // SAFETY: all threads of the block are here.
+    unsafe { S::leave(io, addresses as usize, start) };
 }

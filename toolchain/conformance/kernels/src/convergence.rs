@@ -4,8 +4,8 @@
 
 use crate::io::{Io, block_thread, block_threads, global_thread};
 use cuda_std::shared::dynamic_shared_mem;
-use cuda_std::warp::{lane_id, warp_shuffle_idx, warp_vote_ballot};
 use cuda_std::thread;
+use cuda_std::warp::{lane_id, warp_shuffle_idx, warp_vote_ballot};
 
 /// The least lane of `mask` above `lane`, or else its least lane.
 #[inline(always)]
@@ -116,8 +116,7 @@ pub unsafe fn leaving(io: Io) {
             break;
         }
         // SAFETY: the lanes that did not leave, and one of them as the source.
-        let (got, _) =
-            unsafe { warp_shuffle_idx(inside, value, next_lane(inside, lane_id()), 32) };
+        let (got, _) = unsafe { warp_shuffle_idx(inside, value, next_lane(inside, lane_id()), 32) };
         value = value.wrapping_mul(31).wrapping_add(got);
         left -= 1;
     }
@@ -138,7 +137,6 @@ pub unsafe fn early_exit(io: Io) {
     }
     let mask = u32::MAX >> (32 - staying);
     // SAFETY: the lanes below `staying` are here.
-    let (got, _) =
-        unsafe { warp_shuffle_idx(mask, word as u32, next_lane(mask, lane_id()), 32) };
+    let (got, _) = unsafe { warp_shuffle_idx(mask, word as u32, next_lane(mask, lane_id()), 32) };
     io.write(global_thread(), got.into());
 }

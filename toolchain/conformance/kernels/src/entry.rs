@@ -11,8 +11,8 @@
 //! scratch: *mut u64, scratch_len: u64, a: u64, b: u64, c: u64, d: u64
 //! ```
 
-use crate::io::Io;
 use crate::atomic::{Block, Device, Global, Scope, Shared, System, coherence, contend, reduce};
+use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
 use crate::{barrier, convergence, float16, index, large, litmus, shared, shuffle, trap, vote};
 use cuda_std::kernel;
@@ -20,8 +20,7 @@ use cuda_std::{bf16, f16};
 
 /// A kernel as the host sees it: input; output and scratch with their lengths in
 /// words; the four scalar parameters.
-pub type Function =
-    unsafe fn(&[u64], *mut u64, usize, *mut u64, usize, u64, u64, u64, u64);
+pub type Function = unsafe fn(&[u64], *mut u64, usize, *mut u64, usize, u64, u64, u64, u64);
 
 /// A kernel and its name.
 #[derive(Clone, Copy)]
@@ -200,8 +199,7 @@ entries!(SINGLE: {
 });
 
 /// All kernels.
-pub const TABLE: &[&[&[Entry]]] =
-    &[SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, FLOAT16, SINGLE];
+pub const TABLE: &[&[&[Entry]]] = &[SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, FLOAT16, SINGLE];
 
 /// The kernel of a name.
 pub fn find(name: &str) -> Option<Entry> {

@@ -13,18 +13,34 @@ pub const OUTPUT: usize = 14;
 /// Any shape.
 #[inline(always)]
 pub unsafe fn indexes(io: Io) {
-    let thread_index = [thread::thread_idx_x(), thread::thread_idx_y(), thread::thread_idx_z()];
-    let block_index = [thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()];
-    let block_size = [thread::block_dim_x(), thread::block_dim_y(), thread::block_dim_z()];
-    let grid_size = [thread::grid_dim_x(), thread::grid_dim_y(), thread::grid_dim_z()];
+    let thread_index = [
+        thread::thread_idx_x(),
+        thread::thread_idx_y(),
+        thread::thread_idx_z(),
+    ];
+    let block_index = [
+        thread::block_idx_x(),
+        thread::block_idx_y(),
+        thread::block_idx_z(),
+    ];
+    let block_size = [
+        thread::block_dim_x(),
+        thread::block_dim_y(),
+        thread::block_dim_z(),
+    ];
+    let grid_size = [
+        thread::grid_dim_x(),
+        thread::grid_dim_y(),
+        thread::grid_dim_z(),
+    ];
 
     let linear = |index: [u32; 3], size: [u32; 3]| {
         (index[2] as usize * size[1] as usize + index[1] as usize) * size[0] as usize
             + index[0] as usize
     };
     let threads: usize = block_size.iter().map(|&n| n as usize).product();
-    let start = OUTPUT
-        * (linear(block_index, grid_size) * threads + linear(thread_index, block_size));
+    let start =
+        OUTPUT * (linear(block_index, grid_size) * threads + linear(thread_index, block_size));
 
     let parts = [thread_index, block_index, block_size, grid_size];
     for (i, part) in parts.iter().enumerate() {

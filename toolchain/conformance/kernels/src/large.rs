@@ -1,8 +1,8 @@
 //! Indexes beyond 32 bits, in a scratch buffer of bytes.
 
 use crate::io::{Io, block_threads, blocks, global_thread};
-use cuda_std::atomic::AtomicU64;
 use core::sync::atomic::Ordering;
+use cuda_std::atomic::AtomicU64;
 
 /// The byte that belongs at `index`: a different one where two indexes differ only in
 /// their upper halves.
@@ -36,7 +36,11 @@ pub unsafe fn scatter(io: Io) {
     let (bytes, _) = io.scratch_bytes();
     let record = 2 * global_thread();
     // SAFETY: the launch promises the bounds and that indexes differ.
-    unsafe { bytes.add(io.read(record) as usize).write(io.read(record + 1) as u8) };
+    unsafe {
+        bytes
+            .add(io.read(record) as usize)
+            .write(io.read(record + 1) as u8)
+    };
 }
 
 /// Thread `t` writes the byte at input word `2 t` to output word `t`.

@@ -41,7 +41,11 @@ pub struct Halves;
 impl Pairing for Blocks {
     #[inline(always)]
     fn pair() -> (usize, usize, Side) {
-        let side = if block() % 2 == 0 { Side::First } else { Side::Second };
+        let side = if block().is_multiple_of(2) {
+            Side::First
+        } else {
+            Side::Second
+        };
         let pairs = thread::grid_dim_x() as usize / 2 * block_threads();
         (block() / 2 * block_threads() + block_thread(), pairs, side)
     }
@@ -51,7 +55,11 @@ impl Pairing for Halves {
     #[inline(always)]
     fn pair() -> (usize, usize, Side) {
         let half = block_threads() / 2;
-        let side = if block_thread() < half { Side::First } else { Side::Second };
+        let side = if block_thread() < half {
+            Side::First
+        } else {
+            Side::Second
+        };
         let pairs = thread::grid_dim_x() as usize * half;
         (block() * half + block_thread() % half, pairs, side)
     }
@@ -120,7 +128,9 @@ macro_rules! fenced {
 
 macro_rules! exchanged {
     ($flag:ident, $success:ident, $failure:ident) => {
-        $flag.compare_exchange(1, 2, Ordering::$success, Ordering::$failure).is_ok()
+        $flag
+            .compare_exchange(1, 2, Ordering::$success, Ordering::$failure)
+            .is_ok()
     };
 }
 

@@ -223,10 +223,9 @@ pub unsafe fn slices(io: Io) {
     if me == 0 {
         // SAFETY: all words are written, and nobody writes one again.
         let tile = unsafe { core::slice::from_raw_parts(start, threads) };
-        let sum = tile
-            .iter()
-            .enumerate()
-            .fold(0_u64, |sum, (i, word)| sum.rotate_left(1) ^ word.wrapping_add(i as u64));
+        let sum = tile.iter().enumerate().fold(0_u64, |sum, (i, word)| {
+            sum.rotate_left(1) ^ word.wrapping_add(i as u64)
+        });
         io.write(2 * block(), sum);
         io.write(2 * block() + 1, tile[threads - 1]);
     }

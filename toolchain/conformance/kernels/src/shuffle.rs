@@ -27,8 +27,12 @@ pub trait Mode {
     /// # Safety
     /// As the function of `cuda_std` that it calls: the lanes of `mask`, and no
     /// others, arrive with this mask; `width` is a power of two up to 32.
-    unsafe fn shuffle<T: WarpShuffleValue>(mask: u32, value: T, operand: u32, width: u32)
-    -> (T, bool);
+    unsafe fn shuffle<T: WarpShuffleValue>(
+        mask: u32,
+        value: T,
+        operand: u32,
+        width: u32,
+    ) -> (T, bool);
 }
 
 macro_rules! modes {

@@ -47,7 +47,15 @@ mod tests {
 
     fn there_and_back<T: Value>(bits: u32) {
         let mask = u64::MAX >> (64 - bits);
-        for word in [0, 1, 0x7C01, 0x8000, 0x7F80_0001, 0xFFF0_0000_0000_0001, u64::MAX] {
+        for word in [
+            0,
+            1,
+            0x7C01,
+            0x8000,
+            0x7F80_0001,
+            0xFFF0_0000_0000_0001,
+            u64::MAX,
+        ] {
             assert_eq!(T::from_word(word).to_word(), word & mask);
         }
     }

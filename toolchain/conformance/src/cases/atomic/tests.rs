@@ -1,0 +1,123 @@
+//! The kernels of atomics, done one thread after another on the host: what passes and
+//! what is refused.
+
+use super::*;
+use rand::SeedableRng;
+
+const SUBJECT: Subject = Subject {
+    space: Space::Global,
+    scope: "device",
+    element: Element::I32,
+};
+
+const SHAPE: Shape = Shape {
+    blocks: 2,
+    addresses: 3,
+    rounds: 1,
+};
+
+/// The output of `contend` as threads in order would leave it.
+fn in_order(case: &Case, action: Action, element: Element, addresses: usize) -> Vec<u64> {
+    let mut output = case.output.clone();
+    let mask = element.mask();
+    for turn in 0..case.input.len() / kernel::INPUT {
+        let (operand, address) = (case.input[2 * turn], case.input[2 * turn + 1] as usize);
+        let old = output[address] & mask;
+        let circle = matches!(action, Action::Circle);
+        let success = u64::from(!circle || old == operand);
+        let step = action.step(element, operand, old, success).unwrap();
+        output[address] = output[address] & !mask | step.left;
+        output[addresses + 2 * turn] = old;
+        output[addresses + 2 * turn + 1] = success;
+    }
+    output
+}
+
+fn judge(case: &Case, got: &[u64]) -> Result<(), String> {
+    match &case.expectation {
+        Expectation::Property(judge) => judge(got),
+        Expectation::Words { .. } => panic!("{} is not judged as a whole", case.name),
+    }
+}
+
+fn relaxed(action: Action, rng: &mut StdRng) -> Case {
+    contend(SUBJECT, action, ("relaxed", ordering::RELAXED), SHAPE, rng)
+}
+
+#[test]
+fn threads_in_order_pass() {
+    let mut rng = StdRng::seed_from_u64(11);
+    let fetches = OPERATIONS.map(|(code, operation)| Action::Fetch(code, operation));
+    for action in fetches.into_iter().chain([Action::Update, Action::Circle]) {
+        let case = relaxed(action, &mut rng);
+        let got = in_order(&case, action, SUBJECT.element, 3);
+        assert_eq!(judge(&case, &got), Ok(()), "{}", case.name);
+    }
+}
+
+#[test]
+fn a_lost_update_is_refused() {
+    let mut rng = StdRng::seed_from_u64(12);
+    let action = Action::Fetch(code::ADD, Operation::Add);
+    let case = relaxed(action, &mut rng);
+    let mut got = in_order(&case, action, SUBJECT.element, 3);
+    // Its operation is done, the address is not changed.
+    got[0] = case.output[0];
+    let error = judge(&case, &got).unwrap_err();
+    assert!(error.starts_with("address 0"), "{error}");
+}
+
+#[test]
+fn a_neighbour_that_changes_is_refused() {
+    let mut rng = StdRng::seed_from_u64(13);
+    let case = relaxed(Action::Update, &mut rng);
+    let mut got = in_order(&case, Action::Update, SUBJECT.element, 3);
+    got[1] ^= 1 << 40;
+    let error = judge(&case, &got).unwrap_err();
+    assert!(error.contains("beyond the i32"), "{error}");
+}
+
+#[test]
+fn a_false_success_is_refused() {
+    let mut rng = StdRng::seed_from_u64(14);
+    let case = relaxed(Action::Circle, &mut rng);
+    let mut got = in_order(&case, Action::Circle, SUBJECT.element, 3);
+    got[3 + 1] ^= 1;
+    let error = judge(&case, &got).unwrap_err();
+    assert!(error.contains("success reported"), "{error}");
+}
+
+#[test]
+fn a_ticket_given_twice_is_refused() {
+    let mut rng = StdRng::seed_from_u64(15);
+    let case = tickets(SUBJECT, &mut rng);
+    let action = Action::Fetch(code::ADD, Operation::Add);
+    let mut got = in_order(&case, action, SUBJECT.element, 1);
+    assert_eq!(judge(&case, &got), Ok(()));
+    got[1 + 2 * 7] = 6;
+    assert!(judge(&case, &got).is_err());
+}
+
+#[test]
+fn addresses_stay_inside_their_scope() {
+    let mut rng = StdRng::seed_from_u64(16);
+    let own = Subject {
+        scope: "block",
+        ..SUBJECT
+    };
+    let (launch, all) = own.launch("atomic", [0, 0], SHAPE);
+    assert_eq!((launch.parameters[2], all), (6, 6));
+    let shared = Subject {
+        space: Space::Shared,
+        ..SUBJECT
+    };
+    let (launch, all) = shared.launch("atomic", [0, 0], SHAPE);
+    assert_eq!((launch.parameters[2], launch.shared_bytes, all), (3, 24, 6));
+    for turn in 0..2 * THREADS {
+        let block = turn / THREADS;
+        let (address, place) = own.address(turn, SHAPE, &mut rng);
+        assert!(address == place && address / 3 == block);
+        let (address, place) = shared.address(turn, SHAPE, &mut rng);
+        assert!(address < 3 && place / 3 == block);
+    }
+}

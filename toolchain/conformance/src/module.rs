@@ -1,0 +1,96 @@
+//! The kernels as PTX, once for each architecture whose code differs.
+
+/// One compilation of `conformance-kernels`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Module {
+    /// The architecture: `sm_90`.
+    pub name: &'static str,
+    /// The least compute capability that executes it, major and minor.
+    pub capability: (u32, u32),
+    /// The text.
+    pub ptx: &'static str,
+}
+
+/// Every module, in the order of their capabilities.
+pub const MODULES: &[Module] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use conformance_kernels::entry;
+    use std::collections::BTreeSet;
+
+    fn entries(ptx: &str) -> BTreeSet<&str> {
+        ptx.lines()
+            .filter_map(|line| line.split_once(".entry ")?.1.split('(').next())
+            .collect()
+    }
+
+    /// The part of the module that is one kernel.
+    fn kernel<'a>(ptx: &'a str, name: &str) -> &'a str {
+        let start = ptx.find(&format!(".entry {name}(")).expect(name);
+        let end = ptx[start..].find("\n}").expect("a kernel ends");
+        &ptx[start..start + end]
+    }
+
+    #[test]
+    fn modules_hold_the_table() {
+        let table: BTreeSet<&str> = entry::entries().map(|entry| entry.name).collect();
+        assert_eq!(MODULES.len(), 3);
+        for module in MODULES {
+            assert_eq!(entries(module.ptx), table, "{}", module.name);
+        }
+    }
+
+    #[test]
+    fn every_entry_has_the_same_parameters() {
+        for module in MODULES {
+            for entry in entry::entries() {
+                let kernel = kernel(module.ptx, entry.name);
+                let count = kernel.matches(".param .u64").count();
+                assert_eq!(count, 10, "{} of {}", entry.name, module.name);
+            }
+        }
+    }
+
+    #[test]
+    fn both_forms_of_a_warp_reduction_are_there() {
+        for module in MODULES {
+            let redux = kernel(module.ptx, "reduce_add_u32").contains("redux.sync.add");
+            assert_eq!(redux, module.capability >= (8, 0), "{}", module.name);
+        }
+    }
+
+    #[test]
+    fn instructions_are_those_of_the_names() {
+        for module in MODULES {
+            for (name, instruction) in [
+                ("shuffle_down_f64", "shfl.sync.down.b32"),
+                ("shuffle_up_bf16", "shfl.sync.up.b32"),
+                ("shuffle_xor_u32", "shfl.sync.bfly.b32"),
+                ("shuffle_idx_i32", "shfl.sync.idx.b32"),
+                ("vote_all", "vote.sync.all.pred"),
+                ("vote_any", "vote.sync.any.pred"),
+                ("vote_ballot", "vote.sync.ballot.b32"),
+                ("match_any_f64", "match.any.sync.b64"),
+                ("match_all_u32", "match.all.sync.b32"),
+                ("barrier_sync_warp", "bar.warp.sync"),
+                ("shared_fixed_f16", "st.shared.b16"),
+                (
+                    "atomic_global_system_f32",
+                    "atom.relaxed.sys.global.add.f32",
+                ),
+                ("atomic_shared_block_u64", "atom.relaxed.cta.shared.cas.b64"),
+                ("litmus_blocks_device_store", "ld.acquire.gpu.global.b32"),
+                ("float16_narrow_f16", "cvt.rn.f16.f32"),
+            ] {
+                let kernel = kernel(module.ptx, name);
+                assert!(
+                    kernel.contains(instruction),
+                    "{instruction} in {name} of {}",
+                    module.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Every trial on every module that the device executes.
+//!
+//! Environment: `CONFORMANCE_SEED` repeats the data of a run.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::env;
+use std::process::{Command, ExitCode};
+use std::rc::Rc;
+
+use conformance::cases::{self, Trap};
+use conformance::cuda::{self, Cuda};
+use conformance::module::{MODULES, Module};
+use conformance::{Backend, BackendError, Outcome};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+/// Tells a child process which trap to spring: `<module> <name>`.
+const TRAP: &str = "CONFORMANCE_TRAP";
+
+const SEED: &str = "CONFORMANCE_SEED";
+
+fn main() -> ExitCode {
+    if let Ok(trap) = env::var(TRAP) {
+        return spring(&trap);
+    }
+    let seed = match seed() {
+        Ok(seed) => seed,
+        Err(text) => {
+            eprintln!("{text}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut arguments = Arguments::from_args();
+    // Launches are checked one at a time; a context belongs to its thread.
+    arguments.test_threads.get_or_insert(1);
+    let device = cuda::describe();
+    if !arguments.list {
+        match &device {
+            Ok(device) => {
+                let (major, minor) = device.capability;
+                println!("{}, compute capability {major}.{minor}", device.name);
+                println!("seed {seed:#x} ({SEED}={seed} repeats the data)");
+            }
+            Err(error) => println!("{error}"),
+        }
+    }
+    let trials = MODULES
+        .iter()
+        .flat_map(|module| {
+            trials(
+                module,
+                seed,
+                device.as_ref().map(|device| device.capability),
+            )
+        })
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn seed() -> Result<u64, String> {
+    match env::var(SEED) {
+        Ok(text) => text
+            .parse()
+            .map_err(|error| format!("{SEED}={text} is not a number: {error}")),
+        Err(_) => Ok(rand::random()),
+    }
+}
+
+/// The trials of one module, to run or to ignore.
+fn trials(
+    module: &'static Module,
+    seed: u64,
+    device: Result<(u32, u32), &BackendError>,
+) -> Vec<Trial> {
+    let reason = match device {
+        Ok(capability) if capability >= module.capability => None,
+        Ok((major, minor)) => Some(format!(
+            "the device has compute capability {major}.{minor}, {} needs {}.{}",
+            module.name, module.capability.0, module.capability.1
+        )),
+        Err(error) => Some(error.to_string()),
+    };
+    let prefix = module.name;
+    let runs = cases::trials().into_iter().map(|trial| {
+        let reason = reason.clone();
+        Trial::ignorable_test(format!("{prefix}/{}", trial.name), move || match reason {
+            Some(reason) => Ok(Completion::ignored_with(reason)),
+            None => run(module, &trial, seed),
+        })
+    });
+    let traps = cases::traps().into_iter().map(|trap| {
+        let reason = reason.clone();
+        Trial::ignorable_test(format!("{prefix}/{}", trap.name), move || match reason {
+            Some(reason) => Ok(Completion::ignored_with(reason)),
+            None => trapped(module, &trap),
+        })
+    });
+    runs.chain(traps).collect()
+}
+
+/// The backend of a module, loaded at its first use.
+fn backend(module: &'static Module) -> Result<Rc<Cuda>, BackendError> {
+    thread_local! {
+        static LOADED: RefCell<HashMap<&'static str, Rc<Cuda>>> = RefCell::default();
+    }
+    LOADED.with_borrow_mut(|loaded| {
+        if let Some(cuda) = loaded.get(module.name) {
+            return Ok(Rc::clone(cuda));
+        }
+        let cuda = Rc::new(Cuda::load(module)?);
+        loaded.insert(module.name, Rc::clone(&cuda));
+        Ok(cuda)
+    })
+}
+
+fn run(module: &'static Module, trial: &cases::Trial, seed: u64) -> Result<Completion, Failed> {
+    let backend = backend(module)?;
+    for case in trial.cases(seed) {
+        match case.run(&*backend) {
+            Ok(Outcome::Passed) => {}
+            Ok(Outcome::Skipped(reason)) => return Ok(Completion::ignored_with(reason)),
+            Err(text) => return Err(format!("{text}\n{SEED}={seed} repeats the data").into()),
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// Springs a trap in a child process, whose context dies with it.
+fn trapped(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
+    let child = Command::new(env::current_exe()?)
+        .env(TRAP, format!("{} {}", module.name, trap.name))
+        .output()?;
+    if child.status.success() {
+        return Ok(Completion::Completed);
+    }
+    Err(format!(
+        "{}{}",
+        String::from_utf8_lossy(&child.stdout),
+        String::from_utf8_lossy(&child.stderr)
+    )
+    .into())
+}
+
+/// The child's side: success is a launch that fails while it runs.
+fn spring(trap: &str) -> ExitCode {
+    let found = trap.split_once(' ').and_then(|(module, name)| {
+        let module = MODULES.iter().find(|candidate| candidate.name == module)?;
+        let trap = cases::traps()
+            .into_iter()
+            .find(|candidate| candidate.name == name)?;
+        Some((module, trap))
+    });
+    let Some((module, trap)) = found else {
+        eprintln!("{TRAP}={trap} names no trap");
+        return ExitCode::from(2);
+    };
+    let case = trap.case();
+    let ran = Cuda::load(module).and_then(|cuda| {
+        cuda.run(
+            &case.launches,
+            &case.input,
+            &mut case.output.clone(),
+            case.scratch_bytes,
+        )
+    });
+    match ran {
+        Err(BackendError::Launch {
+            step: cuda::RUN, ..
+        }) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("expected the launch to fail while it runs, got: {error}");
+            ExitCode::FAILURE
+        }
+        Ok(()) => {
+            eprintln!("a thread panicked and the launch did not fail");
+            ExitCode::FAILURE
+        }
+    }
+}
