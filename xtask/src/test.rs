@@ -45,6 +45,9 @@ pub fn test() -> Result<bool> {
     }
     let status = child.wait()?;
     process::print(&tally.report())?;
+    if !status.success() && tally.failed == 0 {
+        process::say("test: no test failed, but cargo did: something did not build or crashed");
+    }
     Ok(status.success() && tally.failed == 0)
 }
 
@@ -79,7 +82,7 @@ impl Tally {
             if skipped > 0 {
                 self.skips.entry(self.target.clone()).or_default().0 += skipped;
             }
-        } else if let Some(reason) = line.split("ignored: ").nth(1) {
+        } else if let Some(reason) = skip_reason(line) {
             let reasons = &mut self.skips.entry(self.target.clone()).or_default().1;
             if !reasons.iter().any(|known| known == reason) {
                 reasons.push(reason.to_owned());
@@ -91,7 +94,7 @@ impl Tally {
         let mut text = String::from("\n");
         for (target, (count, reasons)) in &self.skips {
             let reasons = match reasons.as_slice() {
-                [] => "marked as ignored".to_owned(),
+                [] => "no reason given".to_owned(),
                 reasons => reasons.join("; "),
             };
             text += &format!("skipped {count} in {target}: {reasons}\n");
@@ -104,6 +107,14 @@ impl Tally {
         } = self;
         text + &format!("{passed} passed, {failed} failed, {skipped} skipped\n")
     }
+}
+
+/// The reason in `test NAME ... ignored (REASON)`, or libtest's `ignored, REASON`.
+fn skip_reason(line: &str) -> Option<&str> {
+    let (_, reason) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
+    let reason = reason.trim_start_matches([',', ' ']);
+    let bare = reason.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
+    Some(bare.unwrap_or(reason)).filter(|reason| !reason.is_empty())
 }
 
 /// The number before `word` in `ok. 5 passed; 0 failed; 2 ignored; ...`.
@@ -126,11 +137,21 @@ running 3 tests
 test a ... ok
 test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.05s
      Running tests/gpu.rs (target/debug/deps/gpu-77aa)
-ignored: no CUDA device
+test reduce_0_sum_i32      ... ignored (no CUDA device)
+test reduce_1_sum_i32      ... ignored (no CUDA device)
 test result: ok. 1 passed; 0 failed; 12 ignored; 0 measured; 0 filtered out; finished in 0.01s
    Doc-tests warpfold
 test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s
 ";
+
+    #[test]
+    fn reasons_of_both_runners_are_read() {
+        let mimic = "test sm_90/shfl ... ignored (no CUDA device: NoDevice)";
+        assert_eq!(skip_reason(mimic), Some("no CUDA device: NoDevice"));
+        assert_eq!(skip_reason("test a ... ignored, slow"), Some("slow"));
+        assert_eq!(skip_reason("test a ... ignored"), None);
+        assert_eq!(skip_reason("test ignored_values ... ok"), None);
+    }
 
     #[test]
     fn summaries_are_added_up_and_skips_have_reasons() {

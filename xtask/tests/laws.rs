@@ -5,7 +5,7 @@
 
 use cuda_builder::NvvmArch;
 use kernels_gpu::entry::{ENTRIES, Entry};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,9 +25,6 @@ fn main() -> ExitCode {
         return libtest_mimic::run(&arguments, trials(modules)).exit_code();
     }
     let tools = tools::find();
-    if tools.is_none() {
-        println!("ignored: no ptxas and nvdisasm; cargo xtask setup gets them");
-    }
     let trials = match ptx::build(&ptx::ARCHES, false) {
         Err(error) => {
             let error = format!("{error:#}");
@@ -56,15 +53,12 @@ fn trials(modules: impl IntoIterator<Item = Module>) -> Vec<Trial> {
             "nothing_is_unresolved",
             Module::nothing_is_unresolved,
         ));
-        let assembled = trial(&module, "ptxas_accepts", |module| {
-            module.profiles().map(|_| ())
-        });
-        let cannot = module.tools.is_none();
-        trials.push(assembled.with_ignored_flag(cannot));
+        trials.push(sass_trial(&module, "ptxas_accepts", |_| Ok(())));
         if module.arch == SASS {
             trials.extend(ENTRIES.iter().map(|entry| {
-                let law = trial(&module, entry.name, |module| module.keeps_the_laws(entry));
-                law.with_ignored_flag(cannot)
+                sass_trial(&module, entry.name, |profiles| {
+                    keeps_the_laws(entry, profiles)
+                })
             }));
         }
     }
@@ -81,13 +75,41 @@ fn trial(
     Trial::test(name, move || check(&module))
 }
 
+/// A trial that needs the module assembled.
+fn sass_trial(
+    module: &Arc<Module>,
+    law: &str,
+    check: impl FnOnce(&Profiles) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    let name = format!("{}::{law}", module.arch);
+    let module = Arc::clone(module);
+    Trial::ignorable_test(name, move || match &module.tools {
+        None => Ok(Completion::ignored_with("no ptxas")),
+        Some(tools) => check(module.profiles(tools)?).map(|()| Completion::Completed),
+    })
+}
+
+fn keeps_the_laws(entry: &Entry, profiles: &Profiles) -> Result<(), Failed> {
+    let profile = profiles
+        .get(entry.name)
+        .ok_or("ptxas reports no such entry")?;
+    let broken = laws::broken(entry.kernel, profile);
+    if !broken.is_empty() {
+        return Err(broken.join("; ").into());
+    }
+    Ok(())
+}
+
+/// What each entry costs.
+type Profiles = BTreeMap<String, Profile>;
+
 /// A PTX module under test.
 struct Module {
     arch: NvvmArch,
     path: PathBuf,
     tools: Option<PtxTools>,
     /// Each entry's profile, or why there is none; made by the first test that asks.
-    profiles: OnceLock<Result<BTreeMap<String, Profile>, String>>,
+    profiles: OnceLock<Result<Profiles, String>>,
 }
 
 impl Module {
@@ -101,9 +123,8 @@ impl Module {
         }
     }
 
-    fn profiles(&self) -> Result<&BTreeMap<String, Profile>, Failed> {
+    fn profiles(&self, tools: &PtxTools) -> Result<&Profiles, Failed> {
         let profiles = self.profiles.get_or_init(|| {
-            let tools = self.tools.as_ref().ok_or("no ptxas and nvdisasm")?;
             let profiles = sass::profiles(tools, &self.path, self.arch);
             let profiles = profiles.map_err(|error| format!("{error:#}"))?;
             Ok(profiles.into_iter().map(|p| (p.name.clone(), p)).collect())
@@ -128,18 +149,6 @@ impl Module {
         let unresolved = laws::unresolved(&text);
         if !unresolved.is_empty() {
             return Err(format!("declared and never defined: {unresolved:?}").into());
-        }
-        Ok(())
-    }
-
-    fn keeps_the_laws(&self, entry: &Entry) -> Result<(), Failed> {
-        let profiles = self.profiles()?;
-        let profile = profiles
-            .get(entry.name)
-            .ok_or("ptxas reports no such entry")?;
-        let broken = laws::broken(entry.kernel, profile);
-        if !broken.is_empty() {
-            return Err(broken.join("; ").into());
         }
         Ok(())
     }
