@@ -18,8 +18,8 @@
 //!
 //! # What every rung asks of its launch
 //!
-//! - A one-dimensional grid and a one-dimensional block of `threads`, a power of two; from
-//!   [`reduce_4`] on at least 32.
+//! - A one-dimensional grid and a one-dimensional block of `threads`, a power of two from 32 to
+//!   1024.
 //! - `output` holds one element per block ([`naive`] and [`shared_memory`]: a single element,
 //!   which holds the operator's identity before the launch).
 //! - `scratch` holds `threads` elements ([`shared_memory`]: one; [`naive`]: none).
@@ -35,3 +35,19 @@ pub mod reduce_3;
 pub mod reduce_4;
 pub mod reduce_5;
 pub mod shared_memory;
+
+use cuda_std::thread::block_dim_x;
+
+/// The threads of the block, with what every launch promises about them said to the compiler: a
+/// tree takes at least one step, so its loop needs no check before the first.
+///
+/// # Safety
+///
+/// The launch is as [`harris`](self) asks.
+#[inline(always)]
+unsafe fn block_threads() -> u32 {
+    let threads = block_dim_x();
+    // SAFETY: the launch's promise.
+    unsafe { core::hint::assert_unchecked((32..=1024).contains(&threads)) };
+    threads
+}

@@ -22,11 +22,12 @@
 //! this rung is about twice as fast as its CUDA C++ twin. [`reduce_0_modulo`] is the same rung
 //! with the divisor hidden from the compiler, so that the division can still be measured.
 
+use super::block_threads;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
 use core::hint::{assert_unchecked, black_box};
-use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
 /// Leaves the partial of each block's elements in `output[block]`.
 ///
@@ -47,7 +48,9 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
+    // SAFETY: the launch is this function's own.
+    let threads = unsafe { block_threads() };
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
 
     let loaded = if i < input.len() {
         input.get(i)
@@ -58,7 +61,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
     sync_threads();
 
     let mut s = 1;
-    while s < block_dim_x() {
+    while s < threads {
         if tid % (2 * s) == 0 {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
@@ -90,7 +93,9 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
+    // SAFETY: the launch is this function's own.
+    let threads = unsafe { block_threads() };
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
 
     let loaded = if i < input.len() {
         input.get(i)
@@ -101,7 +106,7 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
     sync_threads();
 
     let mut s = 1;
-    while s < block_dim_x() {
+    while s < threads {
         let divisor = black_box(2 * s);
         // SAFETY: s >= 1 and 2 * s <= 1024; said so that no check for zero is measured too.
         unsafe { assert_unchecked(divisor != 0) };

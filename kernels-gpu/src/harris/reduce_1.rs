@@ -15,10 +15,11 @@
 //! with a stride of 4 four, up to 32 in one, and lanes that meet are served one after another.
 //! That is a bank conflict. Next: [`reduce_2`](super::reduce_2).
 
+use super::block_threads;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
-use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
 /// Leaves the partial of each block's elements in `output[block]`.
 ///
@@ -35,7 +36,9 @@ pub unsafe fn reduce_1<T: Element, O: Op<T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
+    // SAFETY: the launch is this function's own.
+    let threads = unsafe { block_threads() };
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
 
     let loaded = if i < input.len() {
         input.get(i)
@@ -46,9 +49,9 @@ pub unsafe fn reduce_1<T: Element, O: Op<T>>(
     sync_threads();
 
     let mut s = 1;
-    while s < block_dim_x() {
+    while s < threads {
         let index = 2 * s * tid;
-        if index < block_dim_x() {
+        if index < threads {
             scratch.set(
                 index,
                 O::combine(scratch.get(index), scratch.get(index + s)),

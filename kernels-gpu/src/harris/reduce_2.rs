@@ -14,10 +14,11 @@
 //! Still wrong: half of the threads bring one element and never add anything. Next:
 //! [`reduce_3`](super::reduce_3).
 
+use super::block_threads;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
-use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
 /// Leaves the partial of each block's elements in `output[block]`.
 ///
@@ -34,7 +35,9 @@ pub unsafe fn reduce_2<T: Element, O: Op<T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
+    // SAFETY: the launch is this function's own.
+    let threads = unsafe { block_threads() };
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
 
     let loaded = if i < input.len() {
         input.get(i)
@@ -44,7 +47,7 @@ pub unsafe fn reduce_2<T: Element, O: Op<T>>(
     scratch.set(tid, loaded);
     sync_threads();
 
-    let mut s = block_dim_x() / 2;
+    let mut s = threads / 2;
     while s > 0 {
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));

@@ -12,10 +12,11 @@
 //! step, for the sake of 32 lanes that run together anyway. Next:
 //! [`reduce_4`](super::reduce_4).
 
+use super::block_threads;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
 /// Leaves the partial of each block's elements in `output[block]`.
 ///
@@ -32,8 +33,10 @@ pub unsafe fn reduce_3<T: Element, O: Op<T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
-    let second = i + grid_dim_x() as usize * block_dim_x() as usize;
+    // SAFETY: the launch is this function's own.
+    let threads = unsafe { block_threads() };
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
+    let second = i + grid_dim_x() as usize * threads as usize;
 
     // Each of the two may lie past the end; a missing element is the identity, so that every
     // element of `scratch` is written before the tree reads it.
@@ -48,7 +51,7 @@ pub unsafe fn reduce_3<T: Element, O: Op<T>>(
     scratch.set(tid, value);
     sync_threads();
 
-    let mut s = block_dim_x() / 2;
+    let mut s = threads / 2;
     while s > 0 {
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));

@@ -35,9 +35,12 @@ pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
     // No thread may add before the cell holds the identity.
     sync_threads();
 
-    if i < input.len() {
-        scratch.combine_atomic::<O>(0, input.get(i));
-    }
+    let loaded = if i < input.len() {
+        input.get(i)
+    } else {
+        O::IDENTITY
+    };
+    scratch.combine_atomic::<O>(0, loaded);
     // The block's aggregate is complete when its last thread has added.
     sync_threads();
 

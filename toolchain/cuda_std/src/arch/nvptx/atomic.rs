@@ -151,20 +151,40 @@ macro_rules! semantics {
 }
 
 macro_rules! read_modify_write {
-    ($scope:literal, $ty:ident, $class:ident: $($op:ident = $ptx:expr;)*) => { paste! { $(
+    ($scope:tt, $ty:ident, $class:ident: $($op:ident = $ptx:expr;)*) => { paste! { $(
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[inline(always)]
         pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            relaxed!($scope, $op, $ty, order, ptr, value);
             semantics!(order, ptr, atom!($scope, $ptx, $class, value))
         }
     )* } };
 }
 
+/// Returns from the function with LLVM's own read-modify-write where that means what is asked:
+/// relaxed, on an integer, in device scope (which is at least block scope). LLVM passes it the
+/// address of shared memory as it is; assembly takes the generic one and converts it back, of which
+/// ptxas leaves instructions behind when it first combines the values of the lanes.
+macro_rules! relaxed {
+    ("sys", $($rest:tt)*) => {};
+    ($scope:tt, $op:ident, f32, $($rest:tt)*) => {};
+    ($scope:tt, $op:ident, f64, $($rest:tt)*) => {};
+    ($scope:tt, exch, $($rest:tt)*) => { relaxed!(@swap, $($rest)*) };
+    ($scope:tt, $op:ident, $($rest:tt)*) => { paste! { relaxed!(@[<fetch_ $op>], $($rest)*) } };
+    (@$method:ident, $ty:ident, $order:expr, $ptr:expr, $value:expr) => { paste! {
+        if let Ordering::Relaxed = $order {
+            // SAFETY: the caller of the enclosing function promises a pointer valid for the access.
+            let cell = unsafe { core::sync::atomic::[<Atomic $ty:upper>]::from_ptr($ptr) };
+            return cell.$method($value, Ordering::Relaxed);
+        }
+    } };
+}
+
 /// What every type has; `$sum` is its type as `atom.add` calls it.
 macro_rules! number {
-    ($scope:literal, $ty:ident, $class:ident, $sum:literal, $bits:literal) => { paste! {
+    ($scope:tt, $ty:ident, $class:ident, $sum:literal, $bits:literal) => { paste! {
         read_modify_write! { $scope, $ty, $class:
             add = concat!("add.", $sum);
             and = concat!("and.", $bits);
@@ -184,7 +204,7 @@ macro_rules! number {
 }
 
 macro_rules! integer {
-    ($scope:literal, $ty:ident, $class:ident, $order:literal, $sum:literal, $bits:literal) => {
+    ($scope:tt, $ty:ident, $class:ident, $order:literal, $sum:literal, $bits:literal) => {
         number!($scope, $ty, $class, $sum, $bits);
         read_modify_write! { $scope, $ty, $class:
             min = concat!("min.", $order);
@@ -244,7 +264,7 @@ macro_rules! fence {
 }
 
 macro_rules! scope {
-    ($module:ident, $scope:literal) => {
+    ($module:ident, $scope:tt) => {
         pub(crate) mod $module {
             use super::*;
 
