@@ -42,8 +42,10 @@ pub fn measure(cpu: &Device, options: &LadderOptions, started: Started) -> Resul
     say(&format!("{}\n", report.header()))?;
 
     let buffer = cpu.upload(&integers.values)?;
-    let serial: Timed = Box::new(|| timed(|| Ok(serial_sum(black_box(&integers.values)))));
-    let warpfold: Timed = Box::new(|| timed(|| Ok(cpu.sum(black_box(&buffer))?)));
+    let serial = Timed::new("one loop", || {
+        timed(|| Ok(serial_sum(black_box(&integers.values))))
+    });
+    let warpfold = Timed::new("warpfold", || timed(|| Ok(cpu.sum(black_box(&buffer))?)));
     let samples = rounds(&mut [serial, warpfold], integers.sum, WARMUP, REPEATS)?;
     report.fill(samples);
     Ok(report)

@@ -56,26 +56,21 @@ pub fn measure(
     }
     say(&format!("{}\n", report.header()))?;
 
+    // The twins run one after the other and share their scratch: what one element per thread and
+    // the fewest threads need is enough for all.
+    let least = options.threads().into_iter().min().unwrap_or(1) as usize;
+    let partials = twins.map_or(0, |_| input.len().div_ceil(least));
     let bench = Bench {
         gpu,
         input: &input,
         answer: integers.sum,
         before: RefCell::new(gpu.read_ceiling(&input)?),
+        scratch: [gpu.alloc(partials)?, gpu.alloc(partials.div_ceil(least))?],
     };
-    report.ceiling = Some(Row::new("read_ceiling", By::Warpfold));
-    let mut timed = vec![bench.plan(gpu.read_ceiling(&input)?)];
-
-    // The twins run one after the other and can share their scratch: what one element per thread
-    // needs is enough for all.
-    let threads = options.threads();
-    let blocks = |n: usize| n.div_ceil(threads.iter().min().map_or(1, |&least| least as usize));
-    let scratch = match twins {
-        Some(_) => [blocks(input.len()), blocks(blocks(input.len()))],
-        None => [0, 0],
-    };
-    let scratch = [gpu.alloc(scratch[0])?, gpu.alloc(scratch[1])?];
-
-    for &threads in &threads {
+    let ceiling = Row::new("read_ceiling", By::Warpfold);
+    let mut timed = vec![bench.plan(&ceiling, gpu.read_ceiling(&input)?)];
+    report.ceiling = Some(ceiling);
+    for threads in options.threads() {
         for algorithm in rungs(&options.chunks) {
             let plan = plan(gpu, &input, algorithm, threads)?;
             let row = |by| Row {
@@ -85,20 +80,19 @@ pub fn measure(
                 passes: Some(plan.passes().len()),
                 ..Row::new(algorithm.kernel_name(), by)
             };
-            report.rows.push(row(By::Warpfold));
+            let (ours, theirs) = (row(By::Warpfold), row(By::Nvcc));
+            timed.push(bench.plan(&ours, plan));
+            report.rows.push(ours);
             if let Some(peers) = twins {
-                report.rows.push(row(By::Nvcc));
-                let twin = peers.twin(algorithm.kernel_name())?;
-                timed.push(bench.plan(plan));
-                timed.push(bench.twin(twin, threads, chunks(algorithm), &scratch));
-            } else {
-                timed.push(bench.plan(plan));
+                timed.push(bench.twin(&theirs, peers.twin(&theirs.kernel)?, threads));
+                report.rows.push(theirs);
             }
         }
     }
     if let Some(peers) = &peers {
-        report.rows.push(Row::new("DeviceReduce::Sum", By::Cub));
-        timed.push(bench.cub(peers.cub()?)?);
+        let row = Row::new("DeviceReduce::Sum", By::Cub);
+        timed.push(bench.cub(&row, peers.cub()?)?);
+        report.rows.push(row);
     }
 
     let samples = rounds(&mut timed, integers.sum, counts.0, counts.1)?;
@@ -156,47 +150,41 @@ struct Bench<'a> {
     answer: i32,
     /// Read once, untimed, before each timed run.
     before: RefCell<Plan<'a, i32>>,
+    /// The twins' partials, of the odd and of the even passes.
+    scratch: [Buffer<i32>; 2],
 }
 
 impl<'a> Bench<'a> {
     /// One of ours. Its scratch is poisoned, so that every partial must be written anew.
-    fn plan(&'a self, mut plan: Plan<'a, i32>) -> Timed<'a> {
-        Box::new(move || {
+    fn plan(&'a self, row: &Row, mut plan: Plan<'a, i32>) -> Timed<'a> {
+        Timed::new(&row.kernel, move || {
             plan.fill_scratch(poison(self.answer))?;
             self.before.borrow_mut().enqueue()?;
             let ms = self.gpu.time(|| plan.enqueue())?;
-            Ok(Run {
-                ms,
-                answer: plan.result()?,
-            })
+            let answer = plan.result()?;
+            Ok(Run { ms, answer })
         })
     }
 
     /// nvcc's twin of a rung.
-    fn twin(
-        &'a self,
-        twin: Twin<'a>,
-        threads: u32,
-        chunks: Option<u32>,
-        scratch: &[Buffer<i32>; 2],
-    ) -> Timed<'a> {
+    fn twin(&'a self, row: &Row, twin: Twin, threads: u32) -> Timed<'a> {
         let shape = Shape {
             threads,
-            chunks: chunks.unwrap_or(1),
-            partials: [scratch[0].as_device_ptr(), scratch[1].as_device_ptr()],
+            chunks: row.chunks.unwrap_or(1),
+            partials: [0, 1].map(|i: usize| self.scratch[i].as_device_ptr()),
         };
-        self.peer(move |on| {
-            // SAFETY: `peer` vouches for `on`; the scratch lives in `measure` until all rounds are
-            // over, and has as many elements as the fewest threads of the run ask for.
+        self.peer(row, move |on| {
+            // SAFETY: `peer` vouches for `on`; the scratch is this bench's and has as many
+            // elements as the fewest threads of the run ask for (`measure`).
             unsafe { twin.enqueue(on, shape) }
         })
     }
 
     /// CUB's sum, with its temporary storage.
-    fn cub(&'a self, cub: Cub<'a>) -> Result<Timed<'a>> {
+    fn cub(&'a self, row: &Row, cub: Cub) -> Result<Timed<'a>> {
         let bytes = cub.temp_bytes(self.input.len())?;
         let temp = self.gpu.alloc::<i32>(bytes.div_ceil(size_of::<i32>()))?;
-        Ok(self.peer(move |on| {
+        Ok(self.peer(row, move |on| {
             // SAFETY: `peer` vouches for `on`; `temp` has the bytes that CUB asked for and lives
             // as long as this closure.
             unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
@@ -206,10 +194,10 @@ impl<'a> Bench<'a> {
     /// A peer, writing to a result of its own that is wrong before.
     ///
     /// `enqueue` is called with live buffers of this input and its result, on the live stream of
-    /// the device whose context is current ([`Device::time`] makes it so); all three stay until
-    /// the stream has done the work.
-    fn peer(&'a self, enqueue: impl Fn(Launch) -> Result<()> + 'a) -> Timed<'a> {
-        Box::new(move || {
+    /// the device whose context is current ([`Device::time`] makes it so); all stay until the
+    /// stream has done the work (`time` waits for it, and so does a buffer's destructor).
+    fn peer(&'a self, row: &Row, enqueue: impl Fn(Launch) -> Result<()> + 'a) -> Timed<'a> {
+        Timed::new(&row.kernel, move || {
             let result = self.gpu.upload(&[!self.answer])?;
             let on = Launch {
                 input: self.input.as_device_ptr(),
@@ -224,10 +212,8 @@ impl<'a> Bench<'a> {
                 Ok(())
             })?;
             enqueued?;
-            Ok(Run {
-                ms,
-                answer: result.download()?[0],
-            })
+            let answer = result.download()?[0];
+            Ok(Run { ms, answer })
         })
     }
 }

@@ -49,9 +49,6 @@ fn main() -> ExitCode {
 
 /// Whether every answer was right.
 fn ladder(options: &LadderOptions) -> Result<bool> {
-    if let Some(file) = &options.json {
-        check_writable(file)?;
-    }
     let started = Started::now()?;
     let device = match options.device {
         Some(index) => Device::nth(index),
@@ -59,6 +56,9 @@ fn ladder(options: &LadderOptions) -> Result<bool> {
     };
     let device = device.map_err(bad_option)?;
     ladder::check(&device, options)?;
+    if let Some(file) = &options.json {
+        check_writable(file)?;
+    }
     let report = match device.info() {
         Some(info) => ladder::measure(&device, info, options, started)?,
         None => cpu::measure(&device, options, started)?,

@@ -28,7 +28,8 @@ pub struct Built {
 
 /// The loaded peers.
 pub struct Peers {
-    library: Library,
+    /// Never unloaded: the CUDA runtime in it goes with the process.
+    library: &'static Library,
     pub built: Built,
 }
 
@@ -68,7 +69,8 @@ type ErrorStringFn = unsafe extern "C" fn(i32) -> *const c_char;
 
 impl Peers {
     /// Compiles the peers for a device of this compute capability, or takes them from the cache,
-    /// and loads them. The error is the reason for going on without.
+    /// and loads them. The device's context is current on this thread. The error is the reason for
+    /// going on without.
     pub fn build(capability: (u32, u32)) -> Result<Peers> {
         let nvcc = find_nvcc()?;
         let nvcc_version = version(&nvcc)?;
@@ -78,10 +80,11 @@ impl Peers {
         // SOURCE, flags and compiler); its initialisers are CUDA's registration of kernels.
         let library = unsafe { Library::new(&library) }
             .with_context(|| format!("cannot load {}", library.display()))?;
+        let library: &Library = Box::leak(Box::new(library));
         // SAFETY: SOURCE defines `extern "C" int cub_version()`.
         let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
         let cub_version = format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100);
-        Ok(Peers {
+        let peers = Peers {
             library,
             built: Built {
                 nvcc,
@@ -89,47 +92,41 @@ impl Peers {
                 nvcc_flags,
                 cub_version,
             },
-        })
+        };
+        // A runtime that the driver is too old for says so here, not in the middle of a round.
+        peers.cub()?.temp_bytes(1)?;
+        Ok(peers)
     }
 
     /// The twin of the rung that is called `kernel`.
-    pub fn twin(&self, kernel: &str) -> Result<Twin<'_>> {
+    pub fn twin(&self, kernel: &str) -> Result<Twin> {
         // SAFETY: SOURCE defines every `twin_*` with this signature (its two TWIN macros).
         let call = unsafe { self.library.get(format!("twin_{kernel}")) }
             .with_context(|| format!("ladder.cu has no twin of {kernel}"))?;
-        Ok(Twin { peers: self, call })
+        Ok(Twin {
+            library: self.library,
+            call,
+        })
     }
 
     /// CUB's sum of `n` integers.
-    pub fn cub(&self) -> Result<Cub<'_>> {
+    pub fn cub(&self) -> Result<Cub> {
         // SAFETY: SOURCE defines `cub_sum` with this signature.
         let call = unsafe { self.library.get::<CubFn>(c"cub_sum") }?;
-        Ok(Cub { peers: self, call })
-    }
-
-    fn check(&self, status: i32, what: &str) -> Result<()> {
-        if status == 0 {
-            return Ok(());
-        }
-        // SAFETY: SOURCE defines `error_string` with this signature; the text it gives is a
-        // constant of the CUDA runtime and ends in a zero.
-        let text = unsafe {
-            let error_string = self.library.get::<ErrorStringFn>(c"error_string")?;
-            CStr::from_ptr(error_string(status))
-                .to_string_lossy()
-                .into_owned()
-        };
-        bail!("{what}: {text} (CUDA error {status})")
+        Ok(Cub {
+            library: self.library,
+            call,
+        })
     }
 }
 
 /// nvcc's twin of one rung.
-pub struct Twin<'a> {
-    peers: &'a Peers,
-    call: Symbol<'a, TwinFn>,
+pub struct Twin {
+    library: &'static Library,
+    call: Symbol<'static, TwinFn>,
 }
 
-impl Twin<'_> {
+impl Twin {
     /// Launches every pass on the stream; allocates nothing and does not wait.
     ///
     /// # Safety
@@ -157,17 +154,17 @@ impl Twin<'_> {
                 on.stream,
             )
         };
-        self.peers.check(status, "nvcc's twin")
+        check(self.library, status, "nvcc's twin")
     }
 }
 
 /// `cub::DeviceReduce::Sum`.
-pub struct Cub<'a> {
-    peers: &'a Peers,
-    call: Symbol<'a, CubFn>,
+pub struct Cub {
+    library: &'static Library,
+    call: Symbol<'static, CubFn>,
 }
 
-impl Cub<'_> {
+impl Cub {
     /// Bytes of temporary storage for `n` integers.
     pub fn temp_bytes(&self, n: usize) -> Result<usize> {
         let mut bytes = 0;
@@ -183,8 +180,11 @@ impl Cub<'_> {
                 stream,
             )
         };
-        self.peers
-            .check(status, "cub::DeviceReduce::Sum, temporary storage")?;
+        check(
+            self.library,
+            status,
+            "cub::DeviceReduce::Sum, temporary storage",
+        )?;
         Ok(bytes)
     }
 
@@ -205,8 +205,23 @@ impl Cub<'_> {
                 on.stream,
             )
         };
-        self.peers.check(status, "cub::DeviceReduce::Sum")
+        check(self.library, status, "cub::DeviceReduce::Sum")
     }
+}
+
+fn check(library: &Library, status: i32, what: &str) -> Result<()> {
+    if status == 0 {
+        return Ok(());
+    }
+    // SAFETY: SOURCE defines `error_string` with this signature; the text it gives is a constant of
+    // the CUDA runtime and ends in a zero.
+    let text = unsafe {
+        let error_string = library.get::<ErrorStringFn>(c"error_string")?;
+        CStr::from_ptr(error_string(status))
+            .to_string_lossy()
+            .into_owned()
+    };
+    bail!("{what}: {text} (CUDA error {status})")
 }
 
 fn find_nvcc() -> Result<PathBuf> {

@@ -25,7 +25,7 @@ impl Report {
         match &self.peers {
             None => {}
             Some(Peers::Built(built)) => lines.push(format!(
-                "peers    nvcc {} ({}), {}; CUB {}",
+                "peers    nvcc {} ({}), {}; CUB {}, default policy",
                 built.nvcc_version,
                 built.nvcc.display(),
                 built.nvcc_flags.join(" "),
@@ -34,9 +34,9 @@ impl Report {
             Some(Peers::Absent(reason)) => lines.push(format!("peers    none: {reason}")),
         }
         lines.push(format!(
-            "data     {} random i32, {:.3} GB, seed {}, exact sum {} (wrapped to i32)",
+            "data     {} random i32, {} bytes, seed {}, exact sum {} (wrapped to i32)",
             thousands(self.n as u64),
-            self.bytes() as f64 / 1e9,
+            thousands(self.bytes()),
             self.seed,
             self.answer
         ));

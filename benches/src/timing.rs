@@ -1,6 +1,6 @@
 //! Rounds of timed runs, and what a row of samples comes to.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 
 /// What one run of one row took and gave.
@@ -11,7 +11,20 @@ pub struct Run {
 
 /// One row: does its work once and says how long that took. Whatever is needed to make the answer
 /// trustworthy (poisoning the result beforehand) is part of the call, outside the time.
-pub type Timed<'a> = Box<dyn FnMut() -> Result<Run> + 'a>;
+pub struct Timed<'a> {
+    name: String,
+    run: Box<dyn FnMut() -> Result<Run> + 'a>,
+}
+
+impl<'a> Timed<'a> {
+    /// `name` is for errors.
+    pub fn new(name: impl Into<String>, run: impl FnMut() -> Result<Run> + 'a) -> Timed<'a> {
+        Timed {
+            name: name.into(),
+            run: Box::new(run),
+        }
+    }
+}
 
 /// All runs of one row.
 #[derive(Debug, Default, PartialEq)]
@@ -51,7 +64,7 @@ pub fn rounds(
     let mut samples: Vec<Samples> = rows.iter().map(|_| Samples::default()).collect();
     for round in 0..warmup + repeats {
         for (row, samples) in rows.iter_mut().zip(&mut samples) {
-            let run = row()?;
+            let run = (row.run)().with_context(|| row.name.clone())?;
             if run.answer != answer {
                 let of = warmup + repeats;
                 samples
@@ -134,7 +147,7 @@ mod tests {
         let log = RefCell::new(String::new());
         let row = |name: char, ms: f64| -> Timed {
             let log = &log;
-            Box::new(move || {
+            Timed::new("row", move || {
                 log.borrow_mut().push(name);
                 Ok(Run { ms, answer: 42 })
             })
@@ -160,7 +173,7 @@ mod tests {
     #[test]
     fn one_wrong_run_takes_the_rows_time_away() {
         let mut calls = 0;
-        let row: Timed = Box::new(|| {
+        let row = Timed::new("row", || {
             calls += 1;
             Ok(Run {
                 ms: 1.0,
@@ -183,7 +196,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_in_the_warmup_counts() {
         let mut calls = 0;
-        let row: Timed = Box::new(|| {
+        let row = Timed::new("row", || {
             calls += 1;
             Ok(Run {
                 ms: 1.0,
@@ -195,10 +208,10 @@ mod tests {
 
     #[test]
     fn a_run_that_fails_ends_the_rounds() {
-        let row: Timed = Box::new(|| anyhow::bail!("launch failed"));
+        let row = Timed::new("reduce_2", || anyhow::bail!("launch failed"));
         assert_eq!(
-            rounds(&mut [row], 0, 1, 3).unwrap_err().to_string(),
-            "launch failed"
+            format!("{:#}", rounds(&mut [row], 0, 1, 3).unwrap_err()),
+            "reduce_2: launch failed"
         );
     }
 }
