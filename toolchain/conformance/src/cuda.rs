@@ -10,7 +10,6 @@ use cust::error::CudaError;
 use cust::function::{BlockSize, GridSize};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::{Stream, StreamFlags};
-use libcuda as _; // the driver's symbols
 
 use crate::backend::{Backend, BackendError};
 use crate::case::Launch;
@@ -47,8 +46,13 @@ pub fn describe() -> Result<Description, BackendError> {
 }
 
 fn first_device() -> Result<Device, BackendError> {
-    cust::init(cust::CudaFlags::empty()).map_err(setup("no CUDA device"))?;
-    Device::get_device(0).map_err(setup("no CUDA device"))
+    const STEP: &str = "no CUDA device";
+    libcuda::driver().map_err(|error| BackendError::Setup {
+        step: STEP,
+        cause: error.to_string(),
+    })?;
+    cust::init(cust::CudaFlags::empty()).map_err(setup(STEP))?;
+    Device::get_device(0).map_err(setup(STEP))
 }
 
 fn setup(step: &'static str) -> impl Fn(CudaError) -> BackendError {

@@ -6,6 +6,14 @@ use rand::{RngExt, rngs::StdRng};
 /// A scalar type which kernels are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
+    /// 8-bit signed integer.
+    I8,
+    /// 8-bit unsigned integer.
+    U8,
+    /// 16-bit signed integer.
+    I16,
+    /// 16-bit unsigned integer.
+    U16,
     /// 32-bit signed integer.
     I32,
     /// 32-bit unsigned integer.
@@ -22,11 +30,19 @@ pub enum Element {
     F16,
     /// 16-bit float, 8 exponent bits.
     Bf16,
+    /// 128-bit signed integer, of which a word determines both halves.
+    I128,
+    /// 128-bit unsigned integer, of which a word determines both halves.
+    U128,
 }
 
 impl Element {
     /// Every type that a lane can pass to another.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
+        Self::I8,
+        Self::U8,
+        Self::I16,
+        Self::U16,
         Self::I32,
         Self::U32,
         Self::F32,
@@ -35,11 +51,17 @@ impl Element {
         Self::F64,
         Self::F16,
         Self::Bf16,
+        Self::I128,
+        Self::U128,
     ];
 
     /// The name used in kernels and trials.
     pub fn name(self) -> &'static str {
         match self {
+            Self::I8 => "i8",
+            Self::U8 => "u8",
+            Self::I16 => "i16",
+            Self::U16 => "u16",
             Self::I32 => "i32",
             Self::U32 => "u32",
             Self::F32 => "f32",
@@ -48,15 +70,18 @@ impl Element {
             Self::F64 => "f64",
             Self::F16 => "f16",
             Self::Bf16 => "bf16",
+            Self::I128 => "i128",
+            Self::U128 => "u128",
         }
     }
 
-    /// Size in bits.
+    /// Bits of a word which hold a value.
     pub fn bits(self) -> u32 {
         match self {
-            Self::F16 | Self::Bf16 => 16,
+            Self::I8 | Self::U8 => 8,
+            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 16,
             Self::I32 | Self::U32 | Self::F32 => 32,
-            Self::I64 | Self::U64 | Self::F64 => 64,
+            Self::I64 | Self::U64 | Self::F64 | Self::I128 | Self::U128 => 64,
         }
     }
 
@@ -65,7 +90,7 @@ impl Element {
         matches!(self, Self::F32 | Self::F64 | Self::F16 | Self::Bf16)
     }
 
-    /// The bits of a word which hold a value.
+    /// Those bits.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
@@ -105,20 +130,6 @@ impl Element {
             Self::F64 => value.to_bits(),
             Self::F16 => u64::from(f16::from_f64(value).to_bits()),
             _ => u64::from(bf16::from_f64(value).to_bits()),
-        }
-    }
-
-    /// A value as a person would write it, for messages.
-    pub fn show(self, bits: u64) -> String {
-        match self {
-            Self::I32 => (bits as i32).to_string(),
-            Self::U32 => (bits as u32).to_string(),
-            Self::I64 => (bits as i64).to_string(),
-            Self::U64 => bits.to_string(),
-            Self::F32 => format!("{:?}", f32::from_bits(bits as u32)),
-            Self::F64 => format!("{:?}", f64::from_bits(bits)),
-            Self::F16 => format!("{:?}", f16::from_bits(bits as u16)),
-            Self::Bf16 => format!("{:?}", bf16::from_bits(bits as u16)),
         }
     }
 

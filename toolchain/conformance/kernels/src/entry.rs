@@ -14,7 +14,9 @@
 use crate::atomic::{Block, Device, Global, Scope, Shared, System, coherence, contend, reduce};
 use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
-use crate::{barrier, convergence, float16, index, large, litmus, shared, shuffle, trap, vote};
+use crate::{
+    barrier, convergence, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
+};
 use cuda_std::kernel;
 use cuda_std::{bf16, f16};
 
@@ -89,7 +91,7 @@ macro_rules! entries {
     };
 }
 
-entries!(SHUFFLE: [i32 u32 f32 i64 u64 f64 f16 bf16] {
+entries!(SHUFFLE: [i8 u8 i16 u16 i32 u32 f32 i64 u64 f64 f16 bf16 i128 u128] {
     shuffle_down = shuffle::lanes::<shuffle::Down, T>;
     shuffle_up = shuffle::lanes::<shuffle::Up, T>;
     shuffle_xor = shuffle::lanes::<shuffle::Xor, T>;
@@ -156,6 +158,8 @@ entries!(SINGLE: {
     thread_indexes = index::indexes;
     activemask = index::activemask;
 
+    memory_spaces = memory::spaces;
+
     barrier_rotate = barrier::rotate;
     barrier_count = barrier::votes::<barrier::Count>;
     barrier_and = barrier::votes::<barrier::And>;
@@ -175,6 +179,9 @@ entries!(SINGLE: {
     litmus_blocks_device_fence = message_passing::<litmus::DeviceFence, Blocks>;
     litmus_blocks_grid_fence = message_passing::<litmus::GridFence, Blocks>;
     litmus_blocks_system_fence = message_passing::<litmus::SystemFence, Blocks>;
+    litmus_blocks_device_thread_fence = message_passing::<litmus::DeviceThreadFence, Blocks>;
+    litmus_blocks_system_thread_fence = message_passing::<litmus::SystemThreadFence, Blocks>;
+    litmus_halves_block_thread_fence = message_passing::<litmus::BlockThreadFence, Halves>;
     litmus_blocks_device_store = message_passing::<litmus::DeviceStore, Blocks>;
     litmus_blocks_system_store = message_passing::<litmus::SystemStore, Blocks>;
     litmus_blocks_add = message_passing::<litmus::Add, Blocks>;
@@ -223,6 +230,6 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         assert!(find("shuffle_down_bf16").is_some());
-        assert!(find("shuffle_down_u8").is_none());
+        assert!(find("shuffle_down_u7").is_none());
     }
 }

@@ -1,11 +1,13 @@
 //! Who a thread is: the special registers, and what `cuda_std` computes from them.
 
 use crate::io::{Io, global_thread};
+use cuda_std::glam::UVec3;
 use cuda_std::{thread, warp};
 
 /// Words which a thread writes in [`indexes`]: its index, the block's index, the
-/// block's and the grid's sizes in x, y and z, its number in the grid, its lane.
-pub const OUTPUT: usize = 14;
+/// block's and the grid's sizes in x, y and z; `index`, `index_1d`, `index_2d` and
+/// `index_3d`; its lane, whether it is `first`, whether the vector forms agree.
+pub const OUTPUT: usize = 22;
 
 /// Every thread writes where it is, at the place that follows from it.
 ///
@@ -48,8 +50,31 @@ pub unsafe fn indexes(io: Io) {
             io.write(start + 3 * i + axis, number.into());
         }
     }
-    io.write(start + 12, u64::from(thread::index()));
-    io.write(start + 13, warp::lane_id().into());
+    let (plane, space) = (thread::index_2d(), thread::index_3d());
+    let vectors = [
+        (thread::thread_idx(), thread_index),
+        (thread::block_idx(), block_index),
+        (thread::block_dim(), block_size),
+        (thread::grid_dim(), grid_size),
+    ];
+    let rest = [
+        thread::index(),
+        thread::index_1d(),
+        plane.x,
+        plane.y,
+        space.x,
+        space.y,
+        space.z,
+        warp::lane_id(),
+        thread::first().into(),
+        vectors
+            .iter()
+            .all(|(vector, [x, y, z])| *vector == UVec3::new(*x, *y, *z))
+            .into(),
+    ];
+    for (i, &number) in rest.iter().enumerate() {
+        io.write(start + 12 + i, number.into());
+    }
 }
 
 /// Each thread whose input word is odd writes `activemask` as it sees it there, the

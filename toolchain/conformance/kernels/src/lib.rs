@@ -23,6 +23,7 @@ pub mod index;
 pub mod io;
 pub mod large;
 pub mod litmus;
+pub mod memory;
 pub mod shared;
 pub mod shuffle;
 pub mod trap;

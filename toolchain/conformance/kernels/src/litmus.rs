@@ -8,7 +8,7 @@
 use core::sync::atomic::Ordering;
 
 use crate::io::{Io, block, block_thread, block_threads};
-use cuda_std::atomic::{AtomicU32, BlockAtomicU32, SystemAtomicU32};
+use cuda_std::atomic::{AtomicU32, BlockAtomicU32, SystemAtomicU32, mid};
 use cuda_std::thread;
 
 /// Words of scratch memory for a turn of a pair: two sectors of a cache.
@@ -117,10 +117,10 @@ macro_rules! signals {
 
 /// A relaxed load, then a fence if the flag is up.
 macro_rules! fenced {
-    ($flag:ident, $fence:ident) => {{
+    ($flag:ident, $fence:expr) => {{
         let up = $flag.load(Ordering::Relaxed) != 0;
         if up {
-            thread::$fence();
+            $fence;
         }
         up
     }};
@@ -138,19 +138,32 @@ signals! {
     /// `block_fence` between relaxed accesses.
     BlockFence(BlockAtomicU32): |flag|
         raise { thread::block_fence(); flag.store(1, Ordering::Relaxed) },
-        is_up fenced!(flag, block_fence);
+        is_up fenced!(flag, thread::block_fence());
     /// `device_fence` between relaxed accesses.
     DeviceFence(AtomicU32): |flag|
         raise { thread::device_fence(); flag.store(1, Ordering::Relaxed) },
-        is_up fenced!(flag, device_fence);
+        is_up fenced!(flag, thread::device_fence());
     /// `grid_fence` between relaxed accesses.
     GridFence(AtomicU32): |flag|
         raise { thread::grid_fence(); flag.store(1, Ordering::Relaxed) },
-        is_up fenced!(flag, grid_fence);
+        is_up fenced!(flag, thread::grid_fence());
     /// `system_fence` between relaxed accesses.
     SystemFence(SystemAtomicU32): |flag|
         raise { thread::system_fence(); flag.store(1, Ordering::Relaxed) },
-        is_up fenced!(flag, system_fence);
+        is_up fenced!(flag, thread::system_fence());
+
+    /// `mid::block_thread_fence` between relaxed accesses.
+    BlockThreadFence(BlockAtomicU32): |flag|
+        raise { mid::block_thread_fence(Ordering::Release); flag.store(1, Ordering::Relaxed) },
+        is_up fenced!(flag, mid::block_thread_fence(Ordering::Acquire));
+    /// `mid::device_thread_fence` between relaxed accesses.
+    DeviceThreadFence(AtomicU32): |flag|
+        raise { mid::device_thread_fence(Ordering::Release); flag.store(1, Ordering::Relaxed) },
+        is_up fenced!(flag, mid::device_thread_fence(Ordering::Acquire));
+    /// `mid::system_thread_fence` between relaxed accesses.
+    SystemThreadFence(SystemAtomicU32): |flag|
+        raise { mid::system_thread_fence(Ordering::AcqRel); flag.store(1, Ordering::Relaxed) },
+        is_up fenced!(flag, mid::system_thread_fence(Ordering::AcqRel));
 
     /// A release store and an acquire load of block scope.
     BlockStore(BlockAtomicU32): |flag|
@@ -253,7 +266,7 @@ pub unsafe fn store_buffering<const FENCES: bool>(io: Io) {
         };
         let up = if FENCES {
             mine.store(1, Ordering::Relaxed);
-            cuda_std::atomic::mid::device_thread_fence(Ordering::SeqCst);
+            mid::device_thread_fence(Ordering::SeqCst);
             other.load(Ordering::Relaxed)
         } else {
             mine.store(1, Ordering::SeqCst);

@@ -29,7 +29,9 @@ macro_rules! value {
 }
 
 value! {
+    i8: u8, |bits| bits as i8, |value| value as u8;
     u8: u8, |bits| bits, |value| value;
+    i16: u16, |bits| bits as i16, |value| value as u16;
     u16: u16, |bits| bits, |value| value;
     u32: u32, |bits| bits, |value| value;
     u64: u64, |bits| bits, |value| value;
@@ -39,6 +41,34 @@ value! {
     f64: u64, f64::from_bits, f64::to_bits;
     f16: u16, f16::from_bits, f16::to_bits;
     bf16: u16, bf16::from_bits, bf16::to_bits;
+}
+
+/// The low half holds the word and the high half its complement. When that does not
+/// hold any more, the word is not the one it was.
+impl Value for u128 {
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        u128::from(!word) << 64 | u128::from(word)
+    }
+
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        let (low, high) = (self as u64, (self >> 64) as u64);
+        low ^ high ^ !low
+    }
+}
+
+/// As the `u128` of the same bits.
+impl Value for i128 {
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        u128::from_word(word) as i128
+    }
+
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        (self as u128).to_word()
+    }
 }
 
 #[cfg(test)]
@@ -72,5 +102,9 @@ mod tests {
         there_and_back::<u64>(64);
         there_and_back::<i64>(64);
         there_and_back::<f64>(64);
+        there_and_back::<i8>(8);
+        there_and_back::<i16>(16);
+        there_and_back::<u128>(64);
+        there_and_back::<i128>(64);
     }
 }

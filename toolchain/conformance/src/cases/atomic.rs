@@ -344,8 +344,9 @@ fn tickets(subject: Subject, rng: &mut StdRng) -> Case {
                 given.sort_unstable();
                 if let Some(i) = (0..each).find(|&i| given[i] != number(i)) {
                     return Err(format!(
-                        "address {address}: ticket {i} is {}, of {each}",
-                        element.show(given[i])
+                        "address {address}: ticket {i} of {each} is {:#x} in place of {:#x}",
+                        given[i],
+                        number(i)
                     ));
                 }
             }

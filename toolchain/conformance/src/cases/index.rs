@@ -33,6 +33,9 @@ pub fn trials() -> Vec<Trial> {
                 .map(|(grid, block)| indexes(grid, block, rng))
                 .collect()
         }),
+        Trial::new("memory/spaces", |rng| {
+            [0, 8, 4096].map(|bytes| spaces(bytes, rng)).into()
+        }),
         Trial::new("warp/activemask", |rng| {
             (0..4).map(|_| activemask(rng)).collect()
         }),
@@ -52,8 +55,12 @@ fn indexes(grid: [u32; 3], block: [u32; 3], rng: &mut StdRng) -> Case {
         for (in_block, thread_index) in positions(block).enumerate() {
             let parts = [thread_index, block_index, block, grid].concat();
             words.extend(parts.iter().map(|&part| Word::Is(part.into())));
-            words.push(Word::Is(number.into()));
-            words.push(Word::Is((in_block % 32) as u64));
+            let among_all: [u32; 3] =
+                std::array::from_fn(|axis| block_index[axis] * block[axis] + thread_index[axis]);
+            let [x, y, z] = among_all;
+            let (lane, first) = (in_block as u32 % 32, u32::from(number == 0));
+            let rest = [number, x, x, y, x, y, z, lane, first, 1];
+            words.extend(rest.iter().map(|&part| Word::Is(part.into())));
             number += 1;
         }
     }
@@ -69,16 +76,62 @@ fn indexes(grid: [u32; 3], block: [u32; 3], rng: &mut StdRng) -> Case {
         scratch_bytes: 0,
         expectation: Expectation::words(words, |i| {
             const PARTS: [&str; 4] = ["thread_idx", "block_idx", "block_dim", "grid_dim"];
+            const REST: [&str; 10] = [
+                "index",
+                "index_1d",
+                "index_2d.x",
+                "index_2d.y",
+                "index_3d.x",
+                "index_3d.y",
+                "index_3d.z",
+                "lane_id",
+                "first",
+                "vector forms",
+            ];
             let thread = i / kernel::OUTPUT;
-            match i % kernel::OUTPUT {
-                12 => format!("thread {thread} thread::index"),
-                13 => format!("thread {thread} warp::lane_id"),
-                part => format!(
+            let part = i % kernel::OUTPUT;
+            match part.checked_sub(12) {
+                None => format!(
                     "thread {thread} {}.{}",
                     PARTS[part / 3],
                     ["x", "y", "z"][part % 3]
                 ),
+                Some(rest) => format!("thread {thread} {}", REST[rest]),
             }
+        }),
+    }
+}
+
+/// Which memory pointers to global, dynamic shared, static shared and local memory point
+/// at, there and back, and how much shared memory there is: the sum of both kinds, which
+/// the device may round up and add to.
+fn spaces(bytes: u32, rng: &mut StdRng) -> Case {
+    use conformance_kernels::memory::{GLOBAL, LOCAL, RETURNS, SHARED, STATIC_BYTES};
+    const SURPLUS: u64 = 2048;
+    let dynamic = u64::from(bytes);
+    let pointers = [GLOBAL, SHARED, SHARED, LOCAL].map(|space| space | RETURNS);
+    let least = dynamic + STATIC_BYTES;
+    Case {
+        name: format!("{bytes} bytes of dynamic shared memory"),
+        launches: vec![Launch::new("memory_spaces", 1, 1).shared_bytes(bytes)],
+        input: vec![],
+        output: sentinels(rng, pointers.len() + 2),
+        scratch_bytes: 0,
+        expectation: Expectation::property(move |got| {
+            let (spaces, sizes) = got.split_at(pointers.len());
+            if spaces != pointers {
+                return Err(format!(
+                    "pointers to global, dynamic, static and local memory: expected {pointers:x?}, \
+                     got {spaces:x?}"
+                ));
+            }
+            if sizes[0] != dynamic || !(least..=least + SURPLUS).contains(&sizes[1]) {
+                return Err(format!(
+                    "shared memory, dynamic and in all: expected {dynamic} and at least {least} \
+                     bytes, got {sizes:?}"
+                ));
+            }
+            Ok(())
         }),
     }
 }

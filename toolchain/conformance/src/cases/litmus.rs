@@ -13,10 +13,12 @@ const TURNS: usize = 200;
 /// wait for each other.
 const BLOCKS: u32 = 96;
 
-const BETWEEN_BLOCKS: [&str; 10] = [
+const BETWEEN_BLOCKS: [&str; 12] = [
     "device_fence",
     "grid_fence",
     "system_fence",
+    "device_thread_fence",
+    "system_thread_fence",
     "device_store",
     "system_store",
     "add",
@@ -26,7 +28,13 @@ const BETWEEN_BLOCKS: [&str; 10] = [
     "seq_cst",
 ];
 
-const INSIDE_BLOCKS: [&str; 4] = ["block_fence", "block_store", "device_fence", "device_store"];
+const INSIDE_BLOCKS: [&str; 5] = [
+    "block_fence",
+    "block_thread_fence",
+    "block_store",
+    "device_fence",
+    "device_store",
+];
 
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();

@@ -80,7 +80,7 @@ macro_rules! float {
 /// and `Max`: there the ISA leaves a choice that this model does not.
 ///
 /// # Panics
-/// On the half types, which have no such instruction here.
+/// On the types of other sizes than 32 and 64 bits, which have no such instruction here.
 pub fn apply(element: Element, operation: Operation, a: u64, b: u64) -> u64 {
     match element {
         Element::I32 => integer!(i32, operation, a, b) as u32 as u64,
@@ -89,7 +89,7 @@ pub fn apply(element: Element, operation: Operation, a: u64, b: u64) -> u64 {
         Element::U64 => integer!(u64, operation, a, b),
         Element::F32 => float!(f32, u32, operation, a, b) as u64,
         Element::F64 => float!(f64, u64, operation, a, b),
-        Element::F16 | Element::Bf16 => panic!("no {operation:?} of {}", element.name()),
+        _ => panic!("no {operation:?} of {}", element.name()),
     }
 }
 

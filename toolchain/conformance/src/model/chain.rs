@@ -8,8 +8,6 @@
 //! as it was found (but for the two ends) and all edges hang together. The test
 //! holds for every operation, type and schedule, with no tolerance.
 
-use std::collections::HashMap;
-
 /// One atomic operation: the value it found and the value it left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
@@ -24,23 +22,32 @@ pub struct Step {
 /// # Errors
 /// A sentence naming a value at which the chain breaks.
 pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
-    // Times found minus times left. The address starts as if left once, and its
-    // last value as if found once.
-    let mut balance: HashMap<u64, i64> = HashMap::new();
-    *balance.entry(first).or_default() -= 1;
-    *balance.entry(last).or_default() += 1;
+    let mut values = vec![first, last];
+    values.extend(steps.iter().flat_map(|step| [step.found, step.left]));
+    values.sort_unstable();
+    values.dedup();
+    let number = |value| values.partition_point(|&other| other < value);
+
+    // Times found minus times left. The address starts as if left once, and its last
+    // value as if found once.
+    let mut balance = vec![0_i64; values.len()];
+    // Values that hang together point, over others, to the same one.
+    let mut parents: Vec<usize> = (0..values.len()).collect();
+    balance[number(first)] -= 1;
+    balance[number(last)] += 1;
     for step in steps {
-        *balance.entry(step.found).or_default() += 1;
-        *balance.entry(step.left).or_default() -= 1;
+        let (found, left) = (number(step.found), number(step.left));
+        balance[found] += 1;
+        balance[left] -= 1;
+        let (a, b) = (root(&mut parents, found), root(&mut parents, left));
+        parents[a] = b;
     }
-    if let Some((value, surplus)) = balance
-        .iter()
-        .filter(|(_, surplus)| **surplus != 0)
-        .min_by_key(|(value, _)| **value)
-    {
-        let found = steps.iter().filter(|s| s.found == *value).count();
-        let left = steps.iter().filter(|s| s.left == *value).count();
-        let verdict = if *surplus > 0 {
+
+    if let Some(i) = balance.iter().position(|&surplus| surplus != 0) {
+        let value = values[i];
+        let found = steps.iter().filter(|step| step.found == value).count();
+        let left = steps.iter().filter(|step| step.left == value).count();
+        let verdict = if balance[i] > 0 {
             "found more often than it was there"
         } else {
             "overwritten unseen"
@@ -51,28 +58,28 @@ pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
             steps.len()
         ));
     }
-
-    let mut onward: HashMap<u64, Vec<u64>> = HashMap::new();
-    for step in steps {
-        onward.entry(step.found).or_default().push(step.left);
-    }
-    // In a balanced graph everything weakly connected is reachable from the start.
-    let mut open = vec![first];
-    let mut reached = 0;
-    while let Some(value) = open.pop() {
-        let next = onward.remove(&value).unwrap_or_default();
-        reached += next.len();
-        open.extend(next);
-    }
-    if reached == steps.len() {
+    let start = root(&mut parents, number(first));
+    let apart = steps
+        .iter()
+        .filter(|step| root(&mut parents, number(step.found)) != start)
+        .count();
+    if apart == 0 {
         Ok(())
     } else {
         Err(format!(
-            "{} of {} operations cannot be reached from the first value {first:#x}",
-            steps.len() - reached,
+            "{apart} of {} operations cannot be reached from the first value {first:#x}",
             steps.len()
         ))
     }
+}
+
+/// The value that `value` points to in the end; halves the way on the way.
+fn root(parents: &mut [usize], mut value: usize) -> usize {
+    while parents[value] != value {
+        parents[value] = parents[parents[value]];
+        value = parents[value];
+    }
+    value
 }
 
 #[cfg(test)]
