@@ -44,16 +44,21 @@ fn main() -> ExitCode {
             Err(error) => println!("{error}"),
         }
     }
-    let trials = MODULES
+    let capability = device.as_ref().map(|device| device.capability);
+    let mut trials: Vec<Trial> = MODULES
         .iter()
-        .flat_map(|module| {
-            trials(
-                module,
-                seed,
-                device.as_ref().map(|device| device.capability),
-            )
-        })
+        .flat_map(|module| executed(module, seed, capability))
         .collect();
+    // What a panic becomes does not depend on the architecture, and each costs a process.
+    let newest = MODULES
+        .iter()
+        .rfind(|module| refusal(module, capability).is_none())
+        .or(MODULES.last());
+    trials.extend(
+        newest
+            .into_iter()
+            .flat_map(|module| trapped(module, capability)),
+    );
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -66,36 +71,60 @@ fn seed() -> Result<u64, String> {
     }
 }
 
-/// The trials of one module, to run or to ignore.
-fn trials(
-    module: &'static Module,
-    seed: u64,
-    device: Result<(u32, u32), &BackendError>,
-) -> Vec<Trial> {
-    let reason = match device {
+/// Compute capability of the device, or why there is none.
+type Capability<'a> = Result<(u32, u32), &'a BackendError>;
+
+/// Why the device does not execute a module.
+fn refusal(module: &Module, device: Capability) -> Option<String> {
+    match device {
         Ok(capability) if capability >= module.capability => None,
         Ok((major, minor)) => Some(format!(
             "the device has compute capability {major}.{minor}, {} needs {}.{}",
             module.name, module.capability.0, module.capability.1
         )),
-        Err(error) => Some(error.to_string()),
-    };
-    let prefix = module.name;
-    let runs = cases::trials().into_iter().map(|trial| {
-        let reason = reason.clone();
-        Trial::ignorable_test(format!("{prefix}/{}", trial.name), move || match reason {
-            Some(reason) => Ok(Completion::ignored_with(reason)),
-            None => run(module, &trial, seed),
+        // The first line says what was tried.
+        Err(_) => Some("no CUDA device".into()),
+    }
+}
+
+/// A test named after its module, which runs unless there is a reason not to.
+fn test(
+    module: &Module,
+    name: &str,
+    refusal: Option<String>,
+    run: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(format!("{}/{name}", module.name), move || match refusal {
+        Some(reason) => Ok(Completion::ignored_with(reason)),
+        None => run(),
+    })
+}
+
+/// Every trial with a module.
+fn executed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial> {
+    let refusal = refusal(module, device);
+    cases::trials()
+        .into_iter()
+        .map(|trial| {
+            let name = trial.name.clone();
+            test(module, &name, refusal.clone(), move || {
+                run(module, &trial, seed)
+            })
         })
-    });
-    let traps = cases::traps().into_iter().map(|trap| {
-        let reason = reason.clone();
-        Trial::ignorable_test(format!("{prefix}/{}", trap.name), move || match reason {
-            Some(reason) => Ok(Completion::ignored_with(reason)),
-            None => trapped(module, &trap),
+        .collect()
+}
+
+/// Every trap with a module.
+fn trapped(module: &'static Module, device: Capability) -> Vec<Trial> {
+    let refusal = refusal(module, device);
+    cases::traps()
+        .into_iter()
+        .map(|trap| {
+            test(module, trap.name, refusal.clone(), move || {
+                spring_in_child(module, &trap)
+            })
         })
-    });
-    runs.chain(traps).collect()
+        .collect()
 }
 
 /// The backend of a module, loaded at its first use.
@@ -126,7 +155,7 @@ fn run(module: &'static Module, trial: &cases::Trial, seed: u64) -> Result<Compl
 }
 
 /// Springs a trap in a child process, whose context dies with it.
-fn trapped(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
+fn spring_in_child(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
     let child = Command::new(env::current_exe()?)
         .env(TRAP, format!("{} {}", module.name, trap.name))
         .output()?;

@@ -2,6 +2,8 @@
 //! what is refused.
 
 use super::*;
+use crate::case::Expectation;
+use conformance_kernels::atomic as kernel;
 use rand::SeedableRng;
 
 const SUBJECT: Subject = Subject {

@@ -1,0 +1,170 @@
+//! Operations whose old values are kept.
+
+use conformance_kernels::atomic::{self as kernel, operation as code, ordering};
+use rand::{RngExt, rngs::StdRng};
+
+use super::{Shape, Subject, THREADS};
+use crate::case::{Case, Expectation};
+use crate::element::Element;
+use crate::model::arithmetic::{Operation, apply};
+use crate::model::chain::{self, Step};
+
+/// What is done with them.
+#[derive(Clone, Copy)]
+pub enum Action {
+    /// A `fetch_*` or `swap`, with the kernel's code.
+    Fetch(u64, Operation),
+    /// `compare_exchange` until it succeeds.
+    Update,
+    /// One `compare_exchange`, which may fail.
+    Circle,
+}
+
+impl Action {
+    fn code(self) -> u64 {
+        match self {
+            Self::Fetch(code, _) => code,
+            Self::Update => code::UPDATE,
+            Self::Circle => code::CIRCLE,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fetch(_, operation) => operation.name(),
+            Self::Update => "compare_exchange loop",
+            Self::Circle => "compare_exchange",
+        }
+    }
+
+    /// A first value or an operand.
+    fn value(self, element: Element, rng: &mut StdRng) -> u64 {
+        match self {
+            Self::Fetch(_, Operation::Add | Operation::Sub | Operation::Min | Operation::Max) => {
+                element.number(rng)
+            }
+            Self::Circle => rng.random_range(0..4),
+            _ => element.any_bits(rng),
+        }
+    }
+
+    /// The step that an operation must have been, from its old value and success.
+    pub fn step(
+        self,
+        element: Element,
+        operand: u64,
+        old: u64,
+        success: u64,
+    ) -> Result<Step, String> {
+        let left = match (self, success) {
+            (Self::Fetch(_, operation), kernel::SUCCESS) => apply(element, operation, old, operand),
+            (Self::Update, kernel::SUCCESS) => kernel::mix(old, operand) & element.mask(),
+            (Self::Circle, kernel::SUCCESS) if old == operand => kernel::next_on_circle(old),
+            (Self::Circle, kernel::FAILURE) if old != operand => old,
+            _ => {
+                return Err(format!(
+                    "operand {operand:#x}, old value {old:#x}: success reported as {success:#x}"
+                ));
+            }
+        };
+        Ok(Step { found: old, left })
+    }
+}
+
+/// Old values must form one chain at each address, and nothing beside it may change.
+pub fn contend(
+    subject: Subject,
+    action: Action,
+    (ordering_name, ordering): (&str, u64),
+    shape: Shape,
+    rng: &mut StdRng,
+) -> Case {
+    let element = subject.element;
+    let (launch, addresses) = subject.launch("atomic", [action.code(), ordering], shape);
+    let first: Vec<u64> = (0..addresses).map(|_| action.value(element, rng)).collect();
+    let turns = shape.blocks * THREADS * shape.rounds;
+    let mut input = Vec::new();
+    let mut places = Vec::new();
+    for turn in 0..turns {
+        let operand = action.value(element, rng);
+        let (address, place) = subject.address(turn, shape, rng);
+        input.extend([operand, address as u64]);
+        places.push((operand, place));
+    }
+    let output = subject.output(&first, turns * kernel::OUTPUT, rng);
+    let before = output.clone();
+    Case {
+        name: format!(
+            "{} {ordering_name}, {} addresses",
+            action.name(),
+            shape.addresses
+        ),
+        launches: vec![launch],
+        input,
+        output,
+        scratch_bytes: 0,
+        expectation: Expectation::property(move |got| {
+            let mut steps = vec![Vec::new(); addresses];
+            for (turn, &(operand, place)) in places.iter().enumerate() {
+                let result = addresses + turn * kernel::OUTPUT;
+                let step = action
+                    .step(element, operand, got[result], got[result + 1])
+                    .map_err(|text| format!("turn {turn} at address {place}: {text}"))?;
+                steps[place].push(step);
+            }
+            for (address, steps) in steps.iter().enumerate() {
+                let mask = element.mask();
+                if (got[address] ^ before[address]) & !mask != 0 {
+                    return Err(format!(
+                        "address {address}: the word was {:#x} and is {:#x}, beyond the {} of it",
+                        before[address],
+                        got[address],
+                        element.name()
+                    ));
+                }
+                chain::check(before[address] & mask, got[address] & mask, steps)
+                    .map_err(|text| format!("address {address}: {text}"))?;
+            }
+            Ok(())
+        }),
+    }
+}
+
+/// `fetch_add` of one: each number is given out exactly once.
+pub fn tickets(subject: Subject, rng: &mut StdRng) -> Case {
+    let element = subject.element;
+    let number = move |i: usize| match element {
+        Element::F32 => u64::from((i as f32).to_bits()),
+        Element::F64 => (i as f64).to_bits(),
+        _ => i as u64,
+    };
+    let shape = Shape::new(64, 1, 1);
+    let (launch, addresses) = subject.launch("atomic", [code::ADD, ordering::RELAXED], shape);
+    let turns = shape.blocks * THREADS;
+    let input = (0..turns)
+        .flat_map(|turn| [number(1), subject.address(turn, shape, rng).0 as u64])
+        .collect();
+    Case {
+        name: "tickets".into(),
+        launches: vec![launch],
+        input,
+        output: subject.output(&vec![0; addresses], turns * kernel::OUTPUT, rng),
+        scratch_bytes: 0,
+        expectation: Expectation::property(move |got| {
+            // The threads of an address follow one another.
+            let each = turns / addresses;
+            for (address, results) in got[addresses..].chunks(each * kernel::OUTPUT).enumerate() {
+                let mut given: Vec<u64> = results.iter().step_by(kernel::OUTPUT).copied().collect();
+                given.sort_unstable();
+                if let Some(i) = (0..each).find(|&i| given[i] != number(i)) {
+                    return Err(format!(
+                        "address {address}: ticket {i} of {each} is {:#x} in place of {:#x}",
+                        given[i],
+                        number(i)
+                    ));
+                }
+            }
+            Ok(())
+        }),
+    }
+}
