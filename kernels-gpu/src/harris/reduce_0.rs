@@ -58,14 +58,15 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
         O::IDENTITY
     };
     scratch.set(tid, loaded);
+    sync_threads();
 
     let mut s = 1;
     while s < threads {
-        // What this step reads, other threads wrote before it.
-        sync_threads();
         if tid % (2 * s) == 0 {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
+        // The next step reads what this one wrote.
+        sync_threads();
         s *= 2;
     }
 
@@ -102,17 +103,17 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
         O::IDENTITY
     };
     scratch.set(tid, loaded);
+    sync_threads();
 
     let mut s = 1;
     while s < threads {
-        // What this step reads, other threads wrote before it.
-        sync_threads();
         let divisor = black_box(2 * s);
         // SAFETY: s >= 1 and 2 * s <= 1024; said so that no check for zero is measured too.
         unsafe { assert_unchecked(divisor != 0) };
         if tid % divisor == 0 {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
+        sync_threads();
         s *= 2;
     }
 

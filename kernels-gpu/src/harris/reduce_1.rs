@@ -46,11 +46,10 @@ pub unsafe fn reduce_1<T: Element, O: Op<T>>(
         O::IDENTITY
     };
     scratch.set(tid, loaded);
+    sync_threads();
 
     let mut s = 1;
     while s < threads {
-        // What this step reads, other threads wrote before it.
-        sync_threads();
         let index = 2 * s * tid;
         if index < threads {
             scratch.set(
@@ -58,6 +57,8 @@ pub unsafe fn reduce_1<T: Element, O: Op<T>>(
                 O::combine(scratch.get(index), scratch.get(index + s)),
             );
         }
+        // The next step reads what this one wrote.
+        sync_threads();
         s *= 2;
     }
 

@@ -45,14 +45,15 @@ pub unsafe fn reduce_2<T: Element, O: Op<T>>(
         O::IDENTITY
     };
     scratch.set(tid, loaded);
+    sync_threads();
 
     let mut s = threads / 2;
     while s > 0 {
-        // What this step reads, other threads wrote before it.
-        sync_threads();
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
+        // The next step reads what this one wrote.
+        sync_threads();
         s /= 2;
     }
 

@@ -49,14 +49,15 @@ pub unsafe fn reduce_3<T: Element, O: Op<T>>(
         value = O::combine(value, input.get(second));
     }
     scratch.set(tid, value);
+    sync_threads();
 
     let mut s = threads / 2;
     while s > 0 {
-        // What this step reads, other threads wrote before it.
-        sync_threads();
         if tid < s {
             scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
         }
+        // The next step reads what this one wrote.
+        sync_threads();
         s /= 2;
     }
 
