@@ -5,6 +5,7 @@
 //! finds the caches in the same state.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use anyhow::{Result, ensure};
 use warpfold::{Algorithm, Buffer, Device, DeviceInfo, Plan, Sum};
@@ -68,7 +69,8 @@ pub fn measure(
         scratch: [gpu.alloc(partials)?, gpu.alloc(partials.div_ceil(least))?],
     };
     let ceiling = Row::new("read_ceiling", By::Warpfold);
-    let mut timed = vec![bench.plan(&ceiling, gpu.read_ceiling(&input)?)];
+    let plan_of_ceiling = Rc::new(RefCell::new(gpu.read_ceiling(&input)?));
+    let mut timed = vec![bench.plan(&ceiling, plan_of_ceiling)];
     report.ceiling = Some(ceiling);
     for threads in options.threads() {
         for algorithm in rungs(&options.chunks) {
@@ -81,10 +83,12 @@ pub fn measure(
                 ..Row::new(algorithm.kernel_name(), by)
             };
             let (ours, theirs) = (row(By::Warpfold), row(By::Nvcc));
-            timed.push(bench.plan(&ours, plan));
+            let plan = Rc::new(RefCell::new(plan));
+            timed.push(bench.plan(&ours, Rc::clone(&plan)));
             report.rows.push(ours);
             if let Some(peers) = twins {
-                timed.push(bench.twin(&theirs, peers.twin(&theirs.kernel)?, threads));
+                let twin = peers.twin(&theirs.kernel)?;
+                timed.push(bench.twin(&theirs, twin, threads, plan));
                 report.rows.push(theirs);
             }
         }
@@ -156,8 +160,9 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// One of ours. Its scratch is poisoned, so that every partial must be written anew.
-    fn plan(&'a self, row: &Row, mut plan: Plan<'a, i32>) -> Timed<'a> {
+    fn plan(&'a self, row: &Row, plan: SharedPlan<'a>) -> Timed<'a> {
         Timed::new(&row.kernel, move || {
+            let mut plan = plan.borrow_mut();
             plan.fill_scratch(poison(self.answer))?;
             self.before.borrow_mut().enqueue()?;
             let ms = self.gpu.time(|| plan.enqueue())?;
@@ -166,17 +171,26 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// nvcc's twin of a rung.
-    fn twin(&'a self, row: &Row, twin: Twin, threads: u32) -> Timed<'a> {
+    /// nvcc's twin of a rung. It writes the very cell that `plan`, the rung's own, writes: how fast
+    /// atomics on one address are served depends on the address, by up to 8 % on an H200. And it
+    /// runs after the plan, which is thereby able to read the cell.
+    fn twin(&'a self, row: &Row, twin: Twin, threads: u32, plan: SharedPlan<'a>) -> Timed<'a> {
         let shape = Shape {
             threads,
             chunks: row.chunks.unwrap_or(1),
             partials: [0, 1].map(|i: usize| self.scratch[i].as_device_ptr()),
         };
-        self.peer(row, move |on| {
-            // SAFETY: `peer` vouches for `on`; the scratch is this bench's and has as many
-            // elements as the fewest threads of the run ask for (`measure`).
-            unsafe { twin.enqueue(on, shape) }
+        Timed::new(&row.kernel, move || {
+            let mut plan = plan.borrow_mut();
+            plan.fill_scratch(poison(self.answer))?;
+            let ms = self.time_peer(plan.result_ptr(), |on| {
+                // SAFETY: `time_peer` vouches for `on`, whose result is the plan's and stays until
+                // the plan has read it, below; the scratch is this bench's and has as many
+                // elements as the fewest threads of the run ask for (`measure`).
+                unsafe { twin.enqueue(on, shape) }
+            })?;
+            let answer = plan.result()?;
+            Ok(Run { ms, answer })
         })
     }
 
@@ -184,39 +198,43 @@ impl<'a> Bench<'a> {
     fn cub(&'a self, row: &Row, cub: Cub) -> Result<Timed<'a>> {
         let bytes = cub.temp_bytes(self.input.len())?;
         let temp = self.gpu.alloc::<i32>(bytes.div_ceil(size_of::<i32>()))?;
-        Ok(self.peer(row, move |on| {
-            // SAFETY: `peer` vouches for `on`; `temp` has the bytes that CUB asked for and lives
-            // as long as this closure.
-            unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
+        Ok(Timed::new(&row.kernel, move || {
+            let result = self.gpu.upload(&[!self.answer])?;
+            let ms = self.time_peer(result.as_device_ptr(), |on| {
+                // SAFETY: `time_peer` vouches for `on`, whose result lives until it is read, below;
+                // `temp` has the bytes that CUB asked for and lives as long as this closure.
+                unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
+            })?;
+            let answer = result.download()?[0];
+            Ok(Run { ms, answer })
         }))
     }
 
-    /// A peer, writing to a result of its own that is wrong before.
+    /// Times what a peer enqueues to write `result`.
     ///
-    /// `enqueue` is called with live buffers of this input and its result, on the live stream of
-    /// the device whose context is current ([`Device::time`] makes it so); all stay until the
-    /// stream has done the work (`time` waits for it, and so does a buffer's destructor).
-    fn peer(&'a self, row: &Row, enqueue: impl Fn(Launch) -> Result<()> + 'a) -> Timed<'a> {
-        Timed::new(&row.kernel, move || {
-            let result = self.gpu.upload(&[!self.answer])?;
-            let on = Launch {
-                input: self.input.as_device_ptr(),
-                n: self.input.len(),
-                result: result.as_device_ptr(),
-                stream: self.gpu.stream_ptr(),
-            };
-            self.before.borrow_mut().enqueue()?;
-            let mut enqueued = Ok(());
-            let ms = self.gpu.time(|| {
-                enqueued = enqueue(on);
-                Ok(())
-            })?;
-            enqueued?;
-            let answer = result.download()?[0];
-            Ok(Run { ms, answer })
-        })
+    /// `enqueue` is called with live memory of this input, on the live stream of the device whose
+    /// context is current ([`Device::time`] makes it so); the input stays until the stream has done
+    /// the work (`time` waits for it).
+    fn time_peer(&self, result: u64, enqueue: impl FnOnce(Launch) -> Result<()>) -> Result<f64> {
+        let on = Launch {
+            input: self.input.as_device_ptr(),
+            n: self.input.len(),
+            result,
+            stream: self.gpu.stream_ptr(),
+        };
+        self.before.borrow_mut().enqueue()?;
+        let mut enqueued = Ok(());
+        let ms = self.gpu.time(|| {
+            enqueued = enqueue(on);
+            Ok(())
+        })?;
+        enqueued?;
+        Ok(ms)
     }
 }
+
+/// A rung's plan, run by the rung's row and read by its twin's.
+type SharedPlan<'a> = Rc<RefCell<Plan<'a, i32>>>;
 
 /// A byte that the answer is not made of.
 fn poison(answer: i32) -> u8 {

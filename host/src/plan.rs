@@ -151,6 +151,18 @@ impl<'a, T: Element> Plan<'a, T> {
         }
     }
 
+    /// The device address of the cell that the last pass writes; 0 where nothing is launched.
+    ///
+    /// For a benchmark whose peer must write the same cell: how fast atomics on one address are
+    /// served depends on the address.
+    #[doc(hidden)]
+    pub fn result_ptr(&self) -> u64 {
+        match &self.work {
+            Work::Gpu(launches) => launches.last(&self.passes).pointer().as_raw(),
+            _ => 0,
+        }
+    }
+
     /// Overwrites all scratch memory, so that a test sees a partial that nobody wrote.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
@@ -186,9 +198,13 @@ impl<T: Element> Launches<'_, T> {
 
     /// What the last pass wrote: one value, or the partials of a plan with a fixed grid.
     fn download(&self, passes: &[Pass]) -> Result<Vec<T>, Error> {
-        let last = passes.len() - 1;
-        let outputs = self.kernel.shape().outputs(&passes[last]);
-        self.scratch[last % 2].download(0, outputs)
+        let outputs = self.kernel.shape().outputs(&passes[passes.len() - 1]);
+        self.last(passes).download(0, outputs)
+    }
+
+    /// The memory that the last pass writes.
+    fn last(&self, passes: &[Pass]) -> &DeviceMemory<T> {
+        &self.scratch[(passes.len() - 1) % 2]
     }
 }
 

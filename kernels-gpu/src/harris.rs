@@ -16,6 +16,10 @@
 //! From `reduce_0` on, a launch leaves one partial per block, and the host launches the same
 //! kernel on the partials until one value is left.
 //!
+//! Where the rungs differ from the post: an element past the end counts as the identity in every
+//! rung (the post's `reduce_3` and `reduce_4` leave such a thread's scratch unwritten), and indexes
+//! of global memory are 64 bits wide.
+//!
 //! # What every rung asks of its launch
 //!
 //! - A one-dimensional grid and a one-dimensional block of `threads`, a power of two from 32 to

@@ -5,8 +5,8 @@
 //! combines them in a register. Half as many blocks do the same work, and the tree, its
 //! barriers and the launch itself are paid half as often per element.
 //!
-//! The second element lies `block_dim * grid_dim` further on, so that neighbouring lanes still
-//! load neighbouring addresses.
+//! The second element lies `grid_dim` blocks further on, so that neighbouring lanes still load
+//! neighbouring addresses.
 //!
 //! Still wrong: as the tree narrows to one warp, the block still meets at a barrier in every
 //! step, for the sake of 32 lanes that run together anyway. Next:
@@ -36,7 +36,8 @@ pub unsafe fn reduce_3<T: Element, O: Op<T>>(
     // SAFETY: the launch is this function's own.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
-    let second = i + grid_dim_x() as usize * threads as usize;
+    // The element of the same thread, as many blocks further on as the grid has.
+    let second = (block_idx_x() + grid_dim_x()) as usize * threads as usize + tid as usize;
 
     // Each of the two may lie past the end; a missing element is the identity, so that every
     // element of `scratch` is written before the tree reads it.

@@ -72,8 +72,9 @@ pub unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(
 /// The thread's two elements as one, as in [`reduce_3`](super::reduce_3).
 #[inline(always)]
 fn load_two<T: Element, O: Op<T>>(input: Global<T>) -> T {
-    let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
-    let second = i + grid_dim_x() as usize * block_dim_x() as usize;
+    let (tid, threads) = (thread_idx_x() as usize, block_dim_x() as usize);
+    let i = block_idx_x() as usize * threads + tid;
+    let second = (block_idx_x() + grid_dim_x()) as usize * threads + tid;
 
     let mut value = if i < input.len() {
         input.get(i)

@@ -109,7 +109,7 @@ macro_rules! cas {
 }
 
 macro_rules! ld {
-    ($space:literal, $ptr:expr, $sem:literal, $scope:literal, $bits:literal, $class:ident) => {{
+    ($space:literal, $ptr:expr, $sem:literal, $scope:expr, $bits:literal, $class:ident) => {{
         let value;
         access!(
             $space,
@@ -213,19 +213,51 @@ macro_rules! integer {
     };
 }
 
+/// The scope that a load is written with: the one asked for, but 64 bits in block scope are loaded
+/// in device scope.
+///
+/// For sm_90, ptxas (13.0 and 13.5) takes what a warp loads from one address for one value, atomic or
+/// not, and keeps loop counters that depend on it in registers of the whole warp. But a 64-bit load
+/// in block scope is served by the L1 cache in two halves of the warp, and a store of another warp
+/// can come between them: the halves then differ, diverge, and count each other's iterations. In
+/// device scope the load is served whole, by the L2 cache. (H200, 2026-11-20; the conformance
+/// suite's `atomic/global/block/i64` hangs without this.)
+macro_rules! load_scope {
+    ("cta", "b64") => {
+        "gpu"
+    };
+    ($scope:tt, $bits:tt) => {
+        $scope
+    };
+}
+
+/// `load` and `store`; a load may have a wider scope than is asked for.
 macro_rules! load_store {
-    ($scope:literal, $load:ident, $store:ident, $ty:ty, $class:ident, $bits:literal) => {
+    ($scope:tt, $load:ident, $store:ident, $ty:ty, $class:ident, $bits:tt) => {
         /// # Safety
         ///
         /// `ptr` is valid for reads and aligned to its size.
         #[inline(always)]
         pub unsafe fn $load(ptr: *mut $ty, order: Ordering) -> $ty {
             match order {
-                Ordering::Relaxed => in_space!(ptr, ld!("relaxed", $scope, $bits, $class)),
-                Ordering::Acquire => in_space!(ptr, ld!("acquire", $scope, $bits, $class)),
+                Ordering::Relaxed => {
+                    in_space!(
+                        ptr,
+                        ld!("relaxed", load_scope!($scope, $bits), $bits, $class)
+                    )
+                }
+                Ordering::Acquire => {
+                    in_space!(
+                        ptr,
+                        ld!("acquire", load_scope!($scope, $bits), $bits, $class)
+                    )
+                }
                 Ordering::SeqCst => {
                     fence_seq_cst();
-                    in_space!(ptr, ld!("acquire", $scope, $bits, $class))
+                    in_space!(
+                        ptr,
+                        ld!("acquire", load_scope!($scope, $bits), $bits, $class)
+                    )
                 }
                 Ordering::Release | Ordering::AcqRel => refused::load(),
                 _ => refused::unknown(),
