@@ -221,7 +221,7 @@ macro_rules! integer {
 /// in block scope is served by the L1 cache in two halves of the warp, and a store of another warp
 /// can come between them: the halves then differ, diverge, and count each other's iterations. In
 /// device scope the load is served whole, by the L2 cache. (H200, 2026-11-20; the conformance
-/// suite's `atomic/global/block/i64` hangs without this.)
+/// suite's `coherence/global/block/i64` hangs without this.)
 macro_rules! load_scope {
     ("cta", "b64") => {
         "gpu"
