@@ -8,8 +8,7 @@
 //!
 //! 1. `$CUDA_BUILDER_RUSTC`, which must be complete when it is set;
 //! 2. the rustc that cargo uses (`$RUSTC`, else `rustc`), that is the pinned toolchain;
-//! 3. `debian/rustc` in [`cache_dir`], where `cargo xtask setup` puts Debian's compiler;
-//! 4. the nightly toolchain, if rustup has one.
+//! 3. `debian/rustc` in [`cache_dir`], where `cargo xtask setup` puts Debian's compiler.
 //!
 //! `$CUDA_BUILDER_LIBLLVM` overrides the library. Nothing is ever downloaded here.
 
@@ -89,12 +88,6 @@ pub fn find() -> Result<DeviceToolchain, ToolchainError> {
     }
     let debian = cache_dir().join("debian/rustc");
     if let Some(found) = attempt("Debian's compiler in the cache", debian.as_os_str()) {
-        return Ok(found);
-    }
-    if let Ok(nightly) =
-        output(Command::new("rustup").args(["which", "--toolchain", "nightly", "rustc"]))
-        && let Some(found) = attempt("rustup's nightly", OsStr::new(nightly.trim()))
-    {
         return Ok(found);
     }
     Err(ToolchainError { tried })
