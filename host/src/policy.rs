@@ -15,9 +15,10 @@ pub struct Policy {
 impl Policy {
     /// For every element type, operator and n.
     ///
-    /// Evidence: 400 million `i32` on an H200 (2026-11-20, a prototype of these kernels, median
-    /// of event times) took 0.357 ms with 8 chunks and 256 threads; 0.455 with 4 chunks; 0.357
-    /// and 0.391 with 8 chunks and 512 and 1024 threads. Small n have not been measured.
+    /// Evidence: the sum of 400 million `i32` on an H200 (`benches/records/h200/`, 2026-11-20; the
+    /// read ceiling was 0.348 ms) took 0.351 ms with 8 chunks and 256 threads, and no more with 16
+    /// chunks; 0.466 with 4. With 512 and 1024 threads, 8 chunks took 0.353 and 0.399. Small n have
+    /// not been measured.
     pub const DEFAULT: Self = Self {
         algorithm: Algorithm::Reduce5 { chunks: 8 },
         threads: 256,

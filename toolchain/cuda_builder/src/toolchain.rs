@@ -12,8 +12,7 @@
 //!
 //! `$CUDA_BUILDER_LIBLLVM` overrides the library. Nothing is ever downloaded here.
 
-use std::ffi::OsStr;
-use std::fmt::Write as _;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -64,31 +63,32 @@ pub fn cache_dir() -> PathBuf {
 }
 
 /// Finds a device compiler; see the [module](self) for where.
+///
+/// # Errors
+///
+/// When no place has a complete one; the error names each place and what is missing there.
 pub fn find() -> Result<DeviceToolchain, ToolchainError> {
-    let mut tried = String::new();
-    let mut attempt = |origin: &str, rustc: &OsStr| match inspect(rustc, origin) {
-        Ok(found) => Some(found),
-        Err(why) => {
-            let _ = writeln!(
-                tried,
-                "  - {origin} ({}): {why}",
-                Path::new(rustc).display()
-            );
-            None
-        }
-    };
-
     if let Some(rustc) = non_empty("CUDA_BUILDER_RUSTC") {
-        let found = attempt("CUDA_BUILDER_RUSTC", &rustc);
-        return found.ok_or(ToolchainError { tried });
+        return first_complete(&[("CUDA_BUILDER_RUSTC", rustc)]);
     }
     let cargos = non_empty("RUSTC").unwrap_or_else(|| "rustc".into());
-    if let Some(found) = attempt("the toolchain in use", &cargos) {
-        return Ok(found);
-    }
-    let debian = cache_dir().join("debian/rustc");
-    if let Some(found) = attempt("Debian's compiler in the cache", debian.as_os_str()) {
-        return Ok(found);
+    let debians = cache_dir().join("debian/rustc").into_os_string();
+    first_complete(&[
+        ("the toolchain in use", cargos),
+        ("Debian's compiler in the cache", debians),
+    ])
+}
+
+fn first_complete(places: &[(&str, OsString)]) -> Result<DeviceToolchain, ToolchainError> {
+    let mut tried = String::new();
+    for (origin, rustc) in places {
+        match inspect(rustc, origin) {
+            Ok(found) => return Ok(found),
+            Err(why) => {
+                let place = Path::new(rustc).display();
+                tried.push_str(&format!("  - {origin} ({place}): {why}\n"));
+            }
+        }
     }
     Err(ToolchainError { tried })
 }
@@ -197,14 +197,13 @@ fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-fn non_empty(name: &str) -> Option<std::ffi::OsString> {
+fn non_empty(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|v| !v.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{inspect, is_recent};
-    use std::ffi::OsStr;
+    use super::{first_complete, is_recent};
 
     #[test]
     fn versions_compare_by_number() {
@@ -217,8 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_compiler_is_said_to_be_missing() {
-        let why = inspect(OsStr::new("/nowhere/rustc"), "test").unwrap_err();
-        assert_eq!(why, "not there");
+    fn without_a_compiler_the_error_names_every_place_and_the_remedy() {
+        let directory = env!("CARGO_MANIFEST_DIR").into();
+        let error = first_complete(&[
+            ("here", "/nowhere/rustc".into()),
+            ("there", "true".into()),
+            ("elsewhere", directory),
+        ])
+        .unwrap_err();
+        let text = error.to_string();
+        for part in [
+            "here (/nowhere/rustc): not there",
+            "there (true): `rustc -vV` prints no `release:`",
+            "elsewhere (",
+            "cargo xtask setup",
+            "CUDA_BUILDER_RUSTC",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 }

@@ -366,3 +366,46 @@ fn what_is_not_a_crate_of_kernels_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn the_other_options_do_what_they_say() {
+    let fixture = Fixture::new(
+        "options",
+        r#"
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe { *p = *p + tid() } }
+        #[cfg(feature = "more")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn more(p: *mut u32) { unsafe { *p = 1 } }
+        "#,
+    );
+    let manifest = fixture.dir.path().join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text + "[features]\nmore = []\n").unwrap();
+    let path = |name: &str| fixture.dir.path().join(name);
+
+    let plain = fixture.ptx(fixture.builder());
+    assert_eq!(count(&plain, "trap"), 0, "an overflow wraps: {plain}");
+    assert!(!plain.contains(".entry more"), "{plain}");
+
+    let checked = fixture.ptx(fixture.builder().release(false));
+    assert!(count(&checked, "trap") > 0, "an overflow traps: {checked}");
+
+    let more = fixture.ptx(fixture.builder().build_args(&["--features", "more"]));
+    assert!(more.contains(".entry more"), "{more}");
+
+    let newer = fixture.ptx(fixture.builder().ptx_isa(81).emit_llvm_ir(true));
+    assert!(newer.contains(".version 8.1"), "{newer}");
+    let ir = fs::read_to_string(path("out.ll")).unwrap();
+    assert!(ir.contains("define ptx_kernel void @k("), "{ir}");
+
+    let copies = fixture
+        .builder()
+        .arches([NvvmArch::Compute80, NvvmArch::Compute90])
+        .copy_to(path("copy.ptx"));
+    copies.build_all().unwrap();
+    for arch in ["sm_80", "sm_90"] {
+        let copy = fs::read_to_string(path(&format!("copy.{arch}.ptx"))).unwrap();
+        assert!(copy.contains(&format!(".target {arch}")), "{copy}");
+    }
+}
