@@ -258,8 +258,8 @@ fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
         memory_clock_khz: info.memory_clock_khz,
         memory_bus_bits: info.memory_bus_bits,
         driver: format!("{major}.{minor}"),
-        ptx_arch: info.module_arch,
-        stream: stream_kind(gpu)?,
+        ptx_arch: info.module_arch.into(),
+        stream: stream_kind(gpu)?.into(),
     }))
 }
 
@@ -344,7 +344,10 @@ mod tests {
                 .chain(words.split(' '));
             let Cli {
                 command: Command::Ladder(options),
-            } = Cli::parse_from(words);
+            } = Cli::parse_from(words)
+            else {
+                unreachable!("the words say ladder");
+            };
             let error = check(&Device::cpu(), &options).unwrap_err();
             assert!(
                 error.is::<BadOption>() && error.to_string().contains(said),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
+//! warpfold-bench plot ladder.json --svg ladder.svg
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
@@ -13,6 +14,8 @@ mod ladder;
 mod machine;
 mod options;
 mod peers;
+mod plot;
+mod record;
 mod report;
 mod table;
 mod timing;
@@ -27,14 +30,15 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use warpfold::Device;
 
-use crate::options::{BadOption, Cli, Command, LadderOptions, bad_option};
+use crate::options::{BadOption, Cli, Command, LadderOptions, PlotOptions, bad_option};
 use crate::report::Started;
 
 fn main() -> ExitCode {
-    let Cli {
-        command: Command::Ladder(options),
-    } = Cli::parse();
-    match ladder(&options) {
+    let done = match Cli::parse().command {
+        Command::Ladder(options) => ladder(&options),
+        Command::Plot(options) => plot(&options).map(|()| true),
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
             eprintln!("error: a wrong answer; its rows have no time");
@@ -69,6 +73,17 @@ fn ladder(options: &LadderOptions) -> Result<bool> {
         fs::write(file, json + "\n").with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(report.is_right())
+}
+
+/// Draws a record.
+fn plot(options: &PlotOptions) -> Result<()> {
+    let report = record::read(&options.record)?;
+    let svg = plot::svg(&report, options.threads)?;
+    let written = fs::write(&options.svg, svg);
+    written
+        .with_context(|| format!("cannot write {}", options.svg.display()))
+        .map_err(BadOption::new)?;
+    Ok(())
 }
 
 /// Fails before the measuring, not after it.

@@ -17,6 +17,8 @@ pub struct Cli {
 pub enum Command {
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
+    /// A record of the ladder as a picture: bars of GB/s
+    Plot(PlotOptions),
 }
 
 #[derive(Args, Debug)]
@@ -61,6 +63,21 @@ pub struct LadderOptions {
     /// Write everything, with every sample, to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct PlotOptions {
+    /// What `warpfold-bench ladder --json` wrote
+    #[arg(value_name = "RECORD.json")]
+    pub record: PathBuf,
+
+    /// Write the picture to this file
+    #[arg(long, value_name = "FILE")]
+    pub svg: PathBuf,
+
+    /// Draw the rows of this number of threads per block [default: the first in the record]
+    #[arg(long, value_name = "T")]
+    pub threads: Option<u32>,
 }
 
 impl LadderOptions {
@@ -132,10 +149,10 @@ mod tests {
         let words = ["warpfold-bench", "ladder"]
             .into_iter()
             .chain(arguments.split_whitespace());
-        let Cli {
-            command: Command::Ladder(options),
-        } = Cli::try_parse_from(words)?;
-        Ok(options)
+        match Cli::try_parse_from(words)?.command {
+            Command::Ladder(options) => Ok(options),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

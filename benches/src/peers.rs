@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, bail, ensure};
 use libloading::{Library, Symbol};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const SOURCE: &str = include_str!("../peers/ladder.cu");
 
@@ -17,7 +17,7 @@ const SOURCE: &str = include_str!("../peers/ladder.cu");
 pub const TWIN_MAX_N: usize = 1 << 30;
 
 /// What the peers were built with.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Built {
     pub nvcc: PathBuf,
     /// nvcc's own words: `release 13.0, V13.0.88`.

@@ -4,7 +4,7 @@ use std::env;
 use std::time::SystemTime;
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::Integers;
 use crate::machine::Machine;
@@ -16,16 +16,16 @@ pub const SCHEMA: &str = "warpfold-bench/ladder/1";
 
 /// One run of `warpfold-bench ladder`. Serialised as it stands: this struct and what it is made of
 /// are the schema. Times are milliseconds, sizes are bytes, ratios are plain numbers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    pub schema: String,
     /// When the run began, RFC 3339, UTC.
     pub date: String,
     /// Of the package.
-    pub version: &'static str,
+    pub version: String,
     /// The commit the binary was built from, or `unknown`.
-    pub commit: &'static str,
+    pub commit: String,
     /// As it was typed.
     pub command_line: String,
     /// The computer.
@@ -53,7 +53,7 @@ pub struct Report {
 }
 
 /// What reduced the integers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Device {
     /// A CUDA device.
@@ -68,7 +68,7 @@ pub enum Device {
 }
 
 /// What the driver says of a CUDA device.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Cuda {
     pub name: String,
     /// CUDA's index of it.
@@ -84,14 +84,14 @@ pub struct Cuda {
     /// The CUDA version that the driver serves: `13.0`.
     pub driver: String,
     /// The module the kernels come from: `sm_90`.
-    pub ptx_arch: &'static str,
+    pub ptx_arch: String,
     /// Of the stream that is timed: `blocking` (it waits for CUDA's null stream) or
     /// `non-blocking`.
-    pub stream: &'static str,
+    pub stream: String,
 }
 
 /// What became of `--peers`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Peers {
     /// Compiled and timed.
@@ -101,7 +101,7 @@ pub enum Peers {
 }
 
 /// Who wrote the code of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     Warpfold,
@@ -113,7 +113,7 @@ pub enum By {
 }
 
 /// One thing that was timed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     pub kernel: String,
     pub by: By,
@@ -132,7 +132,7 @@ pub struct Row {
 }
 
 /// What the samples of a right row come to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
     #[serde(flatten)]
     pub summary: Summary,
@@ -205,10 +205,10 @@ impl Report {
         (warmup, repeats): (usize, usize),
     ) -> Report {
         Report {
-            schema: SCHEMA,
+            schema: SCHEMA.into(),
             date: started.date,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("WARPFOLD_COMMIT"),
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: env!("WARPFOLD_COMMIT").into(),
             command_line: started.command_line,
             machine: started.machine,
             device,
@@ -266,6 +266,20 @@ impl Report {
             .iter()
             .chain(&self.rows)
             .all(|row| row.wrong.is_none())
+    }
+
+    /// The numbers of threads, in the order of the rows; none on a CPU.
+    pub fn threads(&self) -> Vec<u32> {
+        let mut threads: Vec<_> = self.rows.iter().filter_map(|row| row.threads).collect();
+        threads.dedup();
+        threads
+    }
+
+    /// The rows of one number of threads and those that do not depend on it.
+    pub fn rows_of(&self, threads: Option<u32>) -> impl Iterator<Item = &Row> {
+        self.rows
+            .iter()
+            .filter(move |row| row.threads.is_none_or(|own| Some(own) == threads))
     }
 
     /// Bytes of input.

@@ -62,8 +62,7 @@ impl Report {
 
     /// One table for each number of threads, or the one of a CPU.
     pub fn tables(&self) -> String {
-        let mut groups: Vec<_> = self.rows.iter().filter_map(|row| row.threads).collect();
-        groups.dedup();
+        let groups = self.threads();
         if groups.is_empty() {
             return self.table(None).to_string();
         }
@@ -76,9 +75,9 @@ impl Report {
 
     /// The rungs of one number of threads, then what does not depend on it: CUB and the ceiling.
     fn table(&self, threads: Option<u32>) -> Table {
-        let shown = self.rows.iter().filter(|row| row.by != By::Nvcc);
-        let shown = shown.filter(|row| row.threads.is_none_or(|own| Some(own) == threads));
-        let rows: Vec<[String; COLUMNS.len()]> = shown
+        let rows: Vec<[String; COLUMNS.len()]> = self
+            .rows_of(threads)
+            .filter(|row| row.by != By::Nvcc)
             .chain(&self.ceiling)
             .map(|row| {
                 let twin = self.rows.iter().find(|other| other.is_twin_of(row));
@@ -155,7 +154,8 @@ impl Cuda {
 }
 
 impl Row {
-    fn label(&self) -> String {
+    /// The kernel's name, with what tells it from rows of the same kernel.
+    pub fn label(&self) -> String {
         match (self.by, self.chunks) {
             (By::Cub, _) => format!("cub::{}", self.kernel),
             (_, Some(chunks)) => format!("{}, {chunks} chunks", self.kernel),

@@ -1,7 +1,7 @@
 //! Rounds of timed runs, and what a row of samples comes to.
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What one run of one row took and gave.
 pub struct Run {
@@ -36,7 +36,7 @@ pub struct Samples {
 }
 
 /// The wrong answers of one row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
     /// Wrong runs, warm-up included.
     pub runs: usize,
@@ -47,7 +47,7 @@ pub struct Wrong {
 }
 
 /// Median, fastest and slowest of a row, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     pub median_ms: f64,
     pub min_ms: f64,
