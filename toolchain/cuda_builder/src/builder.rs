@@ -1,6 +1,6 @@
 //! The builder: what to compile, how, and the steps in their order.
 
-use crate::cargo::{self, DeviceBuild};
+use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
 use crate::llvm::Llvm;
 use crate::toolchain::{self, DeviceToolchain};
@@ -164,8 +164,11 @@ impl CudaBuilder {
     /// # Errors
     ///
     /// When there is no device compiler, the kernels do not compile, a shared static has an
-    /// initial value, or the module needs symbols that nobody defines.
+    /// initial value, the module needs symbols that nobody defines, or no architecture was asked for.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
+        if self.arches.is_empty() {
+            return Err(CudaBuilderError::NoArchitecture);
+        }
         let package = cargo::Package::read(&self.krate)?;
         // First of all, so that a build that fails is tried again when its cause changes.
         package.print_rerun_if();
@@ -178,7 +181,7 @@ impl CudaBuilder {
             args: &self.build_args,
         }
         .run()?;
-        let stamp = self.stamp(&bitcode, &toolchain)?;
+        let stamp = self.stamp(&bitcode, &toolchain);
 
         // One thread per architecture: each parses the bitcode into a context of its own.
         thread::scope(|scope| {
@@ -203,7 +206,7 @@ impl CudaBuilder {
         &self,
         arch: NvvmArch,
         package: &cargo::Package,
-        bitcode: &Path,
+        bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Ptx, CudaBuilderError> {
@@ -227,7 +230,7 @@ impl CudaBuilder {
         &self,
         arch: NvvmArch,
         package: &cargo::Package,
-        bitcode: &Path,
+        bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
         path: &Path,
     ) -> Result<String, CudaBuilderError> {
@@ -239,7 +242,9 @@ impl CudaBuilder {
             }
         };
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
-        let module = llvm.parse(bitcode).map_err(failed("reading the bitcode"))?;
+        let module = llvm
+            .parse(&bitcode.bytes)
+            .map_err(failed("reading the bitcode"))?;
         if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
             return Err(CudaBuilderError::NoKernels {
                 krate: package.name.clone(),
@@ -274,14 +279,14 @@ impl CudaBuilder {
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
     /// outputs, else in the nested target folder.
-    fn output(&self, arch: NvvmArch, package: &cargo::Package, bitcode: &Path) -> PathBuf {
+    fn output(&self, arch: NvvmArch, package: &cargo::Package, bitcode: &Bitcode) -> PathBuf {
         if let Some(path) = &self.final_module_path {
             return self.named(path, arch);
         }
-        let name = format!("{}.{}.ptx", package.lib_name(), arch.sm());
+        let name = format!("{}.{}.ptx", package.lib_name, arch.sm());
         match env::var_os("OUT_DIR") {
             Some(out) => PathBuf::from(out).join(name),
-            None => bitcode.with_file_name(name),
+            None => bitcode.path.with_file_name(name),
         }
     }
 
@@ -294,20 +299,24 @@ impl CudaBuilder {
     }
 
     /// A number that differs when anything that decides the PTX differs.
-    fn stamp(&self, bitcode: &Path, toolchain: &DeviceToolchain) -> Result<u64, CudaBuilderError> {
+    fn stamp(&self, bitcode: &Bitcode, toolchain: &DeviceToolchain) -> u64 {
         let mut hasher = DefaultHasher::new();
-        fs::read(bitcode).at(bitcode)?.hash(&mut hasher);
+        bitcode.bytes.hash(&mut hasher);
         (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
-        (&toolchain.libllvm, passes::PIPELINE, BUILDER).hash(&mut hasher);
-        Ok(hasher.finish())
+        (&toolchain.libllvm, &toolchain.llvm_version).hash(&mut hasher);
+        BUILDER.hash(&mut hasher);
+        hasher.finish()
     }
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 3] = [
+const BUILDER: [&str; 6] = [
+    include_str!("arch.rs"),
+    include_str!("builder.rs"),
+    include_str!("llvm.rs"),
+    include_str!("llvm/api.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),
-    include_str!("builder.rs"),
 ];
 
 fn write_if_changed(path: &Path, text: &str) -> Result<(), CudaBuilderError> {

@@ -14,7 +14,7 @@ use crate::toolchain::DeviceToolchain;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,11 +23,14 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 /// The crate to compile.
 pub(crate) struct Package {
     pub(crate) name: String,
+    /// The library's name, which is the package's with underscores unless the manifest says otherwise.
+    pub(crate) lib_name: String,
     root: PathBuf,
     target_dir: PathBuf,
     /// The folders of the local crates it is made of, itself included.
     local_crates: BTreeSet<PathBuf>,
-    lock_file: PathBuf,
+    /// Its workspace's manifest and lock file.
+    workspace_files: [PathBuf; 2],
 }
 
 impl Package {
@@ -105,18 +108,27 @@ impl Package {
 
         let workspace = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
         let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or_default());
+        let name = this["name"].as_str().unwrap_or_default().to_owned();
+        let targets = this["targets"].as_array().map(Vec::as_slice);
+        let is_lib = |target: &&serde_json::Value| {
+            let kinds = target["kind"].as_array().map(Vec::as_slice);
+            let library =
+                |kind: &serde_json::Value| kind.as_str().is_some_and(|kind| kind.ends_with("lib"));
+            kinds.unwrap_or_default().iter().any(library)
+        };
+        let lib = targets.unwrap_or_default().iter().find(is_lib);
+        let lib_name = lib
+            .and_then(|lib| lib["name"].as_str())
+            .ok_or_else(|| not_a_crate("it has no library (src/lib.rs)".to_owned()))?
+            .replace('-', "_");
         Ok(Self {
-            name: this["name"].as_str().unwrap_or_default().to_owned(),
+            name,
+            lib_name,
             target_dir: outer_target_dir().unwrap_or(target).join("cuda-builder"),
-            lock_file: workspace.join("Cargo.lock"),
+            workspace_files: ["Cargo.toml", "Cargo.lock"].map(|file| workspace.join(file)),
             local_crates,
             root,
         })
-    }
-
-    /// The name of the crate's library: the package's with underscores.
-    pub(crate) fn lib_name(&self) -> String {
-        self.name.replace('-', "_")
     }
 
     /// Tells the outer cargo, if this is a build script, what the PTX is made of.
@@ -132,15 +144,25 @@ impl Package {
                 }
             }
         }
-        println!("cargo:rerun-if-changed={}", self.lock_file.display());
+        for file in &self.workspace_files {
+            println!("cargo:rerun-if-changed={}", file.display());
+        }
         for variable in [
             "CUDA_BUILDER_RUSTC",
             "CUDA_BUILDER_LIBLLVM",
             "CUDA_BUILDER_CACHE",
+            "XDG_CACHE_HOME",
         ] {
             println!("cargo:rerun-if-env-changed={variable}");
         }
     }
+}
+
+/// A module of unoptimised bitcode.
+pub(crate) struct Bitcode {
+    /// Where cargo left it.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// One run of the nested cargo.
@@ -154,40 +176,50 @@ pub(crate) struct DeviceBuild<'a> {
 }
 
 impl DeviceBuild<'_> {
-    /// Compiles, and gives the file of bitcode.
-    pub(crate) fn run(&self) -> Result<PathBuf, CudaBuilderError> {
+    /// Compiles, and gives the bitcode.
+    ///
+    /// A lock of its own is held from cargo's start until the bitcode is in memory: another build
+    /// that shares the target folder could write the file in between.
+    pub(crate) fn run(&self) -> Result<Bitcode, CudaBuilderError> {
         let target_dir = self.target_dir();
-        let deps = target_dir.join(TARGET).join("release/deps");
-        let bitcode = deps.join(format!("{}.bc", self.package.lib_name()));
+        fs::create_dir_all(&target_dir).at(&target_dir)?;
+        let lock_path = target_dir.join("bitcode.lock");
+        let lock = File::create(&lock_path).at(&lock_path)?;
+        lock.lock().at(&lock_path)?;
 
+        let deps = target_dir.join(TARGET).join("release/deps");
+        let path = deps.join(format!("{}.bc", self.package.lib_name));
         self.cargo(&target_dir)?;
-        if !bitcode.is_file() {
-            // cargo thinks the crate fresh because it knows nothing of the bitcode; forget it.
-            let prints = target_dir.join(TARGET).join("release/.fingerprint");
-            for entry in fs::read_dir(&prints).at(&prints)?.flatten() {
-                let name = entry.file_name();
-                if name
-                    .to_string_lossy()
-                    .starts_with(&format!("{}-", self.package.name))
-                {
-                    fs::remove_dir_all(entry.path()).at(&entry.path())?;
-                }
-            }
+        if !path.is_file() {
+            self.forget(&target_dir)?;
             self.cargo(&target_dir)?;
         }
-        if !bitcode.is_file() {
+        let Ok(bytes) = fs::read(&path) else {
             return Err(CudaBuilderError::NoBitcode {
-                bitcode,
+                bitcode: path,
                 target_dir,
             });
-        }
+        };
         // The linked library, which cargo expects and nobody made; without it cargo would compile
         // the crate again next time.
-        let library = bitcode.with_extension("ptx");
+        let library = path.with_extension("ptx");
         if !library.exists() {
             fs::write(&library, "").at(&library)?;
         }
-        Ok(bitcode)
+        Ok(Bitcode { path, bytes })
+    }
+
+    /// Makes cargo compile the crate again: it knows nothing of the bitcode, and takes the crate for
+    /// fresh when that alone is missing.
+    fn forget(&self, target_dir: &Path) -> Result<(), CudaBuilderError> {
+        let prints = target_dir.join(TARGET).join("release/.fingerprint");
+        let of_this = format!("{}-", self.package.name);
+        for entry in fs::read_dir(&prints).at(&prints)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(&of_this) {
+                fs::remove_dir_all(entry.path()).at(&entry.path())?;
+            }
+        }
+        Ok(())
     }
 
     fn target_dir(&self) -> PathBuf {
@@ -323,7 +355,9 @@ fn belongs_to_outer_build(name: &OsString) -> bool {
 /// that cargo has tagged, else what the environment says.
 fn outer_target_dir() -> Option<PathBuf> {
     let Some(out) = env::var_os("OUT_DIR") else {
-        return env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let dir = env::var_os("CARGO_TARGET_DIR")?;
+        // The nested cargo runs in another folder.
+        return std::path::absolute(dir).ok();
     };
     let out = PathBuf::from(out);
     out.ancestors()

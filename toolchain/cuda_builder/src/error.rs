@@ -20,7 +20,7 @@ pub enum CudaBuilderError {
         why: String,
     },
 
-    /// The nested cargo, which compiles the kernels, reported errors; they stand above.
+    /// The nested cargo, which compiles the kernels, reported errors.
     #[error(
         "the kernels of `{krate}` did not compile for the GPU (cargo's exit code {code}):\n{output}"
     )]
@@ -100,6 +100,10 @@ pub enum CudaBuilderError {
         /// The name in the attribute.
         kernel: String,
     },
+
+    /// No architecture was asked for.
+    #[error("no architecture was asked for: give CudaBuilder::arches at least one")]
+    NoArchitecture,
 
     /// The module holds no kernel.
     #[error(

@@ -9,58 +9,72 @@ mod api;
 use api::Api;
 pub(crate) use api::Value;
 use api::{Attribute, BasicBlock, Builder};
-use std::ffi::{CStr, CString, c_char};
-use std::path::Path;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
-/// A loaded libLLVM with the NVPTX back-end registered.
+/// A loaded libLLVM with the NVPTX back-end registered; loaded once and never unloaded.
 pub(crate) struct Llvm {
     api: Api,
 }
 
 impl Llvm {
-    /// Loads `library` and registers its NVPTX back-end.
-    pub(crate) fn load(library: &Path) -> Result<Self, String> {
-        let api = Api::load(library).map_err(|e| format!("{}: {e}", library.display()))?;
-        // SAFETY: registration takes no arguments and may be repeated.
+    /// The library at `path` with its NVPTX back-end registered.
+    pub(crate) fn load(path: &Path) -> Result<&'static Self, String> {
+        static LOADED: Mutex<Vec<(PathBuf, &'static Llvm)>> = Mutex::new(Vec::new());
+        // Registration is not safe for two threads at once, so the lock is held over it.
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&(_, llvm)) = loaded.iter().find(|(p, _)| p == path) {
+            return Ok(llvm);
+        }
+        let api = Api::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        // SAFETY: registration takes no arguments; the lock keeps other threads out.
         unsafe {
             (api.LLVMInitializeNVPTXTargetInfo)();
             (api.LLVMInitializeNVPTXTarget)();
             (api.LLVMInitializeNVPTXTargetMC)();
             (api.LLVMInitializeNVPTXAsmPrinter)();
         }
-        Ok(Self { api })
+        let llvm: &'static Self = Box::leak(Box::new(Self { api }));
+        loaded.push((path.to_owned(), llvm));
+        Ok(llvm)
     }
 
-    /// Parses the bitcode in `file`.
-    pub(crate) fn parse(&self, file: &Path) -> Result<Module<'_>, String> {
-        let path = c_string(&file.to_string_lossy());
-        // SAFETY: every pointer handed over is alive for the call; the context outlives the module
-        // and both are owned by the `Module` that is returned (or disposed of on failure).
+    /// Parses `bitcode`.
+    pub(crate) fn parse(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
+        let api = &self.api;
+        let errors = Box::new(RefCell::new(Errors {
+            llvm: self,
+            messages: Vec::new(),
+        }));
+        // SAFETY: every pointer handed over is alive for the call (the buffer is a copy); the context
+        // and the module are owned by the `Module` that is returned (or disposed of on failure), as
+        // is `errors`, whose address stays the same in its box.
         unsafe {
-            let mut buffer = ptr::null_mut();
-            let mut message = ptr::null_mut();
-            if (self.api.LLVMCreateMemoryBufferWithContentsOfFile)(
-                path.as_ptr(),
-                &mut buffer,
-                &mut message,
-            ) != 0
-            {
-                return Err(self.take_message(message));
-            }
-            let context = (self.api.LLVMContextCreate)();
+            let context = (api.LLVMContextCreate)();
+            let place = (&raw const *errors).cast_mut().cast();
+            (api.LLVMContextSetDiagnosticHandler)(context, collect_error, place);
+            let buffer = (api.LLVMCreateMemoryBufferWithMemoryRangeCopy)(
+                bitcode.as_ptr().cast(),
+                bitcode.len(),
+                c"bitcode".as_ptr(),
+            );
             let mut module = ptr::null_mut();
+            let mut message = ptr::null_mut();
             // Takes the buffer, on success and on failure.
-            if (self.api.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
-                (self.api.LLVMContextDispose)(context);
+            if (api.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
+                (api.LLVMContextDispose)(context);
                 return Err(self.take_message(message));
             }
-            let builder = (self.api.LLVMCreateBuilderInContext)(context);
+            let builder = (api.LLVMCreateBuilderInContext)(context);
             Ok(Module {
                 llvm: self,
                 context,
                 module,
                 builder,
+                errors,
             })
         }
     }
@@ -89,6 +103,29 @@ pub(crate) struct Module<'l> {
     context: api::Context,
     module: api::ModuleRef,
     builder: Builder,
+    errors: Box<RefCell<Errors<'l>>>,
+}
+
+/// What LLVM reports while it works on a module. Without a place for it, LLVM would print it and end
+/// the process.
+struct Errors<'l> {
+    llvm: &'l Llvm,
+    messages: Vec<String>,
+}
+
+/// Keeps an error; warnings and remarks are dropped.
+extern "C" fn collect_error(info: api::DiagnosticInfo, errors: *mut c_void) {
+    // SAFETY: `errors` is what `parse` registered, alive as long as the context that calls this; the
+    // context is used by one thread, which holds no borrow of it while it is in LLVM.
+    unsafe {
+        let errors = &*errors.cast::<RefCell<Errors<'_>>>();
+        let mut errors = errors.borrow_mut();
+        let llvm = errors.llvm;
+        if (llvm.api.LLVMGetDiagInfoSeverity)(info) == api::SEVERITY_ERROR {
+            let text = llvm.take_message((llvm.api.LLVMGetDiagInfoDescription)(info));
+            errors.messages.push(text);
+        }
+    }
 }
 
 impl Drop for Module<'_> {
@@ -287,10 +324,16 @@ impl Module<'_> {
 
     /// Whether `callee` is inline assembly that may do more than compute its outputs.
     pub(crate) fn is_impure_asm(&self, callee: Value) -> bool {
-        unsafe {
-            !(self.api().LLVMIsAInlineAsm)(callee).is_null()
-                && (self.api().LLVMGetInlineAsmHasSideEffects)(callee) != 0
-        }
+        self.is_asm(callee) && unsafe { (self.api().LLVMGetInlineAsmHasSideEffects)(callee) != 0 }
+    }
+
+    /// Whether `callee` is a function, and not an address computed at run time.
+    pub(crate) fn is_function(&self, callee: Value) -> bool {
+        unsafe { !(self.api().LLVMIsAFunction)(callee).is_null() }
+    }
+
+    pub(crate) fn is_asm(&self, callee: Value) -> bool {
+        unsafe { !(self.api().LLVMIsAInlineAsm)(callee).is_null() }
     }
 
     pub(crate) fn enum_attribute(&self, name: &str) -> Attribute {
@@ -431,13 +474,21 @@ impl Module<'_> {
                 (api.LLVMRunPasses)(self.module, pipeline.as_ptr(), machine.machine, options);
             (api.LLVMDisposePassBuilderOptions)(options);
             if error.is_null() {
-                return Ok(());
+                return self.no_errors();
             }
             // Consumes the error.
             let message = (api.LLVMGetErrorMessage)(error);
             let text = CStr::from_ptr(message).to_string_lossy().into_owned();
             (api.LLVMDisposeErrorMessage)(message);
             Err(text)
+        }
+    }
+
+    /// What LLVM has reported since the module was read.
+    fn no_errors(&self) -> Result<(), String> {
+        match &self.errors.borrow().messages[..] {
+            [] => Ok(()),
+            messages => Err(messages.join("\n")),
         }
     }
 
@@ -462,7 +513,7 @@ impl Module<'_> {
             let text =
                 String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned();
             (api.LLVMDisposeMemoryBuffer)(buffer);
-            Ok(text)
+            self.no_errors().map(|()| text)
         }
     }
 }

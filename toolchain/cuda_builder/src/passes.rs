@@ -6,7 +6,8 @@
 //! 1. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
 //! 2. pointer parameters of kernels are told to point into global memory, address space 1;
 //! 3. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
-//!    neither duplicated nor moved under a condition; so does every function;
+//!    neither duplicated nor moved under a condition; so does every function, and every call of a
+//!    function that is not known by name;
 //! 4. launch attributes, written by `#[kernel]` as `//!cuda` lines, become function attributes;
 //! 5. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
 //! 6. floating-point permissions become flags of the instructions they concern;
@@ -71,7 +72,8 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), C
             match module.opcode(instruction) {
                 OP_CALL => {
                     let callee = module.callee(instruction);
-                    if module.is_impure_asm(callee) {
+                    let indirect = !module.is_function(callee) && !module.is_asm(callee);
+                    if indirect || module.is_impure_asm(callee) {
                         module.add_call_attribute(instruction, convergent);
                     } else if floats.fast_sqrt && module.name(callee).starts_with("llvm.sqrt.f32") {
                         module.add_fast_math(instruction, FAST_MATH_APPROX_FUNC);

@@ -149,31 +149,38 @@ fn find_libllvm(sysroot: &Path, version: &str) -> Option<PathBuf> {
     let multiarch = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
     let beside = ["lib", multiarch.as_str(), "lib64"]
         .iter()
-        .flat_map(|dir| library_in(&sysroot.join(dir)))
-        .next();
+        .find_map(|dir| library_in(&sysroot.join(dir), version));
     beside.or_else(|| {
-        let major_minor = version.rsplitn(2, '.').last()?;
-        let name = PathBuf::from(format!("libLLVM.so.{major_minor}"));
+        let name = PathBuf::from(soname(version));
         // SAFETY: LLVM's initialisers touch nothing outside the library.
-        unsafe { libloading::Library::new(&name) }
-            .ok()
-            .map(|_| name)
+        unsafe { libloading::Library::new(&name) }.ok()?;
+        Some(name)
     })
 }
 
-/// `libLLVM.so.<version>` in `dir`. (rustup's `libLLVM-<version>.so` beside it is a linker script.)
-fn library_in(dir: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(dir).ok()?;
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|e| Some(e.ok()?.path()))
-        .filter(|p| {
-            p.file_name()
-                .and_then(OsStr::to_str)
-                .is_some_and(|n| n.starts_with("libLLVM.so."))
-        })
+/// What LLVM's shared library is called: `libLLVM.so.22.1` for version `22.1.2`.
+fn soname(version: &str) -> String {
+    let mut numbers = version.split('.');
+    let (major, minor) = (numbers.next().unwrap_or(""), numbers.next().unwrap_or("0"));
+    format!("libLLVM.so.{major}.{minor}")
+}
+
+/// The library of this version in `dir`: its name, or its name and a suffix of rustup's. (rustup's
+/// `libLLVM-<version>.so` beside it is a linker script.) Another LLVM may lie there too, and could
+/// not read the bitcode.
+fn library_in(dir: &Path, version: &str) -> Option<PathBuf> {
+    let name = soname(version);
+    let is_it = |file: &str| {
+        let rest = file.strip_prefix(&name);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let mut found: Vec<PathBuf> = std::fs::read_dir(dir)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.file_name().and_then(OsStr::to_str).is_some_and(is_it))
         .collect();
     found.sort();
-    found.pop()
+    found.into_iter().next()
 }
 
 fn is_recent(version: &str) -> bool {
@@ -203,7 +210,8 @@ fn non_empty(name: &str) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_complete, is_recent};
+    use super::{first_complete, is_recent, library_in};
+    use std::fs;
 
     #[test]
     fn versions_compare_by_number() {
@@ -213,6 +221,27 @@ mod tests {
         assert!(!is_recent("1.94.1"));
         assert!(!is_recent("1.9.5"));
         assert!(!is_recent("nonsense"));
+    }
+
+    #[test]
+    fn only_the_compilers_own_llvm_is_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let library = |version| {
+            let found = library_in(dir.path(), version)?;
+            Some(found.file_name()?.to_str()?.to_owned())
+        };
+        assert_eq!(library("22.1.2"), None);
+        for name in [
+            "libLLVM.so.21.1",
+            "libLLVM.so.22.10",
+            "libLLVM.so.22.1-rust",
+            "libLLVM-22.so",
+        ] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        assert_eq!(library("22.1.2").as_deref(), Some("libLLVM.so.22.1-rust"));
+        assert_eq!(library("21.1.0").as_deref(), Some("libLLVM.so.21.1"));
+        assert_eq!(library("23.1.0"), None);
     }
 
     #[test]

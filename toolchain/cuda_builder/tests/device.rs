@@ -143,6 +143,37 @@ fn warp_wide_assembly_is_neither_merged_nor_duplicated() {
 }
 
 #[test]
+fn a_call_that_names_nobody_is_convergent() {
+    let fixture = Fixture::new(
+        "indirect",
+        r#"
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut u32, f: fn(u32) -> u32) { unsafe { *p = f(tid()) } }
+        "#,
+    );
+    fixture.ptx(fixture.builder().emit_llvm_ir(true));
+    let ir = fs::read_to_string(fixture.dir.path().join("out.ll")).unwrap();
+    let call = ir
+        .lines()
+        .find(|l| l.contains("call") && l.contains(" %f("))
+        .expect("the call");
+    let group = call
+        .rsplit('#')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap();
+    let attributes = ir
+        .lines()
+        .find(|l| l.starts_with(&format!("attributes #{group} ")));
+    assert!(
+        attributes.is_some_and(|a| a.contains("convergent")),
+        "{call} {attributes:?}"
+    );
+}
+
+#[test]
 fn orderings_of_atomics_are_kept_as_fences() {
     let kernel = |name: &str, ordering: &str| {
         format!(
@@ -360,6 +391,24 @@ fn what_is_not_a_crate_of_kernels_is_refused() {
         other => panic!("{other:?}"),
     }
 
+    let no_library = Fixture::new("no_library", "");
+    fs::rename(
+        no_library.dir.path().join("src/lib.rs"),
+        no_library.dir.path().join("src/main.rs"),
+    )
+    .unwrap();
+    match no_library.builder().build() {
+        Err(CudaBuilderError::NotACrate { why, .. }) => {
+            assert!(why.contains("no library"), "{why}")
+        }
+        other => panic!("{other:?}"),
+    }
+
+    match fixture.builder().arches([]).build() {
+        Err(CudaBuilderError::NoArchitecture) => {}
+        other => panic!("{other:?}"),
+    }
+
     let nowhere = PathBuf::from("/nowhere/at/all");
     match CudaBuilder::new(&nowhere).build() {
         Err(CudaBuilderError::NotACrate { path, .. }) => assert_eq!(path, nowhere),
@@ -381,7 +430,11 @@ fn the_other_options_do_what_they_say() {
     );
     let manifest = fixture.dir.path().join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, text + "[features]\nmore = []\n").unwrap();
+    fs::write(
+        &manifest,
+        text + "[lib]\nname = \"by_another_name\"\n[features]\nmore = []\n",
+    )
+    .unwrap();
     let path = |name: &str| fixture.dir.path().join(name);
 
     let plain = fixture.ptx(fixture.builder());

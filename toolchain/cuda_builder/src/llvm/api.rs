@@ -30,7 +30,11 @@ opaque! {
     MachineRef = MachineTag,
     PassOptions = PassOptionsTag,
     ErrorRef = ErrorTag,
+    DiagnosticInfo = DiagnosticInfoTag,
 }
+
+/// LLVMDiagnosticHandler.
+pub(super) type DiagnosticHandler = extern "C" fn(DiagnosticInfo, *mut c_void);
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
@@ -65,7 +69,10 @@ functions! {
 
     LLVMContextCreate() -> Context;
     LLVMContextDispose(Context);
-    LLVMCreateMemoryBufferWithContentsOfFile(*const c_char, *mut MemoryBuffer, *mut *mut c_char) -> c_int;
+    LLVMContextSetDiagnosticHandler(Context, DiagnosticHandler, *mut c_void);
+    LLVMGetDiagInfoSeverity(DiagnosticInfo) -> c_uint;
+    LLVMGetDiagInfoDescription(DiagnosticInfo) -> *mut c_char;
+    LLVMCreateMemoryBufferWithMemoryRangeCopy(*const c_char, usize, *const c_char) -> MemoryBuffer;
     LLVMParseIRInContext(Context, MemoryBuffer, *mut ModuleRef, *mut *mut c_char) -> c_int;
     LLVMDisposeModule(ModuleRef);
     LLVMDisposeMessage(*mut c_char);
@@ -115,6 +122,7 @@ functions! {
     LLVMGetInstructionOpcode(Value) -> c_uint;
     LLVMGetCalledValue(Value) -> Value;
     LLVMIsAInlineAsm(Value) -> Value;
+    LLVMIsAFunction(Value) -> Value;
     LLVMGetInlineAsmHasSideEffects(Value) -> c_int;
 
     LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
@@ -168,6 +176,9 @@ pub(super) const CODEGEN_AGGRESSIVE: u32 = 3;
 pub(super) const RELOC_DEFAULT: u32 = 0;
 pub(super) const CODE_MODEL_DEFAULT: u32 = 0;
 pub(super) const FILE_TYPE_ASSEMBLY: u32 = 0;
+
+/// LLVMDSError.
+pub(super) const SEVERITY_ERROR: u32 = 0;
 
 // LLVMOpcode.
 pub(crate) const OP_FADD: u32 = 9;
