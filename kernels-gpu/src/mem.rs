@@ -90,6 +90,12 @@ impl<T: Element> Global<T> {
     /// The start is aligned to [`Vector<T, N>`].
     #[inline(always)]
     pub unsafe fn vectors<const N: usize>(self) -> Vectors<T, N> {
+        const {
+            assert!(
+                size_of::<Vector<T, N>>() == N * size_of::<T>(),
+                "no padding"
+            )
+        };
         Vectors {
             start: self.start.cast(),
             len: self.len / N,

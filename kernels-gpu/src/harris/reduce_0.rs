@@ -11,8 +11,9 @@
 //! ```
 //!
 //! Still wrong: the threads that add are scattered. Of 32 lanes every second, then every
-//! fourth, ... has work, yet the whole warp must walk through the branch: in the first five
-//! steps every warp of the block runs, most of its lanes switched off. That is divergence.
+//! fourth, ... has work, yet the whole warp must walk through the branch: in each of the first
+//! five steps every warp of the block runs, with 16, 8, 4, 2, and at last one of its lanes
+//! switched on. That is divergence.
 //! Next: [`reduce_1`](super::reduce_1).
 //!
 //! # The modulo

@@ -9,7 +9,7 @@
 //! neighbouring addresses.
 //!
 //! Still wrong: as the tree narrows to one warp, the block still meets at a barrier in every
-//! step, for the sake of 32 lanes that run together anyway. Next:
+//! step, for the sake of 32 lanes that have a cheaper way to meet. Next:
 //! [`reduce_4`](super::reduce_4).
 
 use super::block_threads;

@@ -6,13 +6,14 @@
 //!
 //! Two forms, and the difference between them is the lesson:
 //!
-//! - [`reduce_5`], a loop. Simple, any number of chunks, but each turn asks "am I past the end?"
-//!   before it loads, so the compiler may not start a load before the one before has been
-//!   followed by its question: one trip after another.
-//! - [`reduce_5_unrolled`], the number of chunks known at compile time. A thread whose chunks
-//!   all lie inside the input, that is nearly every thread, asks once, starts all of its loads
-//!   and only then begins to add: one trip for all. Guarding each load, as the original does,
-//!   would bring the loop's fault back.
+//! - [`reduce_5`], a loop. Simple, and good for any number of chunks. But the next load stands
+//!   behind the loop's exit, and nobody may move it in front: it could read past the end. So it
+//!   starts in its own turn, after an addition that has waited for the load before: one trip to
+//!   memory after another.
+//! - [`reduce_5_unrolled`], the number of chunks known at compile time. Nearly every thread has all
+//!   of its chunks inside the input; such a thread asks once, starts all of its loads and only then
+//!   begins to add: one trip for all. (The original's unrolled loop still ends at the first chunk
+//!   past the end, so that each of its loads stands behind an exit too.)
 
 use super::reduce_4::fold_to_warp;
 use crate::element::Element;
@@ -69,7 +70,7 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
 
     let mut value = O::IDENTITY;
     if i + (CHUNKS - 1) * stride < input.len() {
-        // Full tile: no load waits for anything.
+        // All of the thread's chunks are inside: no load waits for anything.
         let mut chunks = [O::IDENTITY; CHUNKS];
         for (c, chunk) in chunks.iter_mut().enumerate() {
             *chunk = input.get(i + c * stride);
@@ -78,7 +79,7 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
             value = O::combine(value, chunk);
         }
     } else {
-        // Partial tile: some of the thread's chunks lie past the end.
+        // Some of the thread's chunks lie past the end.
         for c in 0..CHUNKS {
             if i + c * stride < input.len() {
                 value = O::combine(value, input.get(i + c * stride));
