@@ -1,8 +1,8 @@
 //! `reduce_5`: many elements per thread.
 //!
 //! Mends the short threads of [`reduce_4`](super::reduce_4): each thread loads `chunks` elements
-//! before the block pays for its tree. The loads are what takes the time, a trip to memory of
-//! several hundred cycles, and the way to hide it is to have many of them under way at once.
+//! before the block pays for its tree. What takes the time is the trip to memory, and the way to
+//! hide it is to have many loads under way at once.
 //!
 //! Two forms, and the difference between them is the lesson:
 //!
