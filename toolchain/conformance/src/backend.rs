@@ -29,6 +29,12 @@ pub trait Backend {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {
+    /// There is no driver, or it has no device: nothing to execute on, and nothing broken.
+    #[error("no CUDA device: {cause}")]
+    NoDevice {
+        /// What was missing.
+        cause: String,
+    },
     /// The device has too little free memory for the case.
     #[error("the device cannot hold {bytes} bytes: {cause}")]
     OutOfMemory {

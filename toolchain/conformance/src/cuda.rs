@@ -27,7 +27,8 @@ pub struct Description {
 /// The first CUDA device.
 ///
 /// # Errors
-/// Why there is none: no driver, no device.
+/// [`BackendError::NoDevice`] where there is none; anything else is a device or a driver that
+/// does not work.
 pub fn describe() -> Result<Description, BackendError> {
     let device = first_device()?;
     let attribute = |attribute| {
@@ -46,13 +47,34 @@ pub fn describe() -> Result<Description, BackendError> {
 }
 
 fn first_device() -> Result<Device, BackendError> {
-    const STEP: &str = "no CUDA device";
-    libcuda::driver().map_err(|error| BackendError::Setup {
-        step: STEP,
+    libcuda::driver().map_err(|error| BackendError::NoDevice {
         cause: error.to_string(),
     })?;
-    cust::init(cust::CudaFlags::empty()).map_err(setup(STEP))?;
-    Device::get_device(0).map_err(setup(STEP))
+    let (device, failure) = libcuda::record(|| {
+        cust::init(cust::CudaFlags::empty())?;
+        match Device::num_devices()? {
+            0 => Err(CudaError::NoDevice),
+            _ => Device::get_device(0),
+        }
+    });
+    device.map_err(|error| match (error, failure) {
+        (CudaError::NoDevice, _) => BackendError::NoDevice {
+            cause: "the driver sees none".into(),
+        },
+        // `CudaError` lacks the newer codes, such as those of a driver that does not fit.
+        (_, Some(failure)) => BackendError::Setup {
+            step: failure.function,
+            cause: driver_words(failure.code),
+        },
+        (error, None) => setup("the first device")(error),
+    })
+}
+
+/// A result code as the driver calls and describes it.
+fn driver_words(code: i32) -> String {
+    let name = libcuda::error_name(code).unwrap_or_else(|| "unnamed".into());
+    let text = libcuda::error_text(code).unwrap_or_else(|| "the driver says no more".into());
+    format!("{name} ({code}): {text}")
 }
 
 fn setup(step: &'static str) -> impl Fn(CudaError) -> BackendError {
@@ -77,7 +99,7 @@ impl Cuda {
     /// Makes the device's context current and loads `module`.
     ///
     /// # Errors
-    /// [`BackendError::Setup`] when there is no device or it refuses the module.
+    /// [`BackendError::NoDevice`]; [`BackendError::Setup`] when the device refuses the module.
     pub fn load(module: &Module) -> Result<Self, BackendError> {
         let context = Context::new(first_device()?).map_err(setup("context"))?;
         CurrentContext::set_current(&context).map_err(setup("context"))?;

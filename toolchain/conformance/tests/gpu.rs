@@ -33,18 +33,26 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Launches are checked one at a time; a context belongs to its thread.
     arguments.test_threads.get_or_insert(1);
-    let device = cuda::describe();
-    if !arguments.list {
-        match &device {
+    let capability = if arguments.list {
+        None
+    } else {
+        match cuda::describe() {
             Ok(device) => {
                 let (major, minor) = device.capability;
                 println!("{}, compute capability {major}.{minor}", device.name);
                 println!("seed {seed:#x} ({SEED}={seed} repeats the data)");
+                Some(device.capability)
             }
-            Err(error) => println!("{error}"),
+            Err(error @ BackendError::NoDevice { .. }) => {
+                println!("{error}");
+                None
+            }
+            Err(error) => {
+                eprintln!("the device cannot be tested: {error}");
+                return ExitCode::FAILURE;
+            }
         }
-    }
-    let capability = device.as_ref().map(|device| device.capability);
+    };
     let mut trials: Vec<Trial> = MODULES
         .iter()
         .flat_map(|module| executed(module, seed, capability))
@@ -71,19 +79,19 @@ fn seed() -> Result<u64, String> {
     }
 }
 
-/// Compute capability of the device, or why there is none.
-type Capability<'a> = Result<(u32, u32), &'a BackendError>;
+/// Compute capability of the device, if there is one.
+type Capability = Option<(u32, u32)>;
 
 /// Why the device does not execute a module.
 fn refusal(module: &Module, device: Capability) -> Option<String> {
     match device {
-        Ok(capability) if capability >= module.capability => None,
-        Ok((major, minor)) => Some(format!(
+        Some(capability) if capability >= module.capability => None,
+        Some((major, minor)) => Some(format!(
             "the device has compute capability {major}.{minor}, {} needs {}.{}",
             module.name, module.capability.0, module.capability.1
         )),
         // The first line says what was tried.
-        Err(_) => Some("no CUDA device".into()),
+        None => Some("no CUDA device".into()),
     }
 }
 
