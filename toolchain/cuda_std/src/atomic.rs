@@ -10,16 +10,20 @@
 //!   fails the build of the kernels (on the host it panics), and so does one that cannot be ruled
 //!   out. Counting and summing need [`Ordering::Relaxed`].
 //! - **Memory.** Global and shared. On a variable of one thread's own (local memory) PTX has no
-//!   atomics: these trap. Where LLVM sees what a pointer points at, an operation is one instruction
-//!   (`red.global` when the result is not used, `atom.shared`); else it asks at run time.
+//!   atomics: use none. Where LLVM sees what a pointer points at, an operation is one instruction
+//!   (`red.global` when the result is not used, `atom.shared`). Else it asks at run time, and traps
+//!   on local memory; but relaxed changes of integers in block and device scope (not
+//!   `compare_exchange`) are then a generic `atom`, for which PTX does not define what happens
+//!   there.
 //! - **Numbers.** Integers wrap. A float sum has the order of arrival, so it differs from run to
 //!   run in its last bits. A 32-bit float sum flushes subnormal numbers to zero in global memory,
 //!   not in shared memory. `fetch_min` and `fetch_max` of a float ignore a NaN where the other is a
 //!   number, and are loops around a compare-and-swap.
 //! - **On the host** everything works, by `core::sync::atomic`, at system scope.
 //!
-//! [`core::sync::atomic`] is not a substitute on the device: LLVM drops the ordering of its
-//! read-modify-write operations there.
+//! [`core::sync::atomic`] is not a substitute on the device: it has no scopes. LLVM 22 writes its
+//! read-modify-writes without one, which is device scope, so the host may not take part; and
+//! without their orderings, which `cuda_builder` adds as fences.
 //!
 //! PTX ISA: memory consistency model; `atom`, `red`, `ld`, `st`, `fence`.
 

@@ -1,9 +1,11 @@
 //! `atom`, `ld`, `st` and `fence` with scope and semantics, one module per scope.
 //!
-//! Never on a generic address: an `atom` there becomes a loop around a compare-and-swap for floats,
+//! Not on a generic address: an `atom` there becomes a loop around a compare-and-swap for floats,
 //! and cannot become `red`. So each access asks where its pointer points. LLVM answers at compile
 //! time when it sees the origin of the pointer (a kernel parameter, a static, shared memory) and
-//! drops the other branch; else `isspacep` answers at run time.
+//! drops the other branch; else `isspacep` answers at run time, and other memory traps. The
+//! exception is a relaxed read-modify-write of an integer in block or device scope, which is LLVM's
+//! own (see `relaxed!`): generic where it does not see the origin.
 //!
 //! PTX ISA, memory consistency model; `atom`, `ld`, `st`, `fence`. `SeqCst` is `fence.sc` before
 //! the access, which is then an acquire (a relaxed one for stores).
