@@ -1,4 +1,4 @@
-//! `cargo xtask ladder`: seed 004's table for this machine.
+//! `cargo xtask ladder`: the ladder's table for this machine.
 
 use crate::{process, setup};
 use anyhow::Result;

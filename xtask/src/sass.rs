@@ -132,7 +132,7 @@ pub fn profiles(tools: &PtxTools, ptx: &Path, arch: NvvmArch) -> Result<Vec<Prof
         Ok(Profile {
             name: name.clone(),
             resources: *resources,
-            counts: Counts::of(function),
+            counts: Counts::of(function, arch),
         })
     };
     assembled.resources.iter().map(profile).collect()

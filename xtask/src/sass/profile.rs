@@ -1,6 +1,7 @@
 //! What an entry costs: resources from ptxas, instructions counted from SASS.
 
 use super::parse::{Function, Instruction};
+use cuda_builder::NvvmArch;
 use std::collections::BTreeMap;
 
 /// What ptxas reserves for an entry.
@@ -54,7 +55,7 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits.
     pub ldg: BTreeMap<u32, usize>,
-    /// Loads, stores and atomics through generic addresses.
+    /// Loads, stores and atomics through generic addresses, and questions where one points.
     pub generic: usize,
     /// Loads and stores of local memory.
     pub local: usize,
@@ -77,20 +78,22 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts a function's instructions.
-    pub fn of(function: &Function) -> Self {
+    /// Counts the instructions of a function that was assembled for `arch`.
+    pub fn of(function: &Function, arch: NvvmArch) -> Self {
         let mut counts = Self::default();
         for instruction in &function.instructions {
-            counts.add(instruction);
+            counts.add(instruction, arch);
         }
         counts
     }
 
-    fn add(&mut self, instruction: &Instruction) {
+    fn add(&mut self, instruction: &Instruction, arch: NvvmArch) {
         self.instructions += 1;
         match instruction.mnemonic() {
             "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
-            "LD" | "ST" | "ATOM" => self.generic += 1,
+            "LD" | "ST" | "ATOM" | "QSPC" => self.generic += 1,
+            // Global memory's `RED` is called `REDG` from sm_90 on.
+            "RED" if arch >= NvvmArch::Compute90 => self.generic += 1,
             "LDL" | "STL" => self.local += 1,
             "LDS" => self.lds += 1,
             "STS" => self.sts += 1,
@@ -172,7 +175,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
 
     #[test]
     fn instructions_are_counted_by_what_they_do() {
-        let counts = Counts::of(&parse::parse(parse::tests::SAMPLE)[0]);
+        let counts = Counts::of(&parse::parse(parse::tests::SAMPLE)[0], NvvmArch::Compute90);
         let expected = Counts {
             instructions: 5,
             ldg: [(128, 1)].into(),
@@ -199,6 +202,8 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             "ATOMG.E.CAS.STRONG.GPU",
             "ATOMS.POPC.INC.32",
             "ATOM.E.ADD",
+            "RED.E.ADD.STRONG.GPU",
+            "QSPC.E.S",
             "REDUX.SUM.S32",
             "LDGSTS.E",
         ];
@@ -206,11 +211,11 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         for (index, opcode) in opcodes.iter().enumerate() {
             listing += &format!("/*{:04x}*/ {opcode} R0, R1 ;\n", index * 16);
         }
-        let counts = Counts::of(&parse::parse(&listing)[0]);
+        let function = &parse::parse(&listing)[0];
         let expected = Counts {
             instructions: opcodes.len(),
             ldg: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
-            generic: 3,
+            generic: 5,
             local: 1,
             lds: 1,
             red: 1,
@@ -219,6 +224,12 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             redux: 1,
             ..Counts::default()
         };
-        assert_eq!(counts, expected);
+        assert_eq!(Counts::of(function, NvvmArch::Compute90), expected);
+        let before_hopper = Counts {
+            generic: 4,
+            red: 2,
+            ..expected
+        };
+        assert_eq!(Counts::of(function, NvvmArch::Compute80), before_hopper);
     }
 }
