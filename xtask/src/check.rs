@@ -1,4 +1,4 @@
-//! `cargo xtask check`: lint and test, as CI runs them.
+//! `cargo xtask check`: lint and test at once.
 
 use crate::{lint, process, test};
 use anyhow::Result;
@@ -6,13 +6,16 @@ use std::process::ExitCode;
 
 /// lint, then test
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    #[command(flatten)]
+    test: test::Args,
+}
 
 impl Args {
     /// Runs both, also where the first finds something.
     pub fn run(self) -> Result<ExitCode> {
         let clean = lint::lint()?;
-        let passed = test::test()?;
+        let passed = test::test(&self.test)?;
         for (name, good) in [("lint", clean), ("test", passed)] {
             let word = if good { "ok" } else { "FAILED" };
             process::say(&format!("check: {name} {word}"));

@@ -8,12 +8,17 @@ use std::process::ExitCode;
 
 /// Test everything that can be tested on this machine, and say what was skipped
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Fail where ptxas is missing and cannot be downloaded, instead of skipping the laws of
+    /// SASS
+    #[arg(long)]
+    require_ptx_tools: bool,
+}
 
 impl Args {
     /// Runs every test, also after one that fails.
     pub fn run(self) -> Result<ExitCode> {
-        Ok(if test()? {
+        Ok(if test(&self)? {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
@@ -22,10 +27,14 @@ impl Args {
 }
 
 /// True where no test fails. The laws of PTX and SASS are among them (`tests/laws.rs`).
-pub fn test() -> Result<bool> {
+pub fn test(args: &Args) -> Result<bool> {
     setup::for_builds()?;
-    if let Err(error) = setup::for_sass() {
-        process::say(&format!("test: the laws of SASS are skipped: {error:#}"));
+    match setup::for_sass() {
+        Ok(_) => {}
+        Err(error) if args.require_ptx_tools => {
+            return Err(error.context("the laws of SASS cannot be tested"));
+        }
+        Err(error) => process::say(&format!("test: the laws of SASS are skipped: {error:#}")),
     }
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
     let mut cargo = process::cargo();
