@@ -2,6 +2,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -21,17 +22,31 @@ pub fn print(text: &str) -> Result<()> {
 }
 
 /// The cargo that runs us, in the workspace's root, without what `cargo run` put into the
-/// environment for us alone.
+/// environment for us alone, and with our target directory.
 pub fn cargo() -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(workspace::root());
-    for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(describes_a_package) {
-            command.env_remove(name);
+    inherit(&mut command, std::env::vars_os());
+    command
+}
+
+/// Changes what a cargo in another folder would misunderstand in our environment.
+fn inherit(command: &mut Command, ours: impl Iterator<Item = (OsString, OsString)>) {
+    for (name, value) in ours {
+        match name.to_str() {
+            Some(name) if describes_a_package(name) => {
+                command.env_remove(name);
+            }
+            // cargo takes a relative path against its current folder, here and for its children.
+            Some("CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR") => {
+                if let Ok(absolute) = std::path::absolute(value) {
+                    command.env(name, absolute);
+                }
+            }
+            _ => {}
         }
     }
-    command
 }
 
 /// Whether a variable says which package is being built or run, which is not the next cargo's.
@@ -161,6 +176,31 @@ mod tests {
     fn a_missing_program_is_an_error() {
         let error = stdout_of(&mut Command::new("no-such-program-here")).unwrap_err();
         assert!(error.to_string().contains("no-such-program-here"));
+    }
+
+    #[test]
+    fn a_relative_target_directory_is_ours_in_every_folder() {
+        let mut command = Command::new("cargo");
+        let ours = [
+            ("CARGO_TARGET_DIR", "out"),
+            ("CARGO_BUILD_TARGET_DIR", "/elsewhere"),
+            ("CARGO_PKG_NAME", "xtask"),
+            ("CARGO_HOME", "home"),
+        ];
+        inherit(
+            &mut command,
+            ours.map(|(n, v)| (n.into(), v.into())).into_iter(),
+        );
+        let out = std::env::current_dir().unwrap().join("out");
+        let changed = command
+            .get_envs()
+            .collect::<std::collections::BTreeMap<_, _>>();
+        let expected = [
+            ("CARGO_TARGET_DIR", Some(out.as_os_str())),
+            ("CARGO_BUILD_TARGET_DIR", Some("/elsewhere".as_ref())),
+            ("CARGO_PKG_NAME", None),
+        ];
+        assert_eq!(changed, expected.map(|(n, v)| (n.as_ref(), v)).into());
     }
 
     #[test]
