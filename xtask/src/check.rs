@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 /// lint, then test
 #[derive(clap::Args)]
+// The default, the struct's name, is that of `test::Args` too.
+#[group(id = "check")]
 pub struct Args {
     #[command(flatten)]
     test: test::Args,
