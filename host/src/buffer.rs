@@ -5,6 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
+use crate::host;
 use crate::memory::{DeviceMemory, Span};
 
 /// An array of `T` on a [`Device`], made by [`Device::upload`] or [`Device::alloc`].
@@ -53,7 +54,8 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], also for the fault of an earlier kernel; [`Error::Deferred`].
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for the fault of an earlier kernel;
+    /// [`Error::Deferred`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         View::from(self).download()
     }
@@ -138,7 +140,7 @@ impl<'a, T: Element> View<'a, T> {
     /// As [`Buffer::download`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         match &self.buffer.storage {
-            Storage::Host(data) => Ok(data[self.start..self.start + self.len].to_vec()),
+            Storage::Host(data) => host::copy(&data[self.start..self.start + self.len]),
             Storage::Device(memory) => memory.download(self.start, self.len),
         }
     }

@@ -7,10 +7,14 @@ use crate::buffer::{Buffer, View};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::host;
 use crate::memory::DeviceMemory;
 use crate::module;
 
 /// A CUDA device, or the CPU in its place. Cheap to clone; clones are the same device.
+///
+/// Open a device once and clone it. Opened twice, it is two devices, each with a stream of its
+/// own, and neither takes the other's buffers ([`Error::OtherDevice`]).
 ///
 /// It may be used from several threads at once: each call makes the device's primary context
 /// current on its thread and leaves it so. All work of one `Device` and its clones goes to one
@@ -100,8 +104,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// What is wrong with a device that should work: [`Error::Cuda`],
-    /// [`Error::OutOfMemory`]. Not [`Error::NoDriver`], [`Error::NoDevice`],
+    /// What is wrong with a device that should work: [`Error::Cuda`], also for too little memory
+    /// to load the kernels. Not [`Error::NoDriver`], [`Error::NoDevice`],
     /// [`Error::NoKernelForDevice`] and [`Error::ModuleRejected`], which become the reason.
     pub fn auto() -> Result<Self, Error> {
         match Self::first() {
@@ -145,10 +149,11 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::OutOfMemory`], or on the CPU [`Error::OutOfHostMemory`]; [`Error::Cuda`],
+    /// [`Error::Deferred`].
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(self.clone(), data.to_vec())),
+            Backend::Cpu => Ok(Buffer::host(self.clone(), host::copy(data)?)),
             Backend::Gpu(gpu) => {
                 let memory = DeviceMemory::upload(gpu, data)?;
                 Ok(Buffer::device(self.clone(), data.len(), memory))
@@ -163,7 +168,7 @@ impl Device {
     /// As [`Device::upload`].
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(self.clone(), host_zeroes(len)?)),
+            Backend::Cpu => Ok(Buffer::host(self.clone(), host::zeroes(len)?)),
             Backend::Gpu(gpu) => {
                 let memory = DeviceMemory::filled(gpu, len, 0)?;
                 Ok(Buffer::device(self.clone(), len, memory))
@@ -247,18 +252,6 @@ impl Device {
             device: self.to_string(),
         })
     }
-}
-
-/// Zeroes of which there may be too many: that is an error here, not an abort.
-fn host_zeroes<T: Element>(len: usize) -> Result<Vec<T>, Error> {
-    let mut values = Vec::new();
-    values
-        .try_reserve_exact(len)
-        .map_err(|_| Error::OutOfHostMemory {
-            wanted: (len as u64).saturating_mul(size_of::<T>() as u64),
-        })?;
-    values.resize(len, crate::element::zero());
-    Ok(values)
 }
 
 /// `CPU`, or name and index: `NVIDIA H200 (device 0)`.

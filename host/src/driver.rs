@@ -19,8 +19,22 @@ pub(crate) fn init() -> Result<(), Error> {
         tried: error.tried,
         reason: error.reason.clone(),
     })?;
+    const NO_DEVICE: i32 = CUresult::CUDA_ERROR_NO_DEVICE as i32;
+    const STUB_LIBRARY: i32 = CUresult::CUDA_ERROR_STUB_LIBRARY as i32;
     check(|| cust::init(CudaFlags::empty())).map_err(|error| match error {
-        Error::Cuda { code, .. } if code == CUresult::CUDA_ERROR_NO_DEVICE as i32 => no_device(),
+        Error::Cuda {
+            code: NO_DEVICE, ..
+        } => no_device(),
+        // The loader has found a toolkit's library for linking, not a driver.
+        Error::Cuda {
+            code: STUB_LIBRARY,
+            name,
+            text,
+            ..
+        } => Error::NoDriver {
+            tried: "libcuda.so.1",
+            reason: format!("{name} ({STUB_LIBRARY}): {text}"),
+        },
         other => other,
     })
 }
@@ -66,11 +80,11 @@ fn words(code: i32) -> (String, String) {
     )
 }
 
-/// Why the driver does not take `ptx`, which it has just refused once. Asked again with
-/// a place for its compiler's log, which `cust` has no way to give.
+/// What the driver's compiler writes on `ptx`, which it has just refused. Asked again with
+/// a place for the log, which `cust` has no way to give.
 ///
 /// A context is current.
-pub(crate) fn rejection(arch: &str, ptx: &CStr) -> Error {
+pub(crate) fn compiler_log(ptx: &CStr) -> String {
     let mut log = vec![0u8; 16 * 1024];
     let mut options = [
         CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -81,34 +95,24 @@ pub(crate) fn rejection(arch: &str, ptx: &CStr) -> Error {
         ptr::without_provenance_mut(log.len()),
     ];
     let mut module = ptr::null_mut();
-    let (result, failure) = libcuda::record(|| {
-        // SAFETY: the image ends with nul; options and values are two each, the log's
-        // address with its size as the driver asks for them (sizes by value), and the log
-        // outlives the call. `module` is a place for one handle.
-        unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut module,
-                ptx.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        }
-    });
+    // SAFETY: the image ends with nul; options and values are two each, the log's address
+    // with its size as the driver asks for them (sizes by value), and the log outlives the
+    // call. `module` is a place for one handle.
+    let result = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            ptx.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
     if result == CUresult::CUDA_SUCCESS {
         // SAFETY: the module was loaded above, and nothing has been taken from it.
         unsafe { sys::cuModuleUnload(module) };
     }
-    let code = failure.map_or(CUresult::CUDA_ERROR_UNKNOWN as i32, |failure| failure.code);
-    let (name, text) = words(code);
     let log = CStr::from_bytes_until_nul(&log).unwrap_or_default();
-    Error::ModuleRejected {
-        arch: arch.into(),
-        code,
-        name,
-        text,
-        log: log.to_string_lossy().trim().into(),
-    }
+    log.to_string_lossy().trim().into()
 }
 
 /// Fills device memory with one byte, in the stream's order.

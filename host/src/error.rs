@@ -7,15 +7,15 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no CUDA driver on this machine.
+    /// There is no CUDA driver on this machine, or a CUDA toolkit's stub is found in its place.
     #[error(
-        "there is no CUDA driver: {tried} cannot be opened ({reason}); \
+        "there is no CUDA driver: {tried} cannot be used ({reason}); \
          install NVIDIA's driver (`nvidia-smi` then lists the devices) or use Device::cpu()"
     )]
     NoDriver {
         /// The library that was looked for in the loader's folders.
         tried: &'static str,
-        /// The loader's own words.
+        /// The loader's own words, or the driver's on a stub.
         reason: String,
     },
 
@@ -53,7 +53,8 @@ pub enum Error {
     },
 
     /// The driver did not take the kernels, usually because it is older than they are
-    /// (222, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: a newer driver mends it).
+    /// (222, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: a newer driver mends it). Only codes that
+    /// judge the module or its compiler; anything else is [`Error::Cuda`].
     #[error("the driver rejects the {arch} module: {name} ({code}): {text}{}", indented(.log))]
     ModuleRejected {
         /// The module's architecture, as `sm_90`.
@@ -125,7 +126,7 @@ pub enum Error {
         total: u64,
     },
 
-    /// Too little host memory, on the CPU device.
+    /// Too little host memory, for a download or for an array on the CPU device.
     #[error("{wanted} bytes of host memory wanted, which this machine does not give")]
     OutOfHostMemory {
         /// The bytes asked for.
@@ -154,8 +155,9 @@ pub enum Error {
         multiple: u64,
     },
 
-    /// A buffer of one device given to another.
-    #[error("the buffer is on {buffer}, the reduction on {device}")]
+    /// A buffer of one device given to another. Opening a device twice gives two; clones of a
+    /// [`Device`](crate::Device) are one.
+    #[error("the buffer is on {buffer}, the reduction on {device}{}", twice(.buffer, .device))]
     OtherDevice {
         /// Where the buffer is.
         buffer: String,
@@ -197,6 +199,14 @@ fn hidden(visible: &Option<String>) -> String {
     }
 }
 
+/// Index and name are the same only for one device opened twice.
+fn twice(buffer: &str, device: &str) -> &'static str {
+    match buffer == device {
+        true => ", opened separately: open it once and clone that `Device`",
+        false => "",
+    }
+}
+
 fn indented(log: &str) -> String {
     log.lines().map(|line| format!("\n    {line}")).collect()
 }
@@ -233,6 +243,23 @@ mod tests {
             "the driver rejects the sm_90 module: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)"
         ));
         assert!(text.ends_with("\n    ptxas: one\n    ptxas: two"), "{text}");
+    }
+
+    #[test]
+    fn one_device_opened_twice_is_told_from_two() {
+        let text = |buffer: &str| {
+            let (buffer, device) = (buffer.into(), "NVIDIA H200 (device 0)".into());
+            Error::OtherDevice { buffer, device }.to_string()
+        };
+        assert_eq!(
+            text("NVIDIA H200 (device 0)"),
+            "the buffer is on NVIDIA H200 (device 0), the reduction on NVIDIA H200 (device 0), \
+             opened separately: open it once and clone that `Device`"
+        );
+        assert_eq!(
+            text("the CPU"),
+            "the buffer is on the CPU, the reduction on NVIDIA H200 (device 0)"
+        );
     }
 
     #[test]

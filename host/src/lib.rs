@@ -65,6 +65,7 @@ mod driver;
 mod element;
 mod error;
 mod gpu;
+mod host;
 mod launch;
 mod memory;
 mod module;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 
 use crate::driver::{self, check};
-use crate::element::{self, Element};
+use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::host;
 
 /// An array of `T` in the memory of one device, freed when nothing on the device's stream
 /// can use it any more.
@@ -75,7 +76,7 @@ impl<T: Element> DeviceMemory<T> {
     /// The caller has checked the range.
     pub(crate) fn download(&self, start: usize, len: usize) -> Result<Vec<T>, Error> {
         self.gpu.enter()?;
-        let mut data = vec![element::zero(); len];
+        let mut data = host::zeroes(len)?;
         let source = self.buffer.index(start..start + len);
         // SAFETY: the destination outlives the copy, which is waited for below, and is not
         // touched before; the lengths are equal.

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use cust::module::Module;
+use cust::sys::CUresult;
 
 use crate::driver;
 use crate::error::Error;
@@ -45,9 +46,31 @@ fn newest(modules: &[Embedded], capability: (u32, u32)) -> Option<&Embedded> {
         .max_by_key(|module| module.capability)
 }
 
+/// The codes that judge the module or say that the driver cannot compile PTX at all. Not 220,
+/// which stands among them: an NVLink error is the hardware's.
+const REJECTIONS: [i32; 6] = [
+    CUresult::CUDA_ERROR_INVALID_IMAGE as i32,
+    CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU as i32,
+    CUresult::CUDA_ERROR_INVALID_PTX as i32,
+    CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND as i32,
+    CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION as i32,
+    CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED as i32,
+];
+
 /// Gives PTX to the driver's compiler. A context is current.
 pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
-    driver::check(|| Module::from_ptx_cstr(ptx, &[])).map_err(|_| driver::rejection(arch, ptx))
+    driver::check(|| Module::from_ptx_cstr(ptx, &[])).map_err(|error| match error {
+        Error::Cuda {
+            code, name, text, ..
+        } if REJECTIONS.contains(&code) => Error::ModuleRejected {
+            arch: arch.into(),
+            code,
+            name,
+            text,
+            log: driver::compiler_log(ptx),
+        },
+        other => other,
+    })
 }
 
 #[cfg(test)]

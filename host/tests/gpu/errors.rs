@@ -247,7 +247,16 @@ fn other_device(device: &Device) -> Result<(), Failed> {
     let (twin, cpu) = (Device::first()?, Device::cpu());
     let x = twin.upload(&[1, 2])?;
     let y = cpu.upload(&[1, 2])?;
-    expect!(device.sum(&x), Error::OtherDevice { .. }, device.name());
+    expect!(
+        device.sum(&x),
+        Error::OtherDevice { .. },
+        device.name(),
+        "opened separately",
+        "clone that `Device`"
+    );
+    if device.clone().sum(&device.upload(&[1, 2])?)? != 3 {
+        return Err("a clone is another device".into());
+    }
     expect!(
         device.sum(&y),
         Error::OtherDevice { .. },

@@ -1,0 +1,27 @@
+//! Host memory of which there may be too little: that is an error here, not an abort.
+
+use crate::element::{self, Element};
+use crate::error::Error;
+
+/// `len` elements, all bytes zero.
+pub(crate) fn zeroes<T: Element>(len: usize) -> Result<Vec<T>, Error> {
+    let mut values = reserved(len)?;
+    values.resize(len, element::zero());
+    Ok(values)
+}
+
+pub(crate) fn copy<T: Element>(data: &[T]) -> Result<Vec<T>, Error> {
+    let mut values = reserved(data.len())?;
+    values.extend_from_slice(data);
+    Ok(values)
+}
+
+fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(len) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(Error::OutOfHostMemory {
+            wanted: (len as u64).saturating_mul(size_of::<T>() as u64),
+        }),
+    }
+}

@@ -1,0 +1,208 @@
+//! What is said on machines that this one is not: with a driver that refuses, or with too little
+//! host memory. Each trial runs this program again, as a child that lives on such a machine.
+
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, ExitCode};
+use std::{env, fs};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use warpfold::{Device, Error};
+
+/// What a child is to do: its name in [`child`].
+const CHILD: &str = "WARPFOLD_TEST_CHILD";
+
+/// Elements of an `i32` array of 192 MiB, of which only one fits below [`LIMIT_KIB`].
+const LEN: usize = 48 << 20;
+const LIMIT_KIB: usize = 320 << 10;
+
+fn main() -> ExitCode {
+    if let Ok(role) = env::var(CHILD) {
+        child(&role);
+        return ExitCode::SUCCESS;
+    }
+    let arguments = Arguments::from_args();
+    let trials = vec![
+        Trial::test("a toolkit's stub is no driver", stub),
+        Trial::test("auto takes the CPU when the module is rejected", rejected),
+        Trial::test("auto passes on any other failure to load it", failing),
+        Trial::test("a rejection keeps its code", rejected_once),
+        Trial::test("a device opened twice is two", opened_twice),
+        Trial::test("a download too large for the host", large_download),
+        Trial::test("too little host memory on the CPU", little_memory),
+    ];
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Prints one line for each result.
+fn child(role: &str) {
+    match role {
+        "open" => {
+            say(Device::first());
+            say(Device::auto().map(|device| device.fallback_reason().cloned()));
+        }
+        "open twice" => say(two_devices()),
+        "download" => say(Device::first()
+            .and_then(|device| device.alloc::<u64>(1 << 56))
+            .and_then(|x| x.download())),
+        "little memory" => {
+            let device = Device::cpu();
+            let data = vec![0i32; LEN];
+            say(device.upload(&data));
+            drop(data);
+            let x = device.alloc::<i32>(LEN).unwrap();
+            say(device.alloc::<i32>(LEN));
+            say(x.download().map(|data| data.len()));
+            say(x
+                .view(1..)
+                .and_then(|x| x.download())
+                .map(|data| data.len()));
+            say(x.view(..10).and_then(|x| x.download()));
+        }
+        _ => unreachable!("{role}"),
+    }
+}
+
+fn two_devices() -> Result<i32, Error> {
+    let (one, other) = (Device::first()?, Device::first()?);
+    let x = one.upload::<i32>(&[])?;
+    assert_eq!(one.clone().sum(&x), Ok(0));
+    other.sum(&x)
+}
+
+fn say<T: std::fmt::Debug>(result: Result<T, Error>) {
+    match result {
+        Ok(value) => println!("Ok({value:?})"),
+        Err(error) => println!("{error:?}: {}", error.to_string().replace('\n', " ")),
+    }
+}
+
+/// The lines of a child run by `command`.
+fn lines(mut command: Command, role: &str) -> Result<Vec<String>, Failed> {
+    let output = command.env(CHILD, role).output()?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{role}: {}: {words}", output.status).into());
+    }
+    let lines = String::from_utf8(output.stdout)?;
+    Ok(lines.lines().map(String::from).collect())
+}
+
+fn with_driver(role: &str, init: &str, load: &str) -> Result<Vec<String>, Failed> {
+    let mut folders = vec![driver()?];
+    if let Some(path) = env::var_os("LD_LIBRARY_PATH") {
+        folders.extend(env::split_paths(&path));
+    }
+    let mut command = Command::new(env::current_exe()?);
+    command
+        .env("LD_LIBRARY_PATH", env::join_paths(folders)?)
+        .env("FAKE_INIT", init)
+        .env("FAKE_LOAD", load);
+    lines(command, role)
+}
+
+/// The folder with `driver.rs` compiled as `libcuda.so.1`.
+fn driver() -> Result<PathBuf, Failed> {
+    static FOLDER: std::sync::OnceLock<Result<PathBuf, String>> = std::sync::OnceLock::new();
+    let folder = FOLDER.get_or_init(|| compile().map_err(|error| error.to_string()));
+    Ok(folder.clone()?)
+}
+
+fn compile() -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-driver");
+    fs::create_dir_all(&folder)?;
+    // Moved into place, for a second run of this program at the same time.
+    let library = folder.join(format!("{}.so", process::id()));
+    let output = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()))
+        .args(["--edition", "2024", "--crate-type", "cdylib", "-o"])
+        .arg(&library)
+        .arg(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/other_machines/driver.rs"
+        ))
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    fs::rename(library, folder.join("libcuda.so.1"))?;
+    Ok(folder)
+}
+
+/// Fails unless there is one line for each list of words and it has all of them.
+fn expect(lines: &[String], words: &[&[&str]]) -> Result<(), Failed> {
+    let has = |(line, words): (&String, &&[&str])| words.iter().all(|word| line.contains(word));
+    if lines.len() == words.len() && lines.iter().zip(words).all(has) {
+        return Ok(());
+    }
+    Err(format!("{lines:#?}\nwithout {words:?}").into())
+}
+
+fn stub() -> Result<(), Failed> {
+    let words = [
+        "NoDriver",
+        "libcuda.so.1 cannot be used (A_NAME (34): a text)",
+    ];
+    let lines = with_driver("open", "34", "0")?;
+    expect(&lines, &[&words, &["Ok(Some(NoDriver"]])
+}
+
+fn rejected() -> Result<(), Failed> {
+    for code in ["200", "209", "218", "221", "222", "223"] {
+        let lines = with_driver("open", "0", code)?;
+        let text = format!("the driver rejects the sm_90 module: A_NAME ({code}): a text");
+        expect(
+            &lines,
+            &[
+                &["ModuleRejected", &text, "a line of the log"],
+                &["Ok(Some(ModuleRejected", code],
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// Among them too little memory, an error of the hardware and a code that `cust` does not know.
+fn failing() -> Result<(), Failed> {
+    for code in ["1", "2", "220", "225", "700", "999"] {
+        let lines = with_driver("open", "0", code)?;
+        let text = format!("cuModuleLoadDataEx: A_NAME ({code}): a text");
+        expect(&lines, &[&["Cuda {", &text], &["Cuda {", &text]])?;
+    }
+    Ok(())
+}
+
+/// The second load, for the log, may go well.
+fn rejected_once() -> Result<(), Failed> {
+    let lines = with_driver("open", "0", "222 0")?;
+    expect(&lines, &[&["ModuleRejected", "(222)"], &["Ok(None)"]])
+}
+
+fn opened_twice() -> Result<(), Failed> {
+    let lines = with_driver("open twice", "0", "0")?;
+    let words = "opened separately: open it once and clone that `Device`";
+    expect(&lines, &[&["OtherDevice", "Fake (device 0)", words]])
+}
+
+fn large_download() -> Result<(), Failed> {
+    let lines = with_driver("download", "0", "0")?;
+    let wanted = (8u64 << 56).to_string();
+    expect(&lines, &[&["OutOfHostMemory", &wanted]])
+}
+
+fn little_memory() -> Result<(), Failed> {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", r#"ulimit -v "$1" && exec "$0""#])
+        .arg(env::current_exe()?)
+        .arg(LIMIT_KIB.to_string());
+    let (all, rest) = ((4 * LEN).to_string(), (4 * LEN - 4).to_string());
+    expect(
+        &lines(command, "little memory")?,
+        &[
+            &["OutOfHostMemory", &all],
+            &["OutOfHostMemory", &all],
+            &["OutOfHostMemory", &all],
+            &["OutOfHostMemory", &rest],
+            &["Ok([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])"],
+        ],
+    )
+}
