@@ -8,18 +8,56 @@ use cust::memory::DeviceCopy;
 /// [`ENTRIES`](kernels_gpu::entry::ENTRIES); other combinations are
 /// [`Error::NotAvailable`](crate::Error::NotAvailable).
 ///
+/// The trait is sealed, since a kernel is found by the type's name and no other type has one:
+///
+/// ```compile_fail,E0277
+/// # use cuda_std::warp::{WarpShuffleMode, WarpShuffleValue};
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// struct Small(u8);
+///
+/// # impl WarpShuffleValue for Small {
+/// #     unsafe fn shuffle(
+/// #         _: WarpShuffleMode, _: u32, value: Self, _: u32, _: u32
+/// #     ) -> (Self, bool) {
+/// #         (value, true)
+/// #     }
+/// # }
+/// impl kernels_gpu::element::Element for Small {
+///     const NAME: &'static str = "i32";
+/// }
+/// unsafe impl cust::memory::DeviceCopy for Small {}
+/// unsafe impl warpfold::Element for Small {} // it is not `Sealed`
+/// ```
+///
 /// # Safety
 ///
-/// Every pattern of bits is a valid value of the type, and it has no padding: its memory is
-/// filled byte by byte and copied from the device.
-pub unsafe trait Element: kernels_gpu::element::Element + DeviceCopy {}
+/// - Every pattern of bits is a valid value of the type, and it has no padding: its memory is
+///   filled byte by byte and copied from the device.
+/// - `NAME` is the name of the primitive type that it is, or that has its size, alignment and
+///   ABI: entry points are found by it, and are given pointers to this type.
+pub unsafe trait Element:
+    sealed::Sealed + kernels_gpu::element::Element + DeviceCopy
+{
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
 
 macro_rules! elements {
     ($($element:ident),*) => {
         $(
-            // SAFETY: numbers without padding or invalid patterns.
+            impl sealed::Sealed for $element {}
+
+            // SAFETY: numbers without padding or invalid patterns. `NAME` is the type's own
+            // name: `kernels_gpu::element` makes it of the type, and the test below looks.
             unsafe impl Element for $element {}
         )*
+
+        #[cfg(test)]
+        const NAMES: &[(&str, fn() -> &'static str)] = &[
+            $((<$element as kernels_gpu::element::Element>::NAME, std::any::type_name::<$element>)),*
+        ];
     };
 }
 
@@ -29,4 +67,15 @@ elements!(i32, u32, i64, u64, f32, f64);
 pub(crate) fn zero<T: Element>() -> T {
     // SAFETY: every pattern of bits is a valid `T` (Element's law).
     unsafe { std::mem::zeroed() }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_name_is_the_types_own() {
+        assert_eq!(super::NAMES.len(), 6);
+        for (name, type_name) in super::NAMES {
+            assert_eq!(*name, type_name());
+        }
+    }
 }

@@ -86,8 +86,9 @@ impl<T: Element> Kernel<T> {
         let (to, room) = (output.pointer(), output.len() as u64);
         check(|| {
             // SAFETY:
-            // - ABI: every entry of ENTRIES takes (*const T, u64, *mut T, u64); `find` took
-            //   this one by the names of `T` and the kernel, and `T` is the type here.
+            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut E, u64) for the
+            //   primitive `E` that it names; `find` took this one by `T::NAME`, which names a
+            //   primitive of `T`'s size, alignment and ABI (Element's law; the trait is sealed).
             // - Input: `n` elements at `from` are in live device memory of this device (Span
             //   holds the borrow; asserted above); they are aligned for `T`, since allocations
             //   are for 256 bytes and views start at an element. `read_ceiling` wants 16:
