@@ -160,8 +160,8 @@ impl Device {
     }
 
     /// A plan that reads all of `input` as fast as this library knows how: what the device's
-    /// memory allows, for the ladder to be compared with. A grid that just fills the device,
-    /// 16-byte loads, several in flight. Its value is the sum.
+    /// memory allows, for the ladder to be compared with. 16-byte loads, four in flight, 256
+    /// bytes per thread. Its value is the sum.
     ///
     /// Types: `i32`, `i64`, `f32`, `f64`.
     ///
@@ -176,7 +176,9 @@ impl Device {
     where
         Sum: Op<T>,
     {
-        const BLOCKS_PER_MULTIPROCESSOR: u32 = 8;
+        // The fastest of 64, 128, ..., 1024 bytes per thread, by 2 % over a grid that just fills
+        // the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
+        const BYTES_PER_THREAD: usize = 256;
         const THREADS: u32 = 256;
         const ALIGNMENT: u64 = 16;
         const SHAPE: Shape = Shape {
@@ -199,8 +201,11 @@ impl Device {
                 }
                 let kernel = Kernel::find::<Sum>(values.gpu(), SHAPE)?;
                 SHAPE.check_threads(THREADS, kernel.max_threads())?;
+                let tile = THREADS as usize * BYTES_PER_THREAD / size_of::<T>();
+                // 64 KiB per block; with fewer blocks each would read more, and rightly.
+                let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
                 let pass = Pass {
-                    blocks: values.gpu().info.multiprocessors * BLOCKS_PER_MULTIPROCESSOR,
+                    blocks: blocks as u32,
                     threads: THREADS,
                     n: values.len() as u64,
                 };

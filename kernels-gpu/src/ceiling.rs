@@ -2,9 +2,8 @@
 //!
 //! The datasheet's bandwidth is a number nobody reaches. The honest limit for a reduction is the
 //! time a kernel takes that does nothing but read, so this one reads with the widest loads there
-//! are, several in flight per thread, from a grid that just fills the device. It still combines
-//! what it reads and leaves one partial per block: a read whose answer nobody checks can be
-//! optimised away, by the compiler or by a mistake.
+//! are, several in flight per thread. It still combines what it reads and leaves one partial per
+//! block: a read whose answer nobody checks can be optimised away, by the compiler or by a mistake.
 
 use crate::element::Element;
 use crate::mem::{Global, Shared};
