@@ -82,3 +82,8 @@ pub use kernels_gpu::op::{Max, Min, Op, Sum};
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
+
+/// The README's example, compiled and run with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
