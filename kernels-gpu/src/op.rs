@@ -59,8 +59,8 @@ pub trait AtomicOp<T: Element>: Op<T> {
     unsafe fn combine_atomic_block(cell: *mut T, value: T);
 }
 
-/// An operator that the warp applies by itself in one instruction, `redux.sync` (PTX ISA
-/// 9.7.14.7; sm_80 and above; `cuda_std` builds it from shuffles below that).
+/// An operator that the warp applies by itself in one instruction, `redux.sync` (sm_80 and above;
+/// below that, `cuda_std` builds it from shuffles).
 pub trait ReduxOp<T: Element>: Op<T> {
     /// The instruction's name for this operator.
     const REDUX: WarpReductionOp;

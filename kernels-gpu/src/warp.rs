@@ -16,8 +16,8 @@ pub const WARP_SIZE: u32 = 32;
 /// The warp's values as one. **Lane 0 holds the result**; what the other lanes get is a
 /// combination of some of the values and of no use.
 ///
-/// Five steps of `shfl.sync.down` (PTX ISA 9.7.9.6). In each, a lane combines its value with
-/// that of the lane `offset` above, and `offset` halves:
+/// Five steps of `shfl.sync.down` (PTX ISA, data movement instructions). In each, a lane combines
+/// its value with that of the lane `offset` above, and `offset` halves:
 ///
 /// ```text
 /// lane         0   1   2   3   4   5   6   7        (eight lanes drawn; a warp has 32)
@@ -45,8 +45,8 @@ pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
 
 /// The warp's values as one, by the instruction made for it. **Every lane holds the result.**
 ///
-/// `redux.sync` (PTX ISA 9.7.14.7), 32-bit integers only. It needs sm_80; below, `cuda_std`
-/// builds it from shuffles.
+/// `redux.sync` (PTX ISA, parallel synchronization and communication instructions), 32-bit
+/// integers only. It needs sm_80; below, `cuda_std` builds it from shuffles.
 ///
 /// # Safety
 ///
