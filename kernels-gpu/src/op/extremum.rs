@@ -68,16 +68,8 @@ macro_rules! redux_extremum {
 
 redux_extremum!(Min i32, Min u32, Max i32, Max u32);
 
-/// Floats have no atomic minimum in hardware, but their bits have: among non-negative floats
-/// the bits, read as a signed integer, grow with the value; among negative ones the bits, read
-/// as an unsigned integer, grow with the magnitude. One integer atomic, chosen by the value's
-/// sign, therefore orders all floats, `-0.0` below `+0.0`, without a compare-and-swap loop.
-///
-/// A NaN must win. With the sign bit set its bits are the largest unsigned integer of all, and
-/// without it the largest signed one, so [`Min`] stores NaN as negative and [`Max`] as positive,
-/// and no later update can remove it.
 macro_rules! float_extremum {
-    ($element:ident, $bits:ident, $int:ident) => { pastey::paste! {
+    ($element:ident, $bits:ident, $int:ident) => {
         impl Op<$element> for Min {
             const NAME: &'static str = "min";
             const IDENTITY: $element = $element::INFINITY;
@@ -112,67 +104,43 @@ macro_rules! float_extremum {
             }
         }
 
-        float_extremum!(@atomic $element, $bits, $int, device);
-        float_extremum!(@atomic $element, $bits, $int, block);
+        float_atomic!(Min of $element: negative max $bits, other min $int, NaN -$element::NAN.abs());
+        float_atomic!(Max of $element: negative min $bits, other max $int, NaN $element::NAN.abs());
+    };
+}
 
-        impl AtomicOp<$element> for Min {
-            #[inline(always)]
-            unsafe fn combine_atomic_device(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { [<atomic_min_ $element _device>](cell, value) }
-            }
-
-            #[inline(always)]
-            unsafe fn combine_atomic_block(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { [<atomic_min_ $element _block>](cell, value) }
-            }
+/// Floats have no atomic minimum in hardware, but their bits have: among non-negative floats
+/// the bits, read as a signed integer, grow with the value; among negative ones the bits, read
+/// as an unsigned integer, grow with the magnitude. One integer atomic, chosen by the value's
+/// sign, therefore orders all floats, `-0.0` below `+0.0`, without a compare-and-swap loop.
+///
+/// A NaN must win. With the sign bit set its bits are the largest unsigned integer of all, and
+/// without it the largest signed one, so [`Min`] stores NaN as negative and [`Max`] as positive,
+/// and no later update can remove it.
+macro_rules! float_atomic {
+    (
+        $op:ident of $element:ident:
+        negative $negative:ident $bits:ident, other $other:ident $int:ident, NaN $nan:expr
+    ) => {
+        impl AtomicOp<$element> for $op {
+            float_atomic!(@device $element, $negative $bits, $other $int, $nan);
+            float_atomic!(@block $element, $negative $bits, $other $int, $nan);
         }
-
-        impl AtomicOp<$element> for Max {
-            #[inline(always)]
-            unsafe fn combine_atomic_device(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { [<atomic_max_ $element _device>](cell, value) }
-            }
-
-            #[inline(always)]
-            unsafe fn combine_atomic_block(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { [<atomic_max_ $element _block>](cell, value) }
-            }
-        }
-    }};
-
-    (@atomic $element:ident, $bits:ident, $int:ident, $scope:ident) => { pastey::paste! {
-        /// # Safety
-        /// As [`AtomicOp`] asks of a cell.
+    };
+    (
+        @$scope:ident
+        $element:ident, $negative:ident $bits:ident, $other:ident $int:ident, $nan:expr
+    ) => { pastey::paste! {
         #[inline(always)]
-        unsafe fn [<atomic_min_ $element _ $scope>](cell: *mut $element, value: $element) {
-            let value = if value.is_nan() { -$element::NAN.abs() } else { value };
+        unsafe fn [<combine_atomic_ $scope>](cell: *mut $element, value: $element) {
+            let value = if value.is_nan() { $nan } else { value };
             let bits = value.to_bits();
             // SAFETY: the caller's contract; an integer of the same size may stand in the cell.
             unsafe {
                 if value.is_sign_negative() {
-                    mid::[<atomic_fetch_max_ $bits _ $scope>](cell.cast(), Relaxed, bits);
+                    mid::[<atomic_fetch_ $negative _ $bits _ $scope>](cell.cast(), Relaxed, bits);
                 } else {
-                    mid::[<atomic_fetch_min_ $int _ $scope>](cell.cast(), Relaxed, bits as $int);
-                }
-            }
-        }
-
-        /// # Safety
-        /// As [`AtomicOp`] asks of a cell.
-        #[inline(always)]
-        unsafe fn [<atomic_max_ $element _ $scope>](cell: *mut $element, value: $element) {
-            let value = if value.is_nan() { $element::NAN.abs() } else { value };
-            let bits = value.to_bits();
-            // SAFETY: the caller's contract; an integer of the same size may stand in the cell.
-            unsafe {
-                if value.is_sign_negative() {
-                    mid::[<atomic_fetch_min_ $bits _ $scope>](cell.cast(), Relaxed, bits);
-                } else {
-                    mid::[<atomic_fetch_max_ $int _ $scope>](cell.cast(), Relaxed, bits as $int);
+                    mid::[<atomic_fetch_ $other _ $int _ $scope>](cell.cast(), Relaxed, bits as $int);
                 }
             }
         }
