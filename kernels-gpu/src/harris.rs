@@ -11,14 +11,23 @@
 //! | [`reduce_2`] | neighbouring addresses | half of the threads never add anything |
 //! | [`reduce_3`] | every thread adds while loading | barriers for the last 32 values |
 //! | [`reduce_4`] | the last warp shuffles | two loads per thread: too little in flight |
-//! | [`reduce_5`] | many loads per thread, all in flight | |
+//! | [`reduce_5`] | many loads per thread, all in flight | 4-byte loads, a launch per level of partials |
 //!
 //! From `reduce_0` on, a launch leaves one partial per block, and the host launches the same
 //! kernel on the partials until one value is left.
 //!
 //! Where the rungs differ from the post: an element past the end counts as the identity in every
-//! rung (the post's `reduce_3` and `reduce_4` leave such a thread's scratch unwritten), and indexes
-//! of global memory are 64 bits wide.
+//! rung (the post's `reduce_3` and `reduce_4` leave such a thread's scratch unwritten), indexes of
+//! global memory are 64 bits wide, and the unrolled [`reduce_5`] asks once whether all of its
+//! chunks are inside, not before each.
+//!
+//! # The ladder goes down before it goes up
+//!
+//! On an H200 (400 million `i32`, 256 threads, `benches/records/h200/2026-11-20`) two rungs are
+//! slower than the one before. [`reduce_0`] loses to [`shared_memory`]: the compiler combines the
+//! values of a warp before the atomic, so that queue is short, while the tree meets at nine
+//! barriers. And [`reduce_1`] loses to [`reduce_0`]: once the modulo is free, the bank conflicts
+//! cost more than the divergence did. Each still mends what it says it mends.
 //!
 //! # What every rung asks of its launch
 //!

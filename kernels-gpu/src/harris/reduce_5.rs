@@ -7,13 +7,16 @@
 //! Two forms, and the difference between them is the lesson:
 //!
 //! - [`reduce_5`], a loop. Simple, and good for any number of chunks. But the next load stands
-//!   behind the loop's exit, and nobody may move it in front: it could read past the end. So it
-//!   starts in its own turn, after an addition that has waited for the load before: one trip to
-//!   memory after another.
+//!   behind the loop's exit, and the compiler leaves it there. So it starts in its own turn, after
+//!   an addition that has waited for the load before: one trip to memory after another.
 //! - [`reduce_5_unrolled`], the number of chunks known at compile time. Nearly every thread has all
 //!   of its chunks inside the input; such a thread asks once, starts all of its loads and only then
 //!   begins to add: one trip for all. (The original's unrolled loop still ends at the first chunk
 //!   past the end, so that each of its loads stands behind an exit too.)
+//!
+//! Still wrong: a load brings 4 bytes where one instruction could bring 16, as
+//! [`ceiling`](crate::ceiling) does, and the partials still need launches of their own. How many
+//! chunks are enough depends on the block: 8 are with 256 threads, and are not with 1024.
 
 use super::reduce_4::fold_to_warp;
 use crate::element::Element;

@@ -2,7 +2,8 @@
 //! shared memory, and one thread per block combines that cell into global memory.
 //!
 //! Shared memory lies in the multiprocessor, so the many updates are near and cheap, and the
-//! far queue in front of `output` has one update per block instead of one per element.
+//! far queue in front of `output` has one update per block instead of one per element. (For
+//! integer sums the compiler again combines the values of a warp first.)
 //!
 //! Still wrong: the threads of a block stand in a queue of their own. A tree needs none:
 //! [`reduce_0`](super::reduce_0).

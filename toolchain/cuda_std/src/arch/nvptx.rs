@@ -13,7 +13,8 @@ use crate::warp::WarpShuffleMode;
 pub(crate) mod atomic;
 pub(crate) mod float16;
 
-/// Wraps intrinsics that any thread may call at any time into safe functions.
+/// Wraps intrinsics into safe functions: those that any thread may call at any time, and the
+/// barriers, of which `thread` says who must arrive.
 macro_rules! intrinsics {
     ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
         #[inline(always)]
@@ -22,7 +23,9 @@ macro_rules! intrinsics {
                 #[link_name = $link]
                 fn intrinsic($($argument: $ty),*) $(-> $output)?;
             }
-            // SAFETY: reads a register or orders this thread; no requirement on arguments.
+            // SAFETY: reads a register or orders this thread, with any arguments; or is a barrier,
+            // whose condition on the other threads is the kernel's to keep: `sync_threads` says so
+            // and is safe all the same, as in Rust-CUDA.
             unsafe { intrinsic($($argument),*) }
         }
     )* };
