@@ -8,6 +8,8 @@
 //   - the warp-reduce form of reduce_4 uses __syncwarp (published: __syncthreads under `tid < 32`);
 //   - scratch is allocated beforehand, and the last pass writes the result itself (published: a
 //     cudaMalloc, a copy and a cudaFree per pass).
+// reduce_5_chunks is the post's loop with its exit at the first chunk past the end, unrolled; warpfold's
+// reduce_5_x* asks once for all chunks. From 4 chunks on the ratio of the two compares two algorithms.
 // Int indexes hold up to n == 2^30: reduce_5 steps its index past n by up to one grid.
 
 #include <cub/device/device_reduce.cuh>

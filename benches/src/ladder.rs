@@ -1,8 +1,9 @@
 //! The ladder on a CUDA device: every rung, its twin, CUB and the read ceiling, timed in turn.
 //!
-//! A timed run stands in the stream right behind an untimed read of the whole input. The device is
-//! busy with that while the host enqueues, so launch latency stays out of the times, and every row
-//! finds the caches in the same state.
+//! A timed run stands in the stream right behind an untimed read of the whole input, so that every
+//! row finds the caches in the same state. The device is busy with that read while the host
+//! enqueues: launch latency stays out of the times as long as the read lasts longer than the
+//! enqueueing. At sizes that the L2 cache holds it does not, and a note in the report says so.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,6 +16,7 @@ use crate::options::{LadderOptions, bad_option};
 use crate::peers::{Cub, Launch, Peers, Shape, TWIN_MAX_N, Twin};
 use crate::report::{self, By, Cuda, Report, Row, Started};
 use crate::say;
+use crate::table::thousands;
 use crate::timing::{Run, Timed, rounds};
 
 /// Refuses what no rung can be planned with, before there is any data. Works on the CPU too.
@@ -54,6 +56,9 @@ pub fn measure(
         let note =
             format!("nvcc's twins index with int and are right up to n = {TWIN_MAX_N}: left out");
         report.notes.push(note);
+    }
+    if report.bytes() <= info.l2_bytes {
+        report.notes.push(in_l2(info.l2_bytes));
     }
     say(&format!("{}\n", report.header()))?;
 
@@ -102,6 +107,14 @@ pub fn measure(
     let samples = rounds(&mut timed, integers.sum, counts.0, counts.1)?;
     report.fill(samples);
     Ok(report)
+}
+
+/// What to know of the times of an input that the L2 cache holds.
+fn in_l2(l2_bytes: u64) -> String {
+    format!(
+        "at this size the data lies in the L2 cache ({} bytes) and the times include launch latency: % ceiling compares cache with cache",
+        thousands(l2_bytes)
+    )
 }
 
 /// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
@@ -173,7 +186,8 @@ impl<'a> Bench<'a> {
 
     /// nvcc's twin of a rung. It writes the very cell that `plan`, the rung's own, writes: how fast
     /// atomics on one address are served depends on the address, by up to 8 % on an H200. And it
-    /// runs after the plan, which is thereby able to read the cell.
+    /// runs after the plan, which is thereby able to read the cell. Its scratch is poisoned as ours
+    /// is, untimed.
     fn twin(&'a self, row: &Row, twin: Twin, threads: u32, plan: SharedPlan<'a>) -> Timed<'a> {
         let shape = Shape {
             threads,
@@ -183,6 +197,9 @@ impl<'a> Bench<'a> {
         Timed::new(&row.kernel, move || {
             let mut plan = plan.borrow_mut();
             plan.fill_scratch(poison(self.answer))?;
+            // SAFETY: the fill has made the device's context current, for any input but an empty one
+            // (`Plan::fill_scratch`), whose twins have empty scratch (`measure`).
+            unsafe { self.poison_scratch() }?;
             let ms = self.time_peer(plan.result_ptr(), |on| {
                 // SAFETY: `time_peer` vouches for `on`, whose result is the plan's and stays until
                 // the plan has read it, below; the scratch is this bench's and has as many
@@ -192,6 +209,32 @@ impl<'a> Bench<'a> {
             let answer = plan.result()?;
             Ok(Run { ms, answer })
         })
+    }
+
+    /// Enqueues the poison of the twins' scratch.
+    ///
+    /// # Safety
+    ///
+    /// - The device's context is current, unless the scratch is empty.
+    unsafe fn poison_scratch(&self) -> Result<()> {
+        for scratch in self.scratch.iter().filter(|scratch| !scratch.is_empty()) {
+            // SAFETY: the address and the bytes are the buffer's own, which frees its memory only
+            // after a wait for this stream (`Buffer`); the stream is the device's and lives as long
+            // as `gpu`; no host code reads the scratch; the context is the caller's contract.
+            let status = unsafe {
+                cust_raw::cuMemsetD8Async(
+                    scratch.as_device_ptr(),
+                    poison(self.answer),
+                    scratch.len() * size_of::<i32>(),
+                    self.gpu.stream_ptr().cast(),
+                )
+            };
+            ensure!(
+                status == cust_raw::CUresult::CUDA_SUCCESS,
+                "cuMemsetD8Async failed: {status:?}"
+            );
+        }
+        Ok(())
     }
 
     /// CUB's sum, with its temporary storage.

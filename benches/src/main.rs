@@ -10,6 +10,7 @@
 
 mod cpu;
 mod data;
+mod gain;
 mod ladder;
 mod machine;
 mod options;

@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Integers;
+use crate::gain::rung_before;
 use crate::machine::Machine;
 use crate::peers::Built;
 use crate::timing::{Samples, Summary, Wrong};
@@ -140,7 +141,8 @@ pub struct Time {
     pub gb_per_s: f64,
     /// Median of the ceiling over the median.
     pub of_ceiling: Option<f64>,
-    /// Median of the rung before, of as many threads, over the median: above 1 is faster.
+    /// Median of the rung before (of its own rung, for a variant; see [`rung_before`]) over the
+    /// median: above 1 is faster.
     pub gain: Option<f64>,
     /// The median over that of nvcc's twin: below 1 is faster.
     pub over_twin: Option<f64>,
@@ -244,11 +246,7 @@ impl Report {
         let medians: Vec<_> = self.rows.iter().map(Row::median_ms).collect();
         for i in 0..self.rows.len() {
             let row = &self.rows[i];
-            let before = self.rows[..i]
-                .iter()
-                .rposition(|other| other.by == By::Warpfold && other.threads == row.threads)
-                .filter(|_| row.by == By::Warpfold)
-                .and_then(|before| medians[before]);
+            let before = rung_before(&self.rows, i).and_then(|before| medians[before]);
             let twin = self.rows.iter().position(|other| other.is_twin_of(row));
             let twin = twin.and_then(|twin| medians[twin]);
             if let Some(time) = &mut self.rows[i].time {

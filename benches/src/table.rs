@@ -54,9 +54,10 @@ impl Report {
             self.repeats, self.warmup
         ));
         lines.push(
-            "         gain: time of the row before / time; ours/nvcc: time / time of nvcc's twin"
+            "         gain: time of the rung before / time (before reduce_0_modulo: reduce_0; before reduce_4_redux, reduce_5 and the first reduce_5_x: reduce_4)"
                 .into(),
         );
+        lines.push("         ours/nvcc: time / time of nvcc's twin".into());
         lines.join("\n")
     }
 
