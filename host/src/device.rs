@@ -254,7 +254,7 @@ impl Device {
     }
 }
 
-/// `CPU`, or name and index: `NVIDIA H200 (device 0)`.
+/// `the CPU`, or name and index: `NVIDIA H200 (device 0)`.
 impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.info() {

@@ -165,8 +165,8 @@ pub enum Error {
         device: String,
     },
 
-    /// The result of a plan that has not been enqueued.
-    #[error("{kernel}: no result, since the plan has not been enqueued")]
+    /// The result of a plan that has not been enqueued, or whose last enqueue failed.
+    #[error("{kernel}: no result, since the plan has not been enqueued or its last enqueue failed")]
     NotEnqueued {
         /// The plan's kernel.
         kernel: &'static str,

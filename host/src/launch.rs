@@ -6,7 +6,6 @@ use std::sync::Arc;
 use cust::function::{Function, FunctionAttribute};
 use cust::launch;
 use kernels_gpu::entry::{ENTRIES, Entry};
-use kernels_gpu::op::Op;
 
 use crate::algorithm::{Pass, Shape};
 use crate::driver::check;
@@ -14,9 +13,12 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::memory::{DeviceMemory, Span};
+use crate::operator::Operator;
 
 /// The table's row for a kernel with an operator and an element type.
-pub(crate) fn entry<T: Element, O: Op<T>>(kernel: &'static str) -> Result<&'static Entry, Error> {
+pub(crate) fn entry<T: Element, O: Operator<T>>(
+    kernel: &'static str,
+) -> Result<&'static Entry, Error> {
     let (op, element) = (O::NAME, T::NAME);
     ENTRIES
         .iter()
@@ -39,7 +41,7 @@ pub(crate) struct Kernel<T: Element> {
 }
 
 impl<T: Element> Kernel<T> {
-    pub(crate) fn find<O: Op<T>>(gpu: &Arc<Gpu>, shape: Shape) -> Result<Self, Error> {
+    pub(crate) fn find<O: Operator<T>>(gpu: &Arc<Gpu>, shape: Shape) -> Result<Self, Error> {
         let entry = entry::<T, O>(shape.kernel)?;
         gpu.enter()?;
         let function = check(|| gpu.module.get_function(entry.name))?;
@@ -91,13 +93,15 @@ impl<T: Element> Kernel<T> {
             //   primitive of `T`'s size, alignment and ABI (Element's law; the trait is sealed).
             // - Input: `n` elements at `from` are in live device memory of this device (Span
             //   holds the borrow; asserted above); they are aligned for `T`, since allocations
-            //   are for 256 bytes and views start at an element. `read_ceiling` wants 16:
+            //   are aligned to 256 bytes and views start at an element. `read_ceiling` wants 16:
             //   checked where its plan is made.
             // - Output: memory of this device with room for what the kernel writes (asserted
             //   above); it is borrowed mutably, so it is not the input.
-            // - Shape: `blocks` covers `n` and `threads` was checked (Shape::passes and
-            //   check_threads made the pass); the dynamic shared memory is what the kernel
-            //   indexes, at most 1024 elements.
+            // - Shape: `threads` was checked (check_threads, wherever a plan is made), and
+            //   `blocks` covers `n` (Shape::passes made the pass). Only the pass of
+            //   `read_ceiling` is made elsewhere, in Device::read_ceiling: its kernel is
+            //   grid-stride and right for any number of blocks. The dynamic shared memory is
+            //   what the kernel indexes, at most 1024 elements.
             // - Time: both memories are freed only after a wait for this stream
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, shared, stream>>>(from, n, to, room)) }

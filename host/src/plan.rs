@@ -116,6 +116,7 @@ impl<'a, T: Element> Plan<'a, T> {
     ///
     /// [`Error::Cuda`] when a launch is refused; [`Error::Deferred`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
+        self.enqueued = false;
         match &mut self.work {
             Work::Nothing => {}
             Work::Cpu {
@@ -134,8 +135,8 @@ impl<'a, T: Element> Plan<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`]; [`Error::Cuda`], also for a kernel's own fault;
-    /// [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a
+    /// kernel's own fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<T, Error> {
         if !self.enqueued {
             let kernel = self.kernel;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use kernels_gpu::op::{Max, Min, Op, Sum};
+use kernels_gpu::op::{Max, Min, Sum};
 
 use crate::algorithm::{Algorithm, Pass, ResultIn, Scratch, Shape};
 use crate::buffer::{Place, View};
@@ -10,6 +10,7 @@ use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
 use crate::launch::{self, Kernel};
+use crate::operator::Operator;
 use crate::plan::Plan;
 use crate::policy::Policy;
 
@@ -20,14 +21,14 @@ const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
 /// A reduction that has been described and not yet run; see [`Device::reduce`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing happens before run() or plan()"]
-pub struct Reduction<'a, T: Element, O: Op<T>> {
+pub struct Reduction<'a, T: Element, O: Operator<T>> {
     device: Device,
     input: View<'a, T>,
     policy: Policy,
     op: PhantomData<O>,
 }
 
-impl<'a, T: Element, O: Op<T>> Reduction<'a, T, O> {
+impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     /// Chooses the rung; the default is [`Policy::DEFAULT`]'s.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.policy.algorithm = algorithm;
@@ -96,7 +97,7 @@ impl Device {
     /// assert_eq!(sum, 10);
     /// # Ok::<(), warpfold::Error>(())
     /// ```
-    pub fn reduce<'a, T: Element, O: Op<T>>(
+    pub fn reduce<'a, T: Element, O: Operator<T>>(
         &self,
         input: impl Into<View<'a, T>>,
         op: O,
@@ -119,7 +120,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
     where
-        Sum: Op<T>,
+        Sum: Operator<T>,
     {
         self.reduce(input, Sum).run()
     }
@@ -132,7 +133,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Min: Op<T>,
+        Min: Operator<T>,
     {
         self.extremum(input.into(), Min)
     }
@@ -145,12 +146,12 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Max: Op<T>,
+        Max: Operator<T>,
     {
         self.extremum(input.into(), Max)
     }
 
-    fn extremum<'a, T: Element, O: Op<T>>(
+    fn extremum<'a, T: Element, O: Operator<T>>(
         &self,
         input: View<'a, T>,
         op: O,
@@ -174,7 +175,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Plan<'a, T>, Error>
     where
-        Sum: Op<T>,
+        Sum: Operator<T>,
     {
         // The fastest of 64, 128, ..., 1024 bytes per thread, by 2 % over a grid that just fills
         // the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).

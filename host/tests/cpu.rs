@@ -6,7 +6,7 @@ mod oracle;
 use oracle::{Oracle, Subject, close, same};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Algorithm, Device, Element, Error, Max, Min, Op, Policy, Sum};
+use warpfold::{Algorithm, Device, Element, Error, Max, Min, Operator, Policy, Sum};
 
 /// Around nothing and around the CPU's chunk of 2^16 elements.
 const SIZES: [usize; 11] = [
@@ -153,7 +153,7 @@ fn a_plan_runs_again_and_again() {
 
 #[test]
 fn bad_input_is_refused_as_on_a_gpu() {
-    fn run<T: Element, O: Op<T>>(one: T, op: O, policy: Policy) -> Result<T, Error> {
+    fn run<T: Element, O: Operator<T>>(one: T, op: O, policy: Policy) -> Result<T, Error> {
         let device = Device::cpu();
         let x = device.upload(&[one])?;
         let reduction = device.reduce(&x, op).algorithm(policy.algorithm);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::{env, process};
 
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Algorithm, Device, Element, Error, Max, Min, Op, Sum};
+use warpfold::{Algorithm, Device, Element, Error, Max, Min, Operator, Sum};
 
 use crate::lab::Lab;
 
@@ -131,7 +131,7 @@ fn chunks(device: &Device) -> Result<(), Failed> {
 }
 
 fn no_such_kernel(device: &Device) -> Result<(), Failed> {
-    fn run<T: Element, O: Op<T>>(
+    fn run<T: Element, O: Operator<T>>(
         device: &Device,
         one: T,
         op: O,

@@ -3,9 +3,10 @@
 
 use std::cmp::Ordering;
 
+use kernels_gpu::op::Op;
 use rand::RngExt;
 use rand::rngs::StdRng;
-use warpfold::{Element, Max, Min, Op, Sum};
+use warpfold::{Element, Max, Min, Operator, Sum};
 
 /// An element type as the tests see it.
 pub trait Subject: Element {
@@ -46,14 +47,14 @@ impl<T> Expected<T> {
 }
 
 /// An operator with its naive loop.
-pub trait Oracle<T: Subject>: Op<T> {
+pub trait Oracle<T: Subject>: Operator<T> {
     const OP: Self;
     fn expected(values: &[T]) -> Expected<T>;
 }
 
 impl<T: Subject> Oracle<T> for Sum
 where
-    Sum: Op<T>,
+    Sum: Operator<T>,
 {
     const OP: Self = Sum;
     fn expected(values: &[T]) -> Expected<T> {
@@ -63,7 +64,7 @@ where
 
 impl<T: Subject> Oracle<T> for Min
 where
-    Min: Op<T>,
+    Min: Operator<T>,
 {
     const OP: Self = Min;
     fn expected(values: &[T]) -> Expected<T> {
@@ -73,7 +74,7 @@ where
 
 impl<T: Subject> Oracle<T> for Max
 where
-    Max: Op<T>,
+    Max: Operator<T>,
 {
     const OP: Self = Max;
     fn expected(values: &[T]) -> Expected<T> {
