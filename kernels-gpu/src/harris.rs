@@ -24,10 +24,10 @@
 //! # The ladder goes down before it goes up
 //!
 //! On an H200 (400 million `i32`, 256 threads, `benches/records/h200/2026-11-20`) two rungs are
-//! slower than the one before. [`reduce_0`] loses to [`shared_memory`]: the compiler combines the
-//! values of a warp before the atomic, so that queue is short, while the tree meets at nine
-//! barriers. And [`reduce_1`] loses to [`reduce_0`]: once the modulo is free, the bank conflicts
-//! cost more than the divergence did. Each still mends what it says it mends.
+//! slower than the one before: [`reduce_0`] than [`shared_memory`], where the compiler combines the
+//! values of a warp before the atomic and the block meets at two barriers, not nine; and
+//! [`reduce_1`] than [`reduce_0`], once the modulo is free. The first two facts can be read in the
+//! machine code; what each of them costs has not been measured.
 //!
 //! # What every rung asks of its launch
 //!

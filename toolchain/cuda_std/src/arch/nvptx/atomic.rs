@@ -218,12 +218,12 @@ macro_rules! integer {
 /// The scope that a load is written with: the one asked for, but 64 bits in block scope are loaded
 /// in device scope.
 ///
-/// For sm_90, ptxas (13.0 and 13.5) takes what a warp loads from one address for one value, atomic or
-/// not, and keeps loop counters that depend on it in registers of the whole warp. But a 64-bit load
-/// in block scope is served by the L1 cache in two halves of the warp, and a store of another warp
-/// can come between them: the halves then differ, diverge, and count each other's iterations. In
-/// device scope the load is served whole, by the L2 cache. (H200, 2026-11-20; the conformance
-/// suite's `coherence/global/block/i64` hangs without this.)
+/// For sm_90, ptxas (13.5, and the driver's for CUDA 13.0) takes what a warp loads from one address
+/// for one value, atomic or not, and keeps loop counters that depend on it in registers of the whole
+/// warp. But the two halves of a warp have been seen to get different values from one 64-bit load in
+/// block scope, with another warp storing meanwhile: they then diverge and count each other's
+/// iterations, and the loop never ends (H200, 2026-11-20; the conformance suite's
+/// `coherence/global/block/i64`). In device scope that has not been seen.
 macro_rules! load_scope {
     ("cta", "b64") => {
         "gpu"
