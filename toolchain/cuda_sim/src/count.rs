@@ -1,0 +1,1 @@
+//! What the hardware would have had to do.

@@ -1,0 +1,171 @@
+//! Places in kernel source.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::ptr;
+use std::sync::{Mutex, RwLock};
+
+/// A place in kernel source: file, line and column.
+///
+/// Two sites are equal when they are the same place, and ordered as they stand in their file. Each
+/// place exists once per process, so both cost no more than on an integer.
+#[derive(Clone, Copy)]
+pub struct Site(&'static Place);
+
+struct Place {
+    id: u32,
+    file: &'static str,
+    line: u32,
+    column: u32,
+}
+
+/// All places, by their number.
+static PLACES: RwLock<Vec<Site>> = RwLock::new(Vec::new());
+
+/// The places by what they say: one place can have several `Location`s.
+static KNOWN: Mutex<Option<HashMap<(&'static str, u32, u32), Site>>> = Mutex::new(None);
+
+/// Lines of the cache that each thread has in front of [`KNOWN`].
+const CACHED: usize = 256;
+
+thread_local! {
+    static CACHE: [Cell<Option<(&'static Location<'static>, Site)>>; CACHED] =
+        const { [const { Cell::new(None) }; CACHED] };
+}
+
+impl Site {
+    /// The site of a caller, from `#[track_caller]`.
+    #[inline]
+    pub fn of(location: &'static Location<'static>) -> Self {
+        let line = (ptr::from_ref(location) as usize >> 3) % CACHED;
+        CACHE.with(|cache| {
+            if let Some((cached, site)) = cache[line].get()
+                && ptr::eq(cached, location)
+            {
+                return site;
+            }
+            let site = Self::intern(location);
+            cache[line].set(Some((location, site)));
+            site
+        })
+    }
+
+    #[cold]
+    fn intern(location: &'static Location<'static>) -> Self {
+        let key = (location.file(), location.line(), location.column());
+        let mut known = KNOWN
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        *known.get_or_insert_default().entry(key).or_insert_with(|| {
+            let mut places = PLACES
+                .write()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            // One place per access in the source of a program: never freed.
+            let place = Box::leak(Box::new(Place {
+                id: u32::try_from(places.len()).expect("fewer than 2^32 places in the source"),
+                file: key.0,
+                line: key.1,
+                column: key.2,
+            }));
+            places.push(Self(place));
+            Self(place)
+        })
+    }
+
+    /// The site that [`id`](Self::id) gave this number.
+    pub(crate) fn from_id(id: u32) -> Self {
+        PLACES
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())[id as usize]
+    }
+
+    /// A number for tables with little room.
+    #[inline]
+    pub(crate) fn id(self) -> u32 {
+        self.0.id
+    }
+
+    /// The file as the compiler was given it.
+    pub fn file(self) -> &'static str {
+        self.0.file
+    }
+
+    /// The line, from 1.
+    pub fn line(self) -> u32 {
+        self.0.line
+    }
+
+    /// The column, from 1.
+    pub fn column(self) -> u32 {
+        self.0.column
+    }
+
+    fn key(self) -> (&'static str, u32, u32) {
+        (self.0.file, self.0.line, self.0.column)
+    }
+}
+
+impl PartialEq for Site {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Site {}
+
+impl Hash for Site {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.id.hash(state);
+    }
+}
+
+impl PartialOrd for Site {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Site {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        if self == other {
+            return std::cmp::Ordering::Equal;
+        }
+        self.key().cmp(&other.key())
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.0.file, self.0.line, self.0.column)
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_one_site() {
+        let here = Location::caller();
+        assert_eq!(Site::of(here), Site::of(here));
+        let (first, second) = (Site::of(Location::caller()), Site::of(Location::caller()));
+        assert_ne!(first, second);
+        assert!(first < second);
+        assert_eq!(Site::from_id(second.id()), second);
+        assert!(first.to_string().ends_with(&format!(
+            "site.rs:{}:{}",
+            first.line(),
+            first.column()
+        )));
+    }
+}
