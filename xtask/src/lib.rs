@@ -16,6 +16,7 @@ pub mod driver;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
+pub mod platforms;
 pub mod process;
 pub mod ptx;
 pub mod sass;

@@ -1,10 +1,10 @@
-//! `cargo xtask lint`: format, clippy, documentation and the tree's own rules.
+//! `cargo xtask lint`: format, clippy, documentation, other platforms and the tree's own rules.
 
-use crate::{process, setup, tidy, workspace};
+use crate::{platforms, process, setup, tidy, workspace};
 use anyhow::Result;
 use std::process::{Command, ExitCode};
 
-/// fmt, clippy -D warnings, docs -D warnings and the tidy rules of the tree
+/// fmt, clippy -D warnings, docs -D warnings, the simulator's types on other platforms, tidy rules
 #[derive(clap::Args)]
 pub struct Args {}
 
@@ -21,10 +21,11 @@ impl Args {
 
 /// True where every check passes. Each is run, whatever the others say.
 pub fn lint() -> Result<bool> {
-    // clippy and doc run build scripts, and the host's builds the kernels.
+    // clippy and doc run build scripts, and the host's builds the kernels; other platforms are
+    // checked by the device's compiler.
     setup::for_builds()?;
     let mut failed = Vec::new();
-    for (name, mut command) in cargo_checks() {
+    for (name, mut command) in cargo_checks()? {
         process::say(&format!("lint: {}", process::shown(&command)));
         if !process::succeeds(&mut command)? {
             failed.push(name);
@@ -44,7 +45,7 @@ pub fn lint() -> Result<bool> {
     Ok(failed.is_empty())
 }
 
-fn cargo_checks() -> [(&'static str, Command); 3] {
+fn cargo_checks() -> Result<[(&'static str, Command); 4]> {
     let mut fmt = process::cargo();
     fmt.args(["fmt", "--all", "--check"]);
     let mut clippy = process::cargo();
@@ -54,5 +55,10 @@ fn cargo_checks() -> [(&'static str, Command); 3] {
     let mut doc = process::cargo();
     doc.args(["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-Dwarnings");
-    [("fmt", fmt), ("clippy", clippy), ("doc", doc)]
+    Ok([
+        ("fmt", fmt),
+        ("clippy", clippy),
+        ("doc", doc),
+        ("platforms", platforms::check()?),
+    ])
 }
