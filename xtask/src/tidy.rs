@@ -1,6 +1,8 @@
 //! The rules of the tree that no compiler knows. What a rule looks for is put together from
 //! pieces here, so that this file keeps the rules too.
 
+mod pointers;
+
 use crate::process;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -170,6 +172,9 @@ impl File<'_> {
                     concat!("kernels are launched in host/src/", "launch.rs only"),
                 );
             }
+            if let Some(raw) = pointers::raw_pointer(self.path, line) {
+                refuse(raw, "kernels touch memory through Global and Shared");
+            }
         }
         wrong
     }
@@ -294,6 +299,13 @@ mod tests {
         refused("host/src/reduce.rs", launch, "launch.rs only");
         accepted(LAUNCHER, launch);
         accepted("host/src/reduce.rs", "launch::reduce_2(&input);\n");
+    }
+
+    #[test]
+    fn raw_pointers_in_kernels() {
+        let kernel = "let x = 1;\nlet start = input.as_ptr();\n";
+        refused("kernels-gpu/src/warp.rs", kernel, "warp.rs:2: `as_ptr`");
+        accepted("kernels-gpu/src/entry.rs", kernel);
     }
 
     #[test]

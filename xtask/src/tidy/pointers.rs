@@ -1,0 +1,122 @@
+//! Kernels touch memory through `Global` and `Shared` alone: the simulator sees what the handles
+//! see, and nothing that goes past them.
+
+use super::has_word;
+
+/// The kernels.
+const KERNELS: &str = "kernels-gpu/src/";
+
+/// The handles, and the entry points, which make handles of what the host passes.
+const MAKERS: [&str; 3] = ["mem.rs", "mem/", "entry.rs"];
+
+/// The operators, whose `combine_atomic_*` take a cell's address from a handle...
+const OPERATORS: [&str; 2] = ["op.rs", "op/"];
+
+/// ...in this parameter, and hold no other pointer.
+const CELL: &str = "cell: *mut ";
+
+/// What makes a raw pointer, or memory that no handle was made for.
+const RAW: [&str; 14] = [
+    "*const",
+    "*mut",
+    "&raw",
+    "ptr",
+    "as_ptr",
+    "as_mut_ptr",
+    "as_ptr_range",
+    "addr_of",
+    "addr_of_mut",
+    "NonNull",
+    "AtomicPtr",
+    "static mut",
+    "shared_array",
+    "dynamic_shared_mem",
+];
+
+/// The first raw pointer in a line of a kernel; comments may speak of them.
+pub(super) fn raw_pointer(path: &str, line: &str) -> Option<&'static str> {
+    let file = path.strip_prefix(KERNELS)?;
+    let among = |files: &[&str]| {
+        let mut files = files.iter();
+        files.any(|known| file == *known || (known.ends_with('/') && file.starts_with(known)))
+    };
+    if among(&MAKERS) {
+        return None;
+    }
+    let code = line.split("//").next().unwrap_or("");
+    let code = match among(&OPERATORS) {
+        true => code.replace(CELL, "cell: "),
+        false => code.into(),
+    };
+    RAW.into_iter().find(|raw| has_word(&code, raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_a_raw_pointer_is_seen() {
+        let lines = [
+            ("fn f(x: *const f32) {", "*const"),
+            ("let start = x as *mut T;", "*mut"),
+            ("unsafe { use_it(&raw mut x) }", "&raw"),
+            ("unsafe { core::ptr::read(cell) }", "ptr"),
+            ("let start = input.as_ptr();", "as_ptr"),
+            ("let start = tile.as_mut_ptr().cast();", "as_mut_ptr"),
+            ("let ends = input.as_ptr_range();", "as_ptr_range"),
+            ("let start = addr_of!(TILE);", "addr_of"),
+            ("let start = addr_of_mut!(TILE);", "addr_of_mut"),
+            ("struct Tile<T>(NonNull<T>);", "NonNull"),
+            ("static HEAD: AtomicPtr<u32> = HERE;", "AtomicPtr"),
+            ("static mut TILE: Tile = Tile::new();", "static mut"),
+            ("    shared_array!(tile: [f32; 32]);", "shared_array"),
+            ("let x = dynamic_shared_mem::<T>();", "dynamic_shared_mem"),
+        ];
+        assert_eq!(lines.map(|(_, raw)| raw), RAW);
+        for (line, raw) in lines {
+            for file in ["harris/reduce_0.rs", "warp.rs", "memory.rs", "op/sum.rs"] {
+                let path = format!("{KERNELS}{file}");
+                assert_eq!(raw_pointer(&path, line), Some(raw), "{file}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn handles_entries_and_other_crates_may_hold_pointers() {
+        for path in [
+            "kernels-gpu/src/mem.rs",
+            "kernels-gpu/src/mem/shared.rs",
+            "kernels-gpu/src/entry.rs",
+            "kernels-gpu/raw/src/lib.rs",
+            "toolchain/cuda_std/src/shared.rs",
+        ] {
+            assert_eq!(raw_pointer(path, "start: *mut T,"), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn operators_take_a_cell_and_nothing_else() {
+        let hook = "unsafe fn combine_atomic_block(cell: *mut T, value: T);";
+        for path in ["kernels-gpu/src/op.rs", "kernels-gpu/src/op/sum.rs"] {
+            assert_eq!(raw_pointer(path, hook), None);
+            let other = "unsafe fn fold(cell: *mut T, cells: *mut T);";
+            assert_eq!(raw_pointer(path, other), Some("*mut"));
+        }
+        let elsewhere = raw_pointer("kernels-gpu/src/harris/naive.rs", hook);
+        assert_eq!(elsewhere, Some("*mut"));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_pointer_is_let_through() {
+        for line in [
+            "/// input: *const T, input_len: u64",
+            "scratch.set(tid, value); // no *mut here",
+            "const LEN: usize = 32;",
+            "let x = *mutable * constant;",
+            "let attempt = ptrs.len();",
+        ] {
+            assert_eq!(raw_pointer("kernels-gpu/src/ceiling.rs", line), None);
+        }
+    }
+}
