@@ -1,9 +1,7 @@
 //! The fastest read: `kernels_gpu::ceiling`.
 
+use crate::sum::{Element, WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use kernels_gpu::element::Element;
-use kernels_gpu::op::Op;
-use kernels_gpu::warp::{WARP_SIZE, reduce_down};
 
 /// Loads under way at once, as the original's.
 const IN_FLIGHT: usize = 4;
@@ -21,7 +19,7 @@ struct Vector<T, const N: usize>([T; N]);
     clippy::needless_range_loop,
     reason = "iterators over the arrays make LLVM keep them in local memory"
 )]
-pub(crate) unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
+pub(crate) unsafe fn read_ceiling<T: Element, const N: usize>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -32,17 +30,17 @@ pub(crate) unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
     let thread = block_idx_x() as usize * threads as usize + tid as usize;
     let stride = grid_dim_x() as usize * threads as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = T::IDENTITY;
     let mut v = thread;
     while v + (IN_FLIGHT - 1) * stride < vectors_len {
-        let mut loaded = [[O::IDENTITY; N]; IN_FLIGHT];
+        let mut loaded = [[T::IDENTITY; N]; IN_FLIGHT];
         for k in 0..IN_FLIGHT {
             // SAFETY: the last of the vectors is in bounds, and the start is aligned.
             loaded[k] = unsafe { (*vectors.add(v + k * stride)).0 };
         }
         for k in 0..IN_FLIGHT {
             for e in 0..N {
-                value = O::combine(value, loaded[k][e]);
+                value = T::combine(value, loaded[k][e]);
             }
         }
         v += IN_FLIGHT * stride;
@@ -51,19 +49,19 @@ pub(crate) unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
         // SAFETY: `v` is in bounds, and the start is aligned.
         let loaded = unsafe { (*vectors.add(v)).0 };
         for e in 0..N {
-            value = O::combine(value, loaded[e]);
+            value = T::combine(value, loaded[e]);
         }
         v += stride;
     }
     let mut i = vectors_len * N + thread;
     while i < len {
         // SAFETY: `i` is in bounds.
-        value = O::combine(value, unsafe { *input.add(i) });
+        value = T::combine(value, unsafe { *input.add(i) });
         i += stride;
     }
 
     // SAFETY: no thread has left; every warp is whole (threads is a multiple of 32).
-    let value = unsafe { reduce_down::<T, O>(value) };
+    let value = unsafe { reduce_down::<T>(value) };
     if tid % WARP_SIZE == 0 {
         // SAFETY: `scratch` holds an element per warp.
         unsafe { *scratch.add((tid / WARP_SIZE) as usize) = value };
@@ -75,10 +73,10 @@ pub(crate) unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
             // SAFETY: every warp has written its element before the barrier.
             unsafe { *scratch.add(tid as usize) }
         } else {
-            O::IDENTITY
+            T::IDENTITY
         };
         // SAFETY: the first warp is whole, and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T, O>(value) };
+        let partial = unsafe { reduce_down::<T>(value) };
         if tid == 0 {
             // SAFETY: `output` holds an element per block.
             unsafe { *output.add(block_idx_x() as usize) = partial };

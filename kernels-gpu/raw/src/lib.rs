@@ -1,34 +1,33 @@
 //! The ladder on raw pointers: what its handles are measured against.
 //!
-//! Every kernel of `kernels-gpu` once more, word for word, except that memory is a pointer where
-//! the original has a [`Global`](kernels_gpu::mem::Global) or a
-//! [`Shared`](kernels_gpu::mem::Shared). A law of `xtask` compares the two instruction by
-//! instruction, for one operator and an element of each kind: a handle must not cost a single
-//! access to memory. Nobody launches these.
+//! Every kernel of `kernels-gpu` once more, expression for expression, except that memory is a
+//! pointer where the original has a `Global` or a `Shared`. A law of `xtask` compares the
+//! instructions of the two, for sums of a few elements: a handle must not cost a single access to
+//! memory. Nobody launches these.
 //!
 //! | module | holds |
 //! |---|---|
+//! | `sum` | the elements and what a warp does with them |
 //! | `queue` | `reduce_naive`, `reduce_shared_memory`: atomics |
 //! | `tree` | `reduce_0` to `reduce_3`: a tree in shared memory |
 //! | `shuffle` | `reduce_4`, `reduce_5`: the last warp by shuffles |
 //! | `ceiling` | `read_ceiling` |
 //!
-//! The entries are called `raw_<name of the original>`, since the originals come along with the
-//! operators that both share.
+//! The crate takes nothing from `kernels-gpu`, not even operators, so that nothing of what is
+//! measured stands on both sides. The entries have the names of the originals.
 
 #![no_std]
 
 mod ceiling;
 mod queue;
 mod shuffle;
+mod sum;
 mod tree;
 
 use cuda_std::kernel;
 use cuda_std::shared::dynamic_shared_mem;
-use kernels_gpu::op::Sum;
 
-/// Entry points with the parameters of the originals. Inside a row, `T` and `O` are the element
-/// and the operator.
+/// Entry points with the parameters of the originals. Inside a row, `T` is the element.
 macro_rules! entries {
     ([$($element:ident),*] x $kernels:tt) => {
         $(entries!(@functions $element $kernels);)*
@@ -45,13 +44,12 @@ macro_rules! entries {
             ///
             /// The launch is as the original's body asks.
             #[kernel]
-            pub unsafe fn [<raw_ $kernel _sum_ $element>](
+            pub unsafe fn [<$kernel _sum_ $element>](
                 input: &[$element],
                 $output: *mut $element,
                 _output_len: usize,
             ) {
                 type T = $element;
-                type O = Sum;
                 let ($input, $len) = (input.as_ptr(), input.len());
                 #[allow(unused_variables, reason = "not every kernel needs scratch")]
                 let $scratch = dynamic_shared_mem::<T>();
@@ -65,26 +63,26 @@ macro_rules! entries {
 
 entries!([i32, f32, f64] x {
     |input, len, output, scratch|
-    reduce_naive = queue::reduce_naive::<T, O>(input, len, output);
-    reduce_shared_memory = queue::reduce_shared_memory::<T, O>(input, len, output, scratch);
-    reduce_0 = tree::reduce_0::<T, O>(input, len, output, scratch);
-    reduce_0_modulo = tree::reduce_0_modulo::<T, O>(input, len, output, scratch);
-    reduce_1 = tree::reduce_1::<T, O>(input, len, output, scratch);
-    reduce_2 = tree::reduce_2::<T, O>(input, len, output, scratch);
-    reduce_3 = tree::reduce_3::<T, O>(input, len, output, scratch);
-    reduce_4 = shuffle::reduce_4::<T, O>(input, len, output, scratch);
-    reduce_5 = shuffle::reduce_5::<T, O>(input, len, output, scratch);
-    reduce_5_x1 = shuffle::reduce_5_unrolled::<T, O, 1>(input, len, output, scratch);
-    reduce_5_x2 = shuffle::reduce_5_unrolled::<T, O, 2>(input, len, output, scratch);
-    reduce_5_x4 = shuffle::reduce_5_unrolled::<T, O, 4>(input, len, output, scratch);
-    reduce_5_x8 = shuffle::reduce_5_unrolled::<T, O, 8>(input, len, output, scratch);
-    reduce_5_x16 = shuffle::reduce_5_unrolled::<T, O, 16>(input, len, output, scratch);
-    read_ceiling = ceiling::read_ceiling::<T, O, { 16 / size_of::<T>() }>(input, len, output, scratch);
+    reduce_naive = queue::reduce_naive::<T>(input, len, output);
+    reduce_shared_memory = queue::reduce_shared_memory::<T>(input, len, output, scratch);
+    reduce_0 = tree::reduce_0::<T>(input, len, output, scratch);
+    reduce_0_modulo = tree::reduce_0_modulo::<T>(input, len, output, scratch);
+    reduce_1 = tree::reduce_1::<T>(input, len, output, scratch);
+    reduce_2 = tree::reduce_2::<T>(input, len, output, scratch);
+    reduce_3 = tree::reduce_3::<T>(input, len, output, scratch);
+    reduce_4 = shuffle::reduce_4::<T>(input, len, output, scratch);
+    reduce_5 = shuffle::reduce_5::<T>(input, len, output, scratch);
+    reduce_5_x1 = shuffle::reduce_5_unrolled::<T, 1>(input, len, output, scratch);
+    reduce_5_x2 = shuffle::reduce_5_unrolled::<T, 2>(input, len, output, scratch);
+    reduce_5_x4 = shuffle::reduce_5_unrolled::<T, 4>(input, len, output, scratch);
+    reduce_5_x8 = shuffle::reduce_5_unrolled::<T, 8>(input, len, output, scratch);
+    reduce_5_x16 = shuffle::reduce_5_unrolled::<T, 16>(input, len, output, scratch);
+    read_ceiling = ceiling::read_ceiling::<T, { 16 / size_of::<T>() }>(input, len, output, scratch);
 });
 
 entries!([i32] x {
     |input, len, output, scratch|
-    reduce_4_redux = shuffle::reduce_4_redux::<T, O>(input, len, output, scratch);
+    reduce_4_redux = shuffle::reduce_4_redux::<T>(input, len, output, scratch);
 });
 
 /// The threads of the block, with the same promise to the compiler as the originals'.

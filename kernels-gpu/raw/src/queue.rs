@@ -1,24 +1,19 @@
 //! One cell for many threads: `kernels_gpu::harris::{naive, shared_memory}`.
 
+use crate::sum::Element;
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
-use kernels_gpu::element::Element;
-use kernels_gpu::op::AtomicOp;
 
 /// # Safety
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_naive<T: Element, O: AtomicOp<T>>(
-    input: *const T,
-    len: usize,
-    output: *mut T,
-) {
+pub(crate) unsafe fn reduce_naive<T: Element>(input: *const T, len: usize, output: *mut T) {
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
     if i < len {
         // SAFETY: `i` is in bounds, and `output` holds one element that everybody touches
         // atomically.
-        unsafe { O::combine_atomic_device(output, *input.add(i)) };
+        unsafe { T::combine_atomic_device(output, *input.add(i)) };
     }
 }
 
@@ -26,7 +21,7 @@ pub(crate) unsafe fn reduce_naive<T: Element, O: AtomicOp<T>>(
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
+pub(crate) unsafe fn reduce_shared_memory<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -37,7 +32,7 @@ pub(crate) unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
 
     if tid == 0 {
         // SAFETY: `scratch` holds one element, and nobody else touches it before the barrier.
-        unsafe { *scratch = O::IDENTITY };
+        unsafe { *scratch = T::IDENTITY };
     }
     sync_threads();
 
@@ -45,15 +40,15 @@ pub(crate) unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
         // SAFETY: `i` is in bounds.
         unsafe { *input.add(i) }
     } else {
-        O::IDENTITY
+        T::IDENTITY
     };
     // SAFETY: between the two barriers everybody touches the element atomically.
-    unsafe { O::combine_atomic_block(scratch, loaded) };
+    unsafe { T::combine_atomic_block(scratch, loaded) };
     sync_threads();
 
     if tid == 0 {
         // SAFETY: the last writer of `scratch` has met the barrier; `output` holds one element
         // that everybody touches atomically.
-        unsafe { O::combine_atomic_device(output, *scratch) };
+        unsafe { T::combine_atomic_device(output, *scratch) };
     }
 }

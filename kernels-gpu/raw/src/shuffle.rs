@@ -1,31 +1,29 @@
 //! The last warp by shuffles: `kernels_gpu::harris::{reduce_4, reduce_5}`.
 
 use crate::block_threads;
+use crate::sum::{Element, WARP_SIZE, reduce_down, reduce_redux};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 use cuda_std::warp::WarpReduceValue;
-use kernels_gpu::element::Element;
-use kernels_gpu::op::{Op, ReduxOp};
-use kernels_gpu::warp::{WARP_SIZE, reduce_down, reduce_redux};
 
 /// # Safety
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_4<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_4<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
     scratch: *mut T,
 ) {
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    unsafe { finish_block::<T, O>(load_two::<T, O>(input, len), output, scratch) }
+    unsafe { finish_block::<T>(load_two::<T>(input, len), output, scratch) }
 }
 
 /// # Safety
 ///
 /// As [`reduce_4`].
 #[inline(always)]
-pub(crate) unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(
+pub(crate) unsafe fn reduce_4_redux<T: Element + WarpReduceValue>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -33,11 +31,11 @@ pub(crate) unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>
 ) {
     let tid = thread_idx_x();
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    let value = unsafe { fold_to_warp::<T, O>(load_two::<T, O>(input, len), scratch) };
+    let value = unsafe { fold_to_warp::<T>(load_two::<T>(input, len), scratch) };
 
     if tid < WARP_SIZE {
         // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
-        let partial = unsafe { reduce_redux::<T, O>(value) };
+        let partial = unsafe { reduce_redux::<T>(value) };
         if tid == 0 {
             // SAFETY: `output` holds an element per block.
             unsafe { *output.add(block_idx_x() as usize) = partial };
@@ -49,7 +47,7 @@ pub(crate) unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>
 ///
 /// As [`reduce_4`].
 #[inline(always)]
-pub(crate) unsafe fn reduce_5<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_5<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -58,22 +56,22 @@ pub(crate) unsafe fn reduce_5<T: Element, O: Op<T>>(
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let mut i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = T::IDENTITY;
     while i < len {
         // SAFETY: `i` is in bounds.
-        value = O::combine(value, unsafe { *input.add(i) });
+        value = T::combine(value, unsafe { *input.add(i) });
         i += stride;
     }
 
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    unsafe { finish_block::<T, O>(value, output, scratch) }
+    unsafe { finish_block::<T>(value, output, scratch) }
 }
 
 /// # Safety
 ///
 /// As [`reduce_4`].
 #[inline(always)]
-pub(crate) unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
+pub(crate) unsafe fn reduce_5_unrolled<T: Element, const CHUNKS: usize>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -82,27 +80,27 @@ pub(crate) unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = T::IDENTITY;
     if i + (CHUNKS - 1) * stride < len {
-        let mut chunks = [O::IDENTITY; CHUNKS];
+        let mut chunks = [T::IDENTITY; CHUNKS];
         for (c, chunk) in chunks.iter_mut().enumerate() {
             // SAFETY: the last of the thread's chunks is in bounds.
             *chunk = unsafe { *input.add(i + c * stride) };
         }
         for chunk in chunks {
-            value = O::combine(value, chunk);
+            value = T::combine(value, chunk);
         }
     } else {
         for c in 0..CHUNKS {
             if i + c * stride < len {
                 // SAFETY: the chunk is in bounds.
-                value = O::combine(value, unsafe { *input.add(i + c * stride) });
+                value = T::combine(value, unsafe { *input.add(i + c * stride) });
             }
         }
     }
 
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    unsafe { finish_block::<T, O>(value, output, scratch) }
+    unsafe { finish_block::<T>(value, output, scratch) }
 }
 
 /// The thread's two elements as one.
@@ -111,7 +109,7 @@ pub(crate) unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize
 ///
 /// `len` elements at `input`.
 #[inline(always)]
-unsafe fn load_two<T: Element, O: Op<T>>(input: *const T, len: usize) -> T {
+unsafe fn load_two<T: Element>(input: *const T, len: usize) -> T {
     let (tid, threads) = (thread_idx_x() as usize, block_dim_x() as usize);
     let i = block_idx_x() as usize * threads + tid;
     let second = (block_idx_x() + grid_dim_x()) as usize * threads + tid;
@@ -120,11 +118,11 @@ unsafe fn load_two<T: Element, O: Op<T>>(input: *const T, len: usize) -> T {
         // SAFETY: `i` is in bounds.
         unsafe { *input.add(i) }
     } else {
-        O::IDENTITY
+        T::IDENTITY
     };
     if second < len {
         // SAFETY: `second` is in bounds.
-        value = O::combine(value, unsafe { *input.add(second) });
+        value = T::combine(value, unsafe { *input.add(second) });
     }
     value
 }
@@ -135,7 +133,7 @@ unsafe fn load_two<T: Element, O: Op<T>>(input: *const T, len: usize) -> T {
 ///
 /// All threads of the block arrive here; `scratch` holds an element for each.
 #[inline(always)]
-unsafe fn fold_to_warp<T: Element, O: Op<T>>(value: T, scratch: *mut T) -> T {
+unsafe fn fold_to_warp<T: Element>(value: T, scratch: *mut T) -> T {
     let tid = thread_idx_x();
     // SAFETY: `scratch` holds an element per thread, and a barrier stands between each writer and
     // the readers; the launch is the caller's own.
@@ -147,7 +145,7 @@ unsafe fn fold_to_warp<T: Element, O: Op<T>>(value: T, scratch: *mut T) -> T {
         while s >= WARP_SIZE {
             if tid < s {
                 *scratch.add(tid as usize) =
-                    O::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
+                    T::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
             }
             sync_threads();
             s /= 2;
@@ -162,14 +160,14 @@ unsafe fn fold_to_warp<T: Element, O: Op<T>>(value: T, scratch: *mut T) -> T {
 ///
 /// As [`fold_to_warp`]; `output` holds an element per block.
 #[inline(always)]
-unsafe fn finish_block<T: Element, O: Op<T>>(value: T, output: *mut T, scratch: *mut T) {
+unsafe fn finish_block<T: Element>(value: T, output: *mut T, scratch: *mut T) {
     let tid = thread_idx_x();
     // SAFETY: the caller's contract is the callee's.
-    let value = unsafe { fold_to_warp::<T, O>(value, scratch) };
+    let value = unsafe { fold_to_warp::<T>(value, scratch) };
 
     if tid < WARP_SIZE {
         // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T, O>(value) };
+        let partial = unsafe { reduce_down::<T>(value) };
         if tid == 0 {
             // SAFETY: `output` holds an element per block.
             unsafe { *output.add(block_idx_x() as usize) = partial };

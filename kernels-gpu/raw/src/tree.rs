@@ -1,10 +1,9 @@
 //! A tree in shared memory: `kernels_gpu::harris::{reduce_0, reduce_1, reduce_2, reduce_3}`.
 
 use crate::block_threads;
+use crate::sum::Element;
 use core::hint::{assert_unchecked, black_box};
 use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use kernels_gpu::element::Element;
-use kernels_gpu::op::Op;
 
 /// # Safety
 ///
@@ -14,7 +13,7 @@ use kernels_gpu::op::Op;
     clippy::manual_is_multiple_of,
     reason = "the remainder is what this rung is about"
 )]
-pub(crate) unsafe fn reduce_0<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_0<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -27,7 +26,7 @@ pub(crate) unsafe fn reduce_0<T: Element, O: Op<T>>(
         let threads = block_threads();
         let i = block_idx_x() as usize * threads as usize + tid as usize;
 
-        let loaded = if i < len { *input.add(i) } else { O::IDENTITY };
+        let loaded = if i < len { *input.add(i) } else { T::IDENTITY };
         *scratch.add(tid as usize) = loaded;
         sync_threads();
 
@@ -35,7 +34,7 @@ pub(crate) unsafe fn reduce_0<T: Element, O: Op<T>>(
         while s < threads {
             if tid % (2 * s) == 0 {
                 *scratch.add(tid as usize) =
-                    O::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
+                    T::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
             }
             sync_threads();
             s *= 2;
@@ -55,7 +54,7 @@ pub(crate) unsafe fn reduce_0<T: Element, O: Op<T>>(
     clippy::manual_is_multiple_of,
     reason = "the remainder is what this rung is about"
 )]
-pub(crate) unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_0_modulo<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -68,7 +67,7 @@ pub(crate) unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
         let threads = block_threads();
         let i = block_idx_x() as usize * threads as usize + tid as usize;
 
-        let loaded = if i < len { *input.add(i) } else { O::IDENTITY };
+        let loaded = if i < len { *input.add(i) } else { T::IDENTITY };
         *scratch.add(tid as usize) = loaded;
         sync_threads();
 
@@ -78,7 +77,7 @@ pub(crate) unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
             assert_unchecked(divisor != 0);
             if tid % divisor == 0 {
                 *scratch.add(tid as usize) =
-                    O::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
+                    T::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
             }
             sync_threads();
             s *= 2;
@@ -94,7 +93,7 @@ pub(crate) unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_1<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_1<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -107,7 +106,7 @@ pub(crate) unsafe fn reduce_1<T: Element, O: Op<T>>(
         let threads = block_threads();
         let i = block_idx_x() as usize * threads as usize + tid as usize;
 
-        let loaded = if i < len { *input.add(i) } else { O::IDENTITY };
+        let loaded = if i < len { *input.add(i) } else { T::IDENTITY };
         *scratch.add(tid as usize) = loaded;
         sync_threads();
 
@@ -115,7 +114,7 @@ pub(crate) unsafe fn reduce_1<T: Element, O: Op<T>>(
         while s < threads {
             let index = 2 * s * tid;
             if index < threads {
-                *scratch.add(index as usize) = O::combine(
+                *scratch.add(index as usize) = T::combine(
                     *scratch.add(index as usize),
                     *scratch.add((index + s) as usize),
                 );
@@ -134,7 +133,7 @@ pub(crate) unsafe fn reduce_1<T: Element, O: Op<T>>(
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_2<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_2<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -147,7 +146,7 @@ pub(crate) unsafe fn reduce_2<T: Element, O: Op<T>>(
         let threads = block_threads();
         let i = block_idx_x() as usize * threads as usize + tid as usize;
 
-        let loaded = if i < len { *input.add(i) } else { O::IDENTITY };
+        let loaded = if i < len { *input.add(i) } else { T::IDENTITY };
         *scratch.add(tid as usize) = loaded;
         sync_threads();
 
@@ -155,7 +154,7 @@ pub(crate) unsafe fn reduce_2<T: Element, O: Op<T>>(
         while s > 0 {
             if tid < s {
                 *scratch.add(tid as usize) =
-                    O::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
+                    T::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
             }
             sync_threads();
             s /= 2;
@@ -171,7 +170,7 @@ pub(crate) unsafe fn reduce_2<T: Element, O: Op<T>>(
 ///
 /// `len` elements at `input`; the launch is as the original asks.
 #[inline(always)]
-pub(crate) unsafe fn reduce_3<T: Element, O: Op<T>>(
+pub(crate) unsafe fn reduce_3<T: Element>(
     input: *const T,
     len: usize,
     output: *mut T,
@@ -185,9 +184,9 @@ pub(crate) unsafe fn reduce_3<T: Element, O: Op<T>>(
         let i = block_idx_x() as usize * threads as usize + tid as usize;
         let second = (block_idx_x() + grid_dim_x()) as usize * threads as usize + tid as usize;
 
-        let mut value = if i < len { *input.add(i) } else { O::IDENTITY };
+        let mut value = if i < len { *input.add(i) } else { T::IDENTITY };
         if second < len {
-            value = O::combine(value, *input.add(second));
+            value = T::combine(value, *input.add(second));
         }
         *scratch.add(tid as usize) = value;
         sync_threads();
@@ -196,7 +195,7 @@ pub(crate) unsafe fn reduce_3<T: Element, O: Op<T>>(
         while s > 0 {
             if tid < s {
                 *scratch.add(tid as usize) =
-                    O::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
+                    T::combine(*scratch.add(tid as usize), *scratch.add((tid + s) as usize));
             }
             sync_threads();
             s /= 2;
