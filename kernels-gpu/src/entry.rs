@@ -26,8 +26,18 @@ use crate::mem::{Global, Shared};
 use crate::op::{Max, Min, Sum};
 use cuda_std::kernel;
 
+/// An entry point on the host, whatever its element type: the input and the output, each by its
+/// address and its number of elements.
+///
+/// # Safety
+///
+/// Both are aligned and as long as they say, of the entry's element type; the rest is as the
+/// kernel's generic body asks.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type Function = unsafe fn(*const (), usize, *mut (), usize);
+
 /// One entry point of the PTX modules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The symbol in the module: `"reduce_2_sum_i32"`.
     pub name: &'static str,
@@ -37,6 +47,9 @@ pub struct Entry {
     pub op: &'static str,
     /// The element type: `"i32"`; [`Element::NAME`](crate::element::Element::NAME).
     pub element: &'static str,
+    /// The very function that the module's entry was made from, for simulators.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub function: Function,
 }
 
 /// The product of two lists: every row of kernels for every `operator element`, as entry points
@@ -88,6 +101,14 @@ macro_rules! entries {
             kernel: stringify!($kernel),
             op: stringify!([<$op:lower>]),
             element: stringify!($element),
+            #[cfg(not(target_arch = "nvptx64"))]
+            function: |input, input_len, output, output_len| {
+                // SAFETY: `Function`'s contract.
+                unsafe {
+                    let input = core::slice::from_raw_parts(input.cast::<$element>(), input_len);
+                    [<$kernel _ $op:lower _ $element>](input, output.cast(), output_len)
+                }
+            },
         }),*]
     }};
 }
@@ -174,6 +195,7 @@ mod tests {
             kernel,
             op,
             element,
+            ..
         } in ENTRIES
         {
             assert_eq!(*name, format!("{kernel}_{op}_{element}"));

@@ -16,11 +16,16 @@
 //! - two threads touch the same element, one of them writing, only with a barrier between the
 //!   two or atomically.
 //!
-//! Nothing checks this on the GPU: a check would cost a compare and a branch per access.
+//! Nothing checks this on the GPU: a check would cost a compare and a branch per access. On the
+//! host, under `cuda_sim::Simulator`, every access is checked and counted, and a finding names the
+//! line of the kernel that made it.
+
+mod trace;
 
 use crate::element::Element;
 use crate::op::AtomicOp;
 use cuda_std::shared::dynamic_shared_mem;
+use trace::Access;
 
 /// An array in global memory. See the [module](self) for what its maker promises.
 #[derive(Clone, Copy, Debug)]
@@ -62,21 +67,27 @@ impl<T: Element> Global<T> {
 
     /// Loads element `index`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> T {
+        trace::global(self.start, self.len, index, Access::Load);
         // SAFETY: the maker of the handle promised that `index` is in bounds and initialised.
         unsafe { *self.start.add(index) }
     }
 
     /// Stores `value` in element `index`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(self, index: usize, value: T) {
+        trace::global(self.start, self.len, index, Access::Store);
         // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
         unsafe { *self.start.add(index) = value }
     }
 
     /// Combines `value` into element `index`, indivisibly for all threads of the device.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+        trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
         unsafe { O::combine_atomic_device(self.start.add(index), value) }
@@ -127,7 +138,9 @@ impl<T: Element, const N: usize> Vectors<T, N> {
 
     /// Loads vector `index`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> [T; N] {
+        trace::global(self.start, self.len, index, Access::Load);
         // SAFETY: the maker of the `Global` promised that `index` is in bounds, and the caller
         // of `vectors` that the start is aligned.
         unsafe { (*self.start.add(index)).0 }
@@ -154,9 +167,21 @@ impl<T: Element> Shared<T> {
         }
     }
 
+    /// The array from `start`, which `cuda_std`'s `shared_array!` gives.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self), for as many elements as the declaration has.
+    #[inline(always)]
+    pub unsafe fn new(start: *mut T) -> Self {
+        Self { start }
+    }
+
     /// Loads element `index`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: u32) -> T {
+        trace::shared(self.start, index, Access::Load);
         // SAFETY: the maker of the handle promised that `index` is in bounds, initialised, and
         // separated by a barrier from its writer.
         unsafe { *self.start.add(index as usize) }
@@ -164,14 +189,18 @@ impl<T: Element> Shared<T> {
 
     /// Stores `value` in element `index`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(self, index: u32, value: T) {
+        trace::shared(self.start, index, Access::Store);
         // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
         unsafe { *self.start.add(index as usize) = value }
     }
 
     /// Combines `value` into element `index`, indivisibly for all threads of the block.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn combine_atomic<O: AtomicOp<T>>(self, index: u32, value: T) {
+        trace::shared(self.start, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
         unsafe { O::combine_atomic_block(self.start.add(index as usize), value) }

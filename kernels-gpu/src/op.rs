@@ -48,6 +48,7 @@ pub trait AtomicOp<T: Element>: Op<T> {
     ///
     /// - `cell` is valid for reads and writes and aligned.
     /// - While the kernel runs, no thread touches the cell other than atomically.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_device(cell: *mut T, value: T);
 
     /// Combines `value` into a cell of shared memory, indivisibly for all threads of the block.
@@ -56,6 +57,7 @@ pub trait AtomicOp<T: Element>: Op<T> {
     ///
     /// - `cell` is valid for reads and writes and aligned.
     /// - Between two barriers, no thread of the block touches the cell other than atomically.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_block(cell: *mut T, value: T);
 }
 

@@ -27,12 +27,14 @@ macro_rules! integer_extremum {
 
         impl AtomicOp<$element> for $op {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_device(cell: *mut $element, value: $element) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { mid::[<atomic_fetch_ $op:lower _ $element _device>](cell, Relaxed, value) };
             }
 
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_block(cell: *mut $element, value: $element) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { mid::[<atomic_fetch_ $op:lower _ $element _block>](cell, Relaxed, value) };
@@ -132,6 +134,7 @@ macro_rules! float_atomic {
         $element:ident, $negative:ident $bits:ident, $other:ident $int:ident, $nan:expr
     ) => { pastey::paste! {
         #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         unsafe fn [<combine_atomic_ $scope>](cell: *mut $element, value: $element) {
             let value = if value.is_nan() { $nan } else { value };
             let bits = value.to_bits();

@@ -23,12 +23,14 @@ macro_rules! sum {
 
         impl AtomicOp<$element> for Sum {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_device(cell: *mut $element, value: $element) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { mid::[<atomic_fetch_add_ $element _device>](cell, Relaxed, value) };
             }
 
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_block(cell: *mut $element, value: $element) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { mid::[<atomic_fetch_add_ $element _block>](cell, Relaxed, value) };

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::ptr;
-use std::sync::{Mutex, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// A place in kernel source: file, line and column.
 ///
@@ -53,26 +53,35 @@ impl Site {
         })
     }
 
+    /// The site of a location that may not last.
+    pub(crate) fn named(location: &Location<'_>) -> Self {
+        Self::intern(location)
+    }
+
     #[cold]
-    fn intern(location: &'static Location<'static>) -> Self {
-        let key = (location.file(), location.line(), location.column());
-        let mut known = KNOWN
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        *known.get_or_insert_default().entry(key).or_insert_with(|| {
-            let mut places = PLACES
-                .write()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            // One place per access in the source of a program: never freed.
-            let place = Box::leak(Box::new(Place {
-                id: u32::try_from(places.len()).expect("fewer than 2^32 places in the source"),
-                file: key.0,
-                line: key.1,
-                column: key.2,
-            }));
-            places.push(Self(place));
-            Self(place)
-        })
+    fn intern(location: &Location<'_>) -> Self {
+        let (file, line, column) = (location.file(), location.line(), location.column());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.get_or_insert_default();
+        if let Some(site) = known.get(&(file, line, column)) {
+            return *site;
+        }
+        let mut places = PLACES.write().unwrap_or_else(PoisonError::into_inner);
+        // One place per access in the source of a program, one name per file: never freed.
+        let file = match places.iter().find(|site| site.0.file == file) {
+            Some(site) => site.0.file,
+            None => String::from(file).leak(),
+        };
+        let place = Place {
+            id: u32::try_from(places.len()).expect("fewer than 2^32 places in the source"),
+            file,
+            line,
+            column,
+        };
+        let site = Self(Box::leak(Box::new(place)));
+        places.push(site);
+        known.insert((file, line, column), site);
+        site
     }
 
     /// The site that [`id`](Self::id) gave this number.

@@ -19,7 +19,8 @@
 //!   run in its last bits. A 32-bit float sum flushes subnormal numbers to zero in global memory,
 //!   not in shared memory. `fetch_min` and `fetch_max` of a float ignore a NaN where the other is a
 //!   number, and are loops around a compare-and-swap.
-//! - **On the host** everything works, by `core::sync::atomic`, at system scope.
+//! - **On the host** everything works, by `core::sync::atomic`, at system scope; `cuda_sim` checks
+//!   scopes and orderings.
 //!
 //! [`core::sync::atomic`] is not a substitute on the device: it has no scopes. LLVM 22 writes its
 //! read-modify-writes without one, which is device scope, so the host may not take part; and
@@ -37,6 +38,7 @@ pub mod mid;
 /// The least ordering that is at least as strong as both: a compare-and-swap has one, whether it
 /// succeeds or fails.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn union(success: Ordering, failure: Ordering) -> Ordering {
     use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     match (success, failure) {
@@ -99,6 +101,7 @@ macro_rules! fetch {
             #[doc = concat!($does, " Gives the value before.")]
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub $($unsafety)? fn $method(&self, value: $ty, order: Ordering) -> $ty {
                 // SAFETY: `&self` is a valid, aligned place, which others change atomically.
                 unsafe { mid::[<atomic_fetch_ $op _ $ty _ $scope>](self.value.get(), order, value) }
@@ -150,6 +153,7 @@ macro_rules! whole {
             /// reason. The orderings may be any; both are honoured on either outcome.
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub $($unsafety)? fn compare_exchange(
                 &self,
                 current: $ty,

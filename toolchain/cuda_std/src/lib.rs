@@ -47,8 +47,9 @@
 //! # The host
 //!
 //! Everything compiles for the host, so that kernels are checked, documented and tested like any
-//! other code. What needs a grid around it panics there with its name; atomics, [`float16`] and
-//! statics work.
+//! other code; and it works there, in the threads that `cuda_sim::Simulator` runs on the CPU. What
+//! needs a grid around it panics with its name where there is none; atomics, [`float16`] and
+//! statics work anywhere.
 
 #![no_std]
 #![cfg_attr(

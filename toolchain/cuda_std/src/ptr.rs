@@ -2,7 +2,8 @@
 //!
 //! Rust's pointers are *generic*: one 64-bit range in which each address space has its window. An
 //! access through a pointer whose space LLVM sees is `ld.global`, `st.shared` and so on; else it is
-//! a slower generic `ld`. On the host every function here panics.
+//! a slower generic `ld`. On the host every function here
+//! needs a simulated thread around it, and panics without.
 //!
 //! PTX ISA: `isspacep`, `cvta`.
 
@@ -27,6 +28,7 @@ pub enum AddressSpace {
 ///
 /// `ptr` is valid for a `T`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace) -> bool {
     let ptr = ptr.cast();
     match address_space {
@@ -45,6 +47,7 @@ pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace)
 ///
 /// `ptr` is valid for a `T` and points at `address_space`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn convert_generic_to_specific_address_space<T>(
     ptr: *const T,
     address_space: AddressSpace,
@@ -58,6 +61,7 @@ pub unsafe fn convert_generic_to_specific_address_space<T>(
 ///
 /// `ptr` is the address of a valid `T` in `address_space`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn convert_specific_address_space_to_generic<T>(
     ptr: *const T,
     address_space: AddressSpace,

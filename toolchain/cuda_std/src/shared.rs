@@ -9,8 +9,10 @@
 //!   another barrier before it.
 //! - A static inside of a generic function is one and the same for all its instances; C++ makes one
 //!   per instance.
-//! - **On the host** a static is an ordinary static, which all callers share, and
-//!   [`dynamic_shared_mem`] panics.
+//! - **On the host** `cuda_sim` gives each block its own arrays and dynamic memory. A static with
+//!   `#[address_space(shared)]` is an ordinary static there, which all blocks share and no check
+//!   sees. Outside of a simulated thread an array is a static too, and [`dynamic_shared_mem`]
+//!   panics.
 //!
 //! PTX ISA: state space `.shared`; `ld.shared`, `st.shared`.
 
@@ -29,7 +31,7 @@ macro_rules! shared_array {
         #[$crate::address_space(shared)]
         static mut ARRAY: [::core::mem::MaybeUninit<$element>; $len] =
             [const { ::core::mem::MaybeUninit::uninit() }; $len];
-        (&raw mut ARRAY).cast::<$element>()
+        $crate::shared::array((&raw mut ARRAY).cast::<$element>(), $len)
     }};
 }
 
@@ -38,6 +40,15 @@ macro_rules! shared_array {
 ///
 /// [`mem::dynamic_smem_size`](crate::mem::dynamic_smem_size) tells its size in bytes.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn dynamic_shared_mem<T>() -> *mut T {
     arch::dynamic_shared_mem().cast()
+}
+
+/// The array that [`shared_array!`](crate::shared_array) has declared: on the device just that.
+#[doc(hidden)]
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn array<T>(declared: *mut T, len: usize) -> *mut T {
+    arch::shared_array(declared.cast(), len * size_of::<T>(), align_of::<T>()).cast()
 }

@@ -16,7 +16,8 @@
 //! [`u32::MAX`] is the mask of a full warp in which no branch is open. [`activemask`] is not a
 //! member mask: it tells who happens to run together, not who ought to.
 //!
-//! **On the host** every function here panics with its name.
+//! **On the host** all of it works in the threads that `cuda_sim` simulates, which checks the
+//! contract; elsewhere every function here panics with its name.
 //!
 //! PTX ISA: `activemask`, `bar.warp.sync`, `vote.sync`, `match.sync`, `redux.sync`, `shfl.sync`.
 
@@ -34,6 +35,7 @@ pub use vote::*;
 
 /// The thread's lane, 0 to 31. `%laneid`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn lane_id() -> u32 {
     let lane = arch::lane_id();
     // SAFETY: a warp has 32 lanes on every compute capability up to 12.x.
@@ -44,6 +46,7 @@ pub fn lane_id() -> u32 {
 /// The lanes that execute this call together with the caller. `activemask.b32`. A snapshot, of no
 /// use as a member mask.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn activemask() -> u32 {
     arch::activemask()
 }
@@ -55,6 +58,7 @@ pub fn activemask() -> u32 {
 ///
 /// The member mask contract of [this module](self).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn sync_warp(mask: u32) {
     // SAFETY: the caller's contract.
     unsafe { arch::sync_warp(mask) }

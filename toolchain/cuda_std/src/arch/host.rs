@@ -1,5 +1,8 @@
-//! The primitives without a GPU: atomics and conversions work, everything that needs a grid around
-//! it panics with the name of what was called.
+//! The primitives on the host: those of a simulated thread, where `cuda_sim` runs one. Elsewhere
+//! atomics and conversions work, and everything that needs a grid around it panics with the name of
+//! what was called.
+
+use cuda_sim::device::{self, Barrier, Meeting, Redux, Scope, Shuffle};
 
 use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
@@ -7,106 +10,255 @@ use crate::warp::WarpShuffleMode;
 pub(crate) mod atomic;
 pub(crate) mod float16;
 
-macro_rules! gpu_only {
-    ($(fn $name:ident($($argument:ty),*) $(-> $output:ty)? = $public:literal;)*) => { $(
-        #[cold]
+macro_rules! indexes {
+    ($($name:ident = $source:ident[$axis:literal], $public:literal;)*) => { $(
+        #[inline(always)]
         #[track_caller]
-        pub(crate) fn $name($(_: $argument),*) $(-> $output)? {
-            absent($public)
+        pub(crate) fn $name() -> u32 {
+            device::$source($public)[$axis]
         }
     )* };
-    ($(unsafe fn $name:ident($($argument:ty),*) $(-> $output:ty)? = $public:literal;)*) => { $(
+}
+
+indexes! {
+    thread_idx_x = thread_idx[0], "thread::thread_idx_x";
+    thread_idx_y = thread_idx[1], "thread::thread_idx_y";
+    thread_idx_z = thread_idx[2], "thread::thread_idx_z";
+    block_dim_x = block_dim[0], "thread::block_dim_x";
+    block_dim_y = block_dim[1], "thread::block_dim_y";
+    block_dim_z = block_dim[2], "thread::block_dim_z";
+    block_idx_x = block_idx[0], "thread::block_idx_x";
+    block_idx_y = block_idx[1], "thread::block_idx_y";
+    block_idx_z = block_idx[2], "thread::block_idx_z";
+    grid_dim_x = grid_dim[0], "thread::grid_dim_x";
+    grid_dim_y = grid_dim[1], "thread::grid_dim_y";
+    grid_dim_z = grid_dim[2], "thread::grid_dim_z";
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn lane_id() -> u32 {
+    device::lane_id("warp::lane_id")
+}
+
+macro_rules! barriers {
+    ($($name:ident($($predicate:ident)?) -> $output:ty = $kind:ident, $public:literal,
+       |$result:ident| $value:expr;)*) => { $(
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) fn $name(_id: u32 $(, $predicate: bool)?) -> $output {
+            let predicate = false $(| $predicate)?;
+            let $result = device::barrier($public, Barrier::$kind, predicate);
+            $value
+        }
+    )* };
+}
+
+barriers! {
+    barrier() -> () = Sync, "thread::sync_threads", |_result| ();
+    barrier_count(predicate) -> u32 = Count, "thread::sync_threads_count", |count| count;
+    barrier_and(predicate) -> bool = And, "thread::sync_threads_and", |all| all != 0;
+    barrier_or(predicate) -> bool = Or, "thread::sync_threads_or", |any| any != 0;
+}
+
+#[track_caller]
+pub(crate) fn block_fence() {
+    device::fence("thread::block_fence", Scope::Block);
+}
+
+#[track_caller]
+pub(crate) fn device_fence() {
+    device::fence("thread::device_fence", Scope::Device);
+}
+
+#[track_caller]
+pub(crate) fn system_fence() {
+    device::fence("thread::system_fence", Scope::System);
+}
+
+#[track_caller]
+pub(crate) fn nanosleep(_nanos: u32) {
+    device::sleep("thread::nanosleep");
+}
+
+#[track_caller]
+pub(crate) fn cuda_arch() -> u32 {
+    device::arch("cfg::cuda_arch")
+}
+
+#[track_caller]
+pub(crate) fn has_redux() -> bool {
+    device::arch("warp::warp_reduce") >= 800
+}
+
+#[track_caller]
+pub(crate) fn clock() -> u64 {
+    device::clock("misc::clock")
+}
+
+/// There is no debugger of simulated threads: nothing stops.
+#[track_caller]
+pub(crate) fn breakpoint() {
+    device::lane_id("misc::breakpoint");
+}
+
+/// There is no profiler of simulated threads: nobody counts.
+#[track_caller]
+pub(crate) fn profiler_counter(_counter: u32) {
+    device::lane_id("misc::profiler_counter");
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn dynamic_shared_mem() -> *mut u8 {
+    device::dynamic_shared("shared::dynamic_shared_mem")
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn shared_array(declared: *mut u8, bytes: usize, alignment: usize) -> *mut u8 {
+    device::shared_array(declared, bytes, alignment)
+}
+
+#[track_caller]
+pub(crate) fn dynamic_smem_size() -> u32 {
+    device::shared_sizes("mem::dynamic_smem_size").0 as u32
+}
+
+/// Rounded up as on the devices so far.
+#[track_caller]
+pub(crate) fn total_smem_size() -> u32 {
+    const UNIT: usize = 128;
+    device::shared_sizes("mem::total_smem_size")
+        .1
+        .next_multiple_of(UNIT) as u32
+}
+
+const IS_IN: &str = "ptr::is_in_address_space";
+
+#[track_caller]
+pub(crate) fn is_global(ptr: *const u8) -> bool {
+    !is_shared(ptr) && !is_local(ptr)
+}
+
+#[track_caller]
+pub(crate) fn is_shared(ptr: *const u8) -> bool {
+    device::is_shared(IS_IN, ptr.addr())
+}
+
+/// The host has no such memory.
+#[track_caller]
+pub(crate) fn is_constant(_ptr: *const u8) -> bool {
+    device::lane_id(IS_IN);
+    false
+}
+
+#[track_caller]
+pub(crate) fn is_local(ptr: *const u8) -> bool {
+    device::is_local(IS_IN, ptr.addr())
+}
+
+/// Shared memory has addresses of its own, as on the device; other memory has the host's.
+#[track_caller]
+pub(crate) fn to_space(address: u64, space: AddressSpace) -> u64 {
+    let start = device::shared_start("ptr::convert_generic_to_specific_address_space");
+    match space {
+        AddressSpace::Shared => address - start as u64,
+        _ => address,
+    }
+}
+
+#[track_caller]
+pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
+    let start = device::shared_start("ptr::convert_specific_address_space_to_generic");
+    match space {
+        AddressSpace::Shared => address + start as u64,
+        _ => address,
+    }
+}
+
+macro_rules! meetings {
+    ($($name:ident($($value:ident: $ty:ty, $bits:expr)?) -> $output:ty = $meeting:expr, $public:literal,
+       |$result:ident, $mask:ident| $given:expr;)*) => { $(
         /// # Safety
         ///
-        /// None on the host; the device has some.
-        #[cold]
+        /// None on the host, where the member mask is checked; the device has some.
+        #[inline(always)]
         #[track_caller]
-        pub(crate) unsafe fn $name($(_: $argument),*) $(-> $output)? {
-            absent($public)
+        pub(crate) unsafe fn $name($mask: u32 $(, $value: $ty)?) -> $output {
+            let value = 0 $(| $bits)?;
+            let $result = device::meet($public, $meeting, $mask, value);
+            $given
         }
     )* };
 }
 
-#[cold]
+meetings! {
+    sync_warp() -> () = Meeting::SyncWarp, "warp::sync_warp", |_result, mask| ();
+    vote_all(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAll, "warp::warp_vote_all",
+        |all, mask| all != 0;
+    vote_any(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAny, "warp::warp_vote_any",
+        |any, mask| any != 0;
+    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Meeting::Ballot, "warp::warp_vote_ballot",
+        |lanes, mask| lanes as u32;
+    match_any_32(value: u32, u64::from(value)) -> u32 = Meeting::MatchAny(32),
+        "warp::warp_match_any", |lanes, mask| lanes as u32;
+    match_any_64(value: u64, value) -> u32 = Meeting::MatchAny(64),
+        "warp::warp_match_any", |lanes, mask| lanes as u32;
+    match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Meeting::MatchAll(32),
+        "warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
+    match_all_64(value: u64, value) -> (u32, bool) = Meeting::MatchAll(64),
+        "warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
+}
+
+#[inline(always)]
 #[track_caller]
-fn absent(name: &str) -> ! {
-    panic!("`cuda_std::{name}` runs on the GPU only")
+pub(crate) fn activemask() -> u32 {
+    device::meet("warp::activemask", Meeting::ActiveMask, 0, 0) as u32
 }
 
-gpu_only! {
-    fn thread_idx_x() -> u32 = "thread::thread_idx_x";
-    fn thread_idx_y() -> u32 = "thread::thread_idx_y";
-    fn thread_idx_z() -> u32 = "thread::thread_idx_z";
-    fn block_dim_x() -> u32 = "thread::block_dim_x";
-    fn block_dim_y() -> u32 = "thread::block_dim_y";
-    fn block_dim_z() -> u32 = "thread::block_dim_z";
-    fn block_idx_x() -> u32 = "thread::block_idx_x";
-    fn block_idx_y() -> u32 = "thread::block_idx_y";
-    fn block_idx_z() -> u32 = "thread::block_idx_z";
-    fn grid_dim_x() -> u32 = "thread::grid_dim_x";
-    fn grid_dim_y() -> u32 = "thread::grid_dim_y";
-    fn grid_dim_z() -> u32 = "thread::grid_dim_z";
-    fn barrier(u32) = "thread::sync_threads";
-    fn barrier_count(u32, bool) -> u32 = "thread::sync_threads_count";
-    fn barrier_and(u32, bool) -> bool = "thread::sync_threads_and";
-    fn barrier_or(u32, bool) -> bool = "thread::sync_threads_or";
-    fn block_fence() = "thread::block_fence";
-    fn device_fence() = "thread::device_fence";
-    fn system_fence() = "thread::system_fence";
-    fn nanosleep(u32) = "thread::nanosleep";
-    fn lane_id() -> u32 = "warp::lane_id";
-    fn activemask() -> u32 = "warp::activemask";
-    fn cuda_arch() -> u32 = "cfg::cuda_arch";
-    fn has_redux() -> bool = "warp::warp_reduce";
-    fn clock() -> u64 = "misc::clock";
-    fn breakpoint() = "misc::breakpoint";
-    fn profiler_counter(u32) = "misc::profiler_counter";
-    fn dynamic_shared_mem() -> *mut u8 = "shared::dynamic_shared_mem";
-    fn dynamic_smem_size() -> u32 = "mem::dynamic_smem_size";
-    fn total_smem_size() -> u32 = "mem::total_smem_size";
-    fn is_global(*const u8) -> bool = "ptr::is_in_address_space";
-    fn is_shared(*const u8) -> bool = "ptr::is_in_address_space";
-    fn is_constant(*const u8) -> bool = "ptr::is_in_address_space";
-    fn is_local(*const u8) -> bool = "ptr::is_in_address_space";
-    fn to_space(u64, AddressSpace) -> u64 = "ptr::convert_generic_to_specific_address_space";
-    fn to_generic(u64, AddressSpace) -> u64 = "ptr::convert_specific_address_space_to_generic";
+macro_rules! reductions {
+    ($($name:ident($ty:ty) = $op:ident;)*) => { $(
+        /// # Safety
+        ///
+        /// None on the host, where the member mask is checked; the device has some.
+        #[inline(always)]
+        #[track_caller]
+        pub(crate) unsafe fn $name(value: $ty, mask: u32) -> $ty {
+            let bits = u64::from(value as u32);
+            device::meet("warp::warp_reduce", Meeting::Redux(Redux::$op), mask, bits) as $ty
+        }
+    )* };
 }
 
-gpu_only! {
-    unsafe fn sync_warp(u32) = "warp::sync_warp";
-    unsafe fn vote_all(u32, bool) -> bool = "warp::warp_vote_all";
-    unsafe fn vote_any(u32, bool) -> bool = "warp::warp_vote_any";
-    unsafe fn vote_ballot(u32, bool) -> u32 = "warp::warp_vote_ballot";
-    unsafe fn match_any_32(u32, u32) -> u32 = "warp::warp_match_any";
-    unsafe fn match_any_64(u32, u64) -> u32 = "warp::warp_match_any";
-    unsafe fn match_all_32(u32, u32) -> (u32, bool) = "warp::warp_match_all";
-    unsafe fn match_all_64(u32, u64) -> (u32, bool) = "warp::warp_match_all";
-    unsafe fn redux_add(u32, u32) -> u32 = "warp::warp_reduce";
-    unsafe fn redux_min_i32(i32, u32) -> i32 = "warp::warp_reduce";
-    unsafe fn redux_max_i32(i32, u32) -> i32 = "warp::warp_reduce";
-    unsafe fn redux_min_u32(u32, u32) -> u32 = "warp::warp_reduce";
-    unsafe fn redux_max_u32(u32, u32) -> u32 = "warp::warp_reduce";
-    unsafe fn redux_and(u32, u32) -> u32 = "warp::warp_reduce";
-    unsafe fn redux_or(u32, u32) -> u32 = "warp::warp_reduce";
-    unsafe fn redux_xor(u32, u32) -> u32 = "warp::warp_reduce";
+reductions! {
+    redux_add(u32) = Add;
+    redux_min_i32(i32) = MinI32;
+    redux_max_i32(i32) = MaxI32;
+    redux_min_u32(u32) = MinU32;
+    redux_max_u32(u32) = MaxU32;
+    redux_and(u32) = And;
+    redux_or(u32) = Or;
+    redux_xor(u32) = Xor;
 }
 
 /// # Safety
 ///
-/// None on the host; the device has some.
-#[cold]
+/// None on the host, where the member mask is checked; the device has some.
+#[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn shuffle(
     mode: WarpShuffleMode,
-    _mask: u32,
-    _value: u32,
-    _lane: u32,
-    _clamp: u32,
+    mask: u32,
+    value: u32,
+    lane: u32,
+    clamp: u32,
 ) -> (u32, bool) {
-    absent(match mode {
-        WarpShuffleMode::Up => "warp::warp_shuffle_up",
-        WarpShuffleMode::Down => "warp::warp_shuffle_down",
-        WarpShuffleMode::Idx => "warp::warp_shuffle_idx",
-        WarpShuffleMode::Xor => "warp::warp_shuffle_xor",
-    })
+    let (mode, name) = match mode {
+        WarpShuffleMode::Up => (Shuffle::Up, "warp::warp_shuffle_up"),
+        WarpShuffleMode::Down => (Shuffle::Down, "warp::warp_shuffle_down"),
+        WarpShuffleMode::Idx => (Shuffle::Idx, "warp::warp_shuffle_idx"),
+        WarpShuffleMode::Xor => (Shuffle::Xor, "warp::warp_shuffle_xor"),
+    };
+    device::shuffle(name, mode, mask, value, lane, clamp)
 }

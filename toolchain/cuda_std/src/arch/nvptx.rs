@@ -254,6 +254,12 @@ pub(crate) fn dynamic_shared_mem() -> *mut u8 {
     (&raw mut __cuda_dynamic_shared).cast()
 }
 
+/// A static in shared memory is one per block by itself.
+#[inline(always)]
+pub(crate) fn shared_array(declared: *mut u8, _bytes: usize, _alignment: usize) -> *mut u8 {
+    declared
+}
+
 #[inline(always)]
 pub(crate) fn breakpoint() {
     // SAFETY: stops under a debugger.

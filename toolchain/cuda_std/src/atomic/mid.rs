@@ -15,6 +15,7 @@ macro_rules! fence {
         ///
         /// `fence.sc` for `SeqCst`, `fence.acq_rel` for the others; `Relaxed` asks for nothing.
         #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         pub fn [<$scope _thread_fence>](ordering: Ordering) {
             arch::$scope::fence(ordering)
         }
@@ -65,6 +66,7 @@ macro_rules! fetch {
             /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
             /// operations only.
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub unsafe fn [<atomic_fetch_ $op _ $ty _ $scope>](
                 $ptr: *mut $ty,
                 $ordering: Ordering,
@@ -101,6 +103,7 @@ macro_rules! number {
             /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
             /// operations only.
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub unsafe fn [<atomic_compare_and_swap_ $ty _ $scope>](
                 ptr: *mut $ty,
                 current: $ty,
@@ -145,6 +148,7 @@ macro_rules! float {
             /// `ptr` is valid for reads and writes, aligned to its size, and accessed by atomic
             /// operations only.
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn [<replace_ $ty _ $scope>](
                 ptr: *mut $ty,
                 ordering: Ordering,

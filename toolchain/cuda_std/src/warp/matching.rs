@@ -8,6 +8,7 @@ use crate::arch;
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     // SAFETY: the caller's contract.
     unsafe { T::match_any(mask, value) }
@@ -20,6 +21,7 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
     // SAFETY: the caller's contract.
     unsafe { T::match_all(mask, value) }
@@ -46,12 +48,14 @@ macro_rules! match_value {
     ($($ty:ty, $any:ident, $all:ident, |$value:ident| $bits:expr;)*) => { $(
         impl WarpMatchValue for $ty {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn match_any(mask: u32, $value: Self) -> u32 {
                 // SAFETY: the caller's contract.
                 unsafe { arch::$any(mask, $bits) }
             }
 
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn match_all(mask: u32, $value: Self) -> Option<u32> {
                 // SAFETY: the caller's contract.
                 let (members, all) = unsafe { arch::$all(mask, $bits) };

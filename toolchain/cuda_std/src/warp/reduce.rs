@@ -11,6 +11,7 @@ use super::{warp_shuffle_idx, warp_shuffle_xor};
 ///
 /// The member mask contract of [`warp`](crate::warp), and all members pass the same `op`.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     // SAFETY: the caller's contract.
     unsafe { T::reduce(mask, value, op) }
@@ -48,6 +49,7 @@ macro_rules! reduce_value {
     ($($ty:ty, $min:ident, $max:ident;)*) => { $(
         impl WarpReduceValue for $ty {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self {
                 if !arch::has_redux() {
                     // SAFETY: the caller's contract.
@@ -70,6 +72,7 @@ macro_rules! reduce_value {
 
         impl Combine<$ty> for WarpReductionOp {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn combine(self, a: $ty, b: $ty) -> $ty {
                 match self {
                     WarpReductionOp::Add => a.wrapping_add(b),
@@ -98,6 +101,7 @@ reduce_value! {
 /// The member mask contract of [`warp`](crate::warp). `mask` is the same in all members, so they
 /// take the same branch and make the same shuffles.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn by_shuffles<T: super::WarpShuffleValue + Copy>(
     mask: u32,
     value: T,

@@ -19,6 +19,7 @@ use crate::arch;
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
     mask: u32,
     value: T,
@@ -37,6 +38,7 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
     mask: u32,
     value: T,
@@ -56,6 +58,7 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
     mask: u32,
     value: T,
@@ -76,6 +79,7 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
     mask: u32,
     value: T,
@@ -117,6 +121,7 @@ pub trait WarpShuffleValue: Sized {
 /// to 4 the bound on the source's other bits, which is the least of them for `up` and the greatest
 /// for the rest.
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn clamp(mode: WarpShuffleMode, width: u32) -> u32 {
     assert!(
         width.is_power_of_two() && width <= 32,
@@ -130,6 +135,7 @@ fn clamp(mode: WarpShuffleMode, width: u32) -> u32 {
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn shuffle_32(
     mode: WarpShuffleMode,
     mask: u32,
@@ -145,6 +151,7 @@ unsafe fn shuffle_32(
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn shuffle_64(
     mode: WarpShuffleMode,
     mask: u32,
@@ -166,6 +173,7 @@ unsafe fn shuffle_64(
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn shuffle_128(
     mode: WarpShuffleMode,
     mask: u32,
@@ -188,6 +196,7 @@ macro_rules! shuffle_value {
        |$value:ident| $bits:expr, |$received:ident| $from_bits:expr;)*) => { $(
         impl WarpShuffleValue for $ty {
             #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn shuffle(
                 mode: WarpShuffleMode,
                 mask: u32,

@@ -6,6 +6,7 @@ use crate::arch;
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     // SAFETY: the caller's contract.
     unsafe { arch::vote_all(mask, predicate) }
@@ -17,6 +18,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     // SAFETY: the caller's contract.
     unsafe { arch::vote_any(mask, predicate) }
@@ -29,6 +31,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 ///
 /// The member mask contract of [`warp`](crate::warp).
 #[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     // SAFETY: the caller's contract.
     unsafe { arch::vote_ballot(mask, predicate) }

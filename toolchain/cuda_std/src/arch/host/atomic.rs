@@ -1,7 +1,10 @@
-//! Atomics by `core::sync::atomic`, which knows one scope only: the system.
+//! Atomics by `core::sync::atomic`, which knows one scope only: the system. The scope that the
+//! kernel names is for the simulator's checks.
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use cuda_sim::device as simulator;
+use cuda_sim::device::Scope;
 use pastey::paste;
 
 /// The ordering of a compare-and-swap that fails: `order` without its release half.
@@ -18,9 +21,14 @@ macro_rules! fetch {
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
+        #[track_caller]
         pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            before(ptr, order, true);
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { $atomic::from_ptr(ptr) }.$method(value, order)
+            let cell = unsafe { $atomic::from_ptr(ptr) };
+            let old = cell.$method(value, order);
+            simulator::after_atomic(ptr.addr(), old != cell.load(Ordering::Relaxed));
+            old
         }
     )* } };
 }
@@ -40,10 +48,14 @@ macro_rules! integer {
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
+        #[track_caller]
         pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
+            before(ptr, order, true);
             // SAFETY: the caller's promise is `from_ptr`'s.
-            let atomic = unsafe { $atomic::from_ptr(ptr) };
-            match atomic.compare_exchange(current, new, order, on_failure(order)) {
+            let cell = unsafe { $atomic::from_ptr(ptr) };
+            let result = cell.compare_exchange(current, new, order, on_failure(order));
+            simulator::after_atomic(ptr.addr(), result.is_ok() && current != new);
+            match result {
                 Ok(previous) | Err(previous) => previous,
             }
         }
@@ -56,6 +68,7 @@ macro_rules! by_bits {
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
+        #[track_caller]
         pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
             // SAFETY: the caller's promise; the integer has the float's layout.
             $ty::from_bits(unsafe { [<$op _ $bits>](ptr.cast(), order, value.to_bits()) })
@@ -70,6 +83,7 @@ macro_rules! float {
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
+        #[track_caller]
         pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
             let (current, new) = (current.to_bits(), new.to_bits());
             // SAFETY: the caller's promise; the integer has the float's layout.
@@ -79,14 +93,19 @@ macro_rules! float {
         /// # Safety
         ///
         /// `ptr` is valid for reads and writes and aligned to its size.
+        #[track_caller]
         pub unsafe fn [<add_ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
+            before(ptr, order, true);
             // SAFETY: the caller's promise; the integer has the float's layout.
-            let atomic = unsafe { [<Atomic $bits:upper>]::from_ptr(ptr.cast()) };
-            let mut bits = atomic.load(Ordering::Relaxed);
+            let cell = unsafe { [<Atomic $bits:upper>]::from_ptr(ptr.cast()) };
+            let mut bits = cell.load(Ordering::Relaxed);
             loop {
                 let sum = ($ty::from_bits(bits) + value).to_bits();
-                match atomic.compare_exchange_weak(bits, sum, order, on_failure(order)) {
-                    Ok(bits) => return $ty::from_bits(bits),
+                match cell.compare_exchange_weak(bits, sum, order, on_failure(order)) {
+                    Ok(_) => {
+                        simulator::after_atomic(ptr.addr(), bits != sum);
+                        return $ty::from_bits(bits);
+                    }
                     Err(seen) => bits = seen,
                 }
             }
@@ -101,8 +120,11 @@ macro_rules! load_store {
         /// `ptr` is valid for reads and aligned to its size.
         #[track_caller]
         pub unsafe fn $load(ptr: *mut $ty, order: Ordering) -> $ty {
+            before(ptr, order, false);
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { $atomic::from_ptr(ptr) }.load(order)
+            let value = unsafe { $atomic::from_ptr(ptr) }.load(order);
+            simulator::after_atomic(ptr.addr(), false);
+            value
         }
 
         /// # Safety
@@ -110,30 +132,50 @@ macro_rules! load_store {
         /// `ptr` is valid for writes and aligned to its size.
         #[track_caller]
         pub unsafe fn $store(ptr: *mut $ty, order: Ordering, value: $ty) {
+            let size = size_of::<$ty>();
+            simulator::before_atomic(ptr.addr(), size, SCOPE, order, false, true);
             // SAFETY: the caller's promise is `from_ptr`'s.
-            unsafe { $atomic::from_ptr(ptr) }.store(value, order)
+            unsafe { $atomic::from_ptr(ptr) }.store(value, order);
+            simulator::after_atomic(ptr.addr(), true);
         }
     };
 }
 
-pub(crate) mod system {
-    use super::*;
+macro_rules! scopes {
+    ($($module:ident = $scope:ident;)*) => { $(
+        pub(crate) mod $module {
+            use super::*;
 
-    pub fn fence(order: Ordering) {
-        if order != Ordering::Relaxed {
-            core::sync::atomic::fence(order);
+            const SCOPE: Scope = Scope::$scope;
+
+            #[track_caller]
+            pub fn fence(order: Ordering) {
+                if order != Ordering::Relaxed {
+                    core::sync::atomic::fence(order);
+                    simulator::thread_fence(SCOPE);
+                }
+            }
+
+            /// Before an operation that reads, and perhaps writes.
+            #[track_caller]
+            fn before<T>(ptr: *mut T, order: Ordering, writes: bool) {
+                simulator::before_atomic(ptr.addr(), size_of::<T>(), SCOPE, order, true, writes);
+            }
+
+            integer!(i32, AtomicI32);
+            integer!(u32, AtomicU32);
+            integer!(i64, AtomicI64);
+            integer!(u64, AtomicU64);
+            float!(f32, u32);
+            float!(f64, u64);
+            load_store!(load_32, store_32, u32, AtomicU32);
+            load_store!(load_64, store_64, u64, AtomicU64);
         }
-    }
-
-    integer!(i32, AtomicI32);
-    integer!(u32, AtomicU32);
-    integer!(i64, AtomicI64);
-    integer!(u64, AtomicU64);
-    float!(f32, u32);
-    float!(f64, u64);
-    load_store!(load_32, store_32, u32, AtomicU32);
-    load_store!(load_64, store_64, u64, AtomicU64);
+    )* };
 }
 
-pub(crate) use system as block;
-pub(crate) use system as device;
+scopes! {
+    block = Block;
+    device = Device;
+    system = System;
+}

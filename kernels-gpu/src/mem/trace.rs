@@ -1,0 +1,56 @@
+//! What the handles say of each access: on the host to the simulator, which checks and counts it;
+//! on the device to nobody, in no instruction.
+
+/// What is done to an element.
+#[derive(Clone, Copy)]
+pub(super) enum Access {
+    Load,
+    Store,
+    /// The atomic operation itself says the rest, through `cuda_std`.
+    Atomic,
+}
+
+#[cfg(target_arch = "nvptx64")]
+pub(super) use device::{global, shared};
+#[cfg(not(target_arch = "nvptx64"))]
+pub(super) use host::{global, shared};
+
+#[cfg(target_arch = "nvptx64")]
+mod device {
+    use super::Access;
+
+    #[inline(always)]
+    pub fn global<T>(_start: *const T, _len: usize, _index: usize, _access: Access) {}
+
+    #[inline(always)]
+    pub fn shared<T>(_start: *const T, _index: u32, _access: Access) {}
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod host {
+    use super::Access;
+    use cuda_sim::device::{self, Kind};
+
+    impl From<Access> for Kind {
+        #[inline(always)]
+        fn from(access: Access) -> Self {
+            match access {
+                Access::Load => Self::Load,
+                Access::Store => Self::Store,
+                Access::Atomic => Self::Atomic,
+            }
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn global<T>(start: *const T, len: usize, index: usize, access: Access) {
+        device::global(start.addr(), len, index, size_of::<T>(), access.into());
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared<T>(start: *const T, index: u32, access: Access) {
+        device::shared(start.addr(), index as usize, size_of::<T>(), access.into());
+    }
+}

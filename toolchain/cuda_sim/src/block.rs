@@ -1,0 +1,511 @@
+//! A block: its threads as coroutines, and who of them runs.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe};
+
+use corosensei::{Coroutine, CoroutineResult};
+
+use crate::check::{Clocks, Initialised, Shadow};
+use crate::count::{Event, Tally, WarpLog, What};
+use crate::finding::{Bug, Thread};
+use crate::lane::{Barrier, Lane, Request, set_current};
+use crate::launch::{Launch, unfold};
+use crate::memory::Arena;
+use crate::overflow;
+use crate::schedule::Order;
+use crate::stack::{Coloured, Pool};
+use crate::{Site, Space};
+
+mod deadlock;
+mod meeting;
+
+/// How the body of a coroutine ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The kernel returned.
+    Returned,
+    /// The kernel panicked: the lane knows what it said.
+    Panicked,
+    /// The stack overflowed, and what was on it is lost.
+    Overflowed,
+}
+
+/// The block as its threads see it. They run on the scheduler's thread of the host, in turns with
+/// it, so cells are all that is needed.
+pub(crate) struct Context {
+    /// Outlives the block.
+    launch: *const Launch,
+    pub index: Cell<[u32; 3]>,
+    pub linear: Cell<u32>,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub arch: u32,
+    /// Start and size of all that shared memory may be.
+    pub shared: (usize, usize),
+    /// Counts switches: the block's clock.
+    pub ticks: Cell<u64>,
+    /// The warps of which a lane's log is full, as bits.
+    pub full: Cell<u32>,
+    pub interrupts: RefCell<Order>,
+    pub memory: RefCell<Memory>,
+}
+
+impl Context {
+    #[inline(always)]
+    pub fn launch(&self) -> &Launch {
+        // SAFETY: `Block::new`'s caller keeps the launch for as long as the block.
+        unsafe { &*self.launch }
+    }
+
+    pub fn thread(&self, lane: u32) -> Thread {
+        self.launch().thread(self.linear.get(), lane)
+    }
+}
+
+/// Shared memory, and what checks and counters keep of all memory.
+pub(crate) struct Memory {
+    pub arena: Arena,
+    pub initialised: Initialised,
+    pub shadow: Shadow,
+    pub clocks: Clocks,
+    pub logs: Vec<WarpLog>,
+    pub tally: Tally,
+    /// The allocation of the last access.
+    pub last: usize,
+}
+
+/// 32 threads, or fewer in a block's last warp. Each set has bit `i` for lane `i`, and each lane is
+/// in one of them.
+#[derive(Clone, Copy, Default)]
+struct Warp {
+    /// Can run.
+    ready: u32,
+    /// Have had their turn in this round, and can run in the next.
+    resting: u32,
+    /// Wait for the block.
+    at_barrier: u32,
+    /// Wait for lanes of the warp.
+    meeting: u32,
+    /// Have returned.
+    exited: u32,
+}
+
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// All threads have returned.
+    Done,
+    /// Its threads only poll, for as long as it was given.
+    Quiet {
+        /// Whether any of them got anywhere before.
+        progress: bool,
+    },
+}
+
+/// The launch has a finding that ends it.
+#[derive(Debug)]
+pub(crate) struct Stop;
+
+/// Rounds without a thread that got anywhere, polling in changing places perhaps, after which that
+/// is a livelock.
+const STALE: u64 = 2_000_000;
+
+/// A block of threads, used for one block of the grid after another.
+pub(crate) struct Block {
+    context: Box<Context>,
+    lanes: Box<[Lane]>,
+    coroutines: Vec<Option<Coroutine<(), (), Exit, Coloured>>>,
+    warps: Vec<Warp>,
+    order: Order,
+    /// Threads that have not returned.
+    live: u32,
+    /// Threads at the barrier; the first of them, and what its predicates add up to.
+    arrived: u32,
+    first: usize,
+    holding: u32,
+    /// Whether any thread got anywhere in this round; whether it passed a barrier or a meeting, or
+    /// returned.
+    progress: bool,
+    passed: bool,
+    stale: u64,
+}
+
+impl Block {
+    /// # Safety
+    ///
+    /// `launch` outlives the block.
+    pub unsafe fn new(launch: &Launch) -> Self {
+        let options = &launch.options;
+        let threads = options.threads();
+        let mut arena = Arena::new(options.shared_limit);
+        arena.declare(options.dynamic_shared);
+        let context = Box::new(Context {
+            launch,
+            index: Cell::new([0; 3]),
+            linear: Cell::new(0),
+            grid: options.grid,
+            block: options.block,
+            arch: options.arch,
+            shared: (arena.start().addr(), options.shared_limit),
+            ticks: Cell::new(0),
+            full: Cell::new(0),
+            interrupts: RefCell::new(Order::new(options.schedule, 0)),
+            memory: RefCell::new(Memory {
+                arena,
+                initialised: Initialised::new(options.shared_limit, false),
+                shadow: Shadow::new(Space::Shared),
+                clocks: Clocks::new(0, threads),
+                logs: (0..threads.div_ceil(32)).map(|_| WarpLog::new()).collect(),
+                tally: Tally::default(),
+                last: 0,
+            }),
+        });
+        let traced = options.count || options.checks.memory || options.checks.races;
+        let lanes = (0..threads)
+            .map(|i| Lane::new(unfold(i, options.block), i, &*context, traced))
+            .collect();
+        Self {
+            context,
+            lanes,
+            coroutines: (0..threads).map(|_| None).collect(),
+            warps: vec![Warp::default(); threads.div_ceil(32) as usize],
+            order: Order::new(options.schedule, 0),
+            live: 0,
+            arrived: 0,
+            first: 0,
+            holding: 0,
+            progress: false,
+            passed: false,
+            stale: 0,
+        }
+    }
+
+    /// Becomes the block with this linear index, of which no thread has begun.
+    pub fn begin(&mut self, linear: u32) {
+        let options = &self.context.launch().options;
+        let (schedule, checks) = (options.schedule, options.checks);
+        let threads = self.lanes.len() as u32;
+        self.context.linear.set(linear);
+        self.context.index.set(unfold(linear, options.grid));
+        self.order = Order::new(schedule, linear);
+        *self.context.interrupts.borrow_mut() = Order::new(schedule, !linear);
+        let memory = &mut *self.context.memory.borrow_mut();
+        memory.arena.clear();
+        if checks.memory {
+            memory.initialised.clear();
+        }
+        if checks.races {
+            memory.shadow.clear();
+            memory.clocks = Clocks::new(linear, threads);
+        }
+        for lane in &self.lanes {
+            lane.barriers.set(0);
+            lane.polled.set((std::ptr::null(), 0));
+        }
+        for (w, warp) in self.warps.iter_mut().enumerate() {
+            let present = (threads - 32 * w as u32).min(32);
+            *warp = Warp {
+                ready: u32::MAX >> (32 - present),
+                ..Warp::default()
+            };
+        }
+        self.live = threads;
+        self.arrived = 0;
+        self.stale = 0;
+    }
+
+    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere.
+    pub fn run(&mut self, pool: &mut Pool, rounds: u64) -> Result<Turn, Stop> {
+        let (mut quiet, mut all) = (0, 0);
+        loop {
+            self.progress = false;
+            self.passed = false;
+            for turn in 0..self.warps.len() {
+                let w = self.order.warp(turn, self.warps.len());
+                let warp = &mut self.warps[w];
+                warp.ready |= warp.resting;
+                warp.resting = 0;
+                if warp.ready | warp.meeting != 0 {
+                    self.run_warp(w, pool)?;
+                }
+            }
+            if self.live == 0 {
+                return Ok(Turn::Done);
+            }
+            if self.arrived == self.live {
+                self.release()?;
+                continue;
+            }
+            if self.warps.iter().all(|warp| warp.ready | warp.resting == 0) {
+                self.explain_deadlock();
+                return Err(Stop);
+            }
+            self.stale = if self.passed { 0 } else { self.stale + 1 };
+            if self.stale > STALE {
+                self.report_livelock(0);
+                return Err(Stop);
+            }
+            all += 1;
+            quiet = if self.progress || self.passed { 0 } else { quiet + 1 };
+            if quiet >= rounds {
+                return Ok(Turn::Quiet { progress: quiet < all });
+            }
+        }
+    }
+
+    /// Runs the warp's lanes until each waits for other warps, has polled or has returned.
+    fn run_warp(&mut self, w: usize, pool: &mut Pool) -> Result<(), Stop> {
+        loop {
+            while self.warps[w].ready != 0 {
+                let lane = self.order.pick(self.warps[w].ready);
+                self.warps[w].ready &= !(1 << lane);
+                self.run_lane(w, lane, pool)?;
+            }
+            if self.warps[w].meeting == 0 || !self.meet(w)? {
+                break;
+            }
+            self.passed = true;
+        }
+        if self.context.full.get() >> w & 1 != 0 {
+            self.drain(w);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn run_lane(&mut self, w: usize, lane: u32, pool: &mut Pool) -> Result<(), Stop> {
+        let i = 32 * w + lane as usize;
+        if self.coroutines[i].is_none() {
+            self.start(i, pool)?;
+        }
+        let Some(coroutine) = &mut self.coroutines[i] else {
+            unreachable!("`start` has filled it")
+        };
+        set_current(&self.lanes[i]);
+        let result = coroutine.resume(());
+        set_current(std::ptr::null());
+        let warp = &mut self.warps[w];
+        match result {
+            CoroutineResult::Yield(()) => match self.lanes[i].request.get() {
+                Request::Barrier(kind) => {
+                    warp.at_barrier |= 1 << lane;
+                    return self.arrive(i, kind);
+                }
+                Request::Meeting(meeting) => {
+                    warp.meeting |= 1 << lane;
+                    return self.attend(i, meeting);
+                }
+                Request::Poll => warp.resting |= 1 << lane,
+                Request::Interrupt => {
+                    warp.resting |= 1 << lane;
+                    self.progress = true;
+                }
+                Request::Failed => return Err(Stop),
+            },
+            CoroutineResult::Return(exit) => {
+                warp.exited |= 1 << lane;
+                self.live -= 1;
+                self.passed = true;
+                return self.end(i, exit, pool);
+            }
+        }
+        if self.context.launch().stopped() {
+            return Err(Stop);
+        }
+        Ok(())
+    }
+
+    /// Gives a thread its stack: lazily, so that threads that never wait share one.
+    #[inline]
+    fn start(&mut self, i: usize, pool: &mut Pool) -> Result<(), Stop> {
+        let stack = match pool.take() {
+            Ok(stack) => stack,
+            Err(error) => {
+                let reason = format!("there is no stack for thread {i}: {error}");
+                self.context.launch().report(Bug::Refused { reason }, None, None);
+                return Err(Stop);
+            }
+        };
+        let lane: *const Lane = &self.lanes[i];
+        let kernel = self.context.launch().kernel;
+        // SAFETY: what the coroutine refers to, lane and kernel, outlives it: the block ends or
+        // resets all coroutines before it is dropped, and the launch outlives the block.
+        let coroutine = unsafe {
+            Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
+                (*lane).begin(yielder);
+                // What the kernel leaves behind when it unwinds is dropped with the launch.
+                match panic::catch_unwind(AssertUnwindSafe(kernel)) {
+                    Ok(()) => Exit::Returned,
+                    Err(_) => Exit::Panicked,
+                }
+            })
+        };
+        overflow::watch(&self.lanes[i], &coroutine);
+        self.coroutines[i] = Some(coroutine);
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, i: usize, exit: Exit, pool: &mut Pool) -> Result<(), Stop> {
+        if let Some(coroutine) = self.coroutines[i].take() {
+            pool.give_back(coroutine.into_stack());
+        }
+        if exit == Exit::Returned {
+            return Ok(());
+        }
+        let said = self.lanes[i].panic.take();
+        let (bug, site) = match exit {
+            Exit::Overflowed => (Bug::StackOverflow, None),
+            _ => {
+                let (message, site) = said.unwrap_or_default();
+                (Bug::Panic { message }, site)
+            }
+        };
+        let thread = self.context.thread(i as u32);
+        self.context.launch().report(bug, Some((thread, site)), None);
+        Err(Stop)
+    }
+
+    /// A thread has come to a block barrier.
+    #[inline(always)]
+    fn arrive(&mut self, i: usize, kind: Barrier) -> Result<(), Stop> {
+        let lane = &self.lanes[i];
+        lane.barriers.set(lane.barriers.get() + 1);
+        if self.arrived == 0 {
+            self.first = i;
+            self.holding = 0;
+        }
+        self.arrived += 1;
+        self.holding += lane.value.get() as u32;
+        if self.context.launch().options.count {
+            self.log(i, What::Barrier);
+        }
+        let first = &self.lanes[self.first];
+        let same_place = std::ptr::eq(first.location.get(), lane.location.get())
+            || self.site(self.first) == self.site(i);
+        if !same_place || first.request.get() != Request::Barrier(kind) {
+            self.report(Bug::BarrierSites, i, Some(self.first));
+            return Err(Stop);
+        }
+        Ok(())
+    }
+
+    /// All threads that have not returned are at the barrier: they go on.
+    fn release(&mut self) -> Result<(), Stop> {
+        let options = &self.context.launch().options;
+        let (checks, count) = (options.checks, options.count);
+        let exited = self.lanes.len() as u32 - self.live;
+        if exited > 0 && checks.exited_at_barrier {
+            let lost = self.find(|warp| warp.exited);
+            let bug = Bug::BarrierMissed {
+                barriers: self.lanes[self.first].barriers.get(),
+                others: self.lanes[lost].barriers.get(),
+            };
+            let launch = self.context.launch();
+            let other = (self.context.thread(lost as u32), None);
+            launch.report(bug, Some(self.side(self.first)), Some(other));
+            return Err(Stop);
+        }
+        if checks.races || count {
+            let memory = &mut *self.context.memory.borrow_mut();
+            if checks.races {
+                memory.clocks.barrier();
+            }
+            if count {
+                for log in &mut memory.logs {
+                    log.flush(&mut memory.tally);
+                }
+            }
+        }
+        let result = match self.lanes[self.first].request.get() {
+            Request::Barrier(Barrier::Count) => Some(self.holding),
+            Request::Barrier(Barrier::And) => Some(u32::from(self.holding == self.arrived)),
+            Request::Barrier(Barrier::Or) => Some(u32::from(self.holding > 0)),
+            _ => None,
+        };
+        if let Some(result) = result {
+            for lane in &self.lanes {
+                lane.result.set(result.into());
+            }
+        }
+        self.arrived = 0;
+        for warp in &mut self.warps {
+            warp.ready = warp.at_barrier;
+            warp.at_barrier = 0;
+        }
+        self.stale = 0;
+        Ok(())
+    }
+
+    /// A lane of the lowest warp in which the set is not empty.
+    fn find(&self, set: impl Fn(&Warp) -> u32) -> usize {
+        let (w, warp) = self
+            .warps
+            .iter()
+            .enumerate()
+            .find(|(_, warp)| set(warp) != 0)
+            .expect("the caller knows that there is one");
+        32 * w + set(warp).trailing_zeros() as usize
+    }
+
+    /// Notes what a thread does with others.
+    fn log(&self, i: usize, what: What) {
+        let event = Event {
+            site: self.site(i),
+            what,
+            address: 0,
+            size: 0,
+        };
+        let lane = &self.lanes[i];
+        let mut memory = self.context.memory.borrow_mut();
+        memory.logs[lane.warp() as usize].push(lane.lane(), event);
+    }
+
+    /// Where a thread waits.
+    fn site(&self, i: usize) -> Site {
+        Site::of(self.lanes[i].location.get())
+    }
+
+    fn side(&self, i: usize) -> (Thread, Option<Site>) {
+        (self.context.thread(i as u32), Some(self.site(i)))
+    }
+
+    fn report(&self, bug: Bug, at: usize, other: Option<usize>) {
+        let other = other.map(|other| self.side(other));
+        self.context.launch().report(bug, Some(self.side(at)), other);
+    }
+
+    pub fn report_livelock(&self, blocks_left: u32) {
+        let at = self.find(|warp| warp.ready | warp.resting);
+        self.report(Bug::Livelock { blocks_left }, at, None);
+    }
+
+    /// Ends what threads are left without running them, and gives what was counted.
+    pub fn finish(mut self, pool: &mut Pool) -> Tally {
+        for slot in &mut self.coroutines {
+            if let Some(mut coroutine) = slot.take() {
+                // SAFETY: what is on the stack is forgotten. `Simulator::run` says so of values
+                // with a destructor; all else there is this crate's own and has none.
+                unsafe { coroutine.force_reset() };
+                pool.give_back(coroutine.into_stack());
+            }
+        }
+        std::mem::take(&mut self.context.memory.borrow_mut().tally)
+    }
+
+    /// Counts part of what a warp has logged, when that is much.
+    #[cold]
+    fn drain(&self, w: usize) {
+        self.context.full.update(|warps| warps & !(1 << w));
+        let memory = &mut *self.context.memory.borrow_mut();
+        memory.logs[w].drain(&mut memory.tally);
+    }
+
+    /// The warps' logs at the end of a block.
+    pub fn flush(&mut self) {
+        let memory = &mut *self.context.memory.borrow_mut();
+        for log in &mut memory.logs {
+            log.flush(&mut memory.tally);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! What `cuda_std` and memory handles call on the host; not an interface for kernels.
+//!
+//! A function with a name parameter panics with it when no simulated thread is running.
+
+#![allow(missing_docs)] // `cuda_std` documents what each of them means
+
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+pub use crate::access::{Kind, Scope};
+use crate::check::Atomic;
+use crate::finding::Bug;
+pub use crate::lane::{Barrier, Meeting, Redux, Shuffle};
+use crate::lane::{Lane, Request, current};
+use crate::trace::Operation;
+use crate::{Site, Space};
+
+#[inline(always)]
+#[track_caller]
+fn lane<'a>(name: &str) -> &'a Lane {
+    match running() {
+        Some(lane) => lane,
+        None => outside(name),
+    }
+}
+
+#[inline(always)]
+fn running<'a>() -> Option<&'a Lane> {
+    let lane = current();
+    // SAFETY: not null, so a scheduler has set it, to a lane that it keeps while the lane runs.
+    unsafe { lane.as_ref() }
+}
+
+#[cold]
+#[track_caller]
+fn outside(name: &str) -> ! {
+    panic!("`cuda_std::{name}` runs on the GPU, and under `cuda_sim::Simulator`")
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn thread_idx(name: &str) -> [u32; 3] {
+    lane(name).thread
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn block_idx(name: &str) -> [u32; 3] {
+    lane(name).context().index.get()
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn block_dim(name: &str) -> [u32; 3] {
+    lane(name).context().block
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn grid_dim(name: &str) -> [u32; 3] {
+    lane(name).context().grid
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn lane_id(name: &str) -> u32 {
+    lane(name).lane()
+}
+
+/// The compute capability times 100.
+#[track_caller]
+pub fn arch(name: &str) -> u32 {
+    lane(name).context().arch
+}
+
+/// A clock that counts what the block's threads do with it: each reading is a tick.
+#[track_caller]
+pub fn clock(name: &str) -> u64 {
+    let ticks = &lane(name).context().ticks;
+    ticks.set(ticks.get() + 1);
+    ticks.get()
+}
+
+#[inline(always)]
+#[track_caller]
+pub fn barrier(name: &str, kind: Barrier, predicate: bool) -> u32 {
+    let lane = lane(name);
+    lane.location.set(Location::caller());
+    lane.value.set(predicate.into());
+    lane.suspend(Request::Barrier(kind));
+    lane.result.get() as u32
+}
+
+/// Meets the lanes of `mask`: gives what the meeting is for.
+#[inline(always)]
+#[track_caller]
+pub fn meet(name: &str, meeting: Meeting, mask: u32, value: u64) -> u64 {
+    let lane = lane(name);
+    lane.location.set(Location::caller());
+    lane.mask.set(mask);
+    lane.value.set(value);
+    lane.suspend(Request::Meeting(meeting));
+    lane.result.get()
+}
+
+/// A shuffle with `shfl`'s operands.
+#[inline(always)]
+#[track_caller]
+pub fn shuffle(name: &str, mode: Shuffle, mask: u32, value: u32, b: u32, c: u32) -> (u32, bool) {
+    let lane = lane(name);
+    lane.operands.set([b, c]);
+    let result = meet(name, Meeting::Shuffle(mode), mask, value.into());
+    (result as u32, lane.in_range.get())
+}
+
+/// Lets the other threads run.
+#[track_caller]
+pub fn sleep(name: &str) {
+    let lane = lane(name);
+    lane.location.set(Location::caller());
+    lane.suspend(Request::Poll);
+}
+
+#[track_caller]
+pub fn fence(name: &str, scope: Scope) {
+    lane(name);
+    thread_fence(scope);
+}
+
+/// Outside of a launch nothing happens.
+#[track_caller]
+pub fn thread_fence(scope: Scope) {
+    if let Some(lane) = running()
+        && lane.traced
+    {
+        lane.context()
+            .trace_fence(lane, scope, Site::of(Location::caller()));
+    }
+}
+
+/// An atomic operation is about to take place. Outside of a launch nothing happens.
+#[inline]
+#[track_caller]
+pub fn before_atomic(
+    address: usize,
+    size: usize,
+    scope: Scope,
+    order: Ordering,
+    reads: bool,
+    writes: bool,
+) {
+    if let Some(lane) = running()
+        && lane.traced
+    {
+        let atomic = Atomic {
+            scope,
+            acquire: matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst),
+            release: matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst),
+            reads,
+            writes,
+        };
+        lane.trace(address, size, Operation::Atomic(atomic), Location::caller());
+    }
+}
+
+/// An atomic operation has taken place. One that changed nothing may be made again until it does,
+/// so others get to run.
+#[inline]
+#[track_caller]
+pub fn after_atomic(address: usize, changed: bool) {
+    let Some(lane) = running() else { return };
+    let location = Location::caller();
+    if !changed {
+        let again = lane.polled.replace((location, address)) == (std::ptr::from_ref(location), address);
+        lane.location.set(location);
+        lane.suspend(if again { Request::Poll } else { Request::Interrupt });
+    } else if lane.context().interrupts.borrow_mut().interrupts() {
+        lane.location.set(location);
+        lane.suspend(Request::Interrupt);
+    } else if lane.traced {
+        lane.rest();
+    }
+}
+
+/// An access to element `index` of an array of `len` elements of `size` bytes in global memory,
+/// which begins at `start`.
+///
+/// # Panics
+///
+/// Outside of a launch, when there is no such element.
+#[inline(always)]
+#[track_caller]
+pub fn global(start: usize, len: usize, index: usize, size: usize, kind: Kind) {
+    if index >= len {
+        beyond(Space::Global, len, index);
+    }
+    if let Some(lane) = running()
+        && lane.traced
+    {
+        access(lane, start + index * size, size, kind);
+    }
+}
+
+/// An access to element `index` of `size` bytes of an array in shared memory, which begins at
+/// `start` and ends where its declaration or the launch says.
+///
+/// # Panics
+///
+/// Outside of a launch.
+#[inline(always)]
+#[track_caller]
+pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
+    let lane = lane("shared memory");
+    let (memory, limit) = lane.context().shared;
+    let address = start + index * size;
+    if lane.traced {
+        check_array(lane, start, index, size);
+        access(lane, address, size, kind);
+    } else if address.wrapping_sub(memory) + size > limit {
+        beyond(Space::Shared, limit.saturating_sub(start - memory) / size, index);
+    }
+}
+
+/// That the element lies in the array that begins at `start`, not only in some array.
+#[inline(never)]
+#[track_caller]
+fn check_array(lane: &Lane, start: usize, index: usize, size: usize) {
+    let len = {
+        let memory = lane.context().memory.borrow();
+        let offset = start.wrapping_sub(lane.context().shared.0);
+        memory
+            .arena
+            .array_at(offset)
+            .map_or(0, |(first, bytes)| (first + bytes - offset) / size)
+    };
+    if index >= len {
+        beyond(Space::Shared, len, index);
+    }
+}
+
+#[inline(always)]
+#[track_caller]
+fn access(lane: &Lane, address: usize, size: usize, kind: Kind) {
+    let operation = match kind {
+        Kind::Load => Operation::Load,
+        Kind::Store => Operation::Store,
+        // The operation itself comes through `before_atomic`.
+        Kind::Atomic => return,
+    };
+    lane.trace(address, size, operation, Location::caller());
+    lane.rest();
+}
+
+#[cold]
+#[track_caller]
+fn beyond(space: Space, len: usize, index: usize) -> ! {
+    let what = format!("element {index} of an array of {len}");
+    let Some(lane) = running() else { panic!("{what}") };
+    lane.report(Bug::OutOfBounds { space, what }, Site::of(Location::caller()));
+    lane.fail()
+}
+
+/// The start of dynamic shared memory.
+#[inline(always)]
+#[track_caller]
+pub fn dynamic_shared(name: &str) -> *mut u8 {
+    let context = lane(name).context();
+    std::ptr::with_exposed_provenance_mut(context.shared.0)
+}
+
+/// Bytes of dynamic and of all shared memory.
+#[track_caller]
+pub fn shared_sizes(name: &str) -> (usize, usize) {
+    let memory = lane(name).context().memory.borrow();
+    (memory.arena.dynamic(), memory.arena.used())
+}
+
+/// The block's copy of a static array; the array itself outside of a launch.
+#[inline]
+#[track_caller]
+pub fn shared_array(declared: *mut u8, bytes: usize, alignment: usize) -> *mut u8 {
+    let Some(lane) = running() else { return declared };
+    let context = lane.context();
+    let array = context
+        .memory
+        .borrow_mut()
+        .arena
+        .array(declared.addr(), bytes, alignment);
+    array.unwrap_or_else(|bytes| {
+        let limit = context.shared.1;
+        lane.report(
+            Bug::SharedMemory { bytes, limit },
+            Site::of(Location::caller()),
+        );
+        lane.fail()
+    })
+}
+
+/// Whether an address lies in the block's shared memory.
+#[track_caller]
+pub fn is_shared(name: &str, address: usize) -> bool {
+    let (start, limit) = lane(name).context().shared;
+    address.wrapping_sub(start) < limit
+}
+
+/// Whether an address lies on the thread's own stack.
+#[track_caller]
+pub fn is_local(name: &str, address: usize) -> bool {
+    lane(name).owns(address)
+}
+
+/// Where the block's shared memory begins.
+#[track_caller]
+pub fn shared_start(name: &str) -> usize {
+    lane(name).context().shared.0
+}

@@ -1,0 +1,142 @@
+//! The shared memory of a block.
+
+use std::alloc::{self, Layout};
+use std::ptr::NonNull;
+
+use super::POISON;
+
+/// What dynamic shared memory is aligned to.
+pub(crate) const ALIGNMENT: usize = 128;
+
+/// Dynamic shared memory from the start on, and behind it the static arrays, in the order in which
+/// they were first met.
+pub(crate) struct Arena {
+    memory: NonNull<u8>,
+    limit: usize,
+    /// The arrays: where the source declares them, their offset and size. The first is the dynamic
+    /// one, which has no declaration.
+    arrays: Vec<(usize, usize, usize)>,
+    used: usize,
+}
+
+impl Arena {
+    pub fn new(limit: usize) -> Self {
+        let layout = Self::layout(limit);
+        // SAFETY: the layout has a size.
+        let memory = unsafe { alloc::alloc(layout) };
+        let Some(memory) = NonNull::new(memory) else {
+            alloc::handle_alloc_error(layout)
+        };
+        // SAFETY: as many bytes as were allocated.
+        unsafe { memory.write_bytes(POISON, layout.size()) };
+        Self {
+            memory,
+            limit,
+            arrays: Vec::new(),
+            used: 0,
+        }
+    }
+
+    fn layout(limit: usize) -> Layout {
+        Layout::from_size_align(limit.max(1), ALIGNMENT).expect("shared memory is small")
+    }
+
+    /// For the next launch: no arrays but the dynamic one.
+    pub fn declare(&mut self, dynamic: usize) {
+        debug_assert!(dynamic <= self.limit);
+        self.arrays.clear();
+        self.arrays.push((0, 0, dynamic));
+        self.used = dynamic;
+    }
+
+    /// For the next block: nobody has written anything. Arrays stay where they are.
+    pub fn clear(&mut self) {
+        // SAFETY: no more bytes than were allocated.
+        unsafe { self.memory.write_bytes(POISON, self.used) };
+    }
+
+    /// The array that is declared at the address `key`.
+    ///
+    /// # Errors
+    ///
+    /// How many bytes there would have to be, when there is no room for it.
+    pub fn array(&mut self, key: usize, bytes: usize, alignment: usize) -> Result<*mut u8, usize> {
+        let known = self.arrays[1..].iter().find(|array| array.0 == key);
+        let offset = match known {
+            Some(&(_, offset, _)) => offset,
+            None => {
+                let offset = self.used.next_multiple_of(alignment.max(1));
+                let end = offset + bytes;
+                if end > self.limit {
+                    return Err(end);
+                }
+                // SAFETY: within the memory, since `end` is.
+                unsafe { self.memory.add(offset).write_bytes(POISON, bytes) };
+                self.arrays.push((key, offset, bytes));
+                self.used = end;
+                offset
+            }
+        };
+        // SAFETY: an array lies within the memory.
+        Ok(unsafe { self.memory.as_ptr().add(offset) })
+    }
+
+    /// The start, which is that of dynamic shared memory.
+    pub fn start(&self) -> *mut u8 {
+        self.memory.as_ptr()
+    }
+
+    pub fn dynamic(&self) -> usize {
+        self.arrays.first().map_or(0, |array| array.2)
+    }
+
+    /// Bytes of all arrays.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Offset of an address of shared memory.
+    pub fn offset(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.memory.addr().get());
+        (offset < self.limit).then_some(offset)
+    }
+
+    /// Offset and size of the array in which an offset lies. An array's end belongs to it too, for
+    /// a handle to no elements.
+    pub fn array_at(&self, offset: usize) -> Option<(usize, usize)> {
+        self.arrays
+            .iter()
+            .map(|&(_, start, bytes)| (start, bytes))
+            .filter(|&(start, bytes)| start <= offset && offset <= start + bytes)
+            .max_by_key(|&(start, bytes)| (offset < start + bytes, start))
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: `new` allocated it with this layout.
+        unsafe { alloc::dealloc(self.memory.as_ptr(), Self::layout(self.limit)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_lie_side_by_side() {
+        let mut arena = Arena::new(1024);
+        arena.declare(100);
+        let first = arena.array(1, 12, 4).unwrap();
+        let second = arena.array(2, 64, 16).unwrap();
+        assert_eq!(arena.array(1, 12, 4), Ok(first));
+        assert_eq!(arena.offset(first.addr()), Some(100));
+        assert_eq!(arena.offset(second.addr()), Some(112));
+        assert_eq!(arena.used(), 176);
+        assert_eq!(arena.array_at(99), Some((0, 100)));
+        assert_eq!(arena.array_at(100), Some((100, 12)));
+        assert_eq!(arena.array_at(112), Some((112, 64)));
+        assert_eq!(arena.array_at(200), None);
+        assert_eq!(arena.array(3, 1000, 8), Err(1176));
+    }
+}
