@@ -1,6 +1,8 @@
 //! What must hold of PTX and SASS, checked without a GPU. `tests/laws.rs` applies these to every
 //! entry; `cargo xtask sass` shows what they see.
 
+pub mod memory;
+
 use crate::sass::profile::Profile;
 use std::collections::BTreeSet;
 

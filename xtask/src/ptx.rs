@@ -63,6 +63,13 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     Ok(builder.build_all()?)
 }
 
+/// Builds the kernels on raw pointers, which nobody ships, for `arches`.
+pub fn build_raw(arches: &[NvvmArch]) -> Result<Vec<Ptx>> {
+    let kernels = workspace::root().join("kernels-gpu/raw");
+    let builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
+    Ok(builder.build_all()?)
+}
+
 /// Copies modules to `out` as `kernels.<arch>.ptx`, leaving files that are the same untouched.
 pub fn write(modules: &[Ptx], out: &Path) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;

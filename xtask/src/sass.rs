@@ -59,6 +59,26 @@ pub struct Assembled {
 }
 
 impl Assembled {
+    /// What each entry costs, by name; `arch` is what the module was assembled for.
+    pub fn profiles(&self, arch: NvvmArch) -> Result<Vec<Profile>> {
+        let functions: BTreeMap<_, _> = self
+            .functions
+            .iter()
+            .map(|function| (function.name.as_str(), function))
+            .collect();
+        let profile = |(name, resources): (&String, &Resources)| {
+            let function = functions
+                .get(name.as_str())
+                .with_context(|| format!("nvdisasm shows no code of {name}"))?;
+            Ok(Profile {
+                name: name.clone(),
+                resources: *resources,
+                counts: Counts::of(function, arch),
+            })
+        };
+        self.resources.iter().map(profile).collect()
+    }
+
     /// Keeps the entry `name`, or the entries of the kernel `name`.
     fn select(&mut self, name: &str) -> Result<()> {
         let exact = self.resources.contains_key(name);
@@ -119,23 +139,7 @@ pub fn assemble(
 
 /// Assembles a PTX file and gives what each entry costs, by name.
 pub fn profiles(tools: &PtxTools, ptx: &Path, arch: NvvmArch) -> Result<Vec<Profile>> {
-    let assembled = assemble(tools, ptx, arch, false)?;
-    let functions: BTreeMap<_, _> = assembled
-        .functions
-        .iter()
-        .map(|function| (function.name.as_str(), function))
-        .collect();
-    let profile = |(name, resources): (&String, &Resources)| {
-        let function = functions
-            .get(name.as_str())
-            .with_context(|| format!("nvdisasm shows no code of {name}"))?;
-        Ok(Profile {
-            name: name.clone(),
-            resources: *resources,
-            counts: Counts::of(function, arch),
-        })
-    };
-    assembled.resources.iter().map(profile).collect()
+    assemble(tools, ptx, arch, false)?.profiles(arch)
 }
 
 #[cfg(test)]
