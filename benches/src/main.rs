@@ -3,6 +3,7 @@
 //! ```text
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
+//! warpfold-bench profile --ladder --out profile
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
@@ -16,10 +17,12 @@ mod machine;
 mod options;
 mod peers;
 mod plot;
+mod profile;
 mod record;
 mod report;
 mod table;
 mod timing;
+mod tool;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -38,6 +41,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ladder(options) => ladder(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
+        Command::Profile(options) => profile::run(&options).map(|()| true),
+        Command::Launch(options) => profile::launch::run(&options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
@@ -19,6 +19,10 @@ pub enum Command {
     Ladder(LadderOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
+    /// What each kernel does and where its time goes, by Nsight Compute
+    Profile(ProfileOptions),
+    /// Launch kernels once each and check their answers: what a profiler or a sanitizer runs
+    Launch(LaunchOptions),
 }
 
 #[derive(Args, Debug)]
@@ -78,6 +82,95 @@ pub struct PlotOptions {
     /// Draw the rows of this number of threads per block [default: the first in the record]
     #[arg(long, value_name = "T")]
     pub threads: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["ladder", "entries", "read"]))]
+pub struct ProfileOptions {
+    /// Every rung on i32, the trees on f32 and f64 too
+    #[arg(long)]
+    pub ladder: bool,
+
+    /// These entries, as reduce_2_sum_i32
+    #[arg(long, value_name = "E,..", value_delimiter = ',')]
+    pub entries: Vec<String>,
+
+    /// Show the profile.json of an earlier run
+    #[arg(long, value_name = "FILE")]
+    pub read: Option<PathBuf>,
+
+    /// Elements where instructions are counted; a power of two fills all blocks
+    #[arg(long, value_name = "N", value_parser = count, default_value = "2^20")]
+    pub n: usize,
+
+    /// Threads per block where instructions are counted
+    #[arg(
+        long,
+        value_name = "T,..",
+        value_delimiter = ',',
+        default_value = "128,256,512,1024"
+    )]
+    pub threads: Vec<u32>,
+
+    /// Elements where time is measured
+    #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
+    pub timed_n: usize,
+
+    /// Threads per block where time is measured
+    #[arg(long, value_name = "T", default_value = "256")]
+    pub timed_threads: u32,
+
+    /// Do one of the two
+    #[arg(long)]
+    pub only: Option<Only>,
+
+    /// Keep what Nsight Compute printed, the figures and the tables in this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// CUDA's index of the device [default: the first]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random integers [default: a fresh one]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+}
+
+/// One half of what `profile` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Only {
+    /// What the instructions do.
+    Counts,
+    /// Where the time goes.
+    Times,
+}
+
+#[derive(Args, Debug)]
+pub struct LaunchOptions {
+    /// The entries, as reduce_2_sum_i32
+    #[arg(long, value_name = "E,..", value_delimiter = ',', required = true)]
+    pub entries: Vec<String>,
+
+    /// Elements to reduce
+    #[arg(long, value_name = "N", value_parser = count, default_value = "2^20")]
+    pub n: usize,
+
+    /// Threads per block
+    #[arg(long, value_name = "T", default_value = "256")]
+    pub threads: u32,
+
+    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random integers
+    #[arg(long, value_name = "S", default_value = "1")]
+    pub seed: u64,
+
+    /// Write what was launched to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 impl LadderOptions {

@@ -1,7 +1,7 @@
 //! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB), compiled by the nvcc of this
 //! machine at run time and loaded. Where there is no nvcc there are no peers; nothing else changes.
 
-use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,8 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail, ensure};
 use libloading::{Library, Symbol};
 use serde::{Deserialize, Serialize};
+
+use crate::tool;
 
 const SOURCE: &str = include_str!("../peers/ladder.cu");
 
@@ -225,26 +227,15 @@ fn check(library: &Library, status: i32, what: &str) -> Result<()> {
 }
 
 fn find_nvcc() -> Result<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
     let toolkit = env::var_os("CUDA_PATH").map(|root| PathBuf::from(root).join("bin"));
-    let folders = env::split_paths(&path)
-        .chain(toolkit)
-        .chain(["/usr/local/cuda/bin".into()]);
-    find_nvcc_in(folders)
+    let folders = toolkit.into_iter().chain(["/usr/local/cuda/bin".into()]);
+    tool::find("nvcc", folders)
         .context("nvcc was not found on PATH, in CUDA_PATH/bin, or in /usr/local/cuda/bin")
-}
-
-fn find_nvcc_in(folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
-    let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
-    folders
-        .into_iter()
-        .map(|folder| folder.join(&name))
-        .find(|nvcc| nvcc.is_file())
 }
 
 /// nvcc's version, in its own words: the release without what stands around it.
 fn version(nvcc: &Path) -> Result<String> {
-    let text = run(Command::new(nvcc).arg("--version"))?;
+    let text = tool::run(Command::new(nvcc).arg("--version"))?;
     let release = text.lines().find_map(|line| line.split_once("release "));
     Ok(release.map_or_else(
         || text.trim().to_owned(),
@@ -286,11 +277,13 @@ fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf>
         .with_context(|| format!("cannot write in {}", folder.display()))?;
     let (source, output) = (work.path().join("ladder.cu"), work.path().join("ladder.so"));
     fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
-    run(Command::new(nvcc)
-        .args(flags)
-        .arg("-o")
-        .arg(&output)
-        .arg(&source))?;
+    tool::run(
+        Command::new(nvcc)
+            .args(flags)
+            .arg("-o")
+            .arg(&output)
+            .arg(&source),
+    )?;
     fs::rename(&output, &library).with_context(|| format!("cannot write {}", library.display()))?;
     Ok(library)
 }
@@ -303,51 +296,13 @@ fn cache_dir() -> Option<PathBuf> {
     Some(cache.join("warpfold"))
 }
 
-fn run(command: &mut Command) -> Result<String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .with_context(|| format!("cannot start {name}"))?;
-    if !output.status.success() {
-        let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-        let said = [output.stdout, output.stderr].concat();
-        bail!(
-            "{name} {} ended with {}:\n{}",
-            arguments.join(" "),
-            output.status,
-            String::from_utf8_lossy(&said).trim()
-        );
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn nvcc_is_taken_from_the_first_folder_that_has_it() {
-        let (empty, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let nvcc = full.path().join(format!("nvcc{}", env::consts::EXE_SUFFIX));
-        fs::write(&nvcc, "").unwrap();
-        let folders = [empty.path().to_owned(), full.path().to_owned()];
-        assert_eq!(find_nvcc_in(folders), Some(nvcc));
-        assert_eq!(find_nvcc_in([empty.path().to_owned()]), None);
-    }
-
-    #[test]
     fn the_architecture_is_the_devices() {
         assert!(flags((9, 0)).contains(&"-arch=sm_90".to_owned()));
         assert!(flags((12, 0)).contains(&"-arch=sm_120".to_owned()));
-    }
-
-    #[test]
-    fn a_compiler_that_fails_is_quoted() {
-        let error = run(Command::new("sh").args(["-c", "echo no such arch >&2; exit 3"]));
-        let error = error.unwrap_err().to_string();
-        assert!(
-            error.contains("no such arch") && error.contains("3"),
-            "{error}"
-        );
     }
 }

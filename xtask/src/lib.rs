@@ -18,6 +18,7 @@ pub mod laws;
 pub mod lint;
 pub mod platforms;
 pub mod process;
+pub mod profile;
 pub mod ptx;
 pub mod sass;
 pub mod setup;
@@ -44,6 +45,7 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
+    Profile(profile::Args),
     Test(test::Args),
     Lint(lint::Args),
     Check(check::Args),
@@ -58,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
+        Command::Profile(args) => args.run(),
         Command::Test(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Check(args) => args.run(),

@@ -1,0 +1,173 @@
+//! Nsight Compute on this machine.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::tool;
+
+/// Counted by the instructions themselves, which ncu patches: exact, and the same in every run.
+const PER_INSTRUCTION: &[&str] = &[
+    "inst_executed",
+    "thread_inst_executed_true",
+    "memory_l1_wavefronts_shared",
+    "memory_l1_wavefronts_shared_ideal",
+    "memory_l2_theoretical_sectors_global",
+];
+
+/// Counted by the hardware's own counters, as a check on the former. Those of the data pipe
+/// also see what other traffic costs an access.
+const COUNTED: &[&str] = &[
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed_pred_on.sum",
+    "smsp__inst_executed_op_shared_ld_pred_on_any.sum",
+    "smsp__inst_executed_op_shared_st_pred_on_any.sum",
+    "smsp__inst_executed_op_shared_atom_pred_on_any.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+];
+
+/// Where the time goes.
+const TIMED: &[&str] = &[
+    "gpu__time_duration.sum",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "dram__bytes_read.sum",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "smsp__inst_executed.sum",
+    "smsp__warps_launched.sum",
+    "launch__registers_per_thread",
+    "smsp__average_warp_latency.ratio",
+];
+
+/// The states of a warp in which cycles of its life are spent, as ncu names them.
+pub const STATES: &[&str] = &[
+    "selected",
+    "not_selected",
+    "barrier",
+    "branch_resolving",
+    "dispatch_stall",
+    "drain",
+    "imc_miss",
+    "lg_throttle",
+    "long_scoreboard",
+    "math_pipe_throttle",
+    "membar",
+    "mio_throttle",
+    "misc",
+    "no_instruction",
+    "short_scoreboard",
+    "sleeping",
+    "tex_throttle",
+    "wait",
+];
+
+/// The metric of one of the [`STATES`]: cycles of a warp's life.
+pub fn state_metric(state: &str) -> String {
+    format!("smsp__average_warp_latency_issue_stalled_{state}.ratio")
+}
+
+/// What a run of ncu asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    Counts,
+    Times,
+}
+
+impl Ask {
+    fn metrics(self) -> Vec<String> {
+        let owned = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        match self {
+            Ask::Counts => [owned(PER_INSTRUCTION), owned(COUNTED)].concat(),
+            Ask::Times => {
+                let states = STATES.iter().map(|state| state_metric(state)).collect();
+                [owned(TIMED), states].concat()
+            }
+        }
+    }
+}
+
+/// An installed Nsight Compute.
+pub struct Ncu {
+    program: PathBuf,
+    /// In its own words: `2025.3.1.0 (build 36398880) (public-release)`.
+    pub version: String,
+}
+
+impl Ncu {
+    pub fn find() -> Result<Ncu> {
+        let toolkit = env::var_os("CUDA_PATH").map(|root| PathBuf::from(root).join("bin"));
+        let folders = toolkit.into_iter().chain(["/usr/local/cuda/bin".into()]);
+        let program = tool::find("ncu", folders).context(
+            "Nsight Compute (ncu) was not found on PATH, in CUDA_PATH/bin, or in /usr/local/cuda/bin",
+        )?;
+        let text = tool::run(Command::new(&program).arg("--version"))?;
+        let version = text.lines().find_map(|line| line.strip_prefix("Version "));
+        let version = version.unwrap_or(text.trim()).to_owned();
+        Ok(Ncu { program, version })
+    }
+
+    /// Profiles the first launch of each kernel of `command`, a program with its arguments, into
+    /// the file `report`. The clocks are left as they are.
+    pub fn profile(&self, ask: Ask, report: &Path, command: &[OsString]) -> Result<()> {
+        tool::run(
+            self.command()
+                .args(["--clock-control", "none", "--kernel-id", ":::1"])
+                .args(["--disable-extra-suffixes", "--force-overwrite"])
+                .arg("--metrics")
+                .arg(ask.metrics().join(","))
+                .arg("--export")
+                .arg(report)
+                .args(command),
+        )
+        .context("Nsight Compute could not profile (it needs permission to read the GPU's counters: NVIDIA's page on ERR_NVGPUCTRPERM says how)")?;
+        Ok(())
+    }
+
+    /// What was measured of each launch, as CSV.
+    pub fn launches(&self, report: &Path) -> Result<String> {
+        self.page(report, &["raw"])
+    }
+
+    /// What was measured of each instruction, as CSV.
+    pub fn instructions(&self, report: &Path) -> Result<String> {
+        self.page(report, &["source", "--print-source", "sass"])
+    }
+
+    fn page(&self, report: &Path, page: &[&str]) -> Result<String> {
+        let mut ncu = self.command();
+        ncu.arg("--import").arg(report).arg("--page").args(page);
+        tool::run(ncu.args(["--csv", "--print-units", "base"]))
+    }
+
+    /// With numbers as every machine prints them.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env("LC_ALL", "C");
+        command
+    }
+}
