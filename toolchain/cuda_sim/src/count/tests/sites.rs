@@ -1,0 +1,22 @@
+//! Places to put synthetic instructions.
+
+use crate::Site;
+use std::panic::Location;
+
+#[track_caller]
+fn here() -> Site {
+    Site::of(Location::caller())
+}
+
+/// As they stand in this file.
+#[rustfmt::skip]
+pub(crate) fn sites() -> [Site; 48] {
+    [
+        here(), here(), here(), here(), here(), here(), here(), here(),
+        here(), here(), here(), here(), here(), here(), here(), here(),
+        here(), here(), here(), here(), here(), here(), here(), here(),
+        here(), here(), here(), here(), here(), here(), here(), here(),
+        here(), here(), here(), here(), here(), here(), here(), here(),
+        here(), here(), here(), here(), here(), here(), here(), here(),
+    ]
+}
