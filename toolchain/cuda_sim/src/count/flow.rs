@@ -31,10 +31,13 @@ pub(super) struct Flow {
 
 struct Vertex {
     instruction: Instruction,
+    /// What some lane did next.
     next: Vec<usize>,
     /// Some lane's log ends here.
     ends: bool,
+    /// What some lane did just before.
     before: Vec<usize>,
+    /// Its place in the order, from 0.
     order: usize,
     /// The last place in the order of the loop that this is the head of; if of none, its own.
     last: usize,
@@ -62,14 +65,14 @@ impl Flow {
             node.before.clear();
             node.depth = None;
         }
-        let any_meets = logs.iter().any(|log| meets(log));
+        let any_meets = cut == 0 && logs.iter().any(|log| meets(log));
         for (lane, log) in logs.iter().enumerate() {
-            let mut log_or_rest = log.iter();
+            let mut entries = log.iter();
             let mut at = match (self.before[lane], log.first()) {
                 (_, None) => continue,
                 (Some(before), _) => before.0,
                 (None, Some(first)) => {
-                    log_or_rest.next();
+                    entries.next();
                     let start = self.vertex(first.instruction);
                     if !self.starts.contains(&start) {
                         self.starts.push(start);
@@ -77,7 +80,7 @@ impl Flow {
                     start
                 }
             };
-            for entry in log_or_rest {
+            for entry in entries {
                 at = self.step(at, entry.instruction);
             }
             self.nodes[at].ends |= cut >> lane & 1 == 0 && (!any_meets || meets(log));

@@ -29,7 +29,8 @@ impl WarpLog {
         }
     }
 
-    /// Logs what a lane did next. Says whether its log is [full](Self::FULL); more still fits.
+    /// Logs what a lane did next; a collective when it is done. Says whether the lane's log is
+    /// [full](Self::FULL); more still fits.
     #[inline]
     pub fn push(&mut self, lane: u32, event: Event) -> bool {
         let log = &mut self.lanes[lane as usize % 32];
@@ -57,6 +58,7 @@ impl WarpLog {
         let done = merge::some(logs, Self::FULL, &mut self.flow, tally);
         for (lane, done) in self.lanes.iter_mut().zip(done) {
             lane.drain(..done);
+            lane.shrink_to(2 * Self::FULL);
         }
     }
 }

@@ -23,10 +23,6 @@ struct Entry {
 }
 
 impl Tally {
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds one warp instruction of the lanes `active`.
     pub(super) fn request(&mut self, instruction: Instruction, active: u32, addresses: &[u64; 32]) {
         let size = instruction.size();

@@ -33,7 +33,7 @@ fn steps(threads: u64) -> impl Iterator<Item = u64> {
 /// What the logs of the block's threads give.
 fn count(rung: Rung, threads: u64, size: u32) -> Counters {
     let [left, right, result, barrier, ..] = sites();
-    let mut tally = Tally::new();
+    let mut tally = Tally::default();
     for warp in 0..threads / 32 {
         let mut log = WarpLog::new();
         for s in steps(threads) {

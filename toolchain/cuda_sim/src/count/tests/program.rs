@@ -60,7 +60,7 @@ struct Left {
 pub(crate) fn run(program: &[Step]) -> (Requests, Requests) {
     let mut warp = Warp {
         log: WarpLog::new(),
-        tally: Tally::new(),
+        tally: Tally::default(),
         expected: Requests::new(),
         times: [0; 32],
     };
