@@ -8,9 +8,10 @@
 //!   instruction, written from the PTX ISA, what must be observed, bit for bit; where
 //!   that depends on the schedule, the property that all schedules have;
 //! - a **backend** ([`Backend`]) runs a kernel on buffers. [`cuda`] does it on a device,
-//!   with a [`module`] per architecture.
+//!   with a [`module`] per architecture, [`simulator`] on the CPU.
 //!
-//! The test `gpu` runs every trial on every module that the device executes:
+//! The test `simulator` runs every trial under every schedule, the test `gpu` every trial on
+//! every module that the device executes:
 //!
 //! ```text
 //! cargo test -p conformance --test gpu -- sm_90/shuffle
@@ -26,6 +27,7 @@ pub mod cuda;
 pub mod element;
 pub mod model;
 pub mod module;
+pub mod simulator;
 
 pub use backend::{Backend, BackendError};
 pub use case::{Case, Expectation, Launch, Outcome, Word};

@@ -246,9 +246,15 @@ impl Block {
                 return Err(Stop);
             }
             all += 1;
-            quiet = if self.progress || self.passed { 0 } else { quiet + 1 };
+            quiet = if self.progress || self.passed {
+                0
+            } else {
+                quiet + 1
+            };
             if quiet >= rounds {
-                return Ok(Turn::Quiet { progress: quiet < all });
+                return Ok(Turn::Quiet {
+                    progress: quiet < all,
+                });
             }
         }
     }
@@ -322,7 +328,9 @@ impl Block {
             Ok(stack) => stack,
             Err(error) => {
                 let reason = format!("there is no stack for thread {i}: {error}");
-                self.context.launch().report(Bug::Refused { reason }, None, None);
+                self.context
+                    .launch()
+                    .report(Bug::Refused { reason }, None, None);
                 return Err(Stop);
             }
         };
@@ -362,7 +370,9 @@ impl Block {
             }
         };
         let thread = self.context.thread(i as u32);
-        self.context.launch().report(bug, Some((thread, site)), None);
+        self.context
+            .launch()
+            .report(bug, Some((thread, site)), None);
         Err(Stop)
     }
 
@@ -472,7 +482,9 @@ impl Block {
 
     fn report(&self, bug: Bug, at: usize, other: Option<usize>) {
         let other = other.map(|other| self.side(other));
-        self.context.launch().report(bug, Some(self.side(at)), other);
+        self.context
+            .launch()
+            .report(bug, Some(self.side(at)), other);
     }
 
     pub fn report_livelock(&self, blocks_left: u32) {

@@ -154,8 +154,14 @@ pub fn before_atomic(
     {
         let atomic = Atomic {
             scope,
-            acquire: matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst),
-            release: matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst),
+            acquire: matches!(
+                order,
+                Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst
+            ),
+            release: matches!(
+                order,
+                Ordering::Release | Ordering::AcqRel | Ordering::SeqCst
+            ),
             reads,
             writes,
         };
@@ -171,9 +177,14 @@ pub fn after_atomic(address: usize, changed: bool) {
     let Some(lane) = running() else { return };
     let location = Location::caller();
     if !changed {
-        let again = lane.polled.replace((location, address)) == (std::ptr::from_ref(location), address);
+        let again =
+            lane.polled.replace((location, address)) == (std::ptr::from_ref(location), address);
         lane.location.set(location);
-        lane.suspend(if again { Request::Poll } else { Request::Interrupt });
+        lane.suspend(if again {
+            Request::Poll
+        } else {
+            Request::Interrupt
+        });
     } else if lane.context().interrupts.borrow_mut().interrupts() {
         lane.location.set(location);
         lane.suspend(Request::Interrupt);
@@ -217,7 +228,11 @@ pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
         check_array(lane, start, index, size);
         access(lane, address, size, kind);
     } else if address.wrapping_sub(memory) + size > limit {
-        beyond(Space::Shared, limit.saturating_sub(start - memory) / size, index);
+        beyond(
+            Space::Shared,
+            limit.saturating_sub(start - memory) / size,
+            index,
+        );
     }
 }
 
@@ -255,8 +270,13 @@ fn access(lane: &Lane, address: usize, size: usize, kind: Kind) {
 #[track_caller]
 fn beyond(space: Space, len: usize, index: usize) -> ! {
     let what = format!("element {index} of an array of {len}");
-    let Some(lane) = running() else { panic!("{what}") };
-    lane.report(Bug::OutOfBounds { space, what }, Site::of(Location::caller()));
+    let Some(lane) = running() else {
+        panic!("{what}")
+    };
+    lane.report(
+        Bug::OutOfBounds { space, what },
+        Site::of(Location::caller()),
+    );
     lane.fail()
 }
 
@@ -279,21 +299,24 @@ pub fn shared_sizes(name: &str) -> (usize, usize) {
 #[inline]
 #[track_caller]
 pub fn shared_array(declared: *mut u8, bytes: usize, alignment: usize) -> *mut u8 {
-    let Some(lane) = running() else { return declared };
+    let Some(lane) = running() else {
+        return declared;
+    };
     let context = lane.context();
     let array = context
         .memory
         .borrow_mut()
         .arena
         .array(declared.addr(), bytes, alignment);
-    array.unwrap_or_else(|bytes| {
-        let limit = context.shared.1;
-        lane.report(
-            Bug::SharedMemory { bytes, limit },
-            Site::of(Location::caller()),
-        );
-        lane.fail()
-    })
+    match array {
+        Ok(array) => array,
+        Err(bytes) => {
+            let limit = context.shared.1;
+            let bug = Bug::SharedMemory { bytes, limit };
+            lane.report(bug, Site::of(Location::caller()));
+            lane.fail()
+        }
+    }
 }
 
 /// Whether an address lies in the block's shared memory.

@@ -26,15 +26,18 @@ thread_local! {
 pub(crate) struct Queue {
     blocks: Blocks,
     taken: AtomicU32,
+    first: u32,
     count: u32,
 }
 
 impl Queue {
     pub fn new(launch: &Launch) -> Self {
-        let count = launch.options.blocks();
+        let range = launch.options.range();
+        let count = range.end.saturating_sub(range.start);
         Self {
             blocks: Blocks::new(launch.options.schedule, count),
             taken: AtomicU32::new(0),
+            first: range.start,
             count,
         }
     }
@@ -45,7 +48,8 @@ impl Queue {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |turn| {
                 (turn < self.count).then_some(turn + 1)
             });
-        turn.ok().and_then(|turn| self.blocks.get(turn))
+        let block = self.blocks.get(turn.ok()?)?;
+        Some(self.first + block)
     }
 
     fn left(&self) -> u32 {

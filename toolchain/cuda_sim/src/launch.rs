@@ -1,6 +1,7 @@
 //! What all blocks of a launch have in common.
 
 use std::mem;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -55,6 +56,8 @@ pub(crate) struct Options {
     pub dynamic_shared: usize,
     pub shared_limit: usize,
     pub resident_blocks: u32,
+    /// The blocks that run, all where nothing is said.
+    pub only_blocks: Option<Range<u32>>,
     pub schedule: Schedule,
     pub checks: Checks,
     pub count: bool,
@@ -70,6 +73,11 @@ impl Options {
         self.grid.iter().product()
     }
 
+    /// The linear indexes of the blocks that run.
+    pub fn range(&self) -> Range<u32> {
+        self.only_blocks.clone().unwrap_or(0..self.blocks())
+    }
+
     /// Why no device would take the launch, by the limits of compute capability 7.5 to 12.x.
     pub fn refusal(&self) -> Option<Bug> {
         const GRID: [u64; 3] = [0x7FFF_FFFF, 65535, 65535];
@@ -78,17 +86,25 @@ impl Options {
         for (what, sizes, limits) in [("grid", self.grid, GRID), ("block", self.block, BLOCK)] {
             for (size, limit, axis) in axes(sizes, limits) {
                 if size == 0 || size > limit {
-                    reason = Some(format!("a {what} of {size} along {axis}, 1 to {limit} are possible"));
+                    reason = Some(format!(
+                        "a {what} of {size} along {axis}, 1 to {limit} are possible"
+                    ));
                 }
             }
         }
         let product = |sizes: [u32; 3]| sizes.iter().map(|&n| u128::from(n)).product::<u128>();
         if reason.is_none() && product(self.block) > 1024 {
             let threads = product(self.block);
-            reason = Some(format!("{threads} threads per block, at most 1024 are possible"));
+            reason = Some(format!(
+                "{threads} threads per block, at most 1024 are possible"
+            ));
         }
         if reason.is_none() && product(self.grid) > 0xFFFF_FFFF {
             reason = Some("the simulator counts up to 4294967295 blocks".into());
+        }
+        if reason.is_none() && self.range().end > self.blocks() {
+            let (end, blocks) = (self.range().end, self.blocks());
+            reason = Some(format!("blocks up to {end} of a grid that has {blocks}"));
         }
         if let Some(reason) = reason {
             return Some(Bug::Refused { reason });
@@ -174,7 +190,9 @@ impl Launch {
     }
 
     pub fn into_findings(self) -> Vec<Finding> {
-        self.findings.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.findings
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The thread of two linear indexes.

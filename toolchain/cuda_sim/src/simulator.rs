@@ -2,6 +2,7 @@
 
 use std::any;
 use std::fmt;
+use std::ops::Range;
 use std::thread;
 
 use crate::count::{Counters, Tally};
@@ -49,6 +50,7 @@ impl Simulator {
                 dynamic_shared: 0,
                 shared_limit: 48 * 1024,
                 resident_blocks: 1,
+                only_blocks: None,
                 schedule: Schedule::Forward,
                 checks: Checks::NONE,
                 count: false,
@@ -94,6 +96,13 @@ impl Simulator {
     /// `#[address_space(shared)]` statics: of these the host has a single copy.
     pub fn resident_blocks(mut self, blocks: u32) -> Self {
         self.options.resident_blocks = blocks.max(1);
+        self
+    }
+
+    /// Runs these blocks alone, by their linear indexes; the grid that they see stays as large as it
+    /// is. For a look at one block of a large launch.
+    pub fn only_blocks(mut self, blocks: Range<u32>) -> Self {
+        self.options.only_blocks = Some(blocks);
         self
     }
 
@@ -154,7 +163,12 @@ impl Simulator {
         self.launch(&kernel, any::type_name::<F>(), workers)
     }
 
-    fn launch(&self, kernel: &(dyn Fn() + '_), caller: &str, workers: usize) -> Result<Report, Failure> {
+    fn launch(
+        &self,
+        kernel: &(dyn Fn() + '_),
+        caller: &str,
+        workers: usize,
+    ) -> Result<Report, Failure> {
         panics::install();
         overflow::install();
         let options = self.options.clone();
@@ -174,7 +188,7 @@ impl Simulator {
                 findings: vec![finding],
             });
         }
-        let (blocks, threads) = (options.blocks(), options.threads());
+        let (blocks, threads) = (options.range().len() as u32, options.threads());
         // SAFETY: the launch ends with this function.
         let launch = unsafe { Launch::new(options, name, kernel) };
         let tally = spread(&launch, workers);
@@ -209,7 +223,9 @@ fn spread(launch: &Launch, workers: usize) -> Tally {
     }
     let shared = &Shared(launch, &queue);
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| shared.work())).collect();
+        let workers: Vec<_> = (0..workers)
+            .map(|_| scope.spawn(|| shared.work()))
+            .collect();
         let mut tally = Tally::default();
         for worker in workers {
             tally.add(&worker.join().expect("a worker catches the kernel's panics"));

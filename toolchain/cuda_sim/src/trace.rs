@@ -136,7 +136,8 @@ impl Lane {
         }
         let same = self.polled.get() == (ptr::from_ref(location), address);
         if matches!(operation, Operation::Load) {
-            self.repeats.set(if same { self.repeats.get() + 1 } else { 0 });
+            self.repeats
+                .set(if same { self.repeats.get() + 1 } else { 0 });
             self.polled.set((location, address));
         } else if matches!(operation, Operation::Store) {
             self.repeats.set(0);

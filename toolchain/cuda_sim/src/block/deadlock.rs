@@ -22,7 +22,11 @@ impl Block {
                 }
             }
         }
-        let waiting = self.warps.iter().enumerate().flat_map(|(w, warp)| self.groups(w, warp));
+        let waiting = self
+            .warps
+            .iter()
+            .enumerate()
+            .flat_map(|(w, warp)| self.groups(w, warp));
         let bug = Bug::Deadlock {
             waiting: waiting.collect(),
         };
@@ -57,7 +61,8 @@ impl Block {
         let mut lines: Vec<String> = groups
             .into_iter()
             .map(|((name, mask, site), lanes)| {
-                let members = mask.map_or(String::new(), |mask| format!(" for the lanes {mask:#010x}"));
+                let members =
+                    mask.map_or(String::new(), |mask| format!(" for the lanes {mask:#010x}"));
                 format!("warp {w} lanes {lanes:#010x} wait in {name}{members} at {site}")
             })
             .collect();

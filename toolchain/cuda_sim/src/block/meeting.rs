@@ -197,7 +197,11 @@ fn source(mode: Shuffle, lane: u32, [b, c]: [u32; 2]) -> (u32, bool) {
             (source, source <= max_lane)
         }
     };
-    if in_range { (source, true) } else { (lane, false) }
+    if in_range {
+        (source, true)
+    } else {
+        (lane, false)
+    }
 }
 
 fn combine(op: Redux, a: u32, b: u32) -> u32 {

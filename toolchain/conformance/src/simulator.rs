@@ -1,0 +1,112 @@
+//! The backend that executes the kernels' source on the CPU.
+
+use conformance_kernels::entry::find;
+use cuda_sim::{Buffer, Checks, Failure, Schedule, Simulator};
+
+use crate::backend::{Backend, BackendError};
+use crate::case::Launch;
+
+/// The most bytes that a case may ask for: a simulated buffer is the host's memory.
+const MEMORY: u64 = 1 << 30;
+
+/// The step in which a kernel fails.
+pub const RUN: &str = "run";
+
+/// A simulated device.
+#[derive(Debug, Clone, Copy)]
+pub struct Simulated {
+    /// The order in which its threads run.
+    pub schedule: Schedule,
+    /// Its compute capability, times 100.
+    pub arch: u32,
+}
+
+impl Simulated {
+    /// What a correct kernel must not do. Some of the suite's kernels let threads exit before a
+    /// barrier, or shuffle from lanes outside of the member mask and expect nothing of the value:
+    /// both are allowed, and mostly a mistake.
+    const CHECKS: Checks = Checks {
+        exited_at_barrier: false,
+        shuffle_sources: false,
+        ..Checks::ALL
+    };
+
+    /// Launches one kernel and gives what was found.
+    ///
+    /// # Errors
+    /// [`Failure`], in full.
+    ///
+    /// # Panics
+    /// When there is no kernel of that name.
+    pub fn launch(
+        &self,
+        launch: &Launch,
+        input: &Buffer<u64>,
+        output: &Buffer<u64>,
+        scratch: &Buffer<u64>,
+    ) -> Result<(), Failure> {
+        let entry = find(&launch.kernel).expect("cases name kernels of the table");
+        let blocks = launch.grid.iter().product();
+        let [a, b, c, d] = launch.parameters;
+        Simulator::new()
+            .kernel(&launch.kernel)
+            .grid(launch.grid)
+            .block(launch.block)
+            .dynamic_shared_memory(launch.shared_bytes as usize)
+            .schedule(self.schedule)
+            .arch(self.arch)
+            .check(Self::CHECKS)
+            .count()
+            // Blocks wait for each other in some cases, which keep their grids small for that.
+            .resident_blocks(blocks)
+            .run(|| {
+                // SAFETY: the case has the buffers and the shape that the kernel asks for; nobody
+                // writes to the input.
+                unsafe {
+                    let input = std::slice::from_raw_parts(input.as_ptr(), input.len());
+                    (entry.function)(
+                        input,
+                        output.as_mut_ptr(),
+                        output.len(),
+                        scratch.as_mut_ptr(),
+                        scratch.len(),
+                        a,
+                        b,
+                        c,
+                        d,
+                    );
+                }
+            })
+            .map(|_| ())
+    }
+}
+
+impl Backend for Simulated {
+    fn run(
+        &self,
+        launches: &[Launch],
+        input: &[u64],
+        output: &mut [u64],
+        scratch_bytes: u64,
+    ) -> Result<(), BackendError> {
+        let bytes = 8 * (input.len() + output.len()) as u64 + scratch_bytes;
+        if bytes > MEMORY {
+            return Err(BackendError::OutOfMemory {
+                bytes,
+                cause: format!("a simulated device has {MEMORY}"),
+            });
+        }
+        let (input, results) = (Buffer::from(input), Buffer::from(&*output));
+        let scratch = Buffer::from(&vec![0; scratch_bytes.div_ceil(8) as usize]);
+        for launch in launches {
+            self.launch(launch, &input, &results, &scratch)
+                .map_err(|failure| BackendError::Launch {
+                    kernel: launch.kernel.clone(),
+                    step: RUN,
+                    cause: failure.to_string(),
+                })?;
+        }
+        output.copy_from_slice(&results.to_vec());
+        Ok(())
+    }
+}

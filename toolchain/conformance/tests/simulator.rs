@@ -1,0 +1,82 @@
+//! Every trial on the simulator, with the expectations that a device has to meet.
+//!
+//! Environment: `CONFORMANCE_SEED` repeats the data, and the random schedule, of a run.
+
+use std::env;
+use std::process::ExitCode;
+
+use conformance::cases::{self, Trap};
+use conformance::simulator::{RUN, Simulated};
+use conformance::{Backend, BackendError, Outcome};
+use cuda_sim::Schedule;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+const SEED: &str = "CONFORMANCE_SEED";
+
+fn main() -> ExitCode {
+    let seed = match env::var(SEED) {
+        Ok(text) => match text.parse() {
+            Ok(seed) => seed,
+            Err(error) => {
+                eprintln!("{SEED}={text} is not a number: {error}");
+                return ExitCode::from(2);
+            }
+        },
+        Err(_) => rand::random(),
+    };
+    println!("seed {seed:#x} ({SEED}={seed} repeats data and schedule)");
+    // The older device has no `redux`, and builds it from shuffles.
+    let devices = [
+        ("forward/sm_90", Schedule::Forward, 900),
+        ("reverse/sm_75", Schedule::Reverse, 750),
+        ("random/sm_90", Schedule::Random(seed), 900),
+    ];
+    let mut trials = Vec::new();
+    for (name, schedule, arch) in devices {
+        let simulated = Simulated { schedule, arch };
+        trials.extend(cases::trials().into_iter().map(|trial| {
+            Trial::ignorable_test(format!("{name}/{}", trial.name), move || {
+                run(&simulated, &trial, seed)
+            })
+        }));
+        trials.extend(cases::traps().into_iter().map(|trap| {
+            Trial::test(format!("{name}/{}", trap.name), move || {
+                spring(&simulated, &trap)
+            })
+        }));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn run(simulated: &Simulated, trial: &cases::Trial, seed: u64) -> Result<Completion, Failed> {
+    for case in trial.cases(seed) {
+        match case.run(simulated) {
+            Ok(Outcome::Passed) => {}
+            Ok(Outcome::Skipped(reason)) => return Ok(Completion::ignored_with(reason)),
+            Err(text) => return Err(format!("{text}\n{SEED}={seed} repeats this").into()),
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// The kernel's own panic must be what ends the launch.
+fn spring(simulated: &Simulated, trap: &Trap) -> Result<(), Failed> {
+    let case = trap.case();
+    let result = simulated.run(
+        &case.launches,
+        &case.input,
+        &mut case.output.clone(),
+        case.scratch_bytes,
+    );
+    match result {
+        Err(BackendError::Launch {
+            step: RUN, cause, ..
+        }) if cause.contains("thread 63 (warp 1 lane 31): panicked: ")
+            && cause.contains("conformance/kernels/src") =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(format!("expected the kernel's panic, got: {error}").into()),
+        Ok(()) => Err("a thread panicked and the launch did not fail".into()),
+    }
+}

@@ -1,0 +1,533 @@
+//! Each bug that the simulator looks for, planted in a small kernel, and the correct kernel beside
+//! it, which has to stay without findings.
+
+use cuda_sim::{Buffer, Bug, Failure, Finding, Kind, Schedule, Simulator, Site, Space};
+use cuda_std::{thread, warp};
+use kernels_gpu::mem::{Global, Shared};
+
+const SCHEDULES: [Schedule; 4] = [
+    Schedule::Forward,
+    Schedule::Reverse,
+    Schedule::Random(1),
+    Schedule::Random(2),
+];
+
+/// Two blocks of 64 threads, with all checks and counters.
+fn simulator(schedule: Schedule) -> Simulator {
+    Simulator::new()
+        .kernel("planted")
+        .grid(2)
+        .block(64)
+        .dynamic_shared_memory(64 * 4)
+        .schedule(schedule)
+        .check_all()
+        .count()
+}
+
+/// The first finding under each schedule.
+fn findings(kernel: impl Fn()) -> Vec<Finding> {
+    SCHEDULES
+        .map(|schedule| {
+            let failure: Failure = simulator(schedule).run(&kernel).expect_err("a planted bug");
+            assert!(
+                failure.to_string().contains("kernel `planted`"),
+                "{failure}"
+            );
+            failure.findings[0].clone()
+        })
+        .into()
+}
+
+#[track_caller]
+fn assert_clean(kernel: impl Fn()) {
+    for schedule in SCHEDULES {
+        if let Err(failure) = simulator(schedule).run(&kernel) {
+            panic!("{schedule:?}: {failure}");
+        }
+    }
+}
+
+fn tid() -> u32 {
+    thread::thread_idx_x()
+}
+
+fn scratch() -> Shared<i32> {
+    // SAFETY: the simulator checks what the kernels here do with it.
+    unsafe { Shared::dynamic() }
+}
+
+fn global(buffer: &Buffer<i32>) -> Global<i32> {
+    // SAFETY: as above.
+    unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) }
+}
+
+/// The finding's place is the line of this file that says `text`.
+#[track_caller]
+fn assert_line(site: Option<Site>, text: &str) {
+    let site = site.expect("the finding has a place");
+    assert!(site.file().ends_with("findings.rs"), "{site}");
+    let line = include_str!("findings.rs")
+        .lines()
+        .nth(site.line() as usize - 1);
+    assert!(
+        line.is_some_and(|line| line.contains(text)),
+        "{site}: {line:?}"
+    );
+}
+
+#[test]
+fn barrier_that_some_threads_exit_before() {
+    for finding in findings(|| {
+        if tid() < 40 {
+            thread::sync_threads(); // some
+        }
+    }) {
+        assert_eq!(
+            finding.bug,
+            Bug::BarrierMissed {
+                barriers: 1,
+                others: 0
+            }
+        );
+        assert_line(finding.site, "thread::sync_threads(); // some");
+        let (at, (other, _)) = (finding.thread.unwrap(), finding.other.unwrap());
+        assert!(at.thread[0] < 40 && other.thread[0] >= 40, "{finding}");
+    }
+}
+
+#[test]
+fn barriers_at_different_places() {
+    for finding in findings(|| {
+        if tid() < 32 {
+            thread::sync_threads(); // low
+        } else {
+            thread::sync_threads(); // high
+        }
+    }) {
+        assert_eq!(finding.bug, Bug::BarrierSites);
+        let (at, (other, site)) = (finding.thread.unwrap(), finding.other.unwrap());
+        let comment = |warp| if warp == 0 { "// low" } else { "// high" };
+        assert_line(finding.site, comment(at.warp));
+        assert_line(site, comment(other.warp));
+        assert_ne!(at.warp, other.warp);
+    }
+}
+
+#[test]
+fn barriers_of_different_kinds_at_one_place() {
+    for finding in findings(|| {
+        let barrier = if tid() == 7 {
+            thread::sync_threads_or
+        } else {
+            thread::sync_threads_and
+        };
+        barrier(1);
+    }) {
+        assert_eq!(finding.bug, Bug::BarrierSites);
+    }
+}
+
+#[test]
+fn loops_around_a_barrier_with_different_trips() {
+    for finding in findings(|| {
+        let trips = if tid() == 3 { 4 } else { 5 };
+        for _ in 0..trips {
+            thread::sync_threads();
+        }
+    }) {
+        assert_eq!(
+            finding.bug,
+            Bug::BarrierMissed {
+                barriers: 5,
+                others: 4
+            }
+        );
+        assert_eq!(finding.other.unwrap().0.thread, [3, 0, 0]);
+    }
+    assert_clean(|| (0..5).for_each(|_| thread::sync_threads()));
+}
+
+#[test]
+fn masks_that_nobody_can_satisfy() {
+    // SAFETY, here and below: breaking the contract is the point, and the simulator checks it.
+    for finding in findings(|| unsafe {
+        if warp::lane_id() != 9 {
+            warp::sync_warp(u32::MAX); // lacks 9
+        }
+    }) {
+        let mask = u32::MAX;
+        assert_eq!(finding.bug, Bug::MaskExited { lane: 9, mask });
+        assert_line(finding.site, "warp::sync_warp(u32::MAX); // lacks 9");
+    }
+    for finding in findings(|| unsafe {
+        let mask = if tid() < 32 { 0x0000_FFFF } else { u32::MAX };
+        if tid() != 40 {
+            warp::sync_warp(mask);
+        }
+    }) {
+        assert!(
+            matches!(
+                finding.bug,
+                Bug::MaskWithoutCaller { mask: 0xFFFF } | Bug::MaskExited { lane: 8, .. }
+            ),
+            "{finding}"
+        );
+    }
+    for schedule in SCHEDULES {
+        let failure = simulator(schedule)
+            .block(48)
+            .run(|| unsafe { warp::sync_warp(u32::MAX) })
+            .unwrap_err();
+        let mask = u32::MAX;
+        assert_eq!(
+            failure.findings[0].bug,
+            Bug::MaskAbsent { lane: 16, mask },
+            "{failure}"
+        );
+        assert_eq!(failure.findings[0].thread.unwrap().warp, 1);
+    }
+    assert_clean(|| unsafe {
+        if tid() % 2 == 0 {
+            warp::sync_warp(0x5555_5555);
+        } else {
+            warp::sync_warp(0xAAAA_AAAA);
+        }
+    });
+}
+
+#[test]
+fn lanes_that_never_come() {
+    for finding in findings(|| unsafe {
+        if tid() != 37 {
+            warp::sync_warp(u32::MAX); // lacks 37
+        }
+        thread::sync_threads(); // 37 waits
+    }) {
+        let Bug::Deadlock { waiting } = &finding.bug else {
+            panic!("{finding}")
+        };
+        assert!(
+            waiting
+                .iter()
+                .any(|w| w.contains("lanes 0x00000020 wait in sync_threads")),
+            "{finding}"
+        );
+        assert_line(finding.site, "warp::sync_warp(u32::MAX); // lacks 37");
+        let (other, site) = finding.other.unwrap();
+        assert_eq!(other.thread, [37, 0, 0]);
+        assert_line(site, "thread::sync_threads(); // 37 waits");
+    }
+}
+
+#[test]
+fn a_full_mask_from_both_sides_of_a_branch_is_legal() {
+    assert_clean(|| unsafe {
+        if tid() % 2 == 0 {
+            warp::warp_shuffle_down(u32::MAX, tid(), 1, 32);
+        } else {
+            warp::warp_shuffle_down(u32::MAX, tid(), 1, 32);
+        }
+    });
+}
+
+#[test]
+fn shuffle_from_outside_of_the_mask() {
+    for finding in findings(|| unsafe {
+        if warp::lane_id() < 16 {
+            warp::warp_shuffle_down(0xFFFF, 1, 8, 32);
+        }
+    }) {
+        assert!(
+            matches!(
+                finding.bug,
+                Bug::ShuffleOutside {
+                    lane: 16..,
+                    mask: 0xFFFF
+                }
+            ),
+            "{finding}"
+        );
+    }
+    assert_clean(|| unsafe {
+        if warp::lane_id() < 16 {
+            warp::warp_shuffle_down(0xFFFF, 1, 8, 16);
+        }
+    });
+}
+
+#[test]
+fn beyond_the_end() {
+    let x = Buffer::from(&[1; 100]);
+    for finding in findings(|| {
+        global(&x).get(thread::index_1d() as usize);
+    }) {
+        let Bug::OutOfBounds {
+            space: Space::Global,
+            what,
+        } = &finding.bug
+        else {
+            panic!("{finding}")
+        };
+        assert!(what.ends_with("of an array of 100"), "{what}");
+        assert_line(finding.site, "global(&x).get(thread::index_1d() as usize)");
+    }
+    for finding in findings(|| scratch().set(tid() + 1, 0)) {
+        let Bug::OutOfBounds {
+            space: Space::Shared,
+            what,
+        } = &finding.bug
+        else {
+            panic!("{finding}")
+        };
+        assert_eq!(what, "element 64 of an array of 64");
+    }
+    // Through a raw pointer, an atomic operation: the buffer's margin finds it.
+    for finding in findings(|| unsafe {
+        cuda_std::atomic::mid::atomic_fetch_add_i32_device(
+            x.as_mut_ptr().add(100),
+            std::sync::atomic::Ordering::Relaxed,
+            1,
+        );
+    }) {
+        assert!(matches!(finding.bug, Bug::OutOfBounds { .. }), "{finding}");
+    }
+    // The end of one array is the beginning of the next: still out of bounds.
+    for finding in findings(|| {
+        let (first, second) = (
+            cuda_std::shared_array![i32; 64],
+            cuda_std::shared_array![i32; 64],
+        );
+        // SAFETY: the simulator checks it.
+        let (first, second) = unsafe { (Shared::new(first), Shared::new(second)) };
+        first.set(tid(), 1);
+        second.set(tid(), 2);
+        thread::sync_threads();
+        first.set(tid() + 1, 3);
+    }) {
+        let Bug::OutOfBounds { what, .. } = &finding.bug else {
+            panic!("{finding}")
+        };
+        assert_eq!(what, "element 64 of an array of 64");
+    }
+}
+
+#[test]
+fn without_checks_the_ends_hold() {
+    let x = Buffer::from(&[1; 100]);
+    for bad in [
+        Simulator::new().block(128).run(|| {
+            global(&x).get(tid() as usize);
+        }),
+        Simulator::new().block(1).run(|| scratch().set(1 << 20, 1)),
+    ] {
+        assert!(matches!(
+            bad.unwrap_err().findings[0].bug,
+            Bug::OutOfBounds { .. }
+        ));
+    }
+}
+
+#[test]
+fn memory_that_nobody_has_written() {
+    for finding in findings(|| {
+        scratch().get(tid()); // nobody
+    }) {
+        let Bug::Uninitialised {
+            space: Space::Shared,
+            touch,
+            first,
+        } = finding.bug
+        else {
+            panic!("{finding}")
+        };
+        assert_eq!(
+            (touch.kind, touch.size, first),
+            (Kind::Load, 4, touch.address)
+        );
+        assert_line(finding.site, "scratch().get(tid()); // nobody");
+    }
+    let y = Buffer::<i32>::uninitialised(128);
+    for finding in findings(|| {
+        global(&y).get(thread::index_1d() as usize);
+    }) {
+        assert!(
+            matches!(
+                finding.bug,
+                Bug::Uninitialised {
+                    space: Space::Global,
+                    ..
+                }
+            ),
+            "{finding}"
+        );
+    }
+    // What one block leaves is not there for the next.
+    for finding in findings(|| {
+        if thread::block_idx_x() == 0 {
+            scratch().set(tid(), 1);
+        } else {
+            scratch().get(tid());
+        }
+    }) {
+        assert!(
+            matches!(finding.bug, Bug::Uninitialised { .. }),
+            "{finding}"
+        );
+    }
+    // Byte by byte: three of four bytes are not enough.
+    for finding in findings(|| {
+        let memory = cuda_std::shared::dynamic_shared_mem::<u8>();
+        for byte in (0..3).filter(|_| tid() == 0) {
+            cuda_sim::device::shared(memory.addr(), byte, 1, Kind::Store);
+        }
+        thread::sync_threads();
+        scratch().get(0);
+    }) {
+        let Bug::Uninitialised { touch, first, .. } = finding.bug else {
+            panic!("{finding}")
+        };
+        assert_eq!((touch.address, first), (0, 3));
+    }
+    let z = Buffer::<i32>::uninitialised(128);
+    assert_clean(|| {
+        let i = thread::index_1d() as usize;
+        global(&z).set(i, 1);
+        scratch().set(tid(), global(&z).get(i));
+        thread::sync_threads();
+        scratch().get(63 - tid());
+    });
+}
+
+#[test]
+fn too_much_shared_memory() {
+    let failure = simulator(Schedule::Forward)
+        .dynamic_shared_memory(49 * 1024)
+        .run(|| {})
+        .unwrap_err();
+    let bug = Bug::SharedMemory {
+        bytes: 49 * 1024,
+        limit: 48 * 1024,
+    };
+    assert_eq!(failure.findings[0].bug, bug);
+    for finding in findings(|| {
+        cuda_std::shared_array![f64; 6144];
+    }) {
+        assert!(matches!(finding.bug, Bug::SharedMemory { .. }), "{finding}");
+        assert_line(finding.site, "cuda_std::shared_array![f64; 6144]");
+    }
+}
+
+#[test]
+fn launches_that_no_device_takes() {
+    let refused = |simulator: Simulator| {
+        let failure = simulator.run(|| {}).unwrap_err();
+        assert!(
+            matches!(failure.findings[0].bug, Bug::Refused { .. }),
+            "{failure}"
+        );
+        failure.to_string()
+    };
+    assert!(refused(Simulator::new().block(1025)).contains("1025"));
+    assert!(refused(Simulator::new().block((32, 33))).contains("1056 threads"));
+    assert!(refused(Simulator::new().block((1, 1, 65))).contains("along z"));
+    assert!(refused(Simulator::new().grid(0)).contains("grid of 0"));
+    assert!(refused(Simulator::new().grid((1, 65536))).contains("65536"));
+}
+
+#[test]
+fn panics_and_overflows_are_findings() {
+    for finding in findings(|| {
+        let x = [1, 2, 3];
+        if thread::index_1d() == 77 {
+            assert_eq!(x[std::hint::black_box(1)], 3, "thread {}", tid());
+        }
+    }) {
+        let Bug::Panic { message } = &finding.bug else {
+            panic!("{finding}")
+        };
+        assert!(message.contains("thread 13"), "{message}");
+        assert_eq!(finding.thread.unwrap().block, [1, 0, 0]);
+        assert_line(finding.site, "assert_eq!(x[std::hint::black_box(1)]");
+    }
+    // Twice, since the stack that has overflowed is used again.
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        for finding in findings(|| {
+            if thread::index_1d() == 77 {
+                std::hint::black_box(endless(0));
+            }
+        }) {
+            assert_eq!(finding.bug, Bug::StackOverflow);
+            assert_eq!(finding.thread.unwrap().thread, [13, 0, 0]);
+        }
+    }
+    assert_clean(|| thread::sync_threads());
+}
+
+#[expect(unconditional_recursion, reason = "that is the bug")]
+fn endless(depth: u64) -> u64 {
+    let frame = std::hint::black_box([depth; 16]);
+    endless(depth + 1) + frame[(depth % 16) as usize]
+}
+
+#[test]
+fn waiting_for_what_never_comes() {
+    let flag = Buffer::from(&[0]);
+    for finding in findings(|| wait_for(&flag, 1)) {
+        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
+        assert!(finding.site.is_some());
+    }
+    // A plain load instead of an atomic one: seen as well.
+    for finding in findings(|| while global(&flag).get(0) == 0 {}) {
+        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
+        assert_line(finding.site, "global(&flag).get(0) == 0");
+    }
+    for finding in findings(|| {
+        while flag_is_down(&flag) {
+            thread::nanosleep(100);
+        }
+    }) {
+        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
+    }
+}
+
+fn flag_is_down(flag: &Buffer<i32>) -> bool {
+    // SAFETY: an atomic, used atomically only.
+    let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
+    flag.load(std::sync::atomic::Ordering::Acquire) == 0
+}
+
+fn wait_for(flag: &Buffer<i32>, value: i32) {
+    // SAFETY: an atomic, used atomically only.
+    let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
+    while flag.load(std::sync::atomic::Ordering::Acquire) != value {}
+}
+
+#[test]
+fn waiting_for_a_later_block() {
+    let kernel = |flag: &Buffer<i32>, first: u32| {
+        if thread::block_idx_x() == first {
+            wait_for(flag, 1);
+        } else if tid() == 0 {
+            // SAFETY: an atomic, used atomically only.
+            let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
+            flag.store(1, std::sync::atomic::Ordering::Release);
+        }
+    };
+    let run = |simulator: Simulator, waiter| {
+        let flag = Buffer::from(&[0]);
+        simulator.run(|| kernel(&flag, waiter)).map(|_| ())
+    };
+    // The earlier one has come: fine. The later one need not come at all: livelock, unless both
+    // run side by side.
+    assert_eq!(run(simulator(Schedule::Forward), 1), Ok(()));
+    let failure = run(simulator(Schedule::Forward), 0).unwrap_err();
+    assert_eq!(failure.findings[0].bug, Bug::Livelock { blocks_left: 1 });
+    assert!(
+        failure.to_string().contains("before one more block runs"),
+        "{failure}"
+    );
+    for schedule in SCHEDULES {
+        assert_eq!(run(simulator(schedule).resident_blocks(2), 0), Ok(()));
+        assert_eq!(run(simulator(schedule).resident_blocks(2), 1), Ok(()));
+    }
+}
