@@ -1,5 +1,8 @@
 //! The rungs of the ladder, and the shape of their launches.
 
+use kernels_gpu::entry;
+use kernels_gpu::needs::{Needs, ResultIn};
+
 use crate::error::Error;
 
 /// How a sum, minimum or maximum is computed on the GPU: one rung of the ladder, each
@@ -87,34 +90,21 @@ impl Algorithm {
     /// What a launch of the kernel has to look like.
     pub(crate) fn shape(self) -> Result<Shape, Error> {
         let kernel = self.kernel_name();
-        let chunks_error = |chunks, allowed| Error::Chunks {
-            kernel,
-            chunks,
-            allowed,
+        let refused = |chunks, allowed| {
+            Err(Error::Chunks {
+                kernel,
+                chunks,
+                allowed,
+            })
         };
-        let (items_per_thread, scratch, result) = match self {
-            Self::Naive => (1, Scratch::None, ResultIn::OneCell),
-            Self::SharedMemory => (1, Scratch::One, ResultIn::OneCell),
-            Self::Reduce0 | Self::Reduce0Modulo | Self::Reduce1 | Self::Reduce2 => {
-                (1, Scratch::PerThread, ResultIn::Partials)
-            }
-            Self::Reduce3 | Self::Reduce4 | Self::Reduce4Redux => {
-                (2, Scratch::PerThread, ResultIn::Partials)
-            }
-            Self::Reduce5Loop { chunks: 0 } => return Err(chunks_error(0, "1 or more")),
+        match self {
+            Self::Reduce5Loop { chunks: 0 } => refused(0, "1 or more"),
             Self::Reduce5 { chunks } if !matches!(chunks, 1 | 2 | 4 | 8 | 16) => {
-                return Err(chunks_error(chunks, "1, 2, 4, 8 or 16"));
+                refused(chunks, "1, 2, 4, 8 or 16")
             }
-            Self::Reduce5Loop { chunks } | Self::Reduce5 { chunks } => {
-                (chunks, Scratch::PerThread, ResultIn::Partials)
-            }
-        };
-        Ok(Shape {
-            kernel,
-            items_per_thread,
-            scratch,
-            result,
-        })
+            Self::Reduce5Loop { chunks } => Ok(Shape::of(kernel, chunks)),
+            _ => Ok(Shape::of(kernel, 1)),
+        }
     }
 }
 
@@ -123,25 +113,7 @@ impl Algorithm {
 pub(crate) struct Shape {
     pub(crate) kernel: &'static str,
     pub(crate) items_per_thread: u32,
-    pub(crate) scratch: Scratch,
-    pub(crate) result: ResultIn,
-}
-
-/// The dynamic shared memory of a block, in elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scratch {
-    None,
-    One,
-    PerThread,
-}
-
-/// Where a kernel leaves its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResultIn {
-    /// One partial per block.
-    Partials,
-    /// All of it combined into one cell, which holds the identity before.
-    OneCell,
+    pub(crate) needs: Needs,
 }
 
 /// One launch of a plan: `blocks` blocks of `threads` threads over `n` elements.
@@ -157,6 +129,16 @@ pub struct Pass {
 }
 
 impl Shape {
+    /// The shape of a kernel of the table; `chunks` elements per thread where it leaves that open.
+    pub(crate) fn of(kernel: &'static str, chunks: u32) -> Self {
+        let needs = entry::needs(kernel).expect("every rung is in the table");
+        Self {
+            kernel,
+            items_per_thread: needs.per_thread.unwrap_or(chunks),
+            needs,
+        }
+    }
+
     /// Checks the threads per block against what the kernel can have on the device.
     pub(crate) fn check_threads(&self, threads: u32, limit: u32) -> Result<(), Error> {
         if threads.is_power_of_two() && (32..=limit).contains(&threads) {
@@ -194,28 +176,10 @@ impl Shape {
                 threads,
                 n,
             });
-            let last = blocks == 1 || self.result == ResultIn::OneCell;
+            let last = blocks == 1 || self.needs.result == ResultIn::OneCell;
             n = if last { 0 } else { blocks };
         }
         Ok(passes)
-    }
-
-    /// The elements that a pass writes.
-    pub(crate) fn outputs(&self, pass: &Pass) -> usize {
-        match self.result {
-            ResultIn::Partials => pass.blocks as usize,
-            ResultIn::OneCell => 1,
-        }
-    }
-
-    /// The dynamic shared memory of a block, in bytes, for elements of `size` bytes.
-    pub(crate) fn shared_bytes(&self, threads: u32, size: usize) -> u32 {
-        let elements = match self.scratch {
-            Scratch::None => 0,
-            Scratch::One => 1,
-            Scratch::PerThread => threads,
-        };
-        elements * size as u32
     }
 }
 
@@ -332,13 +296,5 @@ mod tests {
             let known = names.contains(&entry.kernel) || entry.kernel == "read_ceiling";
             assert!(known, "{} has no Algorithm", entry.kernel);
         }
-    }
-
-    #[test]
-    fn shared_memory_is_counted_in_bytes() {
-        let bytes = |algorithm: Algorithm| algorithm.shape().unwrap().shared_bytes(256, 8);
-        assert_eq!(bytes(Algorithm::Naive), 0);
-        assert_eq!(bytes(Algorithm::SharedMemory), 8);
-        assert_eq!(bytes(Algorithm::Reduce4), 2048);
     }
 }

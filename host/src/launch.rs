@@ -78,12 +78,12 @@ impl<T: Element> Kernel<T> {
         output: &mut DeviceMemory<T>,
     ) -> Result<(), Error> {
         assert!(input.len() as u64 == pass.n && pass.n > 0);
-        assert!(output.len() >= self.shape.outputs(pass));
+        assert!(output.len() >= self.shape.needs.outputs(pass.blocks));
         assert!(Arc::ptr_eq(input.gpu(), &self.gpu) && Arc::ptr_eq(output.gpu(), &self.gpu));
 
         let (function, stream) = (&self.function, &self.gpu.stream);
         let (blocks, threads) = (pass.blocks, pass.threads);
-        let shared = self.shape.shared_bytes(threads, size_of::<T>());
+        let shared = self.shape.needs.shared_bytes(threads, size_of::<T>()) as u32;
         let (from, n) = (input.pointer(), input.len() as u64);
         let (to, room) = (output.pointer(), output.len() as u64);
         check(|| {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
-use crate::algorithm::{Pass, ResultIn};
+use crate::algorithm::Pass;
 use crate::cpu;
 use crate::element::Element;
 use crate::error::Error;
@@ -76,10 +77,12 @@ impl<'a, T: Element> Plan<'a, T> {
         }
         let gpu = Arc::clone(input.gpu());
         let scratch = |pass: usize| {
-            let len = passes.get(pass).map_or(0, |pass| shape.outputs(pass));
+            let len = passes
+                .get(pass)
+                .map_or(0, |pass| shape.needs.outputs(pass.blocks));
             DeviceMemory::filled(&gpu, len, 0)
         };
-        let identity = match shape.result {
+        let identity = match shape.needs.result {
             ResultIn::Partials => None,
             ResultIn::OneCell => Some(DeviceMemory::upload(&gpu, &[O::IDENTITY])?),
         };
@@ -199,7 +202,11 @@ impl<T: Element> Launches<'_, T> {
 
     /// What the last pass wrote: one value, or the partials of a plan with a fixed grid.
     fn download(&self, passes: &[Pass]) -> Result<Vec<T>, Error> {
-        let outputs = self.kernel.shape().outputs(&passes[passes.len() - 1]);
+        let outputs = self
+            .kernel
+            .shape()
+            .needs
+            .outputs(passes[passes.len() - 1].blocks);
         self.last(passes).download(0, outputs)
     }
 

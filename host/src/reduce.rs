@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
+use kernels_gpu::ceiling::LOAD_BYTES;
 use kernels_gpu::op::{Max, Min, Sum};
 
-use crate::algorithm::{Algorithm, Pass, ResultIn, Scratch, Shape};
+use crate::algorithm::{Algorithm, Pass, Shape};
 use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
@@ -181,13 +182,8 @@ impl Device {
         // just fills the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
         const BYTES_PER_THREAD: usize = 256;
         const THREADS: u32 = 256;
-        const ALIGNMENT: u64 = 16;
-        const SHAPE: Shape = Shape {
-            kernel: "read_ceiling",
-            items_per_thread: 1,
-            scratch: Scratch::PerThread,
-            result: ResultIn::Partials,
-        };
+        const ALIGNMENT: u64 = LOAD_BYTES as u64;
+        let shape = Shape::of("read_ceiling", (BYTES_PER_THREAD / size_of::<T>()) as u32);
         let input = input.into();
         self.check_owner(&input)?;
         match input.place() {
@@ -195,14 +191,14 @@ impl Device {
                 let address = values.pointer().as_raw();
                 if !address.is_multiple_of(ALIGNMENT) {
                     return Err(Error::Misaligned {
-                        kernel: SHAPE.kernel,
+                        kernel: shape.kernel,
                         address,
                         multiple: ALIGNMENT,
                     });
                 }
-                let kernel = Kernel::find::<Sum>(values.gpu(), SHAPE)?;
-                SHAPE.check_threads(THREADS, kernel.max_threads())?;
-                let tile = THREADS as usize * BYTES_PER_THREAD / size_of::<T>();
+                let kernel = Kernel::find::<Sum>(values.gpu(), shape)?;
+                shape.check_threads(THREADS, kernel.max_threads())?;
+                let tile = (THREADS * shape.items_per_thread) as usize;
                 // 64 KiB per block; with fewer blocks each would read more, and rightly.
                 let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
                 let pass = Pass {
@@ -214,8 +210,8 @@ impl Device {
                 Plan::gpu::<Sum>(kernel, values, passes)
             }
             Place::Host(values) => {
-                launch::entry::<T, Sum>(SHAPE.kernel)?;
-                Ok(Plan::cpu::<Sum>(SHAPE.kernel, values))
+                launch::entry::<T, Sum>(shape.kernel)?;
+                Ok(Plan::cpu::<Sum>(shape.kernel, values))
             }
         }
     }

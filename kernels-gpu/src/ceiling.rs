@@ -11,7 +11,10 @@ use crate::op::Op;
 use crate::warp::{WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
-/// Loads under way at once, per thread, of 16 bytes each.
+/// Bytes of one load, the widest there is before sm_100.
+pub const LOAD_BYTES: usize = 16;
+
+/// Loads under way at once, per thread.
 const IN_FLIGHT: usize = 4;
 
 /// Reads all of `input`, `N` elements per load, and leaves each block's partial in
@@ -24,7 +27,7 @@ const IN_FLIGHT: usize = 4;
 /// # Safety
 ///
 /// - A one-dimensional launch, `threads` a power of two of at least 32, any number of blocks.
-/// - `input` starts at a multiple of 16 bytes, and `N` elements are 16 bytes.
+/// - `input` starts at a multiple of [`LOAD_BYTES`], which `N` elements have.
 /// - `output` holds one element per block, `scratch` one per warp of the block.
 #[inline(always)]
 #[expect(

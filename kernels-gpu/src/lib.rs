@@ -9,7 +9,7 @@
 //! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
 //! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
-//! | [`entry`] | the host's view | the one table from which bodies become named entry points |
+//! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
 //!
 //! A kernel is written twice in name only: a generic body (`harris::reduce_2::reduce_2::<T, O>`)
 //! that anyone can read and instantiate, and the entry points made from it
@@ -25,5 +25,6 @@ pub mod element;
 pub mod entry;
 pub mod harris;
 pub mod mem;
+pub mod needs;
 pub mod op;
 pub mod warp;

@@ -1,1 +1,14 @@
-//! Runs every kernel of `kernels-gpu` under the simulator, and shows what it counts.
+//! Runs the kernels of `kernels-gpu` under the simulator.
+//!
+//! - [`case`]: one launch of one entry, with the data, the memory and the right answer. The tests
+//!   launch every entry of the table with it, at every edge they know.
+//! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
+//! - [`oracle`], [`data`]: right answers, and the data they are of.
+
+pub mod case;
+pub mod data;
+pub mod ladder;
+pub mod oracle;
+
+pub use case::{Case, Wrong};
+pub use data::Data;

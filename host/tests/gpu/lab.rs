@@ -4,12 +4,13 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use kernels_sim::oracle::Expected;
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use warpfold::{Buffer, Device, Error};
 
-use crate::oracle::{Expected, Oracle, Subject};
+use crate::oracle::{Oracle, Subject};
 use crate::sizes::{LARGEST, SPARE};
 
 pub struct Lab {

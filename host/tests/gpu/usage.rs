@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
+use kernels_sim::oracle::{Expected, Oracle as _};
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use warpfold::{Algorithm, Device, Error, Sum};
 
 use crate::lab::Lab;
-use crate::oracle::{Expected, Oracle, Subject, close};
+use crate::oracle::{Oracle, Subject, close};
 use crate::sizes::{LARGEST, around};
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {

@@ -1,0 +1,127 @@
+//! What kernels need of their launch.
+//!
+//! All of them: a one-dimensional grid, and a one-dimensional block of `threads`, a power of two
+//! from 32 to 1024. The rest is [`Needs`], which stands in the kernel's row of the
+//! [table](crate::entry).
+
+/// What one kernel needs of its launch; threads per block and n are still free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// How many elements a thread brings at most; `None`: as many as there are, so that any number
+    /// of blocks will do.
+    pub per_thread: Option<u32>,
+    /// The dynamic shared memory of a block.
+    pub scratch: Scratch,
+    /// Where the result is.
+    pub result: ResultIn,
+    /// How many bytes a load brings, where that is not one element. The input starts at a multiple
+    /// of as many.
+    pub load_bytes: Option<usize>,
+}
+
+/// The dynamic shared memory of a block, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scratch {
+    /// None at all.
+    None,
+    /// A single element.
+    One,
+    /// An element for each warp of the block.
+    PerWarp,
+    /// An element for each thread of the block.
+    PerThread,
+}
+
+/// Where a kernel leaves its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultIn {
+    /// One partial per block: `output[block]`.
+    Partials,
+    /// All of it combined into `output[0]`, which holds the operator's identity before.
+    OneCell,
+}
+
+impl Needs {
+    pub(crate) const fn one_cell(scratch: Scratch) -> Self {
+        Self {
+            per_thread: Some(1),
+            scratch,
+            result: ResultIn::OneCell,
+            load_bytes: None,
+        }
+    }
+
+    pub(crate) const fn tree(per_thread: u32) -> Self {
+        Self {
+            per_thread: Some(per_thread),
+            scratch: Scratch::PerThread,
+            result: ResultIn::Partials,
+            load_bytes: None,
+        }
+    }
+
+    pub(crate) const fn any_grid(scratch: Scratch, load_bytes: Option<usize>) -> Self {
+        Self {
+            per_thread: None,
+            scratch,
+            result: ResultIn::Partials,
+            load_bytes,
+        }
+    }
+
+    /// The fewest blocks that bring all of `n` elements; 0 where there is nothing to bring.
+    pub fn fewest_blocks(&self, n: u64, threads: u32) -> u64 {
+        match self.per_thread {
+            Some(elements) => n.div_ceil(u64::from(elements) * u64::from(threads)),
+            None => n.min(1),
+        }
+    }
+
+    /// How many elements `output` has.
+    pub fn outputs(&self, blocks: u32) -> usize {
+        match self.result {
+            ResultIn::Partials => blocks as usize,
+            ResultIn::OneCell => 1,
+        }
+    }
+
+    /// The dynamic shared memory of a block, in bytes, for elements of `size` bytes.
+    pub fn shared_bytes(&self, threads: u32, size: usize) -> usize {
+        let elements = match self.scratch {
+            Scratch::None => 0,
+            Scratch::One => 1,
+            Scratch::PerWarp => threads / crate::warp::WARP_SIZE,
+            Scratch::PerThread => threads,
+        };
+        elements as usize * size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_bring_all_elements() {
+        let pairs = Needs::tree(2);
+        for (n, blocks) in [(0, 0), (1, 1), (512, 1), (513, 2), (u64::MAX, 1 << 55)] {
+            assert_eq!(pairs.fewest_blocks(n, 256), blocks, "{n}");
+        }
+        let any = Needs::any_grid(Scratch::PerWarp, Some(16));
+        assert_eq!(
+            (any.fewest_blocks(0, 32), any.fewest_blocks(1 << 40, 32)),
+            (0, 1)
+        );
+    }
+
+    #[test]
+    fn memory_is_counted_in_bytes_and_cells() {
+        let bytes = |needs: Needs| needs.shared_bytes(256, 8);
+        assert_eq!(bytes(Needs::one_cell(Scratch::None)), 0);
+        assert_eq!(bytes(Needs::one_cell(Scratch::One)), 8);
+        assert_eq!(bytes(Needs::any_grid(Scratch::PerWarp, None)), 64);
+        assert_eq!(bytes(Needs::tree(1)), 2048);
+        assert_eq!(Needs::tree(1).outputs(7), 7);
+        assert_eq!(Needs::one_cell(Scratch::One).outputs(7), 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! What is reduced.
+
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::oracle::Subject;
+
+/// A kind of elements, drawn at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// Any integers, whose sums wrap; floats from -1 to 1, whose sums round.
+    Rough,
+    /// Any integers; floats without a fraction, whose sums are exact.
+    Whole,
+    /// The greatest value, everywhere: a sum of integers wraps, one of floats is infinite.
+    Greatest,
+    /// Zeroes: of floats with either sign; of integers some are -1, or the greatest.
+    Zeroes,
+    /// As [`Rough`](Self::Rough), but for one NaN, or one smallest integer.
+    OneOdd,
+}
+
+impl Data {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [
+        Self::Rough,
+        Self::Whole,
+        Self::Greatest,
+        Self::Zeroes,
+        Self::OneOdd,
+    ];
+
+    /// `n` elements; the same ones for the same seed.
+    pub fn draw<T: Subject>(self, n: usize, seed: u64) -> Vec<T> {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let mut draw = |element: fn(&mut StdRng) -> T| (0..n).map(|_| element(rng)).collect();
+        let mut elements: Vec<T> = match self {
+            Self::Rough | Self::OneOdd => draw(T::rough),
+            Self::Whole => draw(T::whole),
+            Self::Greatest => draw(|_| T::GREATEST),
+            Self::Zeroes => draw(|rng| T::ZEROES[usize::from(rng.random::<bool>())]),
+        };
+        if self == Self::OneOdd && n > 0 {
+            elements[rng.random_range(0..n)] = T::ODD;
+        }
+        elements
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_repeats_the_elements() {
+        for data in Data::ALL {
+            let draw = |n, seed| data.draw::<i32>(n, seed);
+            assert_eq!(draw(0, 1), []);
+            assert_eq!(draw(100, 1), draw(100, 1));
+            assert!(
+                data == Data::Greatest || draw(100, 1) != draw(100, 2),
+                "{data:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_is_odd() {
+        let odd = Data::OneOdd.draw::<f32>(1000, 7);
+        assert_eq!(odd.iter().filter(|value| value.is_nan()).count(), 1);
+        let zeroes = Data::Zeroes.draw::<f64>(1000, 7);
+        assert!(zeroes.iter().all(|zero| *zero == 0.0));
+        assert!(zeroes.iter().any(|zero| zero.is_sign_negative()));
+        assert!(zeroes.iter().any(|zero| zero.is_sign_positive()));
+    }
+}

@@ -1,0 +1,156 @@
+//! Every entry of the table under the simulator, with all checks and counters on: one trial each.
+//!
+//! A trial launches its entry with every number of threads and every n around an edge (nothing, a
+//! warp, a block, a tile, some tiles, many), under four schedules: forward, reverse and two random
+//! ones. Along the way, in turn, the input starts where it is aligned and where it is not, the
+//! grid is as small as can be and larger, the data is of every kind, and the device is of compute
+//! capability 9.0 and 7.5. A launch is right if nothing is found and every output is what a naive
+//! loop says.
+//!
+//! The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
+//! seed.
+
+use std::env;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use cuda_sim::{Report, Schedule, Simulator};
+use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_sim::{Case, Data};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const THREADS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+
+/// Elements that a case may begin late by.
+const STARTS: [usize; 5] = [0, 1, 2, 3, 5];
+
+/// Blocks that a case has more than it needs.
+const SPARE_BLOCKS: [u32; 3] = [0, 1, 4];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let seed = env::var("WARPFOLD_SEED").ok();
+    let seed = seed
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::random::<u32>().into());
+    let began = Instant::now();
+    let trials = ENTRIES.iter().map(|entry| {
+        Trial::test(format!("simulator {}", entry.name), move || {
+            sweep(*entry, seed)
+        })
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    if !arguments.list {
+        println!(
+            "{} (seed {seed}, {:.1} s)",
+            DONE.summary(),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    conclusion.exit_code()
+}
+
+/// Around nothing, a warp, a block and a tile; some tiles and many.
+fn sizes(threads: usize, tile: usize) -> Vec<usize> {
+    let mut sizes = vec![0, 1, 31, 32, 33];
+    sizes.extend([threads - 1, threads, threads + 1]);
+    sizes.extend([tile - 1, tile, tile + 1]);
+    sizes.extend([2 * tile, 3 * tile + threads / 2 + 1, 7 * tile + 1001]);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
+    // What a case takes in turn: no two of the lists are equally long, so that all pairs occur.
+    let mut turn = 0;
+    for threads in THREADS {
+        for n in sizes(threads as usize, tile(&entry, threads)) {
+            for (schedule, arch) in [
+                (Schedule::Forward, 900),
+                (Schedule::Reverse, 750),
+                (Schedule::Random(seed ^ 1), 900),
+                (Schedule::Random(seed ^ 2), 750),
+            ] {
+                let case = case(entry, threads, n, turn, seed);
+                let simulator = Simulator::new().check_all().count();
+                let report = case
+                    .run(simulator.schedule(schedule).arch(arch))
+                    .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
+                DONE.add(&case, &report);
+                turn += 1;
+            }
+        }
+    }
+    DONE.entries.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+fn case(entry: Entry, threads: u32, n: usize, turn: usize, seed: u64) -> Case {
+    let least = Case::new(entry, threads, n);
+    Case {
+        blocks: least.blocks + SPARE_BLOCKS[turn % SPARE_BLOCKS.len()],
+        start: STARTS[turn % STARTS.len()] * entry.load_elements(),
+        data: Data::ALL[turn / STARTS.len() % Data::ALL.len()],
+        seed: seed.wrapping_add(turn as u64),
+        ..least
+    }
+}
+
+/// The elements that a block brings at a time.
+fn tile(entry: &Entry, threads: u32) -> usize {
+    let per_thread = entry
+        .needs
+        .per_thread
+        .map_or(1, |elements| elements as usize);
+    per_thread * entry.load_elements() * threads as usize
+}
+
+/// What was done, by all trials.
+struct Done {
+    entries: AtomicU64,
+    launches: AtomicU64,
+    threads: AtomicU64,
+    accesses: AtomicU64,
+    outputs: AtomicU64,
+}
+
+static DONE: Done = Done {
+    entries: AtomicU64::new(0),
+    launches: AtomicU64::new(0),
+    threads: AtomicU64::new(0),
+    accesses: AtomicU64::new(0),
+    outputs: AtomicU64::new(0),
+};
+
+impl Done {
+    fn add(&self, case: &Case, report: &Report) {
+        let counters = report.counters.as_ref().expect("every launch counts");
+        let add = |to: &AtomicU64, what: u64| to.fetch_add(what, Ordering::Relaxed);
+        add(&self.launches, 1);
+        add(
+            &self.threads,
+            u64::from(report.blocks) * u64::from(report.threads),
+        );
+        add(&self.accesses, counters.total().lanes);
+        add(&self.outputs, case.entry.needs.outputs(case.blocks) as u64);
+    }
+
+    fn summary(&self) -> String {
+        let [entries, launches, threads, accesses, outputs] = [
+            &self.entries,
+            &self.launches,
+            &self.threads,
+            &self.accesses,
+            &self.outputs,
+        ]
+        .map(|number| number.load(Ordering::Relaxed));
+        format!(
+            "simulator: {entries} of {} entries, {launches} launches of {threads} threads, all \
+             checks and counters on: {accesses} accesses and meetings followed, {outputs} outputs \
+             compared",
+            ENTRIES.len()
+        )
+    }
+}
