@@ -1,0 +1,223 @@
+//! Random programs: the detector and the oracle find the same first race.
+
+use proptest::prelude::*;
+
+use super::oracle::Oracle;
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Event {
+    Plain {
+        by: Thread,
+        kind: Kind,
+        address: usize,
+        size: u32,
+    },
+    Atomic {
+        by: Thread,
+        address: usize,
+        size: u32,
+        atomic: Atomic,
+    },
+    Fence(Thread, Scope),
+    SyncWarp {
+        block: u32,
+        warp: u32,
+        members: u32,
+    },
+    Barrier(u32),
+}
+
+fn thread() -> impl Strategy<Value = Thread> {
+    // Few threads, so that they meet; of two warps.
+    (0..2u32, prop_oneof![0..4u32, 30..40u32])
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    prop_oneof![
+        2 => Just(Scope::Block),
+        3 => Just(Scope::Device),
+        1 => Just(Scope::System),
+    ]
+}
+
+/// An aligned place among the first bytes from `start`.
+fn place(start: usize, sizes: &'static [u32]) -> impl Strategy<Value = (usize, u32)> {
+    (0..16usize, prop::sample::select(sizes))
+        .prop_map(move |(at, size)| (start + at / size as usize * size as usize, size))
+}
+
+fn plain() -> impl Strategy<Value = Event> {
+    let kind = prop_oneof![Just(Kind::Load), Just(Kind::Store)];
+    let place = prop_oneof![
+        6 => place(0, &[1, 2, 4, 4, 4, 8, 16]),
+        1 => place(16, &[4, 8]),
+    ];
+    (thread(), kind, place).prop_map(|(by, kind, (address, size))| Event::Plain {
+        by,
+        kind,
+        address,
+        size,
+    })
+}
+
+fn atomic(narrow: bool) -> impl Strategy<Value = Event> {
+    let place = prop_oneof![
+        1 => place(0, &[4, 8]),
+        3 => Just((16, 4)),
+        1 => place(16, &[4, 8]),
+    ];
+    let scope = prop_oneof![
+        4 => Just(Scope::Device),
+        u32::from(narrow) => Just(Scope::Block),
+    ];
+    (thread(), place, scope, 0..5u32, 0..5u32).prop_map(
+        |(by, (address, size), scope, what, order)| {
+            let (reads, writes) = [
+                (true, true),
+                (true, true),
+                (true, false),
+                (true, false),
+                (false, true),
+            ][what as usize];
+            let atomic = Atomic {
+                scope,
+                acquire: order == 1 && reads,
+                release: order == 2 && writes,
+                reads,
+                writes,
+            };
+            Event::Atomic {
+                by,
+                address,
+                size,
+                atomic,
+            }
+        },
+    )
+}
+
+fn event(narrow: bool) -> impl Strategy<Value = Event> {
+    let members = prop_oneof![Just(u32::MAX), any::<u32>(), Just(0xf), Just(0b101)];
+    prop_oneof![
+        12 => plain(),
+        8 => atomic(narrow),
+        4 => (thread(), scope()).prop_map(|(by, scope)| Event::Fence(by, scope)),
+        2 => (0..2u32, 0..2u32, members)
+            .prop_map(|(block, warp, members)| Event::SyncWarp { block, warp, members }),
+        1 => (0..2u32).prop_map(Event::Barrier),
+    ]
+}
+
+/// Runs `events` up to the first race. An access that would race is left out unless it is marked,
+/// so that programs get long. Returns how many accesses were ordered behind another's.
+fn run(threads: u32, events: &[(Event, bool)]) -> Result<usize, TestCaseError> {
+    let fit = |(block, thread): Thread| (block, thread % threads);
+    let mut t = Trace::grid(2, threads);
+    let mut oracle = Oracle::new(2, threads);
+    let mut ordered = 0;
+    for (event, racy) in events {
+        let (by, access, atomic) = match *event {
+            Event::Barrier(block) => {
+                t.barrier(block);
+                oracle.barrier(block);
+                continue;
+            }
+            Event::SyncWarp {
+                block,
+                warp,
+                members,
+            } => {
+                let warp = warp % threads.div_ceil(32);
+                t.blocks[block as usize].sync_warp(warp, members);
+                oracle.sync_warp(block, warp, members);
+                continue;
+            }
+            Event::Fence(by, scope) => {
+                t.fence(fit(by), scope);
+                oracle.fence(fit(by), scope);
+                continue;
+            }
+            Event::Plain {
+                by,
+                kind,
+                address,
+                size,
+            } => (fit(by), access(kind, address, size), None),
+            Event::Atomic {
+                by,
+                address,
+                size,
+                atomic,
+            } => (fit(by), access(Kind::Atomic, address, size), Some(atomic)),
+        };
+        let races = oracle.races(by, &access, atomic);
+        if !races.is_empty() && !racy {
+            continue;
+        }
+        ordered += usize::from(oracle.conflicts(by, &access));
+        let found = match atomic {
+            None => {
+                oracle.plain(by, &access);
+                t.memory.plain(&t.blocks[by.0 as usize], by.1, &access)
+            }
+            Some(atomic) => {
+                oracle.atomic(by, &access, atomic);
+                let clocks = &mut t.blocks[by.0 as usize];
+                t.memory.atomic(clocks, by.1, &access, atomic)
+            }
+        };
+        if let Some(found) = found {
+            let real = races.iter().any(|race| {
+                race.by == (found.block, found.thread)
+                    && race.kind == found.access.kind
+                    && race.address == found.access.address
+                    && race.size == found.access.size
+                    && race.scoped == found.scoped
+            });
+            prop_assert!(real, "{by:?} {access:?} does not race with {found:?}");
+            return Ok(ordered);
+        }
+        // Of scopes not everything is remembered.
+        let missed = races.iter().find(|race| !race.scoped);
+        if let Some(missed) = missed {
+            prop_assert!(false, "{by:?} {access:?} races with {:?}", missed.by);
+        }
+    }
+    Ok(ordered)
+}
+
+fn events(narrow: bool) -> impl Strategy<Value = Vec<(Event, bool)>> {
+    prop::collection::vec((event(narrow), prop::bool::weighted(0.02)), 1..250)
+}
+
+fn threads() -> impl Strategy<Value = u32> {
+    prop_oneof![2..9u32, 33..41u32]
+}
+
+proptest! {
+    #[test]
+    fn the_first_race_is_the_oracles(threads in threads(), events in events(false)) {
+        run(threads, &events)?;
+    }
+
+    #[test]
+    fn scopes_invent_no_race(threads in threads(), events in events(true)) {
+        run(threads, &events)?;
+    }
+}
+
+#[test]
+fn random_programs_pass_knowledge_around() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let ordered: usize = (0..50)
+        .map(|_| {
+            let events = events(false).new_tree(&mut runner).unwrap().current();
+            run(40, &events).unwrap()
+        })
+        .sum();
+    assert!(ordered > 500, "{ordered}");
+}
