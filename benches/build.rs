@@ -3,7 +3,7 @@
 use std::process::Command;
 
 fn main() {
-    // The commit moves with this log; the rest is what the measured code is made of.
+    // The commit moves with this log; the rest is what the measured code, and the simulator beside it, is made of.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
@@ -16,15 +16,17 @@ fn main() {
     );
 }
 
-const MEASURED: [&str; 8] = [
+const MEASURED: [&str; 10] = [
     "Cargo.toml",
     "build.rs",
     "src",
     "peers",
     "../host",
     "../kernels-gpu",
+    "../simulation",
     "../toolchain/cuda_std",
     "../toolchain/cuda_builder",
+    "../toolchain/cuda_sim",
 ];
 
 fn commit() -> Option<String> {

@@ -11,6 +11,7 @@ pub mod launch;
 mod ncu;
 mod pages;
 mod reasons;
+mod simulated;
 mod times;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use entry::{Element, Entry};
 use figures::{Figures, Opcode};
 use launch::Launched;
 use ncu::{Ask, Ncu};
+use simulated::simulate;
 use times::Times;
 
 /// The version of the JSON; a change of meaning gives it a new number.
@@ -77,13 +79,17 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
         Some(file) => read(file)?,
         None => measure(options)?,
     };
-    let text = profile.markdown();
+    let (text, unexplained) = profile.markdown()?;
     if let Some(folder) = &options.out {
         let json = serde_json::to_string_pretty(&profile)?;
         keep(folder, "profile.json", &(json + "\n"))?;
         keep(folder, "profile.md", &text)?;
     }
     say(&text)?;
+    ensure!(
+        unexplained == 0,
+        "{unexplained} differences between simulator and hardware have no reason"
+    );
     Ok(())
 }
 
@@ -289,19 +295,29 @@ fn keep(folder: &Path, name: &str, text: &str) -> Result<()> {
 }
 
 impl Profile {
-    fn markdown(&self) -> String {
+    /// The tables, and how many differences in them nobody has explained.
+    fn markdown(&self) -> Result<(String, usize)> {
         let mut text = format!(
             "# The ladder under Nsight Compute\n\n{}, Nsight Compute {}, warpfold-bench {}, commit {}, {}\n\n    {}\n\n",
             self.device, self.ncu, self.version, self.commit, self.date, self.command_line
         );
+        let mut unexplained = 0;
         if !self.counted.is_empty() {
-            let launches: Vec<_> = self.counted.iter().map(|counted| (counted, None)).collect();
-            let (tables, _) = compare::compare(&launches);
-            text += &format!("## Counts, per block\n\n{tables}");
+            let simulated = |counted| Ok((counted, simulate(counted)?));
+            let launches: Vec<_> = self.counted.iter().map(simulated).collect::<Result<_>>()?;
+            let (tables, differences) = compare::compare(&launches);
+            unexplained = differences.iter().filter(|d| d.reason.is_none()).count();
+            text += &format!("## Counts, per block\n\n{COUNTS}\n\n{tables}\n");
         }
         if !self.timed.is_empty() {
             text += &format!("## Times\n\n{}", times::markdown(&self.timed));
         }
-        text
+        Ok((text, unexplained))
     }
 }
+
+const COUNTS: &str = "One figure: the simulator and the hardware agree. **Two**: simulator / \
+hardware; the reasons stand below the tables. A question mark: nothing counts it.";
+
+#[cfg(test)]
+mod tests;

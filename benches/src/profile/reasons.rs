@@ -13,6 +13,12 @@ pub fn of(entry: &str, table: &str, quantity: &str) -> Option<&'static str> {
     known.map(|reason| reason.text)
 }
 
+/// Every reason, in its words.
+#[cfg(test)]
+pub fn all() -> impl Iterator<Item = &'static str> {
+    REASONS.iter().map(|reason| reason.text)
+}
+
 struct Reason {
     /// What the entry's name begins with.
     kernels: &'static [&'static str],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use comfy_table::{Table, presets};
+use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 
 use super::ncu::{STATES, state_metric};
@@ -125,6 +125,9 @@ pub fn markdown(times: &[Times]) -> String {
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(COLUMNS);
     table.add_rows(times.iter().map(Times::row));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
     format!(
         "First pass over {} elements, caches emptied before. instr/warp: warp instructions. \
          shared/warp: passes of shared-memory instructions through the data pipe, those with all \

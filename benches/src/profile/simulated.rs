@@ -1,0 +1,68 @@
+//! The simulator's figures.
+
+use anyhow::{Context, Result};
+use cuda_sim::{Counters, Simulator, Space, What};
+use kernels_gpu::entry::ENTRIES;
+use kernels_sim::Case;
+
+use super::Counted;
+use super::figures::{Access, Figures};
+
+/// Blocks that are simulated of each launch. In a launch that fills them all are alike.
+const BLOCKS: u32 = 2;
+
+/// Some blocks of a launch, simulated.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    pub figures: Figures,
+    pub blocks: u32,
+}
+
+/// Simulates blocks with as many elements each as those of the launch had.
+pub fn simulate(counted: &Counted) -> Result<Simulated> {
+    let entry = ENTRIES.iter().find(|entry| entry.name == counted.entry);
+    let entry = entry.with_context(|| format!("there is no entry {} any more", counted.entry))?;
+    let blocks = counted.blocks.min(BLOCKS);
+    let case = Case {
+        blocks,
+        ..Case::new(
+            *entry,
+            counted.threads,
+            counted.n / counted.blocks as usize * blocks as usize,
+        )
+    };
+    let report = case.run(Simulator::new().count())?;
+    let counters = report.counters.context("the simulator counted nothing")?;
+    Ok(Simulated {
+        figures: figures(&counters),
+        blocks,
+    })
+}
+
+fn figures(counters: &Counters) -> Figures {
+    let access = |what: What| {
+        let counts = counters.of(what);
+        Access {
+            requests: Some(counts.requests),
+            lanes: counts.lanes,
+            wavefronts: counts.wavefronts,
+            ideal: counts.ideal_wavefronts,
+            sectors: counts.sectors,
+        }
+    };
+    let requests = |what: What| counters.of(what).requests;
+    Figures {
+        global_load: access(What::Load(Space::Global)),
+        global_store: access(What::Store(Space::Global)),
+        global_atomic: access(What::Atomic(Space::Global)),
+        shared_load: access(What::Load(Space::Shared)),
+        shared_store: access(What::Store(Space::Shared)),
+        shared_atomic: access(What::Atomic(Space::Shared)),
+        barriers: requests(What::Barrier),
+        shuffles: requests(What::Shuffle),
+        votes: requests(What::Vote),
+        matches: requests(What::Match),
+        reduxes: requests(What::Redux),
+        other_memory: 0,
+    }
+}

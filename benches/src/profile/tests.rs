@@ -1,0 +1,119 @@
+//! The profile as a whole, and the record of an H200.
+
+use super::*;
+
+/// The record of an H200 from which the documentation speaks.
+fn record() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("records/h200/2026-11-21")
+}
+
+#[test]
+fn every_difference_between_the_simulator_and_the_record_has_a_reason() {
+    let profile = read(&record().join("profile.json")).unwrap();
+    let kernels: std::collections::HashSet<_> = profile
+        .counted
+        .iter()
+        .map(|counted| (counted.entry.clone(), counted.threads))
+        .collect();
+    for entry in Entry::ladder() {
+        for threads in [128, 256, 512, 1024] {
+            assert!(
+                kernels.contains(&(entry.name(), threads)),
+                "{}",
+                entry.name()
+            );
+        }
+    }
+    let (text, unexplained) = profile.markdown().unwrap();
+    assert_eq!(unexplained, 0, "{text}");
+    for reason in reasons::all() {
+        assert!(
+            text.contains(reason),
+            "nothing differs for this any more: {reason}"
+        );
+    }
+}
+
+#[test]
+fn the_record_is_what_ncu_printed() {
+    let profile = read(&record().join("profile.json")).unwrap();
+    let page = |name: &str| fs::read_to_string(record().join(name)).unwrap();
+    for threads in [128, 256, 512, 1024] {
+        let kept: Vec<_> = profile
+            .counted
+            .iter()
+            .filter(|counted| counted.threads == threads)
+            .collect();
+        let launched = Launched {
+            device: profile.device.clone(),
+            n: kept[0].n,
+            seed: profile.seed,
+            launches: kept
+                .iter()
+                .map(|counted| launch::Launch {
+                    entry: counted.entry.clone(),
+                    threads: counted.threads,
+                    blocks: counted.blocks,
+                })
+                .collect(),
+        };
+        let raw = page(&format!("ncu-{threads}.csv"));
+        let source = page(&format!("ncu-{threads}-sass.csv"));
+        let again = counted(&launched, &raw, &source).unwrap();
+        assert_eq!(again.len(), kept.len());
+        for (again, kept) in again.iter().zip(kept) {
+            assert_eq!(again.figures, kept.figures, "{}", kept.entry);
+            assert_eq!(again.opcodes, kept.opcodes, "{}", kept.entry);
+        }
+    }
+}
+
+#[test]
+fn what_ncu_did_not_see_as_it_was_launched_is_refused() {
+    let raw = include_str!("testdata/raw.csv");
+    let source = include_str!("testdata/source.csv");
+    let launch = |entry: &str, blocks| launch::Launch {
+        entry: entry.into(),
+        threads: 256,
+        blocks,
+    };
+    let mut launched = Launched {
+        device: "a test".into(),
+        n: 1 << 20,
+        seed: 1,
+        launches: vec![
+            launch("reduce_1_sum_i32", 4096),
+            launch("reduce_2_sum_i32", 4096),
+            launch("reduce_0_sum_f64", 4096),
+        ],
+    };
+    assert_eq!(counted(&launched, raw, source).unwrap().len(), 3);
+    launched.launches[1].blocks = 16;
+    let error = counted(&launched, raw, source).unwrap_err().to_string();
+    assert!(error.contains("4096") && error.contains("16"), "{error}");
+    launched.launches.pop();
+    let error = counted(&launched, raw, source).unwrap_err().to_string();
+    assert!(error.contains("2 kernels were launched"), "{error}");
+}
+
+#[test]
+fn another_schema_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    let text = fs::read_to_string(record().join("profile.json")).unwrap();
+    fs::write(&file, text.replace(SCHEMA, "warpfold-bench/profile/99")).unwrap();
+    let other = read(&file).unwrap_err();
+    fs::write(&file, "{}").unwrap();
+    let foreign = read(&file).unwrap_err();
+    let absent = read(&folder.path().join("none.json")).unwrap_err();
+    for (error, said) in [
+        (other, "profile/99"),
+        (foreign, "no profile"),
+        (absent, "cannot read"),
+    ] {
+        assert!(
+            error.is::<BadOption>() && error.to_string().contains(said),
+            "{error}"
+        );
+    }
+}
