@@ -14,7 +14,7 @@ use crate::stack::Pool;
 const TURN: u64 = 64;
 
 /// Rounds in which all threads of all blocks only poll, after which that is a livelock.
-const PATIENCE: u64 = 100_000;
+const PATIENCE: u64 = 20_000;
 
 thread_local! {
     /// Stacks for all launches of this thread of the host: coroutines never change it, so neither

@@ -6,11 +6,11 @@ use std::sync::PoisonError;
 
 use crate::access::Access;
 use crate::block::{Context, Memory};
-use crate::check::{Atomic, Race};
+use crate::check::{Atomic, Initialised, Race};
 use crate::count::{Event, What};
 use crate::finding::{Bug, Touch};
 use crate::lane::{Lane, Request};
-use crate::memory::Found;
+use crate::memory::{Found, is_poison};
 use crate::{Kind, Site, Space};
 
 /// Loads of one address at one place, one after another, after which a thread is taken to wait for
@@ -79,7 +79,7 @@ impl Lane {
         if options.checks.memory {
             let bug = {
                 let memory = &mut *context.memory.borrow_mut();
-                self.check_memory(memory, space, &access, operation)
+                self.check_memory(memory, space, &access, operation, address)
             };
             if let Some(bug) = bug {
                 let fatal = matches!(bug, Bug::OutOfBounds { .. });
@@ -163,6 +163,7 @@ impl Lane {
         space: Space,
         access: &Access,
         operation: Operation,
+        host: usize,
     ) -> Option<Bug> {
         let (address, size) = (access.address, access.size as usize);
         let (initialised, offset) = match space {
@@ -200,11 +201,9 @@ impl Lane {
                 }
             }
         };
-        let missing = if operation.reads() {
-            initialised.first_missing(offset, size)
-        } else {
-            None
-        };
+        let missing = (operation.reads() && initialised.first_missing(offset, size).is_some())
+            .then(|| never_written(initialised, offset, size, host))
+            .flatten();
         if operation.writes() {
             initialised.write(offset, size);
         }
@@ -241,6 +240,27 @@ impl Lane {
             self.suspend(Request::Failed);
         }
     }
+}
+
+/// The first byte of the range that nobody has written; if all have been, they are marked so. A raw
+/// pointer writes without telling, so a byte counts as written when it is no longer poison. `host`
+/// is the address of the first.
+#[cold]
+fn never_written(
+    initialised: &Initialised,
+    offset: usize,
+    size: usize,
+    host: usize,
+) -> Option<usize> {
+    let missing = (0..size).find(|i| {
+        let byte = std::ptr::with_exposed_provenance(host + i);
+        // SAFETY: the caller has found the range inside of a buffer or of shared memory.
+        initialised.first_missing(offset + i, 1).is_some() && unsafe { is_poison(byte) }
+    });
+    if missing.is_none() {
+        initialised.write(offset, size);
+    }
+    missing.map(|i| offset + i)
 }
 
 fn touch(access: &Access) -> Touch {

@@ -3,7 +3,7 @@
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
-use super::POISON;
+use super::poison;
 
 /// What dynamic shared memory is aligned to.
 pub(crate) const ALIGNMENT: usize = 128;
@@ -28,7 +28,7 @@ impl Arena {
             alloc::handle_alloc_error(layout)
         };
         // SAFETY: as many bytes as were allocated.
-        unsafe { memory.write_bytes(POISON, layout.size()) };
+        unsafe { poison(memory.as_ptr(), layout.size()) };
         Self {
             memory,
             limit,
@@ -52,7 +52,7 @@ impl Arena {
     /// For the next block: nobody has written anything. Arrays stay where they are.
     pub fn clear(&mut self) {
         // SAFETY: no more bytes than were allocated.
-        unsafe { self.memory.write_bytes(POISON, self.used) };
+        unsafe { poison(self.memory.as_ptr(), self.used) };
     }
 
     /// The array that is declared at the address `key`.
@@ -71,7 +71,7 @@ impl Arena {
                     return Err(end);
                 }
                 // SAFETY: within the memory, since `end` is.
-                unsafe { self.memory.add(offset).write_bytes(POISON, bytes) };
+                unsafe { poison(self.memory.as_ptr().add(offset), bytes) };
                 self.arrays.push((key, offset, bytes));
                 self.used = end;
                 offset
@@ -93,12 +93,6 @@ impl Arena {
     /// Bytes of all arrays.
     pub fn used(&self) -> usize {
         self.used
-    }
-
-    /// Offset of an address of shared memory.
-    pub fn offset(&self, address: usize) -> Option<usize> {
-        let offset = address.wrapping_sub(self.memory.addr().get());
-        (offset < self.limit).then_some(offset)
     }
 
     /// Offset and size of the array in which an offset lies. An array's end belongs to it too, for
@@ -130,8 +124,8 @@ mod tests {
         let first = arena.array(1, 12, 4).unwrap();
         let second = arena.array(2, 64, 16).unwrap();
         assert_eq!(arena.array(1, 12, 4), Ok(first));
-        assert_eq!(arena.offset(first.addr()), Some(100));
-        assert_eq!(arena.offset(second.addr()), Some(112));
+        assert_eq!(first.addr() - arena.start().addr(), 100);
+        assert_eq!(second.addr() - arena.start().addr(), 112);
         assert_eq!(arena.used(), 176);
         assert_eq!(arena.array_at(99), Some((0, 100)));
         assert_eq!(arena.array_at(100), Some((100, 12)));

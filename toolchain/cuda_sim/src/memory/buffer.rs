@@ -88,14 +88,21 @@ impl<T: Plain> Buffer<T> {
     ///
     /// When `elements` are not as many.
     pub fn write(&mut self, elements: &[T]) {
-        assert_eq!(elements.len(), self.len, "as many elements as the buffer has");
+        assert_eq!(
+            elements.len(),
+            self.len,
+            "as many elements as the buffer has"
+        );
         // SAFETY: the buffer has as many elements, and `&mut` says that no launch uses them.
-        unsafe { self.as_mut_ptr().copy_from_nonoverlapping(elements.as_ptr(), self.len) };
+        unsafe {
+            self.as_mut_ptr()
+                .copy_from_nonoverlapping(elements.as_ptr(), self.len)
+        };
         self.allocation.initialised.write(0, self.allocation.len());
     }
 
-    /// All elements, as `cudaMemcpy` gives them. What nobody has written is all ones, bit for bit:
-    /// NaN, -1, the greatest unsigned number.
+    /// All elements, as `cudaMemcpy` gives them. What nobody has written is NaN as a float and
+    /// 0xFFFB5DA7 as 32 bits.
     pub fn to_vec(&self) -> Vec<T> {
         // SAFETY: the buffer has that many elements, all of their bytes are set (to what
         // `Allocation::new` left there at least), and every pattern of bits is a `T`. No launch

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::POISON;
+use super::poison;
 use crate::check::Initialised;
 
 /// What `cudaMalloc` aligns to.
@@ -43,7 +43,7 @@ impl Allocation {
             alloc::handle_alloc_error(layout)
         };
         // SAFETY: the allocation has that many bytes.
-        unsafe { whole.write_bytes(POISON, layout.size()) };
+        unsafe { poison(whole.as_ptr(), layout.size()) };
         let allocation = Arc::new(Self {
             whole,
             layout,
@@ -109,7 +109,10 @@ impl Allocations {
 
     /// `last` is where the caller's last access fell: a hint, which this keeps.
     pub fn find(&self, address: usize, size: usize, last: &mut usize) -> Found<'_> {
-        let hinted = self.0.get(*last).and_then(|a| Some((a, a.offset(address)?)));
+        let hinted = self
+            .0
+            .get(*last)
+            .and_then(|a| Some((a, a.offset(address)?)));
         let found = hinted.or_else(|| {
             let after = self.0.partition_point(|a| a.whole.addr().get() <= address);
             *last = after.checked_sub(1)?;
