@@ -167,6 +167,20 @@ impl<'a, T: Element> Plan<'a, T> {
         }
     }
 
+    /// What the first pass alone leaves, for a test: a partial of each block, or the one cell.
+    /// Nothing where nothing is launched.
+    #[doc(hidden)]
+    pub fn first_outputs(&mut self) -> Result<Vec<T>, Error> {
+        self.enqueued = false;
+        match &mut self.work {
+            Work::Gpu(launches) => {
+                launches.enqueue(&self.passes[..1])?;
+                launches.download(&self.passes[..1])
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Overwrites all scratch memory, so that a test sees a partial that nobody wrote.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {

@@ -39,6 +39,17 @@ pub struct Case {
     pub seed: u64,
 }
 
+/// A launch that was right.
+#[derive(Clone, Debug)]
+pub struct Launched<T> {
+    /// What the simulator says of it.
+    pub report: Report,
+    /// The memory of the input, from [`start`](Case::start) elements before it on.
+    pub memory: Vec<T>,
+    /// A partial of each block, or the one cell.
+    pub outputs: Vec<T>,
+}
+
 /// What was wrong with a launch.
 #[derive(Debug, Error)]
 pub enum Wrong {
@@ -96,42 +107,64 @@ impl Case {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
+        macro_rules! launch {
+            ($op:ident $element:ident) => {
+                Ok(self.launch::<$element, $op>(simulator)?.report)
+            };
+        }
         match (self.entry.op, self.entry.element) {
-            ("sum", "i32") => self.launch::<i32, Sum>(simulator),
-            ("sum", "u32") => self.launch::<u32, Sum>(simulator),
-            ("sum", "i64") => self.launch::<i64, Sum>(simulator),
-            ("sum", "u64") => self.launch::<u64, Sum>(simulator),
-            ("sum", "f32") => self.launch::<f32, Sum>(simulator),
-            ("sum", "f64") => self.launch::<f64, Sum>(simulator),
-            ("min", "i32") => self.launch::<i32, Min>(simulator),
-            ("min", "f32") => self.launch::<f32, Min>(simulator),
-            ("max", "i32") => self.launch::<i32, Max>(simulator),
-            ("max", "f32") => self.launch::<f32, Max>(simulator),
+            ("sum", "i32") => launch!(Sum i32),
+            ("sum", "u32") => launch!(Sum u32),
+            ("sum", "i64") => launch!(Sum i64),
+            ("sum", "u64") => launch!(Sum u64),
+            ("sum", "f32") => launch!(Sum f32),
+            ("sum", "f64") => launch!(Sum f64),
+            ("min", "i32") => launch!(Min i32),
+            ("min", "f32") => launch!(Min f32),
+            ("max", "i32") => launch!(Max i32),
+            ("max", "f32") => launch!(Max f32),
             (op, element) => Err(Wrong::NoOracle { op, element }),
         }
     }
 
-    fn launch<T: Subject, O: Oracle<T>>(&self, simulator: Simulator) -> Result<Report, Wrong> {
-        let all = self.data.draw::<T>(self.start + self.n + MARGIN, self.seed);
-        let values = &all[self.start..][..self.n];
-        let input = Buffer::from(&all);
+    /// [`run`](Self::run), where the types are known, with what went in and came out.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong.
+    ///
+    /// # Panics
+    ///
+    /// When the entry is of another type or operator.
+    pub fn launch<T: Subject, O: Oracle<T>>(
+        &self,
+        simulator: Simulator,
+    ) -> Result<Launched<T>, Wrong> {
+        assert_eq!((self.entry.op, self.entry.element), (O::NAME, T::NAME));
+        let memory = self.data.draw::<T>(self.start + self.n + MARGIN, self.seed);
+        let values = &memory[self.start..][..self.n];
+        let input = Buffer::from(&memory);
         let output = Output::<T>::new::<O>(self);
-        let launched = self.enqueue(simulator, input.as_ptr().wrapping_add(self.start), &output);
+        let start = input.as_ptr().wrapping_add(self.start);
         let case = Box::new(*self);
-        let report = match launched {
+        let report = match self.enqueue(simulator, start, &output) {
             Ok(report) => report,
             Err(failure) => return Err(Wrong::Findings { case, failure }),
         };
-        let answered = self.judge::<T, O>(values, &output.read());
-        let unchanged = || match differs(&input.to_vec(), &all) {
-            None => Ok(()),
-            Some(i) => Err(format!("the input changed, at element {i} of its memory")),
-        };
-        match answered
+        let outputs = output.read();
+        let judged = self
+            .judge::<T, O>(values, &outputs)
             .and_then(|()| output.untouched())
-            .and_then(|()| unchanged())
-        {
-            Ok(()) => Ok(report),
+            .and_then(|()| match differs(&input.to_vec(), &memory) {
+                None => Ok(()),
+                Some(i) => Err(format!("the input changed, at element {i} of its memory")),
+            });
+        match judged {
+            Ok(()) => Ok(Launched {
+                report,
+                memory,
+                outputs,
+            }),
             Err(what) => Err(Wrong::Answer { case, what }),
         }
     }

@@ -6,6 +6,7 @@ mod errors;
 mod lab;
 mod ladder;
 mod oracle;
+mod simulator;
 mod sizes;
 mod usage;
 mod values;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         values::trials(&lab),
         errors::trials(&lab),
         usage::trials(&lab),
+        simulator::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
