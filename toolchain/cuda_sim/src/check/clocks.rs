@@ -34,7 +34,7 @@ pub(crate) struct Clocks {
     /// What each thread has seen published, and may yet acquire; empty until there is any.
     pending: Vec<Pending>,
     /// What each thread's next atomic write publishes; empty until there is a fence.
-    fenced: Vec<Fenced>,
+    fenced: Vec<Option<Box<Fenced>>>,
     /// Dies with the block.
     alive: Arc<()>,
 }
@@ -175,8 +175,8 @@ impl Clocks {
         };
         self.clocks[thread as usize] = next;
         self.latest = self.latest.max(next);
-        self.fenced.resize(self.clocks.len(), Fenced::default());
-        let fenced = &mut self.fenced[thread as usize];
+        self.fenced.resize(self.clocks.len(), None);
+        let fenced = self.fenced[thread as usize].get_or_insert_default();
         if scope != Scope::Block {
             fenced.wide = Some(snapshot.clone());
         }
@@ -197,7 +197,7 @@ impl Clocks {
 
     /// What `thread` knew at its last fences.
     pub(super) fn fenced(&self, thread: u32) -> Option<&Fenced> {
-        self.fenced.get(thread as usize)
+        self.fenced.get(thread as usize)?.as_deref()
     }
 
     #[inline]

@@ -41,7 +41,7 @@ impl Slot {
             block,
             time,
             lanes: 1 << (thread % 32),
-            label: site << SITE | access.size.trailing_zeros() << SIZE | does | thread / 32,
+            label: (site << SITE) | (access.size.trailing_zeros() << SIZE) | does | (thread / 32),
         }
     }
 
@@ -99,7 +99,7 @@ impl Slot {
 
     /// The access, one of whose bytes is at `address`.
     pub fn access(&self, kind: Kind, address: usize) -> Access {
-        let size = 1 << (self.label >> SIZE & ((1 << SIZE_BITS) - 1));
+        let size = 1 << ((self.label >> SIZE) & ((1 << SIZE_BITS) - 1));
         Access {
             site: Site::from_id(self.label >> SITE),
             kind,

@@ -1,5 +1,6 @@
 //! What an access costs: `cargo test --release -p cuda_sim -- --ignored --nocapture nanoseconds`.
 
+use std::iter::repeat_with;
 use std::time::Instant;
 
 use super::*;
@@ -11,15 +12,19 @@ fn measure(
     phases: usize,
     mut phase: impl FnMut(&mut Shadow, &Clocks, usize) -> usize,
 ) {
-    let mut clocks = Clocks::new(0, 256);
-    let mut memory = Shadow::new(space);
-    let mut accesses = 0;
-    let start = Instant::now();
-    for number in 0..phases {
-        accesses += phase(&mut memory, &clocks, number);
-        clocks.barrier();
-    }
-    let ns = start.elapsed().as_nanos() as f64 / accesses as f64;
+    // The best of some: others use the machine too.
+    let once = || {
+        let mut clocks = Clocks::new(0, 256);
+        let mut memory = Shadow::new(space);
+        let mut accesses = 0;
+        let start = Instant::now();
+        for number in 0..phases {
+            accesses += phase(&mut memory, &clocks, number);
+            clocks.barrier();
+        }
+        start.elapsed().as_nanos() as f64 / accesses as f64
+    };
+    let ns = repeat_with(once).take(20).fold(f64::INFINITY, f64::min);
     println!("{name:<45} {space:?}: {ns:.1} ns");
 }
 
@@ -37,19 +42,19 @@ fn nanoseconds() {
                 256
             }
         };
-        measure("store of an own word", space, 20_000, own(Kind::Store));
-        measure("load of an own word", space, 20_000, own(Kind::Load));
-        measure("load and store of an own word", space, 20_000, |m, c, p| {
+        measure("store of an own word", space, 1_000, own(Kind::Store));
+        measure("load of an own word", space, 1_000, own(Kind::Load));
+        measure("load and store of an own word", space, 1_000, |m, c, p| {
             own(Kind::Load)(m, c, p) + own(Kind::Store)(m, c, p)
         });
-        measure("load of one word by all", space, 20_000, |m, c, _| {
+        measure("load of one word by all", space, 1_000, |m, c, _| {
             let access = access(Kind::Load, 0x4000, 4);
             for thread in 0..256 {
                 assert!(m.plain(c, thread, &access).is_none());
             }
             256
         });
-        measure("load of one word by each warp", space, 20_000, |m, c, _| {
+        measure("load of one word by each warp", space, 1_000, |m, c, _| {
             let mut access = access(Kind::Load, 0, 4);
             for thread in 0..256 {
                 access.address = 0x4000 + thread as usize / 32 * 4;
@@ -57,7 +62,7 @@ fn nanoseconds() {
             }
             256
         });
-        measure("a byte each", space, 20_000, |m, c, _| {
+        measure("a byte each", space, 1_000, |m, c, _| {
             let mut access = access(Kind::Store, 0, 1);
             for thread in 0..256 {
                 access.address = 0x4000 + thread;
