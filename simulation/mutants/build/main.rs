@@ -1,0 +1,164 @@
+//! Makes a copy of the kernels for every seeded bug, with the bug in it, and one without. All of
+//! them become modules of the package, so that one compilation builds them all.
+
+mod copy;
+mod table;
+
+use copy::Tree;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use table::{Mutant, SOURCES, Source, TEXTBOOK};
+
+fn main() {
+    let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let kernels = package.join("../../kernels-gpu/src");
+    let textbook = package.join("src");
+    println!("cargo::rerun-if-changed=build");
+    println!(
+        "cargo::rerun-if-changed={}",
+        textbook.join(TEXTBOOK).display()
+    );
+    println!("cargo::rerun-if-changed={}", kernels.display());
+
+    let copies = out.join("copies");
+    // Copies of mutants that are no more.
+    let _ = fs::remove_dir_all(&copies);
+    let kernels = Tree::read(&kernels);
+    let mut generated = Generated::default();
+    for source in SOURCES {
+        generated.control(source, &kernels, &textbook, &copies);
+        for mutant in source.mutants {
+            generated.mutant(source, mutant, &kernels, &textbook, &copies);
+        }
+    }
+    write(&out.join("mutants.rs"), &generated.finish());
+}
+
+/// The package's generated source: the copies as modules, and the table of what they are.
+#[derive(Default)]
+struct Generated {
+    modules: String,
+    mutants: String,
+    controls: String,
+    stale: String,
+}
+
+impl Generated {
+    /// The unchanged kernels of a file. Those of `kernels-gpu` have one copy for all files.
+    fn control(&mut self, source: &Source, kernels: &Tree, textbook: &Path, copies: &Path) {
+        let programs = if source.path.starts_with(TEXTBOOK) {
+            let module = format!("control_{}", stem(source.path));
+            let text = read(&textbook.join(source.path));
+            self.textbook(&module, &text, source, copies)
+        } else {
+            if !self.modules.contains("mod control;") {
+                self.tree("control", kernels, copies);
+            }
+            entries("control", source.kernels)
+        };
+        let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
+    }
+
+    /// A copy with a bug; or, where the text to be replaced is not what it was, a note of that.
+    fn mutant(
+        &mut self,
+        source: &Source,
+        mutant: &Mutant,
+        kernels: &Tree,
+        textbook: &Path,
+        copies: &Path,
+    ) {
+        let id = format!("{}/{}", stem(source.path), mutant.name);
+        let module = id.replace('/', "__");
+        let is_textbook = source.path.starts_with(TEXTBOOK);
+        let text = if is_textbook {
+            read(&textbook.join(source.path))
+        } else {
+            kernels.file(source.path).to_owned()
+        };
+        let text = match copy::replaced(&text, mutant) {
+            Ok(text) => text,
+            Err(why) => {
+                let _ = writeln!(self.stale, "({id:?}, {why:?}),");
+                return;
+            }
+        };
+        let programs = if is_textbook {
+            self.textbook(&module, &text, source, copies)
+        } else {
+            self.tree(&module, &kernels.with(source.path, text), copies);
+            entries(&module, mutant.kernels.unwrap_or(source.kernels))
+        };
+        let _ = writeln!(
+            self.mutants,
+            "Mutant {{ id: {id:?}, breaks: {:?}, known_miss: {:?}, programs: {programs} }},",
+            mutant.breaks, mutant.known_miss,
+        );
+    }
+
+    fn tree(&mut self, module: &str, tree: &Tree, copies: &Path) {
+        let root = tree.write(&copies.join(module), &format!("crate::copies::{module}::"));
+        self.module(module, &root);
+    }
+
+    fn textbook(&mut self, module: &str, text: &str, source: &Source, copies: &Path) -> String {
+        let file = copies.join(format!("{module}.rs"));
+        write(&file, text);
+        self.module(module, &file);
+        let name = stem(source.path);
+        format!("Programs::Textbook({name:?}, copies::{module}::kernel)")
+    }
+
+    fn module(&mut self, module: &str, file: &Path) {
+        let _ = writeln!(self.modules, "#[path = {file:?}] pub mod {module};");
+    }
+
+    fn finish(self) -> String {
+        let Self {
+            modules,
+            mutants,
+            controls,
+            stale,
+        } = self;
+        format!(
+            "#[allow(warnings, clippy::all)]\nmod copies {{\n{modules}}}\n\
+             /// The kernels with a bug each.\n\
+             pub static MUTANTS: &[Mutant] = &[\n{mutants}];\n\
+             /// The kernels as they are, by their files.\n\
+             pub static CONTROLS: &[(&str, Programs)] = &[\n{controls}];\n\
+             /// Mutants whose text is not in the source any more, and what was sought.\n\
+             pub static STALE: &[(&str, &str)] = &[\n{stale}];\n"
+        )
+    }
+}
+
+/// The entries of a copy that run the code.
+fn entries(module: &str, kernels: &[&str]) -> String {
+    let mut text = String::from("Programs::Entries(&[");
+    for kernel in kernels {
+        for (op, element) in copy::ELEMENTS {
+            let name = format!("{kernel}_{}_{element}", op.to_lowercase());
+            let _ = write!(text, "entry!({module}, {name:?}), ");
+        }
+    }
+    text + "])"
+}
+
+/// `harris/reduce_0.rs`: `reduce_0`.
+fn stem(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.strip_suffix(".rs").unwrap_or(file)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) {
+    let folder = path.parent().expect("a file lies in a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}

@@ -1,0 +1,106 @@
+//! The seeded bugs, one file of them per file of kernels.
+
+mod ceiling;
+mod memory;
+mod naive;
+mod operators;
+mod reduce_0;
+mod reduce_1;
+mod reduce_2;
+mod reduce_3;
+mod reduce_4;
+mod reduce_5;
+mod shared_memory;
+mod textbook;
+mod warp;
+
+/// A file of kernels and the bugs seeded into it.
+pub struct Source {
+    /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` when it is a
+    /// [`TEXTBOOK`].
+    pub path: &'static str,
+    /// The kernels that run the file's code, by the names in the table of entries.
+    pub kernels: &'static [&'static str],
+    pub mutants: &'static [Mutant],
+}
+
+/// The folder of the kernels that stand for what `kernels-gpu` has not: fences, flags, reuse.
+pub const TEXTBOOK: &str = "textbook/";
+
+/// A seeded bug: the file with one piece of its text replaced.
+pub struct Mutant {
+    pub name: &'static str,
+    /// What is wrong, in a line.
+    pub breaks: &'static str,
+    /// The text, which stands in the file exactly `occurrences` times.
+    pub find: &'static str,
+    pub occurrences: usize,
+    /// Which of them is replaced, from 1 on.
+    pub occurrence: usize,
+    pub replace: &'static str,
+    /// Where not all of the file's kernels run the changed text: those that do.
+    pub kernels: Option<&'static [&'static str]>,
+    /// Why nothing finds it.
+    pub known_miss: Option<&'static str>,
+}
+
+/// A bug in the only place where the file says `find`.
+const fn mutant(
+    name: &'static str,
+    breaks: &'static str,
+    find: &'static str,
+    replace: &'static str,
+) -> Mutant {
+    Mutant {
+        name,
+        breaks,
+        find,
+        occurrences: 1,
+        occurrence: 1,
+        replace,
+        kernels: None,
+        known_miss: None,
+    }
+}
+
+impl Mutant {
+    /// The file says it so many times; the bug is in this one, counted from 1.
+    const fn nth(mut self, occurrence: usize, occurrences: usize) -> Self {
+        self.occurrence = occurrence;
+        self.occurrences = occurrences;
+        self
+    }
+
+    /// Only these kernels run it.
+    const fn on(mut self, kernels: &'static [&'static str]) -> Self {
+        self.kernels = Some(kernels);
+        self
+    }
+
+    /// Nothing finds it, for this reason.
+    const fn missed(mut self, reason: &'static str) -> Self {
+        self.known_miss = Some(reason);
+        self
+    }
+}
+
+pub const SOURCES: &[Source] = &[
+    naive::SOURCE,
+    shared_memory::SOURCE,
+    reduce_0::SOURCE,
+    reduce_1::SOURCE,
+    reduce_2::SOURCE,
+    reduce_3::SOURCE,
+    reduce_4::SOURCE,
+    reduce_5::SOURCE,
+    ceiling::SOURCE,
+    warp::SOURCE,
+    operators::SUM,
+    operators::EXTREMUM,
+    memory::SOURCE,
+    textbook::LAST_BLOCK,
+    textbook::LAST_WARP,
+    textbook::MAXIMA,
+    textbook::STENCIL,
+    textbook::SCAN,
+];

@@ -1,0 +1,97 @@
+//! `reduce_2`.
+
+use super::{Mutant, Source, mutant};
+
+pub const SOURCE: Source = Source {
+    path: "harris/reduce_2.rs",
+    kernels: &["reduce_2"],
+    mutants: MUTANTS,
+};
+
+const MUTANTS: &[Mutant] = &[
+    mutant(
+        "no_barrier_after_load",
+        "the tree begins before the elements are there",
+        "    scratch.set(tid, loaded);
+    sync_threads();
+",
+        "    scratch.set(tid, loaded);
+",
+    ),
+    mutant(
+        "no_barrier_in_tree",
+        "a step reads what the one before is still writing",
+        "        // The next step reads what this one wrote.
+        sync_threads();
+",
+        "",
+    ),
+    mutant(
+        "no_barrier_in_last_warp",
+        "the last warp is taken to run in lock step",
+        "        // The next step reads what this one wrote.
+        sync_threads();
+",
+        "        if s > 32 { sync_threads(); }
+",
+    ),
+    mutant(
+        "barrier_of_warp_in_tree",
+        "a warp's barrier where the block's belongs",
+        "        // The next step reads what this one wrote.
+        sync_threads();
+",
+        "        unsafe { cuda_std::warp::sync_warp(u32::MAX) };
+",
+    ),
+    mutant(
+        "bound_includes_the_end",
+        "`<=` for `<`: one thread too many adds",
+        "if tid < s {",
+        "if tid <= s {",
+    ),
+    mutant(
+        "last_step_left_out",
+        "the loop ends before s = 1",
+        "while s > 0 {",
+        "while s > 1 {",
+    ),
+    mutant(
+        "first_step_left_out",
+        "the upper half is never added",
+        "let mut s = threads / 2;",
+        "let mut s = threads / 4;",
+    ),
+    mutant(
+        "first_step_too_wide",
+        "the first step adds elements behind the scratch",
+        "let mut s = threads / 2;",
+        "let mut s = threads;",
+    ),
+    mutant(
+        "offset_one_less",
+        "the element before the right one is added",
+        "scratch.get(tid + s)",
+        "scratch.get(tid + s - 1)",
+    ),
+    mutant(
+        "tail_counts_the_last_again",
+        "threads past the end bring the last element, not the identity",
+        "        O::IDENTITY
+    };",
+        "        input.get(input.len().saturating_sub(1))
+    };",
+    ),
+    mutant(
+        "result_first_of_all",
+        "every block's partial goes to output[0]",
+        "output.set(block_idx_x() as usize,",
+        "output.set(0,",
+    ),
+    mutant(
+        "result_one_further",
+        "every block's partial goes to the next block's place",
+        "output.set(block_idx_x() as usize,",
+        "output.set(block_idx_x() as usize + 1,",
+    ),
+];

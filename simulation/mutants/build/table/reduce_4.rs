@@ -1,0 +1,91 @@
+//! `reduce_4`, `reduce_4_redux`, and the fold to one warp, which `reduce_5` has too.
+
+use super::{Mutant, Source, mutant};
+
+pub const SOURCE: Source = Source {
+    path: "harris/reduce_4.rs",
+    kernels: &["reduce_4"],
+    mutants: MUTANTS,
+};
+
+const MUTANTS: &[Mutant] = &[
+    mutant(
+        "no_barrier_after_load",
+        "the tree begins before the elements are there",
+        "    scratch.set(tid, value);
+    sync_threads();
+",
+        "    scratch.set(tid, value);
+",
+    )
+    .on(&["reduce_4", "reduce_5"]),
+    mutant(
+        "no_barrier_in_tree",
+        "a step reads what the one before is still writing",
+        "        // The next step reads what this one wrote.
+        sync_threads();
+",
+        "",
+    )
+    .on(&["reduce_4_redux", "reduce_5_x2"]),
+    mutant(
+        "two_warps_left",
+        "`>` for `>=`: the second warp's values are lost",
+        "while s >= WARP_SIZE {",
+        "while s > WARP_SIZE {",
+    ),
+    mutant(
+        "fold_from_block",
+        "the first step adds elements behind the scratch",
+        "unsafe { block_threads() } / 2;",
+        "unsafe { block_threads() };",
+    ),
+    mutant(
+        "half_a_warp_shuffles",
+        "16 lanes come to a shuffle of 32",
+        "if tid < WARP_SIZE {",
+        "if tid < WARP_SIZE / 2 {",
+    )
+    .nth(1, 2),
+    mutant(
+        "lane_of_next_warp_shuffles",
+        "`<=` for `<`: lane 0 of the second warp comes to a shuffle of 32",
+        "if tid < WARP_SIZE {",
+        "if tid <= WARP_SIZE {",
+    )
+    .nth(2, 2)
+    .on(&["reduce_4_redux"]),
+    mutant(
+        "lane_for_warp",
+        "lane 0 of each warp goes on, not all lanes of warp 0",
+        "if tid < WARP_SIZE {",
+        "if tid % WARP_SIZE == 0 {",
+    )
+    .nth(1, 2),
+    mutant(
+        "result_of_last_lane",
+        "lane 31 writes, but lane 0 holds the result",
+        "if tid == 0 {",
+        "if tid == WARP_SIZE - 1 {",
+    )
+    .nth(1, 2),
+    mutant(
+        "result_before_warp_is_reduced",
+        "thread 0 writes its own value",
+        "output.set(block_idx_x() as usize, partial);",
+        "output.set(block_idx_x() as usize, value);",
+    )
+    .nth(1, 2),
+    mutant(
+        "first_bound_includes_the_end",
+        "`<=` for `<`: a thread reads past the end",
+        "if i < input.len() {",
+        "if i <= input.len() {",
+    ),
+    mutant(
+        "second_next_thread",
+        "the second element is the next thread's first",
+        "let second = (block_idx_x() + grid_dim_x()) as usize * threads + tid;",
+        "let second = i + 1;",
+    ),
+];

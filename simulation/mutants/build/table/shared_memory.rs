@@ -1,0 +1,108 @@
+//! `reduce_shared_memory`.
+
+use super::{Mutant, Source, mutant};
+
+pub const SOURCE: Source = Source {
+    path: "harris/shared_memory.rs",
+    kernels: &["reduce_shared_memory"],
+    mutants: MUTANTS,
+};
+
+const MUTANTS: &[Mutant] = &[
+    mutant(
+        "no_barrier_after_identity",
+        "threads add before the cell holds the identity",
+        "    // No thread may add before the cell holds the identity.
+    sync_threads();
+",
+        "",
+    ),
+    mutant(
+        "no_barrier_before_result",
+        "thread 0 takes the aggregate before all have added",
+        "    // The block's aggregate is complete when its last thread has added.
+    sync_threads();
+",
+        "",
+    ),
+    mutant(
+        "barrier_of_loaders",
+        "threads past the end do not come to the second barrier",
+        "    // The block's aggregate is complete when its last thread has added.
+    sync_threads();
+",
+        "    if i < input.len() {
+        sync_threads();
+    }
+",
+    ),
+    mutant(
+        "barrier_of_warp",
+        "a warp's barrier where the block's belongs",
+        "    // The block's aggregate is complete when its last thread has added.
+    sync_threads();
+",
+        "    unsafe { cuda_std::warp::sync_warp(u32::MAX) };
+",
+    ),
+    mutant(
+        "no_identity",
+        "the cell of shared memory is never set",
+        "    if tid == 0 {
+        scratch.set(0, O::IDENTITY);
+    }
+",
+        "",
+    ),
+    mutant(
+        "identity_by_warp_1",
+        "a block of one warp has nobody who sets the cell",
+        "    if tid == 0 {
+        scratch.set(",
+        "    if tid == 32 {
+        scratch.set(",
+    ),
+    mutant(
+        "identity_set_late",
+        "the cell is set behind the barrier, not before it",
+        "    if tid == 0 {
+        scratch.set(0, O::IDENTITY);
+    }
+    // No thread may add before the cell holds the identity.
+    sync_threads();
+",
+        "    sync_threads();
+    if tid == 0 {
+        scratch.set(0, O::IDENTITY);
+    }
+",
+    ),
+    mutant(
+        "not_atomic_in_block",
+        "load, combine, store of the shared cell",
+        "scratch.combine_atomic::<O>(0, loaded);",
+        "scratch.set(0, O::combine(scratch.get(0), loaded));",
+    ),
+    mutant(
+        "not_atomic_in_grid",
+        "blocks update the output without the atomic",
+        "output.combine_atomic::<O>(0, scratch.get(0));",
+        "output.set(0, O::combine(output.get(0), scratch.get(0)));",
+    ),
+    mutant(
+        "counted_by_warp",
+        "a whole warp adds the aggregate: counted 32 times",
+        "    if tid == 0 {
+        output.",
+        "    if tid < 32 {
+        output.",
+    ),
+    mutant(
+        "counted_by_nobody",
+        "the thread that adds the aggregate does not exist",
+        "    if tid == 0 {
+        output.",
+        "    if tid == block_dim_x() {
+        output.",
+    ),
+];

@@ -1,0 +1,349 @@
+//! The textbook kernels: fences, flags, reuse, `sync_warp`.
+
+use super::{Mutant, Source, mutant};
+
+const fn source(path: &'static str, mutants: &'static [Mutant]) -> Source {
+    Source {
+        path,
+        kernels: &[],
+        mutants,
+    }
+}
+
+pub const LAST_BLOCK: Source = source(
+    "textbook/last_block.rs",
+    &[
+        mutant(
+            "no_release_fence",
+            "the count may be seen before the partial",
+            "        // Whoever sees the count sees the partial.
+        device_fence();
+",
+            "",
+        ),
+        mutant(
+            "release_fence_late",
+            "the fence stands behind the count",
+            "        device_fence();
+        let before = counters[0].fetch_add(1, Relaxed);
+",
+            "        let before = counters[0].fetch_add(1, Relaxed);
+        device_fence();
+",
+        ),
+        mutant(
+            "release_fence_of_block",
+            "the fence orders for the own block only",
+            "        // Whoever sees the count sees the partial.
+        device_fence();
+",
+            "        cuda_std::thread::block_fence();
+",
+        ),
+        mutant(
+            "no_acquire_fence",
+            "partials may be read before the count was seen",
+            "        // Whoever has seen all counts sees all partials.
+        device_fence();
+",
+            "",
+        ),
+        mutant(
+            "count_of_block_scope",
+            "the counter is atomic for the own block only",
+            "counters[0].fetch_add(1, Relaxed);",
+            "unsafe {
+            cuda_std::atomic::mid::atomic_fetch_add_u32_block(
+                (&raw const counters[0]).cast_mut().cast(), Relaxed, 1)
+        };",
+        ),
+        mutant(
+            "count_not_atomic",
+            "load, add, store: two blocks may count as one",
+            "counters[0].fetch_add(1, Relaxed);",
+            "counters[0].load(Relaxed);
+        counters[0].store(before + 1, Relaxed);",
+        ),
+        mutant(
+            "counted_by_warp",
+            "a block counts 32 times",
+            "    if tid == 0 {
+        output.set(1 + block",
+            "    if tid < 32 {
+        output.set(1 + block",
+        ),
+        mutant(
+            "counted_one_more",
+            "nobody is the last",
+            "(before + 1 == blocks).into()",
+            "(before == blocks).into()",
+        ),
+        mutant(
+            "no_barrier_after_flag",
+            "threads ask whether the block is the last before thread 0 knows",
+            "    sync_threads();
+    if scratch.get(threads) == 0 {
+",
+            "    if scratch.get(threads) == 0 {
+",
+        ),
+        mutant(
+            "own_partial_left_out",
+            "the last block adds all partials but one",
+            "while b < blocks {",
+            "while b + 1 < blocks {",
+        ),
+    ],
+);
+
+pub const LAST_WARP: Source = source(
+    "textbook/last_warp.rs",
+    &[
+        mutant(
+            "no_sync_before_write",
+            "a lane writes what another has still to read",
+            "            // All have read before one writes.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+",
+            "",
+        ),
+        mutant(
+            "no_sync_after_write",
+            "a lane reads what another has still to write",
+            "            // All have written before one reads.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+",
+            "",
+        ),
+        mutant(
+            "sync_of_half_a_warp",
+            "the mask names lanes 0 to 15",
+            "            // All have written before one reads.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+",
+            "            unsafe { sync_warp(0xFFFF) };
+",
+        ),
+        mutant(
+            "sync_of_halves",
+            "each half waits for itself, and reads from the other",
+            "            // All have written before one reads.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+",
+            "            unsafe { sync_warp(0xFFFF << (tid & 16)) };
+",
+        ),
+        mutant(
+            "shuffle_for_sync",
+            "a shuffle lets lanes meet, but orders no memory",
+            "            // All have written before one reads.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+",
+            "            unsafe { cuda_std::warp::warp_shuffle_down(u32::MAX, sum, 1, 32) };
+",
+        ),
+        mutant(
+            "adders_alone",
+            "lanes out of work leave, and are waited for",
+            "            s /= 2;
+        }
+        if tid == 0 {",
+            "            s /= 2;
+            if tid >= s { break; }
+        }
+        if tid == 0 {",
+        ),
+        mutant(
+            "no_barrier_in_tree",
+            "a step reads what the one before is still writing",
+            "        sync_threads();
+        s /= 2;
+",
+            "        s /= 2;
+",
+        ),
+        mutant(
+            "tree_ends_early",
+            "128 values are left, the last warp adds 64 of them",
+            "while s > 32 {",
+            "while s > 64 {",
+        ),
+    ],
+);
+
+pub const MAXIMA: Source = source(
+    "textbook/maxima.rs",
+    &[
+        mutant(
+            "scratch_reused",
+            "the second tree's values overwrite the largest before all have read it",
+            "    // Everyone has the largest before the scratch is used again.
+    sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "identity_0",
+            "threads past the end bring 0 to the maximum",
+            "value.unwrap_or(i32::MIN)",
+            "value.unwrap_or(0)",
+        ),
+        mutant(
+            "no_barrier_before_read",
+            "everyone reads the result while the last step writes it",
+            "        // For the next step, or for everyone's read of the result.
+        sync_threads();
+",
+            "        if s > 1 { sync_threads(); }
+",
+        ),
+        mutant(
+            "tail_counted",
+            "threads past the end count too",
+            "(value == Some(largest)).into()",
+            "value.is_none_or(|v| v == largest).into()",
+        ),
+    ],
+);
+
+pub const STENCIL: Source = source(
+    "textbook/stencil.rs",
+    &[
+        mutant(
+            "no_right_halo",
+            "the tile's last element is never written",
+            "    if tid == threads - 1 {
+        tile.set(1 + threads, element(i + 1));
+    }
+",
+            "",
+        ),
+        mutant(
+            "left_halo_of_first_block",
+            "only the first block writes the tile's first element",
+            "    if tid == 0 {
+        tile.set(0, if i > 0 { element(i - 1) } else { 0 });",
+            "    if i == 0 {
+        tile.set(0, 0);",
+        ),
+        mutant(
+            "halo_of_wrong_element",
+            "the right halo is the block's own last element",
+            "element(i + 1));",
+            "element(i));",
+        ),
+        mutant(
+            "no_barrier",
+            "neighbours are read before they are there",
+            "    sync_threads();
+
+",
+            "",
+        ),
+        mutant(
+            "tail_leaves_early",
+            "threads past the end return before the barrier",
+            "    // tile[1 + t] is",
+            "    if i >= input.len() { return; }
+    // tile[1 + t] is",
+        ),
+        mutant(
+            "tile_one_further",
+            "elements stand one place too far in the tile",
+            "tile.set(1 + tid, element(i));",
+            "tile.set(2 + tid, element(i));",
+        ),
+        mutant(
+            "element_bound_includes_the_end",
+            "`<=` for `<`: the right neighbour of the last is read",
+            "let element = |i: usize| if i < input.len()",
+            "let element = |i: usize| if i <= input.len()",
+        ),
+        mutant(
+            "in_place",
+            "results go to the tile's source, which other blocks still read",
+            "output.set(i, left",
+            "input.set(i, left",
+        ),
+    ],
+);
+
+pub const SCAN: Source = source(
+    "textbook/scan.rs",
+    &[
+        mutant(
+            "flag_relaxed",
+            "the flag may be seen before the sums",
+            "store(1, Release)",
+            "store(1, Relaxed)",
+        ),
+        mutant(
+            "wait_relaxed",
+            "the sum may be read before the flag",
+            "load(Acquire)",
+            "load(Relaxed)",
+        ),
+        mutant(
+            "flag_before_sums",
+            "thread 0 sets the flag when its own sum is there",
+            "    // All of the block's sums are there before the flag says so.
+    sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "waits_for_itself",
+            "the block waits for its own flag",
+            "while counters[block].load",
+            "while counters[1 + block].load",
+        ),
+        mutant(
+            "does_not_wait",
+            "the sum before is read whether it is there or not",
+            "            while counters[block].load(Acquire) == 0 {}
+",
+            "",
+        ),
+        mutant(
+            "number_in_grid",
+            "a block may wait for one that has not begun, and never will",
+            "counters[0].fetch_add(1, Relaxed) as i32",
+            "cuda_std::thread::block_idx_x() as i32",
+        ),
+        mutant(
+            "ticket_without_barrier",
+            "threads read the block's number before thread 0 has it",
+            "    sync_threads();
+    let block",
+            "    let block",
+        ),
+        mutant(
+            "scan_without_barrier_after_write",
+            "a thread reads what another has still to write",
+            "        scratch.set(tid, sum);
+        sync_threads();
+",
+            "        scratch.set(tid, sum);
+",
+        ),
+        mutant(
+            "scan_without_barrier_after_read",
+            "a thread writes what another has still to read",
+            "        // All have read before one writes.
+        sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "scan_of_distance",
+            "the distance grows by 1, it does not double",
+            "distance *= 2;",
+            "distance += 1;",
+        ),
+    ],
+);

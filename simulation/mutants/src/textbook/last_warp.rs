@@ -1,0 +1,50 @@
+//! A sum per block whose last 32 values are added in shared memory by one warp, as was done with
+//! `volatile` before lanes of a warp could run apart, and with `sync_warp` since.
+
+use cuda_std::atomic::AtomicU32;
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
+use cuda_std::warp::sync_warp;
+use kernels_gpu::mem::{Global, Shared};
+
+/// `output[block]` becomes the sum of the block's elements. No counters.
+///
+/// # Safety
+///
+/// As [`Textbook`](super::Textbook).
+pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, _counters: &[AtomicU32]) {
+    // SAFETY: the launch provides `threads + 2` elements.
+    let scratch = unsafe { Shared::<i32>::dynamic() };
+    let (tid, threads) = (thread_idx_x(), block_dim_x());
+    let i = block_idx_x() as usize * threads as usize + tid as usize;
+
+    scratch.set(tid, if i < input.len() { input.get(i) } else { 0 });
+    sync_threads();
+
+    let mut s = threads / 2;
+    while s > 32 {
+        if tid < s {
+            scratch.set(tid, scratch.get(tid).wrapping_add(scratch.get(tid + s)));
+        }
+        sync_threads();
+        s /= 2;
+    }
+
+    // 64 values are left.
+    if tid < 32 {
+        let mut sum = scratch.get(tid);
+        while s > 0 {
+            sum = sum.wrapping_add(scratch.get(tid + s));
+            // All have read before one writes.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+            scratch.set(tid, sum);
+            // All have written before one reads.
+            // SAFETY: all lanes of the first warp are here.
+            unsafe { sync_warp(u32::MAX) };
+            s /= 2;
+        }
+        if tid == 0 {
+            output.set(block_idx_x() as usize, sum);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Blocks of a grid with more than 2^32 threads: there an index of 32 bits begins again at 0.
+//!
+//! Such a grid runs in hours, two of its blocks in no time: the first, and one behind the last
+//! element, which has nothing to bring.
+
+use cuda_sim::{Buffer, Schedule};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::needs::ResultIn;
+
+use crate::attempt::{Attempt, Mode};
+
+const THREADS: u32 = 1024;
+
+/// The block whose first thread is number 2^32.
+const FAR: u32 = 1 << 22;
+
+/// More than one block brings, unless it brings vectors.
+const N: usize = 3000;
+
+/// Launches the entries until one fails. Without checks there is nothing to launch: nobody tests
+/// this on a device.
+pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
+    if mode == Mode::AnswersAlone {
+        return Attempt::Fine;
+    }
+    entries
+        .iter()
+        .filter(|entry| (entry.op, entry.element) == ("sum", "i32"))
+        .flat_map(|entry| [0, FAR].map(|block| launch(entry, block, mode)))
+        .find(|attempt| matches!(attempt, Attempt::Failed { .. }))
+        .unwrap_or(Attempt::Fine)
+}
+
+/// Launches one block of a sum.
+fn launch(entry: &Entry, block: u32, mode: Mode) -> Attempt {
+    let blocks = FAR + 1;
+    let values: Vec<i32> = (1..=N as i32).collect();
+    let input = Buffer::from(&values);
+    let mut output = Buffer::<i32>::uninitialised(entry.needs.outputs(blocks));
+    let cell = match entry.needs.result {
+        ResultIn::Partials => block as usize,
+        ResultIn::OneCell => {
+            output.write(&[0]);
+            0
+        }
+    };
+    let text = format!(
+        "{}, block {block} of {blocks} of {THREADS} threads",
+        entry.name
+    );
+    let launched = mode
+        .simulator(Schedule::Forward)
+        .kernel(entry.name)
+        .grid(blocks)
+        .block(THREADS)
+        .only_blocks(block..block + 1)
+        .dynamic_shared_memory(entry.needs.shared_bytes(THREADS, size_of::<i32>()))
+        // SAFETY: both arrays are there, of the entry's element type, and the launch is as the
+        // kernel's `Needs` say.
+        .run(|| unsafe {
+            let output_start = output.as_mut_ptr().cast();
+            (entry.function)(input.as_ptr().cast(), N, output_start, output.len());
+        });
+    if let Err(failure) = launched {
+        return mode.failed(&text, &failure);
+    }
+    let share = match block {
+        0 => &values[..N.min(THREADS as usize * entry.load_elements())],
+        _ => &[],
+    };
+    let (got, expected) = (output.to_vec()[cell], share.iter().sum::<i32>());
+    if got == expected {
+        Attempt::Fine
+    } else {
+        Attempt::wrong(format!("{text}\n{got} instead of {expected}"))
+    }
+}

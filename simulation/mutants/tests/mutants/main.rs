@@ -1,0 +1,86 @@
+//! Every seeded bug is found, or listed as one that is not, with the reason.
+//!
+//! Prints what found each. A bug that is found although it is listed as a miss is an error too, and
+//! so is a finding in the kernels as they are.
+
+mod attempt;
+mod entries;
+mod far;
+mod tally;
+mod textbook;
+
+use std::process::ExitCode;
+
+use kernels_mutants::{CONTROLS, MUTANTS, Mutant, Programs, STALE};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use attempt::{Attempt, Mode, Verdict};
+use tally::Tally;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![
+        Trial::test("every mutant's text is in the source", stale),
+        Trial::test("at most one mutant in twenty is a known miss", few_misses),
+    ];
+    trials.extend(
+        CONTROLS
+            .iter()
+            .map(|(file, programs)| Trial::test(format!("control: {file}"), || right(*programs))),
+    );
+    trials.extend(
+        MUTANTS
+            .iter()
+            .map(|mutant| Trial::test(mutant.id, || found(mutant))),
+    );
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    print!("{}", Tally::take());
+    conclusion.exit_code()
+}
+
+fn stale() -> Result<(), Failed> {
+    if STALE.is_empty() {
+        return Ok(());
+    }
+    let lines = STALE.iter().map(|(id, why)| format!("{id}: {why}"));
+    Err(lines.collect::<Vec<_>>().join("\n").into())
+}
+
+fn few_misses() -> Result<(), Failed> {
+    let known = MUTANTS.iter().filter(|m| m.known_miss.is_some()).count();
+    if known * 20 <= MUTANTS.len() {
+        Ok(())
+    } else {
+        Err(format!("{known} of {}", MUTANTS.len()).into())
+    }
+}
+
+/// Nothing is found in kernels without a seeded bug.
+fn right(programs: Programs) -> Result<(), Failed> {
+    match search(programs, Mode::Checks) {
+        Attempt::Fine => Ok(()),
+        Attempt::Failed { verdict, text } => Err(format!("{verdict}: {text}").into()),
+    }
+}
+
+/// Something shows the bug; or nothing does, as the table says.
+fn found(mutant: &Mutant) -> Result<(), Failed> {
+    let attempt = search(mutant.programs, Mode::Checks);
+    let answer = search(mutant.programs, Mode::AnswersAlone);
+    Tally::add(mutant, &attempt, &answer);
+    match (attempt, mutant.known_miss) {
+        (Attempt::Failed { .. }, None) | (Attempt::Fine, Some(_)) => Ok(()),
+        (Attempt::Fine, None) => Err(format!("nothing shows that {}", mutant.breaks).into()),
+        (Attempt::Failed { verdict, text }, Some(reason)) => {
+            Err(format!("found ({verdict}: {text}), though listed as a miss: {reason}").into())
+        }
+    }
+}
+
+/// Launches the programs until one fails.
+fn search(programs: Programs, mode: Mode) -> Attempt {
+    match programs {
+        Programs::Entries(entries) => entries::search(entries, mode),
+        Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
+    }
+}
