@@ -27,6 +27,7 @@ pub(crate) enum Exit {
     /// The kernel panicked: the lane knows what it said.
     Panicked,
     /// The stack overflowed, and what was on it is lost.
+    #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(dead_code))]
     Overflowed,
 }
 

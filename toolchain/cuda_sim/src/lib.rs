@@ -1,4 +1,89 @@
 //! Runs CUDA kernels written with `cuda_std` on the CPU, and finds their bugs.
+//!
+//! The kernel is the very function that the GPU's module is made from. Every CUDA thread is a
+//! coroutine; warps and blocks are scheduled deterministically, so that a failure repeats. A launch
+//! either gives a [`Report`] or a [`Failure`] that names, for each bug, the kernel, the block, the
+//! thread, its warp and lane, and the lines of source on both sides.
+//!
+//! # A kernel's test
+//!
+//! A crate of kernels names `cuda_sim` in its `[dev-dependencies]`, and that is all:
+//!
+//! ```
+//! use cuda_sim::{Buffer, Simulator};
+//! use cuda_std::{shared_array, thread};
+//! use kernels_gpu::mem::{Global, Shared};
+//!
+//! /// Turns each block's elements around.
+//! unsafe fn reverse(x: Global<i32>, y: Global<i32>) {
+//!     let tile = unsafe { Shared::new(shared_array![i32; 64]) };
+//!     let (tid, last) = (thread::thread_idx_x(), thread::block_dim_x() - 1);
+//!     let i = thread::index_1d() as usize;
+//!     tile.set(tid, x.get(i));
+//!     thread::sync_threads();
+//!     y.set(i, tile.get(last - tid));
+//! }
+//!
+//! # fn handle(buffer: &Buffer<i32>) -> Global<i32> {
+//! #     // SAFETY: the simulator checks the handle's contract.
+//! #     unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) }
+//! # }
+//! // #[test]
+//! fn reverses() {
+//!     let (x, y) = (Buffer::from(&[7; 128]), Buffer::uninitialised(128));
+//!     let simulator = Simulator::new().grid(2).block(64).check_all();
+//!     simulator.run(|| unsafe { reverse(handle(&x), handle(&y)) }).unwrap();
+//!     assert_eq!(y.to_vec(), [7; 128]);
+//! }
+//! # reverses();
+//! ```
+//!
+//! Without the `sync_threads`, `unwrap` would say
+//!
+//! ```text
+//! kernel `reverses`: block 0 thread 32 (warp 1 lane 0): race in shared memory: loads 4 bytes at
+//! offset 124, another thread stores 4 bytes, and nothing orders the two
+//!     at src/lib.rs:9:16
+//!     the other: block 0 thread 31 (warp 0 lane 31)
+//!     at src/lib.rs:7:10
+//! ```
+//!
+//! # What is found
+//!
+//! | always | with [`Checks`] |
+//! |---|---|
+//! | barriers at different places, deadlocks: who waits where, for whom | barriers that some threads exit before |
+//! | member masks with an exited or absent lane, or without the caller | shuffles from outside of the mask |
+//! | handles used beyond their array | any traced access beyond its buffer |
+//! | livelock, too much shared memory, launches that no device takes | reads of memory that nobody has written, byte by byte |
+//! | panics, overflows of a thread's stack | races, in shared and in global memory |
+//!
+//! Races are found by what orders two accesses, not by luck: barriers, `sync_warp`, release and
+//! acquire through fences and atomics of a sufficient scope, inside of a block and between blocks.
+//! Shuffles, votes and matches order nothing. So a missing fence is found although every run gives
+//! the right answer. A correct kernel stays without findings under every [`Schedule`].
+//!
+//! # What is seen
+//!
+//! | access | bounds, uninitialised, races, counters |
+//! |---|---|
+//! | handles (`kernels_gpu::mem::{Global, Shared}`), atomics of `cuda_std` | yes |
+//! | raw pointers, references, `#[address_space(shared)]` statics | no; their writes count as initialisation |
+//!
+//! Barriers, collectives, masks, deadlocks and panics are seen in any kernel. A thread that loops
+//! for ever without an access through a handle, an atomic or a collective is not: nothing interrupts
+//! it. Float arithmetic is the host's; a shuffle that reads an undefined value gets 0xDEADBEEF.
+//!
+//! # What is counted
+//!
+//! [`Simulator::count`] merges the threads' accesses into the warp instructions that a device would
+//! have issued, line by line: how many lanes took part, into how many wavefronts shared memory's
+//! banks split them, how many 32-byte sectors of global memory they touch. See [`Counters`].
+//!
+//! # Platforms
+//!
+//! Linux on x86-64 is tested. Linux on aarch64, macOS and Windows on x86-64 are type-checked; there
+//! the overflow of a thread's stack ends the program.
 
 mod access;
 mod block;

@@ -242,9 +242,9 @@ impl Lane {
     }
 }
 
-/// The first byte of the range that nobody has written; if all have been, they are marked so. A raw
-/// pointer writes without telling, so a byte counts as written when it is no longer poison. `host`
-/// is the address of the first.
+/// The first byte of the range that nobody has written. A raw pointer writes without telling: when
+/// one of the bytes in question is no longer poison, all of them count as written, and are marked
+/// so. `host` is the address of the range's first byte.
 #[cold]
 fn never_written(
     initialised: &Initialised,
@@ -252,15 +252,17 @@ fn never_written(
     size: usize,
     host: usize,
 ) -> Option<usize> {
-    let missing = (0..size).find(|i| {
-        let byte = std::ptr::with_exposed_provenance(host + i);
+    let mut missing = (0..size).filter(|i| initialised.first_missing(offset + i, 1).is_some());
+    let first = missing.clone().next();
+    let untouched = missing.all(|i| {
         // SAFETY: the caller has found the range inside of a buffer or of shared memory.
-        initialised.first_missing(offset + i, 1).is_some() && unsafe { is_poison(byte) }
+        unsafe { is_poison(std::ptr::with_exposed_provenance(host + i)) }
     });
-    if missing.is_none() {
-        initialised.write(offset, size);
+    if untouched {
+        return first.map(|i| offset + i);
     }
-    missing.map(|i| offset + i)
+    initialised.write(offset, size);
+    None
 }
 
 fn touch(access: &Access) -> Touch {
