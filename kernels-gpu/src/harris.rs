@@ -24,10 +24,20 @@
 //! # The ladder goes down before it goes up
 //!
 //! On an H200 (400 million `i32`, 256 threads, `benches/records/h200/2026-11-20`) two rungs are
-//! slower than the one before: [`reduce_0`] than [`shared_memory`], where the compiler combines the
-//! values of a warp before the atomic and the block meets at two barriers, not nine; and
-//! [`reduce_1`] than [`reduce_0`], once the modulo is free. The first two facts can be read in the
-//! machine code; what each of them costs has not been measured.
+//! slower than the one before. Nsight Compute says what they spend their time on
+//! (`benches/records/h200/2026-11-21/profile.md`):
+//!
+//! - [`reduce_0`] executes 121 instructions per warp, [`shared_memory`] 30, because the compiler
+//!   combines the values of a warp before the atomic. Its issue slots are 77 % busy, the other's
+//!   20 %. It is not the barriers: a warp waits less at the nine of `reduce_0` than at the two of
+//!   `shared_memory`.
+//! - [`reduce_1`] mends a divergence that costs nothing there: the compiler predicates the tree, and
+//!   in either rung every warp issues the loads of every step, with or without a lane to use them.
+//!   What it brings costs: 105 bank conflicts per block, with which the pipe of shared memory is
+//!   89 % busy instead of 76 %, and 13 % more instructions for its indexes.
+//!
+//! `cargo xtask ladder --sim` shows, without a GPU, what the source of each rung asks of the
+//! hardware: lanes per request, bank conflicts, sectors, barriers.
 //!
 //! # What every rung asks of its launch
 //!
