@@ -1,9 +1,16 @@
-//! What the simulator counts of each rung.
+//! What the simulator counts of each rung: a block of each, side by side.
 
-use cuda_sim::{Counters, Simulator};
+mod table;
+mod words;
+
+use cuda_sim::{Counters, Counts, Simulator, Space, What};
 use kernels_gpu::entry::{ENTRIES, Entry};
 
 use crate::case::{Case, Wrong};
+pub use table::Style;
+
+/// How many loads each thread makes of a kernel that leaves open how many blocks bring all.
+const OPEN_LOADS: u32 = 4;
 
 /// The entry for a kernel, an operator and an element type.
 pub fn entry(kernel: &str, op: &str, element: &str) -> Option<Entry> {
@@ -35,4 +42,102 @@ pub fn counters(
     };
     let report = case.run(Simulator::new().check_all().count())?;
     Ok(report.counters.expect("the simulator was asked to count"))
+}
+
+/// The rungs of one operator and element type, a block of each.
+#[derive(Clone, Debug)]
+pub struct Ladder {
+    op: String,
+    element: String,
+    threads: u32,
+    rungs: Vec<Rung>,
+}
+
+/// A full block of one kernel: each thread brings all elements that it can.
+#[derive(Clone, Debug)]
+pub struct Rung {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// How many elements the block reduces.
+    pub elements: u64,
+    /// What was counted.
+    pub counters: Counters,
+}
+
+impl Ladder {
+    /// Runs a block of each kernel that there is for the operator and the element.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with a launch.
+    pub fn new(op: &str, element: &str, threads: u32) -> Result<Self, Wrong> {
+        let mut rungs: Vec<Rung> = Vec::new();
+        for entry in ENTRIES {
+            if (entry.op, entry.element) == (op, element) {
+                let rung = Rung::new(*entry, threads)?;
+                rungs.insert(place(&rungs, rung.kernel), rung);
+            }
+        }
+        Ok(Self {
+            op: op.into(),
+            element: element.into(),
+            threads,
+            rungs,
+        })
+    }
+
+    /// The rungs, from the first up.
+    pub fn rungs(&self) -> &[Rung] {
+        &self.rungs
+    }
+
+    /// The rung that another mends, or is a variant of.
+    fn before(&self, rung: usize) -> Option<&Rung> {
+        let before = match self.rungs[rung].kernel {
+            "reduce_1" => "reduce_0",
+            "reduce_5" | "reduce_5_x1" => "reduce_4",
+            _ => self.rungs[rung.checked_sub(1)?].kernel,
+        };
+        self.rungs.iter().find(|rung| rung.kernel == before)
+    }
+}
+
+/// Where a kernel belongs: a variant, as `reduce_4_redux`, behind its rung and earlier variants.
+fn place(rungs: &[Rung], kernel: &str) -> usize {
+    let variant = |of: &str| {
+        let rest = kernel.strip_prefix(of);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    let of = rungs.iter().find(|rung| variant(rung.kernel));
+    let of = of.map_or("", |rung| rung.kernel);
+    let last = rungs.iter().rposition(|rung| rung.kernel.starts_with(of));
+    last.map_or(0, |last| last + 1)
+}
+
+impl Rung {
+    fn new(entry: Entry, threads: u32) -> Result<Self, Wrong> {
+        let per_thread = match entry.needs.per_thread {
+            Some(elements) => elements as usize,
+            None => OPEN_LOADS as usize * entry.load_elements(),
+        };
+        let elements = per_thread * threads as usize;
+        Ok(Self {
+            kernel: entry.kernel,
+            elements: elements as u64,
+            counters: counters(entry, threads, elements, Some(1))?,
+        })
+    }
+
+    fn global_loads(&self) -> Counts {
+        self.counters.of(What::Load(Space::Global))
+    }
+
+    fn atomics(&self, space: Space) -> Counts {
+        self.counters.of(What::Atomic(space))
+    }
+
+    /// Shuffles, and the instruction that does the work of five.
+    fn exchanges(&self) -> u64 {
+        self.counters.of(What::Shuffle).requests + self.counters.of(What::Redux).requests
+    }
 }

@@ -1,28 +1,36 @@
-//! `cargo xtask ladder`: the ladder's table for this machine.
+//! `cargo xtask ladder`: the ladder's table for this machine, or with `--sim` what the simulator
+//! counts of each rung.
 
 use crate::{process, setup};
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Measure the ladder of kernels on this machine: --n N, --threads T, --json FILE, --peers
+/// Measure the ladder of kernels on this machine: --n N, --threads T, --json FILE, --peers. Or, on
+/// any machine, count what a block of each has to do: --sim, with --threads T, --element E, --lines
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// Passed to `warpfold-bench ladder`, which also answers --help
+    /// Passed to `warpfold-bench ladder`, with --sim to `kernels-sim ladder`, which also answers
+    /// --help
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
 impl Args {
-    /// Provisions, builds `warpfold-bench` and becomes its `ladder`.
-    pub fn run(self) -> Result<ExitCode> {
-        setup::for_builds()?;
-        let mut bench = process::cargo();
-        bench
-            .args(["run", "--release", "--package", "warpfold-bench", "--"])
-            .arg("ladder")
-            .args(self.args);
-        Ok(process::forwarded(process::status(&mut bench)?))
+    /// Builds the program for it and becomes its `ladder`.
+    pub fn run(mut self) -> Result<ExitCode> {
+        let all = self.args.len();
+        self.args.retain(|arg| arg != "--sim");
+        let mut cargo = process::cargo();
+        if self.args.len() < all {
+            // No device compiler needed, and in the tests' profile: they have built it already.
+            cargo.args(["run", "--quiet", "--package", "kernels-sim", "--"]);
+        } else {
+            setup::for_builds()?;
+            cargo.args(["run", "--release", "--package", "warpfold-bench", "--"]);
+        }
+        cargo.arg("ladder").args(self.args);
+        Ok(process::forwarded(process::status(&mut cargo)?))
     }
 }

@@ -69,6 +69,8 @@ struct Tally {
     target: String,
     /// For each target that skipped something: how much, and its reasons.
     skips: BTreeMap<String, (u64, Vec<String>)>,
+    /// What targets say of themselves, in lines that begin with `summary: `.
+    summaries: Vec<String>,
 }
 
 impl Tally {
@@ -91,6 +93,8 @@ impl Tally {
             if skipped > 0 {
                 self.skips.entry(self.target.clone()).or_default().0 += skipped;
             }
+        } else if let Some(summary) = line.strip_prefix("summary: ") {
+            self.summaries.push(summary.to_owned());
         } else if let Some(reason) = skip_reason(line) {
             let reasons = &mut self.skips.entry(self.target.clone()).or_default().1;
             if !reasons.iter().any(|known| known == reason) {
@@ -107,6 +111,9 @@ impl Tally {
                 reasons => reasons.join("; "),
             };
             text += &format!("skipped {count} in {target}: {reasons}\n");
+        }
+        for summary in &self.summaries {
+            text += &format!("{summary}\n");
         }
         let Self {
             passed,
@@ -149,6 +156,9 @@ test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 test reduce_0_sum_i32      ... ignored (no CUDA device)
 test reduce_1_sum_i32      ... ignored (no CUDA device)
 test result: ok. 1 passed; 0 failed; 12 ignored; 0 measured; 0 filtered out; finished in 0.01s
+     Running tests/suite.rs (target/debug/deps/suite-0a1b)
+test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 30.01s
+summary: simulator: 148 of 148 entries
    Doc-tests warpfold
 test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.5s
 ";
@@ -167,6 +177,7 @@ test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         let mut tally = Tally::default();
         OUTPUT.lines().for_each(|line| tally.read(line));
         let expected = "\nskipped 12 in gpu (tests/gpu.rs): no CUDA device\n\
+                        simulator: 148 of 148 entries\n\
                         8 passed, 1 failed, 12 skipped\n";
         assert_eq!(tally.report(), expected);
     }
