@@ -237,7 +237,7 @@ pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
 }
 
 /// That the element lies in the array that begins at `start`, not only in some array.
-#[inline(never)]
+#[inline]
 #[track_caller]
 fn check_array(lane: &Lane, start: usize, index: usize, size: usize) {
     let len = {

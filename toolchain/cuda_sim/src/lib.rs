@@ -7,7 +7,8 @@
 //!
 //! # A kernel's test
 //!
-//! A crate of kernels names `cuda_sim` in its `[dev-dependencies]`, and that is all:
+//! A crate of kernels names `cuda_sim` in its `[dev-dependencies]`, and begins with
+//! `#![cfg_attr(target_arch = "nvptx64", no_std)]` so that its tests have `std`. That is all:
 //!
 //! ```
 //! use cuda_sim::{Buffer, Simulator};

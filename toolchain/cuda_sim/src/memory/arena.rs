@@ -97,7 +97,16 @@ impl Arena {
 
     /// Offset and size of the array in which an offset lies. An array's end belongs to it too, for
     /// a handle to no elements.
+    #[inline]
     pub fn array_at(&self, offset: usize) -> Option<(usize, usize)> {
+        // Most kernels have one array at most.
+        match self.arrays[..] {
+            [(_, start, bytes)] => (offset - start <= bytes).then_some((start, bytes)),
+            _ => self.one_of_many(offset),
+        }
+    }
+
+    fn one_of_many(&self, offset: usize) -> Option<(usize, usize)> {
         self.arrays
             .iter()
             .map(|&(_, start, bytes)| (start, bytes))
