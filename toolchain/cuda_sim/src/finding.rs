@@ -239,7 +239,10 @@ impl Finding {
                 }
             }
             Bug::MaskExited { lane, mask } => {
-                write!(f, "the member mask {mask:#010x} names lane {lane}, which has exited")
+                write!(
+                    f,
+                    "the member mask {mask:#010x} names lane {lane}, which has exited"
+                )
             }
             Bug::MaskAbsent { lane, mask } => write!(
                 f,
@@ -260,7 +263,11 @@ impl Finding {
             } => {
                 write!(f, "{touch} of {} memory", name(*space))?;
                 place(f, *space, touch.address)?;
-                write!(f, " that nobody has written (from its byte {} on)", first - touch.address)
+                write!(
+                    f,
+                    " that nobody has written (from its byte {} on)",
+                    first - touch.address
+                )
             }
             Bug::Race {
                 space,

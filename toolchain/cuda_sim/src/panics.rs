@@ -30,7 +30,10 @@ pub(crate) fn install() {
 
 fn message(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+    match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
         (Some(text), _) => (*text).into(),
         (_, Some(text)) => text.clone(),
         _ => "a value that is no text".into(),
