@@ -278,6 +278,19 @@ fn who_reads_a_location_atomically_comes_after_its_writes() {
 }
 
 #[test]
+fn a_load_observes_what_came_before_it_alone() {
+    // Two lanes of a warp, alike but for the load between them.
+    let mut t = Trace::block(64);
+    for lane in [40, 41] {
+        assert_eq!(t.atomic((0, lane), FLAG, STORE), None);
+        if lane == 40 {
+            assert_eq!(t.atomic(READER, FLAG, LOAD), None);
+        }
+    }
+    assert_eq!(t.load(READER, FLAG), Some((0, 41)));
+}
+
+#[test]
 fn observing_orders_no_other_memory() {
     let mut t = Trace::block(64);
     t.store(WRITER, DATA);
