@@ -13,10 +13,10 @@ pub const SUM: Source = Source {
             "i32, 1, |a, b|",
         ),
         mutant(
-            "overflow_panics",
-            "the sum does not wrap",
+            "subtracts",
+            "the second value is taken off",
             "i32, 0, |a, b| a.wrapping_add(b);",
-            "i32, 0, |a, b| a + b;",
+            "i32, 0, |a, b| a.wrapping_sub(b);",
         ),
         mutant(
             "scope_of_block",

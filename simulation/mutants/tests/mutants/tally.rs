@@ -14,9 +14,10 @@ struct Row {
     known_miss: Option<&'static str>,
     /// What found it and in which launch, or nothing.
     found: Option<(String, String)>,
-    /// Whether an answer would have shown it too.
-    by_answer: bool,
+    /// Whether that was a finding, not an answer.
     finding: bool,
+    /// Whether answers alone, without checks, show it.
+    by_answer: bool,
 }
 
 static ROWS: Mutex<BTreeMap<&str, Row>> = Mutex::new(BTreeMap::new());
