@@ -4,16 +4,17 @@
 //! Of floats too, where the order of additions is fixed; where it is the hardware's, with data
 //! whose sum does not round.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::{ENTRIES, Entry};
 use kernels_gpu::needs::ResultIn;
 use kernels_sim::{Case, Data};
-use libtest_mimic::{Completion, Failed, Trial};
+use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Algorithm, Device, Error, Max, Min, Operator, Plan, Sum, View};
+use warpfold::{Algorithm, Device, Max, Min, Operator, Plan, Sum, View};
 
 use crate::lab::Lab;
 use crate::ladder::algorithms;
@@ -24,16 +25,18 @@ use crate::sizes::THREADS;
 const LAUNCHES: u64 = 12;
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
-    ENTRIES
-        .iter()
-        .map(|entry| {
+    (0..)
+        .zip(ENTRIES)
+        .map(|(index, entry)| {
             let name = format!("simulator {}", entry.name);
             macro_rules! agree {
                 ($op:ident $element:ident) => {
                     lab.trial(name, move |lab, device| {
-                        (0..LAUNCHES).try_for_each(|launch| {
-                            Draw::new(*entry, lab.seed ^ launch).agree::<$element, $op>(device)
-                        })?;
+                        for launch in index * LAUNCHES..(index + 1) * LAUNCHES {
+                            Draw::new(*entry, lab.seed ^ launch)
+                                .agree::<$element, $op>(device)
+                                .map_err(|wrong| format!("{wrong} (seed {})", lab.seed))?;
+                        }
                         Ok(Completion::Completed)
                     })
                 };
@@ -94,7 +97,7 @@ impl Draw {
         Self { case, chunks }
     }
 
-    fn agree<T: Subject, O: Oracle<T>>(&self, device: &Device) -> Result<(), Failed>
+    fn agree<T: Subject, O: Oracle<T>>(&self, device: &Device) -> Result<(), Box<dyn Error>>
     where
         Sum: Operator<T>,
     {
@@ -130,7 +133,7 @@ impl Draw {
         &self,
         device: &Device,
         view: View<'a, T>,
-    ) -> Result<Plan<'a, T>, Error>
+    ) -> Result<Plan<'a, T>, warpfold::Error>
     where
         Sum: Operator<T>,
     {
