@@ -61,7 +61,9 @@
 //!
 //! Races are found by what orders two accesses, not by luck: barriers, `sync_warp`, release and
 //! acquire through fences and atomics of a sufficient scope, inside of a block and between blocks.
-//! Shuffles, votes and matches order nothing. So a missing fence is found although every run gives
+//! Shuffles, votes and matches order nothing, and a fence works for the atomic operations of its
+//! own thread: for a whole block the thread that signals fences after the barrier, not the others
+//! before it. So a missing fence is found although every run gives
 //! the right answer. A correct kernel stays without findings under every [`Schedule`].
 //!
 //! # What is seen

@@ -74,7 +74,7 @@ impl Order {
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
         let high = self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
-        (high * u64::from(bound) >> 32) as u32
+        ((high * u64::from(bound)) >> 32) as u32
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::ptr;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
 
 /// A place in kernel source: file, line and column.
 ///
@@ -26,7 +26,10 @@ struct Place {
 static PLACES: RwLock<Vec<Site>> = RwLock::new(Vec::new());
 
 /// The places by what they say: one place can have several `Location`s.
-static KNOWN: Mutex<Option<HashMap<(&'static str, u32, u32), Site>>> = Mutex::new(None);
+static KNOWN: LazyLock<Mutex<HashMap<Key, Site>>> = LazyLock::new(Mutex::default);
+
+/// File, line and column.
+type Key = (&'static str, u32, u32);
 
 /// Lines of the cache that each thread has in front of [`KNOWN`].
 const CACHED: usize = 256;
@@ -62,7 +65,6 @@ impl Site {
     fn intern(location: &Location<'_>) -> Self {
         let (file, line, column) = (location.file(), location.line(), location.column());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
         if let Some(site) = known.get(&(file, line, column)) {
             return *site;
         }
@@ -112,7 +114,7 @@ impl Site {
         self.0.column
     }
 
-    fn key(self) -> (&'static str, u32, u32) {
+    fn key(self) -> Key {
         (self.0.file, self.0.line, self.0.column)
     }
 }

@@ -2,6 +2,7 @@
 //! it, which has to stay without findings.
 
 use cuda_sim::{Buffer, Bug, Failure, Finding, Kind, Schedule, Simulator, Site, Space};
+use cuda_std::atomic::mid;
 use cuda_std::{thread, warp};
 use kernels_gpu::mem::{Global, Shared};
 
@@ -49,6 +50,18 @@ fn assert_clean(kernel: impl Fn()) {
 
 fn tid() -> u32 {
     thread::thread_idx_x()
+}
+
+#[track_caller]
+fn sync_warp(mask: u32) {
+    // SAFETY: breaking the contract is the point, and the simulator checks it.
+    unsafe { warp::sync_warp(mask) }
+}
+
+#[track_caller]
+fn shuffle_down(mask: u32, value: u32, delta: u32, width: u32) {
+    // SAFETY: as above.
+    unsafe { warp::warp_shuffle_down(mask, value, delta, width) };
 }
 
 fn scratch() -> Shared<i32> {
@@ -149,20 +162,19 @@ fn loops_around_a_barrier_with_different_trips() {
 
 #[test]
 fn masks_that_nobody_can_satisfy() {
-    // SAFETY, here and below: breaking the contract is the point, and the simulator checks it.
-    for finding in findings(|| unsafe {
+    for finding in findings(|| {
         if warp::lane_id() != 9 {
-            warp::sync_warp(u32::MAX); // lacks 9
+            sync_warp(u32::MAX); // lacks 9
         }
     }) {
         let mask = u32::MAX;
         assert_eq!(finding.bug, Bug::MaskExited { lane: 9, mask });
-        assert_line(finding.site, "warp::sync_warp(u32::MAX); // lacks 9");
+        assert_line(finding.site, "sync_warp(u32::MAX); // lacks 9");
     }
-    for finding in findings(|| unsafe {
+    for finding in findings(|| {
         let mask = if tid() < 32 { 0x0000_FFFF } else { u32::MAX };
         if tid() != 40 {
-            warp::sync_warp(mask);
+            sync_warp(mask);
         }
     }) {
         assert!(
@@ -176,7 +188,7 @@ fn masks_that_nobody_can_satisfy() {
     for schedule in SCHEDULES {
         let failure = simulator(schedule)
             .block(48)
-            .run(|| unsafe { warp::sync_warp(u32::MAX) })
+            .run(|| sync_warp(u32::MAX))
             .unwrap_err();
         let mask = u32::MAX;
         assert_eq!(
@@ -186,20 +198,20 @@ fn masks_that_nobody_can_satisfy() {
         );
         assert_eq!(failure.findings[0].thread.unwrap().warp, 1);
     }
-    assert_clean(|| unsafe {
-        if tid() % 2 == 0 {
-            warp::sync_warp(0x5555_5555);
+    assert_clean(|| {
+        if tid().is_multiple_of(2) {
+            sync_warp(0x5555_5555);
         } else {
-            warp::sync_warp(0xAAAA_AAAA);
+            sync_warp(0xAAAA_AAAA);
         }
     });
 }
 
 #[test]
 fn lanes_that_never_come() {
-    for finding in findings(|| unsafe {
+    for finding in findings(|| {
         if tid() != 37 {
-            warp::sync_warp(u32::MAX); // lacks 37
+            sync_warp(u32::MAX); // lacks 37
         }
         thread::sync_threads(); // 37 waits
     }) {
@@ -212,7 +224,7 @@ fn lanes_that_never_come() {
                 .any(|w| w.contains("lanes 0x00000020 wait in sync_threads")),
             "{finding}"
         );
-        assert_line(finding.site, "warp::sync_warp(u32::MAX); // lacks 37");
+        assert_line(finding.site, "sync_warp(u32::MAX); // lacks 37");
         let (other, site) = finding.other.unwrap();
         assert_eq!(other.thread, [37, 0, 0]);
         assert_line(site, "thread::sync_threads(); // 37 waits");
@@ -221,20 +233,20 @@ fn lanes_that_never_come() {
 
 #[test]
 fn a_full_mask_from_both_sides_of_a_branch_is_legal() {
-    assert_clean(|| unsafe {
-        if tid() % 2 == 0 {
-            warp::warp_shuffle_down(u32::MAX, tid(), 1, 32);
+    assert_clean(|| {
+        if tid().is_multiple_of(2) {
+            shuffle_down(u32::MAX, tid(), 1, 32);
         } else {
-            warp::warp_shuffle_down(u32::MAX, tid(), 1, 32);
+            shuffle_down(u32::MAX, tid() + 1, 1, 32);
         }
     });
 }
 
 #[test]
 fn shuffle_from_outside_of_the_mask() {
-    for finding in findings(|| unsafe {
+    for finding in findings(|| {
         if warp::lane_id() < 16 {
-            warp::warp_shuffle_down(0xFFFF, 1, 8, 32);
+            shuffle_down(0xFFFF, 1, 8, 32);
         }
     }) {
         assert!(
@@ -248,9 +260,9 @@ fn shuffle_from_outside_of_the_mask() {
             "{finding}"
         );
     }
-    assert_clean(|| unsafe {
+    assert_clean(|| {
         if warp::lane_id() < 16 {
-            warp::warp_shuffle_down(0xFFFF, 1, 8, 16);
+            shuffle_down(0xFFFF, 1, 8, 16);
         }
     });
 }
@@ -282,12 +294,10 @@ fn beyond_the_end() {
         assert_eq!(what, "element 64 of an array of 64");
     }
     // Through a raw pointer, an atomic operation: the buffer's margin finds it.
-    for finding in findings(|| unsafe {
-        cuda_std::atomic::mid::atomic_fetch_add_i32_device(
-            x.as_mut_ptr().add(100),
-            std::sync::atomic::Ordering::Relaxed,
-            1,
-        );
+    for finding in findings(|| {
+        let relaxed = std::sync::atomic::Ordering::Relaxed;
+        // SAFETY: inside of the buffer's margin.
+        unsafe { mid::atomic_fetch_add_i32_device(x.as_mut_ptr().add(100), relaxed, 1) };
     }) {
         assert!(matches!(finding.bug, Bug::OutOfBounds { .. }), "{finding}");
     }

@@ -50,9 +50,10 @@ macro_rules! integer {
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[track_caller]
         pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
-            before(ptr, order, true);
             // SAFETY: the caller's promise is `from_ptr`'s.
             let cell = unsafe { $atomic::from_ptr(ptr) };
+            // One that fails only reads.
+            before(ptr, order, cell.load(Ordering::Relaxed) == current);
             let result = cell.compare_exchange(current, new, order, on_failure(order));
             simulator::after_atomic(ptr.addr(), result.is_ok() && current != new);
             match result {
