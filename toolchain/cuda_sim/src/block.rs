@@ -1,79 +1,23 @@
 //! A block: its threads as coroutines, and who of them runs.
 
-use std::cell::{Cell, RefCell};
-use std::panic::{self, AssertUnwindSafe};
+use corosensei::CoroutineResult;
 
-use corosensei::{Coroutine, CoroutineResult};
-
-use crate::check::{Clocks, Initialised, Shadow};
-use crate::count::{Event, Tally, WarpLog, What};
+use crate::Site;
+use crate::count::{Event, Tally, What};
 use crate::finding::{Bug, Thread};
-use crate::lane::{Barrier, Lane, Request, set_current};
+use crate::lane::{Lane, Request, set_current};
 use crate::launch::{Launch, unfold};
-use crate::memory::Arena;
-use crate::overflow;
 use crate::schedule::Order;
-use crate::stack::{Coloured, Pool};
-use crate::{Site, Space};
+use crate::stack::Pool;
 
+mod barrier;
+mod context;
+mod coroutine;
 mod deadlock;
 mod meeting;
 
-/// How the body of a coroutine ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// The kernel returned.
-    Returned,
-    /// The kernel panicked: the lane knows what it said.
-    Panicked,
-    /// The stack overflowed, and what was on it is lost.
-    #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), expect(dead_code))]
-    Overflowed,
-}
-
-/// The block as its threads see it. They run on the scheduler's thread of the host, in turns with
-/// it, so cells are all that is needed.
-pub(crate) struct Context {
-    /// Outlives the block.
-    launch: *const Launch,
-    pub index: Cell<[u32; 3]>,
-    pub linear: Cell<u32>,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub arch: u32,
-    /// Start and size of all that shared memory may be.
-    pub shared: (usize, usize),
-    /// Counts switches: the block's clock.
-    pub ticks: Cell<u64>,
-    /// The warps of which a lane's log is full, as bits.
-    pub full: Cell<u32>,
-    pub interrupts: RefCell<Order>,
-    pub memory: RefCell<Memory>,
-}
-
-impl Context {
-    #[inline(always)]
-    pub fn launch(&self) -> &Launch {
-        // SAFETY: `Block::new`'s caller keeps the launch for as long as the block.
-        unsafe { &*self.launch }
-    }
-
-    pub fn thread(&self, lane: u32) -> Thread {
-        self.launch().thread(self.linear.get(), lane)
-    }
-}
-
-/// Shared memory, and what checks and counters keep of all memory.
-pub(crate) struct Memory {
-    pub arena: Arena,
-    pub initialised: Initialised,
-    pub shadow: Shadow,
-    pub clocks: Clocks,
-    pub logs: Vec<WarpLog>,
-    pub tally: Tally,
-    /// The allocation of the last access.
-    pub last: usize,
-}
+pub(crate) use context::{Context, Memory};
+pub(crate) use coroutine::{Exit, Running};
 
 /// 32 threads, or fewer in a block's last warp. Each set has bit `i` for lane `i`, and each lane is
 /// in one of them.
@@ -115,7 +59,7 @@ const STALE: u64 = 2_000_000;
 pub(crate) struct Block {
     context: Box<Context>,
     lanes: Box<[Lane]>,
-    coroutines: Vec<Option<Coroutine<(), (), Exit, Coloured>>>,
+    coroutines: Vec<Option<Running>>,
     warps: Vec<Warp>,
     order: Order,
     /// Threads that have not returned.
@@ -138,29 +82,8 @@ impl Block {
     pub unsafe fn new(launch: &Launch) -> Self {
         let options = &launch.options;
         let threads = options.threads();
-        let mut arena = Arena::new(options.shared_limit);
-        arena.declare(options.dynamic_shared);
-        let context = Box::new(Context {
-            launch,
-            index: Cell::new([0; 3]),
-            linear: Cell::new(0),
-            grid: options.grid,
-            block: options.block,
-            arch: options.arch,
-            shared: (arena.start().addr(), options.shared_limit),
-            ticks: Cell::new(0),
-            full: Cell::new(0),
-            interrupts: RefCell::new(Order::new(options.schedule, 0)),
-            memory: RefCell::new(Memory {
-                arena,
-                initialised: Initialised::new(options.shared_limit, false),
-                shadow: Shadow::new(Space::Shared),
-                clocks: Clocks::new(0, threads),
-                logs: (0..threads.div_ceil(32)).map(|_| WarpLog::new()).collect(),
-                tally: Tally::default(),
-                last: 0,
-            }),
-        });
+        // SAFETY: the caller's promise.
+        let context = Box::new(unsafe { Context::new(launch) });
         let traced = options.count || options.checks.memory || options.checks.races;
         let lanes = (0..threads)
             .map(|i| Lane::new(unfold(i, options.block), i, &*context, traced))
@@ -183,22 +106,9 @@ impl Block {
 
     /// Becomes the block with this linear index, of which no thread has begun.
     pub fn begin(&mut self, linear: u32) {
-        let options = &self.context.launch().options;
-        let (schedule, checks) = (options.schedule, options.checks);
         let threads = self.lanes.len() as u32;
-        self.context.linear.set(linear);
-        self.context.index.set(unfold(linear, options.grid));
-        self.order = Order::new(schedule, linear);
-        *self.context.interrupts.borrow_mut() = Order::new(schedule, !linear);
-        let memory = &mut *self.context.memory.borrow_mut();
-        memory.arena.clear();
-        if checks.memory {
-            memory.initialised.clear();
-        }
-        if checks.races {
-            memory.shadow.clear();
-            memory.clocks = Clocks::new(linear, threads);
-        }
+        self.context.begin(linear);
+        self.order = Order::new(self.context.launch().options.schedule, linear);
         for lane in &self.lanes {
             lane.barriers.set(0);
             lane.polled.set((std::ptr::null(), 0));
@@ -319,132 +229,6 @@ impl Block {
         if self.context.launch().stopped() {
             return Err(Stop);
         }
-        Ok(())
-    }
-
-    /// Gives a thread its stack: lazily, so that threads that never wait share one.
-    #[inline]
-    fn start(&mut self, i: usize, pool: &mut Pool) -> Result<(), Stop> {
-        let stack = match pool.take() {
-            Ok(stack) => stack,
-            Err(error) => {
-                let reason = format!("there is no stack for thread {i}: {error}");
-                self.context
-                    .launch()
-                    .report(Bug::Refused { reason }, None, None);
-                return Err(Stop);
-            }
-        };
-        let lane: *const Lane = &self.lanes[i];
-        let kernel = self.context.launch().kernel;
-        // SAFETY: what the coroutine refers to, lane and kernel, outlives it: the block ends or
-        // resets all coroutines before it is dropped, and the launch outlives the block.
-        let coroutine = unsafe {
-            Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
-                (*lane).begin(yielder);
-                // What the kernel leaves behind when it unwinds is dropped with the launch.
-                match panic::catch_unwind(AssertUnwindSafe(kernel)) {
-                    Ok(()) => Exit::Returned,
-                    Err(_) => Exit::Panicked,
-                }
-            })
-        };
-        overflow::watch(&self.lanes[i], &coroutine);
-        self.coroutines[i] = Some(coroutine);
-        Ok(())
-    }
-
-    #[inline]
-    fn end(&mut self, i: usize, exit: Exit, pool: &mut Pool) -> Result<(), Stop> {
-        if let Some(coroutine) = self.coroutines[i].take() {
-            pool.give_back(coroutine.into_stack());
-        }
-        if exit == Exit::Returned {
-            return Ok(());
-        }
-        let said = self.lanes[i].panic.take();
-        let (bug, site) = match exit {
-            Exit::Overflowed => (Bug::StackOverflow, None),
-            _ => {
-                let (message, site) = said.unwrap_or_default();
-                (Bug::Panic { message }, site)
-            }
-        };
-        let thread = self.context.thread(i as u32);
-        self.context
-            .launch()
-            .report(bug, Some((thread, site)), None);
-        Err(Stop)
-    }
-
-    /// A thread has come to a block barrier.
-    #[inline(always)]
-    fn arrive(&mut self, i: usize, kind: Barrier) -> Result<(), Stop> {
-        let lane = &self.lanes[i];
-        lane.barriers.set(lane.barriers.get() + 1);
-        if self.arrived == 0 {
-            self.first = i;
-            self.holding = 0;
-        }
-        self.arrived += 1;
-        self.holding += lane.value.get() as u32;
-        if self.context.launch().options.count {
-            self.log(i, What::Barrier);
-        }
-        let first = &self.lanes[self.first];
-        let same_place = std::ptr::eq(first.location.get(), lane.location.get())
-            || self.site(self.first) == self.site(i);
-        if !same_place || first.request.get() != Request::Barrier(kind) {
-            self.report(Bug::BarrierSites, i, Some(self.first));
-            return Err(Stop);
-        }
-        Ok(())
-    }
-
-    /// All threads that have not returned are at the barrier: they go on.
-    fn release(&mut self) -> Result<(), Stop> {
-        let options = &self.context.launch().options;
-        let (checks, count) = (options.checks, options.count);
-        let exited = self.lanes.len() as u32 - self.live;
-        if exited > 0 && checks.exited_at_barrier {
-            let lost = self.find(|warp| warp.exited);
-            let bug = Bug::BarrierMissed {
-                barriers: self.lanes[self.first].barriers.get(),
-                others: self.lanes[lost].barriers.get(),
-            };
-            let launch = self.context.launch();
-            let other = (self.context.thread(lost as u32), None);
-            launch.report(bug, Some(self.side(self.first)), Some(other));
-            return Err(Stop);
-        }
-        if checks.races || count {
-            let memory = &mut *self.context.memory.borrow_mut();
-            if checks.races {
-                memory.clocks.barrier();
-            }
-            if count {
-                for log in &mut memory.logs {
-                    log.flush(&mut memory.tally);
-                }
-            }
-        }
-        let result = match self.lanes[self.first].request.get() {
-            Request::Barrier(Barrier::Count) => Some(self.holding),
-            Request::Barrier(Barrier::And) => Some(u32::from(self.holding == self.arrived)),
-            Request::Barrier(Barrier::Or) => Some(u32::from(self.holding > 0)),
-            _ => None,
-        };
-        if let Some(result) = result {
-            for lane in &self.lanes {
-                lane.result.set(result.into());
-            }
-        }
-        self.arrived = 0;
-        for warp in &mut self.warps {
-            warp.ready = warp.at_barrier;
-            warp.at_barrier = 0;
-        }
-        self.stale = 0;
         Ok(())
     }
 

@@ -233,65 +233,35 @@ shuffle_value! {
 mod tests {
     use super::*;
 
-    /// `shfl`'s source lane and flag, as the PTX ISA's pseudocode computes them.
-    fn source(mode: WarpShuffleMode, lane: u32, b: u32, width: u32) -> (u32, bool) {
-        let clamp = clamp(mode, width);
-        let (bound, segment) = (clamp & 31, clamp >> 8 & 31);
-        let max_lane = lane & segment | bound & !segment;
-        let min_lane = lane & segment;
-        let (source, in_range) = match mode {
-            WarpShuffleMode::Up => (
-                lane.wrapping_sub(b),
-                lane as i32 - b as i32 >= max_lane as i32,
-            ),
-            WarpShuffleMode::Down => (lane + b, lane + b <= max_lane),
-            WarpShuffleMode::Xor => (lane ^ b, lane ^ b <= max_lane),
-            WarpShuffleMode::Idx => {
-                let source = min_lane | b & !segment;
-                (source, source <= max_lane)
-            }
-        };
-        if in_range {
-            (source, true)
-        } else {
-            (lane, false)
-        }
-    }
-
+    /// One warp, in which every lane makes every shuffle.
     #[test]
-    fn the_clamp_keeps_every_mode_in_its_segment() {
-        for width in [1, 2, 4, 8, 16, 32] {
-            for lane in 0..32 {
+    fn every_mode_stays_in_its_segment() {
+        let every_shuffle = || {
+            let lane = crate::warp::lane_id();
+            for width in [1, 2, 4, 8, 16, 32] {
                 let first = lane / width * width;
                 for b in 0..32 {
-                    let above = lane + b < first + width;
-                    let expected = if above {
-                        (lane + b, true)
-                    } else {
-                        (lane, false)
+                    // Where there is no source in the segment, the lane gets its own value.
+                    let or_own = |source, there| if there { (source, true) } else { (lane, false) };
+                    // SAFETY: all lanes are here.
+                    let (down, up, idx, xor) = unsafe {
+                        (
+                            warp_shuffle_down(!0, lane, b, width),
+                            warp_shuffle_up(!0, lane, b, width),
+                            warp_shuffle_idx(!0, lane, b, width),
+                            warp_shuffle_xor(!0, lane, b, width),
+                        )
                     };
-                    assert_eq!(source(WarpShuffleMode::Down, lane, b, width), expected);
-
-                    let below = lane >= first + b;
-                    let expected = if below {
-                        (lane - b, true)
-                    } else {
-                        (lane, false)
-                    };
-                    assert_eq!(source(WarpShuffleMode::Up, lane, b, width), expected);
-
-                    let expected = (first + b % width, true);
-                    assert_eq!(source(WarpShuffleMode::Idx, lane, b, width), expected);
-
-                    let partner = (lane ^ b) < first + width;
-                    let expected = if partner {
-                        (lane ^ b, true)
-                    } else {
-                        (lane, false)
-                    };
-                    assert_eq!(source(WarpShuffleMode::Xor, lane, b, width), expected);
+                    assert_eq!(down, or_own(lane + b, lane + b < first + width));
+                    assert_eq!(up, or_own(lane.wrapping_sub(b), lane >= first + b));
+                    assert_eq!(idx, (first + b % width, true));
+                    assert_eq!(xor, or_own(lane ^ b, (lane ^ b) < first + width));
                 }
             }
+        };
+        let simulator = cuda_sim::Simulator::new().block(32).check_all();
+        if let Err(failure) = simulator.run(every_shuffle) {
+            std::panic!("{failure}");
         }
     }
 
