@@ -46,7 +46,9 @@ mod tests {
 
 #[test]
 fn a_crate_of_its_own_tests_its_kernel() {
-    let toolchain = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("toolchain/");
+    let toolchain = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("toolchain/");
     // Not inside of the workspace, which would want it as a member.
     let home = env::temp_dir().join(format!("cuda_sim-outside-{}", std::process::id()));
     fs::create_dir_all(home.join("src")).unwrap();
@@ -64,7 +66,10 @@ fn a_crate_of_its_own_tests_its_kernel() {
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline", "--quiet"])
         .current_dir(&home)
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside"))
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside"),
+        )
         .output()
         .unwrap();
     let text = format!(

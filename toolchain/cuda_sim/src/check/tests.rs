@@ -5,7 +5,6 @@ mod blocks;
 mod oracle;
 mod plain;
 mod property;
-mod speed;
 
 use std::panic::Location;
 
