@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// all of them.
 pub const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 
-/// The file that has the table of entries.
-const ENTRY: &str = "entry.rs";
+/// The folder that has the tables of entries.
+const ENTRY: &str = "entry/";
 
 /// The source of `kernels-gpu`: its files by their paths, relative to `src`, with `/`.
 #[derive(Clone)]
@@ -36,8 +36,14 @@ impl Tree {
                 }
             }
         }
-        let table = files.get_mut(ENTRY).expect("it has a table of entries");
-        *table = narrowed(table);
+        let mut tables = files
+            .iter_mut()
+            .filter(|(path, _)| path.starts_with(ENTRY))
+            .peekable();
+        assert!(tables.peek().is_some(), "no tables of entries in {ENTRY}");
+        for (_, table) in tables {
+            *table = narrowed(table);
+        }
         Self(files)
     }
 
@@ -67,7 +73,7 @@ impl Tree {
     }
 }
 
-/// The table of entries with [`ELEMENTS`] alone: `[Sum i32, Sum u32, ...] x {`.
+/// A table of reductions with [`ELEMENTS`] alone: `[Sum i32, Sum u32, ...] x {`.
 fn narrowed(table: &str) -> String {
     const END: &str = "] x {";
     let mut narrowed = String::new();
@@ -88,7 +94,6 @@ fn narrowed(table: &str) -> String {
         narrowed += END;
         rest = &rest[end + END.len()..];
     }
-    assert!(!narrowed.is_empty(), "{ENTRY} has no list of elements");
     narrowed + rest
 }
 
