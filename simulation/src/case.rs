@@ -3,6 +3,7 @@
 mod shares;
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use cuda_sim::{Buffer, Failure, Report, Simulator};
 use kernels_gpu::entry::Entry;
@@ -48,6 +49,8 @@ pub struct Launched<T> {
     pub memory: Vec<T>,
     /// A partial of each block, or the one cell.
     pub outputs: Vec<T>,
+    /// How long the simulator took, without making the data and checking the answer.
+    pub took: Duration,
 }
 
 /// What was wrong with a launch.
@@ -107,22 +110,22 @@ impl Case {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
-        macro_rules! launch {
+        macro_rules! typed {
             ($op:ident $element:ident) => {
                 Ok(self.launch::<$element, $op>(simulator)?.report)
             };
         }
         match (self.entry.op, self.entry.element) {
-            ("sum", "i32") => launch!(Sum i32),
-            ("sum", "u32") => launch!(Sum u32),
-            ("sum", "i64") => launch!(Sum i64),
-            ("sum", "u64") => launch!(Sum u64),
-            ("sum", "f32") => launch!(Sum f32),
-            ("sum", "f64") => launch!(Sum f64),
-            ("min", "i32") => launch!(Min i32),
-            ("min", "f32") => launch!(Min f32),
-            ("max", "i32") => launch!(Max i32),
-            ("max", "f32") => launch!(Max f32),
+            ("sum", "i32") => typed!(Sum i32),
+            ("sum", "u32") => typed!(Sum u32),
+            ("sum", "i64") => typed!(Sum i64),
+            ("sum", "u64") => typed!(Sum u64),
+            ("sum", "f32") => typed!(Sum f32),
+            ("sum", "f64") => typed!(Sum f64),
+            ("min", "i32") => typed!(Min i32),
+            ("min", "f32") => typed!(Min f32),
+            ("max", "i32") => typed!(Max i32),
+            ("max", "f32") => typed!(Max f32),
             (op, element) => Err(Wrong::NoOracle { op, element }),
         }
     }
@@ -147,10 +150,12 @@ impl Case {
         let output = Output::<T>::new::<O>(self);
         let start = input.as_ptr().wrapping_add(self.start);
         let case = Box::new(*self);
+        let began = Instant::now();
         let report = match self.enqueue(simulator, start, &output) {
             Ok(report) => report,
             Err(failure) => return Err(Wrong::Findings { case, failure }),
         };
+        let took = began.elapsed();
         let outputs = output.read();
         let judged = self
             .judge::<T, O>(values, &outputs)
@@ -164,6 +169,7 @@ impl Case {
                 report,
                 memory,
                 outputs,
+                took,
             }),
             Err(what) => Err(Wrong::Answer { case, what }),
         }

@@ -3,12 +3,14 @@
 //! - [`case`]: one launch of one entry, with the data, the memory and the right answer. The tests
 //!   launch every entry of the table with it, at every edge they know.
 //! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
+//! - [`speed`]: how fast the simulator is.
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
 
 pub mod case;
 pub mod data;
 pub mod ladder;
 pub mod oracle;
+pub mod speed;
 
 pub use case::{Case, Wrong};
 pub use data::Data;

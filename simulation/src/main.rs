@@ -1,7 +1,8 @@
-//! `kernels-sim`: what the simulator counts of the kernels.
+//! `kernels-sim`: what the simulator counts of the kernels, and how fast it is.
 //!
 //! ```text
 //! kernels-sim ladder --threads 128,256 --element f64 --lines
+//! kernels-sim speed --markdown
 //! ```
 //!
 //! Exit code 0: every launch was right; 1: one was not; 2: bad arguments.
@@ -9,16 +10,17 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand};
 use kernels_gpu::entry::{ENTRIES, Entry};
 use kernels_sim::ladder::{Ladder, Style};
+use kernels_sim::speed::Speed;
 
 #[derive(Debug, Parser)]
 #[command(
     name = "kernels-sim",
     version,
-    about = "What the simulator counts of the kernels"
+    about = "What the simulator counts of the kernels, and how fast it is"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -29,6 +31,9 @@ struct Cli {
 enum Command {
     /// Each rung of the ladder: requests, divergence, bank conflicts, barriers of one block
     Ladder(LadderOptions),
+
+    /// The simulator's own speed on one core, without and with checks and counters
+    Speed(SpeedOptions),
 }
 
 #[derive(Args, Debug)]
@@ -60,6 +65,40 @@ struct LadderOptions {
     markdown: bool,
 }
 
+#[derive(Args, Debug)]
+struct SpeedOptions {
+    /// How many elements a launch sums; more than 2^22 floats need not sum up exactly
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1 << 20,
+        value_parser = RangedU64ValueParser::<u32>::new().range(1..=1 << 22)
+    )]
+    n: u32,
+
+    /// Launches to take the median of
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 5,
+        value_parser = RangedU64ValueParser::<u32>::new().range(1..)
+    )]
+    runs: u32,
+
+    /// Write Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// How to write.
+fn style(markdown: bool) -> Style {
+    if markdown {
+        Style::Markdown
+    } else {
+        Style::Plain
+    }
+}
+
 /// What stands in a column of the table of entries.
 fn names(of: fn(&Entry) -> &'static str) -> PossibleValuesParser {
     let mut names: Vec<_> = ENTRIES.iter().map(of).collect();
@@ -69,8 +108,11 @@ fn names(of: fn(&Entry) -> &'static str) -> PossibleValuesParser {
 }
 
 fn main() -> ExitCode {
-    let Command::Ladder(options) = Cli::parse().command;
-    match ladder(&options) {
+    let done = match Cli::parse().command {
+        Command::Ladder(options) => ladder(&options),
+        Command::Speed(options) => speed(&options),
+    };
+    match done {
         Ok(code) => code,
         // A reader who has gone away (`| head`) is no error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -82,11 +124,7 @@ fn main() -> ExitCode {
 }
 
 fn ladder(options: &LadderOptions) -> io::Result<ExitCode> {
-    let style = if options.markdown {
-        Style::Markdown
-    } else {
-        Style::Plain
-    };
+    let style = style(options.markdown);
     for threads in &options.threads {
         let threads = threads.parse().expect("clap knows these numbers");
         let ladder = match Ladder::new(&options.op, &options.element, threads) {
@@ -109,6 +147,19 @@ fn ladder(options: &LadderOptions) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn speed(options: &SpeedOptions) -> io::Result<ExitCode> {
+    match Speed::measure(options.n as usize, options.runs) {
+        Ok(speed) => {
+            write!(io::stdout(), "{}", speed.write(style(options.markdown)))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -129,6 +180,10 @@ mod tests {
                 parse(&format!("kernels-sim ladder {bad}")).is_err(),
                 "{bad}"
             );
+        }
+        assert!(parse("kernels-sim speed --n 4194304 --runs 1").is_ok());
+        for bad in ["--n 0", "--n 4194305", "--runs 0"] {
+            assert!(parse(&format!("kernels-sim speed {bad}")).is_err(), "{bad}");
         }
     }
 }

@@ -1,0 +1,172 @@
+//! How many elements the simulator reduces in a second, on one core.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use comfy_table::{CellAlignment, Table, presets};
+use cuda_sim::{Plain, Simulator};
+use kernels_gpu::op::Sum;
+
+use crate::case::{Case, Wrong};
+use crate::data::Data;
+use crate::ladder::{Style, entry};
+use crate::oracle::{Oracle, Subject};
+
+/// Kernels that ask different things of the simulator, with their elements: many barriers, few,
+/// many elements per thread, and nothing but atomics on one address.
+const KERNELS: [(&str, &str); 5] = [
+    ("reduce_0", "f32"),
+    ("reduce_2", "f32"),
+    ("reduce_4", "f32"),
+    ("reduce_5_x8", "f32"),
+    ("reduce_naive", "i32"),
+];
+
+const THREADS: [u32; 3] = [128, 256, 1024];
+
+/// What a simulator can be asked for, and how.
+type Mode = (&'static str, fn(Simulator) -> Simulator);
+
+const MODES: [Mode; 4] = [
+    ("off", |simulator| simulator),
+    ("checks", Simulator::check_all),
+    ("counters", Simulator::count),
+    ("both", |simulator| simulator.check_all().count()),
+];
+
+/// The kernels' speeds, for each number of threads and each mode.
+#[derive(Clone, Debug)]
+pub struct Speed {
+    n: usize,
+    runs: u32,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    kernel: &'static str,
+    element: &'static str,
+    threads: u32,
+    /// The median of each mode.
+    took: [Duration; MODES.len()],
+}
+
+impl Speed {
+    /// Reduces `n` elements with every kernel, once to warm up and then so many times for the
+    /// median. Only the launches are timed.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong with a launch: each answer is checked.
+    ///
+    /// # Panics
+    ///
+    /// Without a run to take the median of.
+    pub fn measure(n: usize, runs: u32) -> Result<Self, Wrong> {
+        let mut rows = Vec::new();
+        for (kernel, element) in KERNELS {
+            for threads in THREADS {
+                let mut took = [Duration::ZERO; MODES.len()];
+                for (took, (_, mode)) in took.iter_mut().zip(MODES) {
+                    let time = match element {
+                        "f32" => median::<f32>,
+                        _ => median::<i32>,
+                    };
+                    *took = time(kernel, threads, n, runs, mode)?;
+                }
+                rows.push(Row {
+                    kernel,
+                    element,
+                    threads,
+                    took,
+                });
+            }
+        }
+        Ok(Self { n, runs, rows })
+    }
+
+    /// A table of millions of elements per second.
+    pub fn write(&self, style: Style) -> String {
+        let heading = match style {
+            Style::Plain => "",
+            Style::Markdown => "### ",
+        };
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        let modes = MODES.map(|(mode, _)| mode);
+        table.set_header(["kernel", "elements", "threads"].into_iter().chain(modes));
+        for row in &self.rows {
+            let cells = [
+                row.kernel.into(),
+                row.element.into(),
+                row.threads.to_string(),
+            ];
+            let speeds = row.took.map(|took| {
+                let per_second = self.n as f64 / took.as_secs_f64();
+                format!("{:.1}", per_second / 1e6)
+            });
+            table.add_row(cells.into_iter().chain(speeds));
+        }
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let mut text =
+            format!("{heading}The simulator's speed, millions of elements per second\n\n");
+        let _ = writeln!(text, "{table}\n");
+        let _ = writeln!(
+            text,
+            "Sums of {} elements on one core, medians of {} launches after one to warm up, every \
+             answer checked.",
+            self.n, self.runs
+        );
+        text
+    }
+}
+
+/// How long a launch of the sum takes.
+fn median<T>(
+    kernel: &str,
+    threads: u32,
+    n: usize,
+    runs: u32,
+    mode: fn(Simulator) -> Simulator,
+) -> Result<Duration, Wrong>
+where
+    T: Subject + Plain,
+    Sum: Oracle<T>,
+{
+    let entry = entry(kernel, "sum", T::NAME).expect("the table has the sum of it");
+    let case = Case {
+        data: Data::Whole,
+        ..Case::new(entry, threads, n)
+    };
+    let launch = || case.launch::<T, Sum>(mode(Simulator::new()));
+    launch()?;
+    let mut took = Vec::new();
+    for _ in 0..runs {
+        took.push(launch()?.took);
+    }
+    took.sort_unstable();
+    Ok(took[took.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_a_speed_in_every_mode() {
+        let text = Speed::measure(10_000, 1).unwrap().write(Style::Markdown);
+        let rows = text.lines().filter(|line| line.starts_with("| reduce_"));
+        let mut count = 0;
+        for row in rows {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 2 + 3 + MODES.len(), "{row}");
+            for speed in &cells[4..8] {
+                assert!(speed.parse::<f64>().unwrap() > 0.0, "{row}");
+            }
+            count += 1;
+        }
+        assert_eq!(count, KERNELS.len() * THREADS.len(), "{text}");
+    }
+}
