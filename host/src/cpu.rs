@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 16;
 ///
 /// Each chunk from its first element to its last, then the chunks in their order: the
 /// result does not depend on the number of threads.
-pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> T {
+pub(crate) fn reduce<T: Element, O: Op<T, Acc = T>>(input: &[T]) -> T {
     let fold = |values: &[T]| values.iter().fold(O::IDENTITY, |a, b| O::combine(a, *b));
     let partials: Vec<T> = input.par_chunks(CHUNK).map(fold).collect();
     fold(&partials)

@@ -18,17 +18,27 @@ use crate::element::Element;
 ///
 /// impl kernels_gpu::op::Op<i32> for Product {
 ///     const NAME: &'static str = "sum";
+///     type Acc = i32;
 ///     const IDENTITY: i32 = 1;
+///     type Output = i32;
+///
+///     fn lift(value: i32, _: usize) -> i32 {
+///         value
+///     }
 ///
 ///     fn combine(a: i32, b: i32) -> i32 {
 ///         a.wrapping_mul(b)
 ///     }
+///
+///     fn finish(acc: i32) -> i32 {
+///         acc
+///     }
 /// }
 /// impl warpfold::Operator<i32> for Product {} // it is not `Sealed`
 /// ```
-pub trait Operator<T: Element>: sealed::Sealed + Op<T> {}
+pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc = T, Output = T> {}
 
-impl<T: Element, O: sealed::Sealed + Op<T>> Operator<T> for O {}
+impl<T: Element, O: sealed::Sealed + Op<T, Acc = T, Output = T>> Operator<T> for O {}
 
 mod sealed {
     pub trait Sealed {}

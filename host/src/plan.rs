@@ -53,7 +53,7 @@ struct Launches<'a, T: Element> {
 }
 
 impl<'a, T: Element> Plan<'a, T> {
-    pub(crate) fn cpu<O: Op<T>>(kernel: &'static str, input: &'a [T]) -> Self {
+    pub(crate) fn cpu<O: Op<T, Acc = T>>(kernel: &'static str, input: &'a [T]) -> Self {
         let work = match input {
             [] => Work::Nothing,
             input => Work::Cpu {
@@ -66,7 +66,7 @@ impl<'a, T: Element> Plan<'a, T> {
     }
 
     /// `passes` are of the kernel's shape and over `input`, which is on the kernel's device.
-    pub(crate) fn gpu<O: Op<T>>(
+    pub(crate) fn gpu<O: Op<T, Acc = T>>(
         kernel: Kernel<T>,
         input: Span<'a, T>,
         passes: Vec<Pass>,
@@ -96,7 +96,7 @@ impl<'a, T: Element> Plan<'a, T> {
         Ok(Self::new::<O>(shape.kernel, passes, Work::Gpu(launches)))
     }
 
-    fn new<O: Op<T>>(kernel: &'static str, passes: Vec<Pass>, work: Work<'a, T>) -> Self {
+    fn new<O: Op<T, Acc = T>>(kernel: &'static str, passes: Vec<Pass>, work: Work<'a, T>) -> Self {
         Self {
             kernel,
             identity: O::IDENTITY,

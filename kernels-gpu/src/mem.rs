@@ -86,7 +86,7 @@ impl<T: Element> Global<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the device.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: usize, value: T) {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
@@ -199,7 +199,7 @@ impl<T: Element> Shared<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<O: AtomicOp<T>>(self, index: u32, value: T) {
+    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: u32, value: T) {
         trace::shared(self.start, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.

@@ -2,7 +2,7 @@
 //!
 //! # Laws
 //!
-//! For every operator `O` and all values `a`, `b`, `c`:
+//! For every operator `O` and all accumulators `a`, `b`, `c` that are made of elements:
 //!
 //! - `combine(IDENTITY, a) == a == combine(a, IDENTITY)`, bit for bit (NaN stays NaN);
 //! - `combine(a, b) == combine(b, a)`;
@@ -21,21 +21,56 @@ pub use extremum::{Max, Min};
 pub use sum::Sum;
 
 use crate::element::Element;
-use cuda_std::warp::WarpReductionOp;
+use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 
 /// An associative, commutative operator with an identity. The laws stand in the [module's
 /// documentation](self) and are tested for every operator and element type.
+///
+/// A reduction lifts each element into an accumulator, combines the accumulators in any order, and
+/// its caller finishes what is left. An operator is one over its own accumulators too, which it
+/// lifts as they are: so are partials reduced.
 pub trait Op<T: Element>: Copy + Send + Sync + 'static {
     /// The operator's name as it stands in the names of entry points: `"sum"`.
     const NAME: &'static str;
 
+    /// What values are combined in; what scratch and partials hold.
+    type Acc: Element;
+
     /// The value that changes nothing: what an empty array reduces to, and what a thread with
     /// nothing to load contributes.
-    const IDENTITY: T;
+    const IDENTITY: Self::Acc;
+
+    /// Element `index` of the array as it enters the reduction.
+    fn lift(value: T, index: usize) -> Self::Acc;
 
     /// The two values as one.
-    fn combine(a: T, b: T) -> T;
+    fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+
+    /// What the caller of a whole reduction gets.
+    type Output;
+
+    /// The result of a whole reduction as its caller gets it.
+    fn finish(acc: Self::Acc) -> Self::Output;
 }
+
+/// What an operator says that combines elements as they are.
+macro_rules! as_they_are {
+    ($element:ty) => {
+        type Acc = $element;
+        type Output = $element;
+
+        #[inline(always)]
+        fn lift(value: $element, _: usize) -> $element {
+            value
+        }
+
+        #[inline(always)]
+        fn finish(acc: $element) -> $element {
+            acc
+        }
+    };
+}
+use as_they_are;
 
 /// An operator that the memory system applies by itself: `*cell = combine(*cell, value)` in one
 /// indivisible step.
@@ -49,7 +84,7 @@ pub trait AtomicOp<T: Element>: Op<T> {
     /// - `cell` is valid for reads and writes and aligned.
     /// - While the kernel runs, no thread touches the cell other than atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_device(cell: *mut T, value: T);
+    unsafe fn combine_atomic_device(cell: *mut Self::Acc, value: Self::Acc);
 
     /// Combines `value` into a cell of shared memory, indivisibly for all threads of the block.
     ///
@@ -58,12 +93,12 @@ pub trait AtomicOp<T: Element>: Op<T> {
     /// - `cell` is valid for reads and writes and aligned.
     /// - Between two barriers, no thread of the block touches the cell other than atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_block(cell: *mut T, value: T);
+    unsafe fn combine_atomic_block(cell: *mut Self::Acc, value: Self::Acc);
 }
 
 /// An operator that the warp applies by itself in one instruction, `redux.sync` (sm_80 and above;
 /// below that, `cuda_std` builds it from shuffles).
-pub trait ReduxOp<T: Element>: Op<T> {
+pub trait ReduxOp<T: Element>: Op<T, Acc: WarpReduceValue> {
     /// The instruction's name for this operator.
     const REDUX: WarpReductionOp;
 }

@@ -5,7 +5,7 @@
 
 use crate::element::Element;
 use crate::op::{Op, ReduxOp};
-use cuda_std::warp::{WarpReduceValue, warp_reduce, warp_shuffle_down};
+use cuda_std::warp::{warp_reduce, warp_shuffle_down};
 
 /// The member mask of a whole warp.
 pub const FULL_MASK: u32 = u32::MAX;
@@ -32,7 +32,7 @@ pub const WARP_SIZE: u32 = 32;
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
-pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
+pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: O::Acc) -> O::Acc {
     let mut offset = WARP_SIZE / 2;
     while offset > 0 {
         // SAFETY: the caller brings all lanes that the full mask names.
@@ -52,7 +52,7 @@ pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
-pub unsafe fn reduce_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(value: T) -> T {
+pub unsafe fn reduce_redux<T: Element, O: ReduxOp<T>>(value: O::Acc) -> O::Acc {
     // SAFETY: the caller brings all lanes that the full mask names.
     unsafe { warp_reduce(FULL_MASK, value, O::REDUX) }
 }

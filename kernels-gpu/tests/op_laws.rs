@@ -31,7 +31,7 @@ macro_rules! float_bits {
 float_bits!(f32, f64);
 
 /// What holds for every operator, exactly.
-fn identity_and_order<T: Bits, O: AtomicOp<T>>(a: T, b: T) -> Result<(), TestCaseError> {
+fn identity_and_order<T: Bits, O: AtomicOp<T, Acc = T>>(a: T, b: T) -> Result<(), TestCaseError> {
     prop_assert_eq!(O::combine(O::IDENTITY, a).bits(), a.bits());
     prop_assert_eq!(O::combine(a, O::IDENTITY).bits(), a.bits());
     prop_assert_eq!(O::combine(a, b).bits(), O::combine(b, a).bits());
@@ -58,7 +58,7 @@ fn identity_and_order<T: Bits, O: AtomicOp<T>>(a: T, b: T) -> Result<(), TestCas
 }
 
 /// What holds for every operator but sums of floats.
-fn grouping<T: Bits, O: AtomicOp<T>>(a: T, b: T, c: T) -> Result<(), TestCaseError> {
+fn grouping<T: Bits, O: AtomicOp<T, Acc = T>>(a: T, b: T, c: T) -> Result<(), TestCaseError> {
     identity_and_order::<T, O>(a, b)?;
     let left = O::combine(O::combine(a, b), c);
     let right = O::combine(a, O::combine(b, c));
@@ -84,7 +84,7 @@ macro_rules! laws {
                 #[test]
                 fn min(a in value(), b in value(), c in value()) {
                     grouping::<$t, Min>(a, b, c)?;
-                    let smallest = Min::combine(Min::combine(a, b), c);
+                    let smallest = <Min as Op<$t>>::combine(<Min as Op<$t>>::combine(a, b), c);
                     prop_assert!([a, b, c].iter().all(|&v| !(v < smallest)));
                     prop_assert!([a, b, c].iter().any(|&v| v.bits() == smallest.bits()));
                 }
@@ -92,7 +92,7 @@ macro_rules! laws {
                 #[test]
                 fn max(a in value(), b in value(), c in value()) {
                     grouping::<$t, Max>(a, b, c)?;
-                    let largest = Max::combine(Max::combine(a, b), c);
+                    let largest = <Max as Op<$t>>::combine(<Max as Op<$t>>::combine(a, b), c);
                     prop_assert!([a, b, c].iter().all(|&v| !(v > largest)));
                     prop_assert!([a, b, c].iter().any(|&v| v.bits() == largest.bits()));
                 }
@@ -102,15 +102,15 @@ macro_rules! laws {
 
     (@exact $t:ident, $a:ident, $b:ident, $c:ident) => {
         grouping::<$t, Sum>($a, $b, $c)?;
-        prop_assert_eq!(Sum::combine($a, $b), $a.wrapping_add($b));
+        prop_assert_eq!(<Sum as Op<$t>>::combine($a, $b), $a.wrapping_add($b));
     };
 
     // Each addition rounds once: three values in two orders differ by at most four roundings of
     // the largest partial.
     (@rounded $t:ident, $a:ident, $b:ident, $c:ident) => {
         identity_and_order::<$t, Sum>($a, $b)?;
-        let left = Sum::combine(Sum::combine($a, $b), $c);
-        let right = Sum::combine($a, Sum::combine($b, $c));
+        let left = <Sum as Op<$t>>::combine(<Sum as Op<$t>>::combine($a, $b), $c);
+        let right = <Sum as Op<$t>>::combine($a, <Sum as Op<$t>>::combine($b, $c));
         let size = $a.abs() + $b.abs() + $c.abs();
         if size.is_finite() {
             prop_assert!((left - right).abs() <= 4.0 * $t::EPSILON * size, "{left} {right}");
@@ -133,10 +133,22 @@ laws! {
 fn nan_wins_and_negative_zero_is_the_smaller_zero() {
     for nan in [f32::NAN, -f32::NAN] {
         for other in [0.0, f32::INFINITY, f32::NEG_INFINITY, nan] {
-            assert!(Min::combine(nan, other).is_nan() && Min::combine(other, nan).is_nan());
-            assert!(Max::combine(nan, other).is_nan() && Max::combine(other, nan).is_nan());
+            assert!(
+                <Min as Op<f32>>::combine(nan, other).is_nan()
+                    && <Min as Op<f32>>::combine(other, nan).is_nan()
+            );
+            assert!(
+                <Max as Op<f32>>::combine(nan, other).is_nan()
+                    && <Max as Op<f32>>::combine(other, nan).is_nan()
+            );
         }
     }
-    assert_eq!(Min::combine(0.0f32, -0.0).to_bits(), (-0.0f32).to_bits());
-    assert_eq!(Max::combine(-0.0f32, 0.0).to_bits(), 0.0f32.to_bits());
+    assert_eq!(
+        <Min as Op<f32>>::combine(0.0f32, -0.0).to_bits(),
+        (-0.0f32).to_bits()
+    );
+    assert_eq!(
+        <Max as Op<f32>>::combine(-0.0f32, 0.0).to_bits(),
+        0.0f32.to_bits()
+    );
 }

@@ -56,7 +56,7 @@ impl<T> Expected<T> {
 }
 
 /// An operator with its naive loop.
-pub trait Oracle<T: Subject>: Op<T> {
+pub trait Oracle<T: Subject>: Op<T, Acc = T, Output = T> {
     /// The operator as a value.
     const OP: Self;
     /// What `values` are together.
@@ -65,7 +65,7 @@ pub trait Oracle<T: Subject>: Op<T> {
 
 impl<T: Subject> Oracle<T> for Sum
 where
-    Sum: Op<T>,
+    Sum: Op<T, Acc = T, Output = T>,
 {
     const OP: Self = Sum;
     fn expected(values: &[T]) -> Expected<T> {
@@ -75,7 +75,7 @@ where
 
 impl<T: Subject> Oracle<T> for Min
 where
-    Min: Op<T>,
+    Min: Op<T, Acc = T, Output = T>,
 {
     const OP: Self = Min;
     fn expected(values: &[T]) -> Expected<T> {
@@ -85,7 +85,7 @@ where
 
 impl<T: Subject> Oracle<T> for Max
 where
-    Max: Op<T>,
+    Max: Op<T, Acc = T, Output = T>,
 {
     const OP: Self = Max;
     fn expected(values: &[T]) -> Expected<T> {

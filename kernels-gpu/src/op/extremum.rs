@@ -1,6 +1,6 @@
 //! The smallest and the largest value.
 
-use super::{AtomicOp, Op, ReduxOp};
+use super::{AtomicOp, Op, ReduxOp, as_they_are};
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 use cuda_std::warp::WarpReductionOp;
@@ -18,6 +18,7 @@ macro_rules! integer_extremum {
         $(impl Op<$element> for $op {
             const NAME: &'static str = $name;
             const IDENTITY: $element = $identity;
+            as_they_are!($element);
 
             #[inline(always)]
             fn combine(a: $element, b: $element) -> $element {
@@ -75,6 +76,7 @@ macro_rules! float_extremum {
         impl Op<$element> for Min {
             const NAME: &'static str = "min";
             const IDENTITY: $element = $element::INFINITY;
+            as_they_are!($element);
 
             #[inline(always)]
             fn combine(a: $element, b: $element) -> $element {
@@ -92,6 +94,7 @@ macro_rules! float_extremum {
         impl Op<$element> for Max {
             const NAME: &'static str = "max";
             const IDENTITY: $element = $element::NEG_INFINITY;
+            as_they_are!($element);
 
             #[inline(always)]
             fn combine(a: $element, b: $element) -> $element {

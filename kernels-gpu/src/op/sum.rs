@@ -1,6 +1,6 @@
 //! The sum.
 
-use super::{AtomicOp, Op, ReduxOp};
+use super::{AtomicOp, Op, ReduxOp, as_they_are};
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 use cuda_std::warp::WarpReductionOp;
@@ -14,6 +14,7 @@ macro_rules! sum {
         $(impl Op<$element> for Sum {
             const NAME: &'static str = "sum";
             const IDENTITY: $element = $identity;
+            as_they_are!($element);
 
             #[inline(always)]
             fn combine($a: $element, $b: $element) -> $element {
