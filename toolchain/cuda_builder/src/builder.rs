@@ -2,11 +2,14 @@
 
 use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
+use crate::group::Group;
 use crate::llvm::Llvm;
 use crate::toolchain::{self, DeviceToolchain};
-use crate::{CudaBuilderError, NvvmArch, passes, ptx};
+use crate::{CudaBuilderError, NvvmArch, group, passes, ptx};
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
 /// PTX for one architecture.
@@ -14,6 +17,8 @@ use std::{env, fs, thread};
 pub struct Ptx {
     /// The architecture.
     pub arch: NvvmArch,
+    /// The group of kernels, where [`CudaBuilder::group`] made any.
+    pub group: Option<String>,
     /// The file.
     pub path: PathBuf,
 }
@@ -33,6 +38,7 @@ pub(crate) struct FloatOptions {
 pub struct CudaBuilder {
     krate: PathBuf,
     arches: Vec<NvvmArch>,
+    groups: Vec<Group>,
     release: bool,
     line_info: bool,
     emit_llvm_ir: bool,
@@ -50,6 +56,7 @@ impl CudaBuilder {
         Self {
             krate: path_to_crate_root.as_ref().to_owned(),
             arches: vec![NvvmArch::Compute75],
+            groups: Vec::new(),
             release: true,
             line_info: false,
             emit_llvm_ir: false,
@@ -71,9 +78,28 @@ impl CudaBuilder {
         self.arches([arch])
     }
 
-    /// Several architectures, from one compilation; half a second each.
+    /// Several architectures, from one compilation.
     pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
         self.arches = arches.into_iter().collect();
+        self
+    }
+
+    /// Writes these kernels as PTX of their own, under this name, so that they can be loaded without
+    /// the others: a driver compiles all of a module at once. Called once per group, and every
+    /// kernel belongs to one; without groups all kernels are one module.
+    ///
+    /// From one compilation, as architectures; the group's name comes before the architecture's in
+    /// the names of files: `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. Memory that kernels
+    /// share under a name, a `static`, exists once in each group.
+    pub fn group(
+        mut self,
+        name: impl Into<String>,
+        kernels: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.groups.push(Group {
+            name: name.into(),
+            kernels: kernels.into_iter().map(Into::into).collect(),
+        });
         self
     }
 
@@ -149,7 +175,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Compiles, and gives the PTX of the first architecture.
+    /// Compiles, and gives the PTX of the first architecture; with groups that of the first group.
     ///
     /// # Errors
     ///
@@ -158,13 +184,14 @@ impl CudaBuilder {
         Ok(self.build_all()?.swap_remove(0).path)
     }
 
-    /// Compiles, and gives the PTX of every architecture, in the order asked for. Files are
-    /// written only when their content changes.
+    /// Compiles, and gives the PTX of every architecture, in the order asked for, and in each of
+    /// every group. Files are written only when their content changes.
     ///
     /// # Errors
     ///
     /// When there is no device compiler, the kernels do not compile, a shared static has an
     /// initial value, the module needs symbols that nobody defines, or no architecture was asked for.
+    /// With groups, when one has no kernels or such as do not exist, or a kernel has no group.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
@@ -183,52 +210,51 @@ impl CudaBuilder {
         .run()?;
         let stamp = self.stamp(&bitcode, &toolchain);
 
-        // One thread per architecture: each parses the bitcode into a context of its own.
-        thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .arches
-                .iter()
-                .map(|&arch| {
-                    let (this, package, bitcode, toolchain) =
-                        (&self, &package, &bitcode, &toolchain);
-                    scope.spawn(move || this.emit(arch, package, bitcode, toolchain, stamp))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().expect("emission does not panic"))
-                .collect()
+        let groups: Vec<_> = match &self.groups[..] {
+            [] => vec![None],
+            groups => groups.iter().map(Some).collect(),
+        };
+        let wanted: Vec<_> = self
+            .arches
+            .iter()
+            .flat_map(|&arch| groups.iter().map(move |&group| (arch, group)))
+            .collect();
+        in_parallel(&wanted, |&(arch, group)| {
+            self.emit(arch, group, &package, &bitcode, &toolchain, stamp)
         })
     }
 
-    /// Writes the PTX of one architecture, unless it is there already.
+    /// Writes the PTX of one group for one architecture, unless it is there already.
     fn emit(
         &self,
         arch: NvvmArch,
+        group: Option<&Group>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Ptx, CudaBuilderError> {
-        let path = self.output(arch, package, bitcode);
+        let path = self.output(arch, group, package, bitcode);
         let stamp_file = path.with_extension("ptx.stamp");
         let stamp = format!("{stamp:016x}\n");
         let fresh = path.is_file() && fs::read_to_string(&stamp_file).is_ok_and(|s| s == stamp);
         if !fresh {
-            let text = self.compile(arch, package, bitcode, toolchain, &path)?;
+            let text = self.compile(arch, group, package, bitcode, toolchain, &path)?;
             write_if_changed(&path, &text)?;
             fs::write(&stamp_file, stamp).at(&stamp_file)?;
         }
         if let Some(copy) = &self.copy_to {
-            let copy = self.named(copy, arch);
+            let copy = self.named(copy, arch, group);
             write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
         }
-        Ok(Ptx { arch, path })
+        let group = group.map(|group| group.name.clone());
+        Ok(Ptx { arch, group, path })
     }
 
     fn compile(
         &self,
         arch: NvvmArch,
+        group: Option<&Group>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
@@ -245,17 +271,29 @@ impl CudaBuilder {
         let module = llvm
             .parse(&bitcode.bytes)
             .map_err(failed("reading the bitcode"))?;
-        if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
+        let kernels = module.functions().into_iter();
+        let kernels: BTreeSet<_> = kernels
+            .filter(|&function| module.is_kernel(function))
+            .map(|kernel| module.name(kernel))
+            .collect();
+        if kernels.is_empty() {
             return Err(CudaBuilderError::NoKernels {
                 krate: package.name.clone(),
             });
         }
-        passes::prepare(&module, self.floats)?;
+        group::check(&self.groups, &kernels)?;
 
         let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
         let machine = module
             .target_machine(arch.sm(), &isa)
             .map_err(failed("setting up the target"))?;
+        passes::link(&module, |kernel| {
+            group.is_none_or(|group| group.kernels.contains(kernel))
+        })?;
+        module
+            .run_passes(passes::REMOVAL, &machine)
+            .map_err(failed("removing other groups' kernels"))?;
+        passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
             .map_err(failed("optimisation"))?;
@@ -279,23 +317,33 @@ impl CudaBuilder {
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
     /// outputs, else in the nested target folder.
-    fn output(&self, arch: NvvmArch, package: &cargo::Package, bitcode: &Bitcode) -> PathBuf {
+    fn output(
+        &self,
+        arch: NvvmArch,
+        group: Option<&Group>,
+        package: &cargo::Package,
+        bitcode: &Bitcode,
+    ) -> PathBuf {
         if let Some(path) = &self.final_module_path {
-            return self.named(path, arch);
+            return self.named(path, arch, group);
         }
-        let name = format!("{}.{}.ptx", package.lib_name, arch.sm());
+        let group = group.map_or(String::new(), |group| format!(".{}", group.name));
+        let name = format!("{}{group}.{}.ptx", package.lib_name, arch.sm());
         match env::var_os("OUT_DIR") {
             Some(out) => PathBuf::from(out).join(name),
             None => bitcode.path.with_file_name(name),
         }
     }
 
-    fn named(&self, path: &Path, arch: NvvmArch) -> PathBuf {
-        if self.arches.len() == 1 {
+    fn named(&self, path: &Path, arch: NvvmArch, group: Option<&Group>) -> PathBuf {
+        let arch = (self.arches.len() > 1).then_some(arch.sm());
+        let mut parts = group.map(|g| g.name.as_str()).into_iter().chain(arch);
+        let Some(first) = parts.next() else {
             return path.to_owned();
-        }
+        };
         let extension = path.extension().unwrap_or("ptx".as_ref()).to_string_lossy();
-        path.with_extension(format!("{}.{extension}", arch.sm()))
+        let parts = parts.fold(first.to_owned(), |all, part| format!("{all}.{part}"));
+        path.with_extension(format!("{parts}.{extension}"))
     }
 
     /// A number that differs when anything that decides the PTX differs.
@@ -304,20 +352,52 @@ impl CudaBuilder {
         bitcode.bytes.hash(&mut hasher);
         (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
         (&toolchain.libllvm, &toolchain.llvm_version).hash(&mut hasher);
+        self.groups.hash(&mut hasher);
         BUILDER.hash(&mut hasher);
         hasher.finish()
     }
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 6] = [
+const BUILDER: [&str; 7] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
+    include_str!("group.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),
 ];
+
+/// The results of `work` on all `items`, in their order, or the first of its errors in that order;
+/// as many at once as there are cores. Each piece of work parses the bitcode into a context of its
+/// own.
+fn in_parallel<I: Sync, R: Send, E: Send>(
+    items: &[I],
+    work: impl Fn(&I) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(i) else {
+                return done;
+            };
+            done.push((i, work(item)));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, |n| n.get().min(items.len()));
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let results = threads.into_iter();
+        results
+            .flat_map(|t| t.join().expect("emission does not panic"))
+            .collect()
+    });
+    done.sort_by_key(|&(i, _)| i);
+    done.into_iter().map(|(_, result)| result).collect()
+}
 
 fn write_if_changed(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
