@@ -8,7 +8,7 @@
 //! a pointer with its length:
 //!
 //! ```text
-//! input: *const T, input_len: u64, output: *mut T, output_len: u64
+//! input: *const T, input_len: u64, output: *mut O::Acc, output_len: u64
 //! ```
 //!
 //! A family with parameters of its own has its own type of row, in its own file.
@@ -40,8 +40,8 @@ pub struct Family {
 ///
 /// # Safety
 ///
-/// Both are aligned and as long as they say, of the entry's element type; the rest is as the
-/// kernel's generic body asks.
+/// Both are aligned and as long as they say, the input of the entry's element type and the output of
+/// its operator's accumulators; the rest is as the kernel's generic body asks.
 #[cfg(not(target_arch = "nvptx64"))]
 pub type Function = unsafe fn(*const (), usize, *mut (), usize);
 
@@ -58,6 +58,8 @@ pub struct Entry {
     pub element: &'static str,
     /// How many bytes an element has.
     pub element_bytes: usize,
+    /// How many bytes an accumulator has: an element of the output, and of scratch.
+    pub acc_bytes: usize,
     /// What the kernel needs of its launch.
     pub needs: Needs,
     /// The very function that the module's entry was made from, for simulators.

@@ -2,7 +2,8 @@
 
 /// The product of two lists: every row of kernels for every `operator element`, as entry points
 /// and as rows of a table. In brackets stands what the kernel needs of its launch. Inside a row,
-/// `T` and `O` are the element and the operator.
+/// `T` and `O` are the element and the operator; output and scratch hold the operator's
+/// accumulators.
 macro_rules! entries {
     ($table:ident: [$($op:ident $element:ident),*] x $kernels:tt) => {
         $(entries!(@functions $op $element $kernels);)*
@@ -23,18 +24,19 @@ macro_rules! entries {
             #[kernel]
             pub unsafe fn [<$kernel _ $op:lower _ $element>](
                 input: &[$element],
-                output: *mut $element,
+                output: *mut <$op as crate::op::Op<$element>>::Acc,
                 output_len: usize,
             ) {
                 type T = $element;
                 type O = $op;
+                type Acc = <O as crate::op::Op<T>>::Acc;
                 // SAFETY: whoever launches the entry vouches for its arguments and for what the
                 // body, documented where it stands, does with them.
                 unsafe {
                     let $input = Global::<T>::from_slice(input);
-                    let $output = Global::<T>::new(output, output_len);
+                    let $output = Global::<Acc>::new(output, output_len);
                     #[allow(unused_variables, reason = "not every kernel needs scratch")]
-                    let $scratch = Shared::<T>::dynamic();
+                    let $scratch = Shared::<Acc>::dynamic();
                     $body
                 }
             }
@@ -51,6 +53,7 @@ macro_rules! entries {
             op: stringify!([<$op:lower>]),
             element: stringify!($element),
             element_bytes: size_of::<$element>(),
+            acc_bytes: size_of::<<$op as crate::op::Op<$element>>::Acc>(),
             needs: $needs,
             #[cfg(not(target_arch = "nvptx64"))]
             function: |input, input_len, output, output_len| {
