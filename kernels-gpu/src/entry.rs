@@ -16,6 +16,7 @@
 #[macro_use]
 mod product;
 
+pub mod copy;
 pub mod ladder;
 
 use crate::needs::Needs;
@@ -24,7 +25,7 @@ use crate::needs::Needs;
 pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES]);
 
 /// All families, reductions or not.
-pub const FAMILIES: &[Family] = &[family!(ladder)];
+pub const FAMILIES: &[Family] = &[family!(ladder), family!(copy)];
 
 /// Kernels that are loaded together.
 #[derive(Clone, Copy, Debug)]

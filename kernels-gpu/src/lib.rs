@@ -10,6 +10,7 @@
 //! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
 //! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
 //! | [`kepler`] | a grid | by shuffles and atomics, any operator, vectors of one, two and four |
+//! | [`copy`] | a grid | copies, by accesses of 4, 8, 16 and 32 bytes |
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
 //! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
 //!
@@ -24,6 +25,7 @@
 
 pub mod block;
 pub mod ceiling;
+pub mod copy;
 pub mod element;
 pub mod entry;
 pub mod harris;

@@ -22,8 +22,10 @@
 
 mod trace;
 mod vector;
+mod words;
 
 pub use vector::Vectors;
+pub use words::{B128, B256, Word, Words};
 
 use crate::element::Element;
 use crate::op::AtomicOp;
