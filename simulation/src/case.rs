@@ -3,7 +3,7 @@
 mod shares;
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cuda_sim::{Buffer, Failure, Report, Simulator};
 use kernels_gpu::entry::Entry;
@@ -11,6 +11,7 @@ use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::{Max, Min, Sum};
 use thiserror::Error;
 
+use crate::clock::cpu_time;
 use crate::data::Data;
 use crate::oracle::{Oracle, Subject, close, same};
 use shares::Shares;
@@ -49,7 +50,7 @@ pub struct Launched<T> {
     pub memory: Vec<T>,
     /// A partial of each block, or the one cell.
     pub outputs: Vec<T>,
-    /// How long the simulator took, without making the data and checking the answer.
+    /// How long the simulator had a core, without making the data and checking the answer.
     pub took: Duration,
 }
 
@@ -150,12 +151,12 @@ impl Case {
         let output = Output::<T>::new::<O>(self);
         let start = input.as_ptr().wrapping_add(self.start);
         let case = Box::new(*self);
-        let began = Instant::now();
+        let began = cpu_time();
         let report = match self.enqueue(simulator, start, &output) {
             Ok(report) => report,
             Err(failure) => return Err(Wrong::Findings { case, failure }),
         };
-        let took = began.elapsed();
+        let took = cpu_time() - began;
         let outputs = output.read();
         let judged = self
             .judge::<T, O>(values, &outputs)

@@ -9,6 +9,7 @@
 
 pub mod case;
 pub mod copying;
+mod clock;
 pub mod data;
 pub mod ladder;
 pub mod oracle;

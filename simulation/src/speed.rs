@@ -1,4 +1,4 @@
-//! How many elements the simulator reduces in a second, on one core.
+//! How many elements the simulator reduces in a second of one core.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -115,8 +115,8 @@ impl Speed {
         let _ = writeln!(text, "{table}\n");
         let _ = writeln!(
             text,
-            "Sums of {} elements on one core, medians of {} launches after one to warm up, every \
-             answer checked.",
+            "Sums of {} elements, per second of one core, medians of {} launches after one to warm \
+             up, every answer checked.",
             self.n, self.runs
         );
         text
