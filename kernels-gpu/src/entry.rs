@@ -17,15 +17,16 @@
 mod product;
 
 pub mod copy;
+pub mod kepler;
 pub mod ladder;
 
-use crate::needs::Needs;
+use crate::needs::{Load, Needs};
 
 /// All reductions.
-pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES]);
+pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES], &[kepler::ENTRIES]);
 
 /// All families, reductions or not.
-pub const FAMILIES: &[Family] = &[family!(ladder), family!(copy)];
+pub const FAMILIES: &[Family] = &[family!(ladder), family!(kepler), family!(copy)];
 
 /// Kernels that are loaded together.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +72,19 @@ pub struct Entry {
 impl Entry {
     /// How many elements a load brings.
     pub fn load_elements(&self) -> usize {
-        let bytes = self.needs.load_bytes;
-        bytes.map_or(1, |bytes| bytes / self.element_bytes)
+        match self.needs.load {
+            Load::Element => 1,
+            Load::Bytes(bytes) => bytes / self.element_bytes,
+            Load::Elements(elements) => elements,
+        }
+    }
+
+    /// How many elements after another the input may start.
+    pub fn start_elements(&self) -> usize {
+        match self.needs.load {
+            Load::Bytes(bytes) => bytes / self.element_bytes,
+            Load::Element | Load::Elements(_) => 1,
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl Draw {
         let fixed_order = entry.needs.result == ResultIn::Partials || entry.op != "sum";
         let case = Case {
             blocks: n.div_ceil((chunks * threads) as usize) as u32,
-            start: rng.random_range(0..8) * entry.load_elements(),
+            start: rng.random_range(0..8) * entry.start_elements(),
             data: if fixed_order {
                 Data::Rough
             } else {

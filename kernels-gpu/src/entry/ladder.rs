@@ -13,7 +13,7 @@ use crate::harris::{
     shared_memory::reduce_shared_memory,
 };
 use crate::mem::{Global, Shared};
-use crate::needs::{Needs, Scratch};
+use crate::needs::{Load, Needs, Scratch};
 use crate::op::{Max, Min, Sum};
 use cuda_std::kernel;
 
@@ -34,7 +34,7 @@ entries!(LADDER: [
     reduce_2 [Needs::tree(1)] = reduce_2::<T, O>(input, output, scratch);
     reduce_3 [Needs::tree(2)] = reduce_3::<T, O>(input, output, scratch);
     reduce_4 [Needs::tree(2)] = reduce_4::<T, O>(input, output, scratch);
-    reduce_5 [Needs::any_grid(Scratch::PerThread, None)] = reduce_5::<T, O>(input, output, scratch);
+    reduce_5 [Needs::any_grid(Scratch::PerThread, Load::Element)] = reduce_5::<T, O>(input, output, scratch);
     reduce_5_x1 [Needs::tree(1)] = reduce_5_unrolled::<T, O, 1>(input, output, scratch);
     reduce_5_x2 [Needs::tree(2)] = reduce_5_unrolled::<T, O, 2>(input, output, scratch);
     reduce_5_x4 [Needs::tree(4)] = reduce_5_unrolled::<T, O, 4>(input, output, scratch);
@@ -50,6 +50,6 @@ entries!(LADDER_REDUX: [Sum i32, Sum u32, Min i32, Max i32] x {
 
 entries!(CEILING: [Sum i32, Sum i64, Sum f32, Sum f64] x {
     |input, output, scratch|
-    read_ceiling [Needs::any_grid(Scratch::PerWarp, Some(LOAD_BYTES))] =
+    read_ceiling [Needs::any_grid(Scratch::PerWarp, Load::Bytes(LOAD_BYTES))] =
         read_ceiling::<T, O, { LOAD_BYTES / size_of::<T>() }>(input, output, scratch);
 });

@@ -39,7 +39,7 @@ impl<T: Element> Global<T> {
     /// last vector, at most `N - 1` each, belong to none.
     #[inline(always)]
     pub fn vectors_at<const N: usize>(self) -> (usize, Vectors<T, N>) {
-        // Elements from one place where a load may begin to the next.
+        // How many elements lie between two places where a load may begin.
         let step = alignment::<T, N>() / size_of::<T>();
         let behind = (self.start.addr() / size_of::<T>()) % step;
         let head = ((step - behind) % step).min(self.len);
@@ -72,18 +72,19 @@ impl<T: Element, const N: usize> Vectors<T, N> {
     }
 }
 
-/// What a vector's address is a multiple of, in bytes; at least an element.
+/// What a vector's address is a multiple of, in bytes.
 const fn alignment<T, const N: usize>() -> usize {
     const {
-        assert!(size_of::<T>().is_power_of_two() && N.is_power_of_two());
+        assert!(
+            N == 1 || N.is_power_of_two() && size_of::<T>() == align_of::<T>(),
+            "an array of such elements may have no place where a vector can begin"
+        );
     }
     let bytes = size_of::<[T; N]>();
-    if bytes <= WIDEST {
+    if N == 1 || bytes <= WIDEST {
         bytes
-    } else if size_of::<T>() <= WIDEST {
-        WIDEST
     } else {
-        size_of::<T>()
+        WIDEST
     }
 }
 
@@ -105,11 +106,12 @@ aligned!(At2 2, At4 4, At8 8, At16 16);
 /// `from` is valid for reads and a multiple of [`alignment`].
 #[inline(always)]
 unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N] {
-    // The type says the alignment, and no const can be said in `align`. Where it is chosen, the
-    // type has the vector's own size or divides it.
+    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen is
+    // no larger than the vector.
     // SAFETY: the caller's contract.
     unsafe {
         match alignment::<T, N>() {
+            _ if N == 1 => *from,
             2 => (*from.cast::<At2<[T; N]>>()).0,
             4 => (*from.cast::<At4<[T; N]>>()).0,
             8 => (*from.cast::<At8<[T; N]>>()).0,
