@@ -2,11 +2,9 @@
 
 use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
-use crate::group::Group;
 use crate::llvm::Llvm;
 use crate::toolchain::{self, DeviceToolchain};
-use crate::{CudaBuilderError, NvvmArch, group, passes, ptx};
-use std::collections::BTreeSet;
+use crate::{CudaBuilderError, NvvmArch, notes, passes, ptx};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,8 +15,8 @@ use std::{env, fs, thread};
 pub struct Ptx {
     /// The architecture.
     pub arch: NvvmArch,
-    /// The group of kernels, where [`CudaBuilder::group`] made any.
-    pub group: Option<String>,
+    /// The module's name, where [`CudaBuilder::split_modules`] made several.
+    pub module: Option<String>,
     /// The file.
     pub path: PathBuf,
 }
@@ -38,7 +36,7 @@ pub(crate) struct FloatOptions {
 pub struct CudaBuilder {
     krate: PathBuf,
     arches: Vec<NvvmArch>,
-    groups: Vec<Group>,
+    split_modules: bool,
     release: bool,
     line_info: bool,
     emit_llvm_ir: bool,
@@ -56,7 +54,7 @@ impl CudaBuilder {
         Self {
             krate: path_to_crate_root.as_ref().to_owned(),
             arches: vec![NvvmArch::Compute75],
-            groups: Vec::new(),
+            split_modules: false,
             release: true,
             line_info: false,
             emit_llvm_ir: false,
@@ -84,22 +82,15 @@ impl CudaBuilder {
         self
     }
 
-    /// Writes these kernels as PTX of their own, under this name, so that they can be loaded without
-    /// the others: a driver compiles all of a module at once. Called once per group, and every
-    /// kernel belongs to one; without groups all kernels are one module.
+    /// Whether kernels become several modules, each under the name that they give in
+    /// `#[kernel(module = name)]`, so that a program loads those it uses: a driver compiles all of
+    /// a module at once. Off unless said otherwise: all kernels are one module.
     ///
-    /// From one compilation, as architectures; the group's name comes before the architecture's in
-    /// the names of files: `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. Memory that kernels
-    /// share under a name, a `static`, exists once in each group.
-    pub fn group(
-        mut self,
-        name: impl Into<String>,
-        kernels: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Self {
-        self.groups.push(Group {
-            name: name.into(),
-            kernels: kernels.into_iter().map(Into::into).collect(),
-        });
+    /// From one compilation, as architectures; the module's name comes before the architecture's
+    /// in the names of files: `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. A `static` exists
+    /// once in each module that uses it.
+    pub fn split_modules(mut self, split: bool) -> Self {
+        self.split_modules = split;
         self
     }
 
@@ -175,7 +166,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Compiles, and gives the PTX of the first architecture; with groups that of the first group.
+    /// Compiles, and gives the PTX of the first architecture, and of its modules that of the first.
     ///
     /// # Errors
     ///
@@ -184,14 +175,14 @@ impl CudaBuilder {
         Ok(self.build_all()?.swap_remove(0).path)
     }
 
-    /// Compiles, and gives the PTX of every architecture, in the order asked for, and in each of
-    /// every group. Files are written only when their content changes.
+    /// Compiles, and gives the PTX of every architecture, in the order asked for, and for each of
+    /// every module, in the order of their names. Files are written only when their content changes.
     ///
     /// # Errors
     ///
     /// When there is no device compiler, the kernels do not compile, a shared static has an
     /// initial value, the module needs symbols that nobody defines, or no architecture was asked for.
-    /// With groups, when one has no kernels or such as do not exist, or a kernel has no group.
+    /// With several modules, when a kernel is in none.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
@@ -210,51 +201,76 @@ impl CudaBuilder {
         .run()?;
         let stamp = self.stamp(&bitcode, &toolchain);
 
-        let groups: Vec<_> = match &self.groups[..] {
-            [] => vec![None],
-            groups => groups.iter().map(Some).collect(),
-        };
+        let modules = self.modules(&bitcode, &toolchain)?;
         let wanted: Vec<_> = self
             .arches
             .iter()
-            .flat_map(|&arch| groups.iter().map(move |&group| (arch, group)))
+            .flat_map(|&arch| modules.iter().map(move |module| (arch, module.as_deref())))
             .collect();
-        in_parallel(&wanted, |&(arch, group)| {
-            self.emit(arch, group, &package, &bitcode, &toolchain, stamp)
+        in_parallel(&wanted, |&(arch, module)| {
+            self.emit(arch, module, &package, &bitcode, &toolchain, stamp)
         })
     }
 
-    /// Writes the PTX of one group for one architecture, unless it is there already.
+    /// The names of the modules to write; one without a name where they are not split.
+    fn modules(
+        &self,
+        bitcode: &Bitcode,
+        toolchain: &DeviceToolchain,
+    ) -> Result<Vec<Option<String>>, CudaBuilderError> {
+        if !self.split_modules {
+            return Ok(vec![None]);
+        }
+        let failed = |step| {
+            move |message| CudaBuilderError::Llvm {
+                step,
+                arch: "any architecture",
+                message,
+            }
+        };
+        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
+        let module = llvm
+            .parse(&bitcode.bytes)
+            .map_err(failed("reading the bitcode"))?;
+        let names = notes::modules(&module)?;
+        Ok(match names.is_empty() {
+            // Without kernels: what is wrong then, is said where the module is compiled.
+            true => vec![None],
+            false => names.into_iter().map(Some).collect(),
+        })
+    }
+
+    /// Writes the PTX of one module for one architecture, unless it is there already.
     fn emit(
         &self,
         arch: NvvmArch,
-        group: Option<&Group>,
+        module: Option<&str>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Ptx, CudaBuilderError> {
-        let path = self.output(arch, group, package, bitcode);
+        let path = self.output(arch, module, package, bitcode);
         let stamp_file = path.with_extension("ptx.stamp");
         let stamp = format!("{stamp:016x}\n");
         let fresh = path.is_file() && fs::read_to_string(&stamp_file).is_ok_and(|s| s == stamp);
         if !fresh {
-            let text = self.compile(arch, group, package, bitcode, toolchain, &path)?;
+            let text = self.compile(arch, module, package, bitcode, toolchain, &path)?;
             write_if_changed(&path, &text)?;
             fs::write(&stamp_file, stamp).at(&stamp_file)?;
         }
         if let Some(copy) = &self.copy_to {
-            let copy = self.named(copy, arch, group);
+            let copy = self.named(copy, arch, module);
             write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
         }
-        let group = group.map(|group| group.name.clone());
-        Ok(Ptx { arch, group, path })
+        let module = module.map(str::to_owned);
+        Ok(Ptx { arch, module, path })
     }
 
     fn compile(
         &self,
         arch: NvvmArch,
-        group: Option<&Group>,
+        name: Option<&str>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
@@ -271,28 +287,20 @@ impl CudaBuilder {
         let module = llvm
             .parse(&bitcode.bytes)
             .map_err(failed("reading the bitcode"))?;
-        let kernels = module.functions().into_iter();
-        let kernels: BTreeSet<_> = kernels
-            .filter(|&function| module.is_kernel(function))
-            .map(|kernel| module.name(kernel))
-            .collect();
-        if kernels.is_empty() {
+        if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
             return Err(CudaBuilderError::NoKernels {
                 krate: package.name.clone(),
             });
         }
-        group::check(&self.groups, &kernels)?;
 
         let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
         let machine = module
             .target_machine(arch.sm(), &isa)
             .map_err(failed("setting up the target"))?;
-        passes::link(&module, |kernel| {
-            group.is_none_or(|group| group.kernels.contains(kernel))
-        })?;
+        passes::link(&module, name)?;
         module
             .run_passes(passes::REMOVAL, &machine)
-            .map_err(failed("removing other groups' kernels"))?;
+            .map_err(failed("removing the other modules' kernels"))?;
         passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
@@ -320,24 +328,24 @@ impl CudaBuilder {
     fn output(
         &self,
         arch: NvvmArch,
-        group: Option<&Group>,
+        module: Option<&str>,
         package: &cargo::Package,
         bitcode: &Bitcode,
     ) -> PathBuf {
         if let Some(path) = &self.final_module_path {
-            return self.named(path, arch, group);
+            return self.named(path, arch, module);
         }
-        let group = group.map_or(String::new(), |group| format!(".{}", group.name));
-        let name = format!("{}{group}.{}.ptx", package.lib_name, arch.sm());
+        let module = module.map_or(String::new(), |module| format!(".{module}"));
+        let name = format!("{}{module}.{}.ptx", package.lib_name, arch.sm());
         match env::var_os("OUT_DIR") {
             Some(out) => PathBuf::from(out).join(name),
             None => bitcode.path.with_file_name(name),
         }
     }
 
-    fn named(&self, path: &Path, arch: NvvmArch, group: Option<&Group>) -> PathBuf {
+    fn named(&self, path: &Path, arch: NvvmArch, module: Option<&str>) -> PathBuf {
         let arch = (self.arches.len() > 1).then_some(arch.sm());
-        let mut parts = group.map(|g| g.name.as_str()).into_iter().chain(arch);
+        let mut parts = module.into_iter().chain(arch);
         let Some(first) = parts.next() else {
             return path.to_owned();
         };
@@ -352,7 +360,6 @@ impl CudaBuilder {
         bitcode.bytes.hash(&mut hasher);
         (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
         (&toolchain.libllvm, &toolchain.llvm_version).hash(&mut hasher);
-        self.groups.hash(&mut hasher);
         BUILDER.hash(&mut hasher);
         hasher.finish()
     }
@@ -362,9 +369,9 @@ impl CudaBuilder {
 const BUILDER: [&str; 7] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
-    include_str!("group.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),
 ];

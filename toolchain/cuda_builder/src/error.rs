@@ -105,25 +105,13 @@ pub enum CudaBuilderError {
     #[error("no architecture was asked for: give CudaBuilder::arches at least one")]
     NoArchitecture,
 
-    /// A group was given no kernels.
-    #[error("group `{group}` has no kernels")]
-    EmptyGroup {
-        /// The group.
-        group: String,
-    },
-
-    /// A group has kernels that are not there.
-    #[error("group `{group}` has kernels that nobody defines:{}", list(kernels))]
-    AbsentKernels {
-        /// The group.
-        group: String,
-        /// The names that no kernel has.
-        kernels: Vec<String>,
-    },
-
-    /// There are groups, and kernels outside of them.
-    #[error("these kernels belong to no group:{}", list(kernels))]
-    UngroupedKernels {
+    /// Kernels that are in none of the modules asked for.
+    #[error(
+        "the kernels are to become several modules, and these are in none; \
+         write #[kernel(module = name)]:{}",
+        list(kernels)
+    )]
+    NoModule {
         /// The kernels.
         kernels: Vec<String>,
     },

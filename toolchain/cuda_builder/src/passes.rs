@@ -4,8 +4,8 @@
 //! that nothing has yet been moved that must not move:
 //!
 //! 1. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
-//! 2. launch attributes, written by `#[kernel]` as `//!cuda` lines, become function attributes;
-//! 3. every function but the kernels asked for becomes internal, so that what is unused disappears;
+//! 2. launch attributes become attributes of functions;
+//! 3. every function but the module's kernels becomes internal, so that what is unused disappears;
 //! 4. pointer parameters of kernels are told to point into global memory, address space 1;
 //! 5. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
 //!    neither duplicated nor moved under a condition; so does every function, and every call of a
@@ -20,6 +20,7 @@ use crate::llvm::{
     OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
     ORDERING_SEQ_CST,
 };
+use crate::notes;
 
 /// NVPTX's address spaces.
 const GLOBAL: u32 = 1;
@@ -41,13 +42,25 @@ pub(crate) const REMOVAL: &str = "globaldce";
 pub(crate) const PIPELINE: &str =
     "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
 
-/// Makes a module of the kernels that `wanted` names: the first three steps, for [`REMOVAL`].
-pub(crate) fn link(
-    module: &Module<'_>,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<(), CudaBuilderError> {
+/// Makes a module of the kernels that say this name, or of all: the first three steps, for
+/// [`REMOVAL`].
+pub(crate) fn link(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
     move_shared_statics(module)?;
-    apply_launch_attributes(module)?;
+    let notes = notes::take(module);
+    for note in &notes {
+        let function = module.function_named(&note.kernel);
+        let function = function.ok_or_else(|| CudaBuilderError::UnknownKernel {
+            kernel: note.kernel.clone(),
+        })?;
+        if note.key != notes::MODULE {
+            module.add_string_attribute(function, &note.key, &note.value);
+        }
+    }
+    let modules = notes::modules_of(&notes);
+    let wanted = |kernel: &str| match name {
+        Some(name) => modules.get(kernel) == Some(&name),
+        None => true,
+    };
     for function in module.functions() {
         let kept = module.is_kernel(function) && wanted(&module.name(function));
         if !kept && !module.is_declaration(function) {
@@ -119,32 +132,6 @@ fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
             module.move_global(global, SHARED, DYNAMIC_SHARED_ALIGN, true);
         }
     }
-    Ok(())
-}
-
-/// `//!cuda <kernel> key=value ...` lines of the module's assembly.
-fn apply_launch_attributes(module: &Module<'_>) -> Result<(), CudaBuilderError> {
-    let assembly = module.inline_asm();
-    let mut rest = String::new();
-    for line in assembly.lines() {
-        let Some(words) = line.trim_start().strip_prefix("//!cuda ") else {
-            rest.push_str(line);
-            rest.push('\n');
-            continue;
-        };
-        let mut words = words.split_whitespace();
-        let kernel = words.next().unwrap_or_default();
-        let function =
-            module
-                .function_named(kernel)
-                .ok_or_else(|| CudaBuilderError::UnknownKernel {
-                    kernel: kernel.to_owned(),
-                })?;
-        for (key, value) in words.filter_map(|w| w.split_once('=')) {
-            module.add_string_attribute(function, key, value);
-        }
-    }
-    module.set_inline_asm(&rest);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 mod fixture;
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, Ptx};
+use cuda_builder::{CudaBuilderError, NvvmArch, Ptx};
 use fixture::Fixture;
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,8 +10,10 @@ use std::fs;
 /// Two kernels that share a function, shared memory and the dynamic shared memory, with launch
 /// attributes, and a third that has nothing of it.
 const THREE: &str = r#"
+    core::arch::global_asm!("//!cuda fill module=tiles");
     core::arch::global_asm!("//!cuda fill nvvm.maxntid=128,1,1");
-    core::arch::global_asm!("//!cuda other nvvm.maxntid=64,1,1");
+    core::arch::global_asm!("//!cuda fold module=tiles");
+    core::arch::global_asm!("//!cuda other module=rest nvvm.maxntid=64,1,1");
     unsafe extern "C" { static mut __cuda_dynamic_shared: [MaybeUninit<u8>; 0]; }
     #[inline(never)]
     unsafe fn tile() -> *mut u32 {
@@ -44,38 +46,32 @@ fn entries(ptx: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-fn two_groups(builder: CudaBuilder) -> CudaBuilder {
-    builder
-        .group("tiles", ["fill", "fold"])
-        .group("rest", ["other"])
-}
-
 #[test]
-fn each_group_is_a_module_with_what_its_kernels_use() {
+fn each_module_has_what_its_kernels_use() {
     let fixture = Fixture::new("groups", THREE);
     let path = |name: &str| fixture.path(name);
-    let builder = two_groups(fixture.builder()).arches(ARCHES);
+    let builder = fixture.builder().split_modules(true).arches(ARCHES);
     let modules = builder.copy_to(path("copy.ptx")).build_all().unwrap();
 
     let names: Vec<_> = modules
         .iter()
-        .map(|m| (m.arch.sm(), m.group.as_deref().unwrap(), m.path.clone()))
+        .map(|m| (m.arch.sm(), m.module.as_deref().unwrap(), m.path.clone()))
         .collect();
     assert_eq!(
         names,
         [
-            ("sm_80", "tiles", path("out.tiles.sm_80.ptx")),
             ("sm_80", "rest", path("out.rest.sm_80.ptx")),
-            ("sm_90", "tiles", path("out.tiles.sm_90.ptx")),
+            ("sm_80", "tiles", path("out.tiles.sm_80.ptx")),
             ("sm_90", "rest", path("out.rest.sm_90.ptx")),
+            ("sm_90", "tiles", path("out.tiles.sm_90.ptx")),
         ]
     );
     for module in &modules {
-        let (ptx, group) = (text(module), module.group.as_deref().unwrap());
+        let (ptx, name) = (text(module), module.module.as_deref().unwrap());
         assert!(ptx.contains(&format!(".target {}", module.arch)), "{ptx}");
-        let copy = path(&format!("copy.{group}.{}.ptx", module.arch));
+        let copy = path(&format!("copy.{name}.{}.ptx", module.arch));
         assert_eq!(fs::read_to_string(copy).unwrap(), ptx);
-        if group == "tiles" {
+        if name == "tiles" {
             assert_eq!(entries(&ptx), ["fill", "fold"].into());
             assert!(ptx.contains(".maxntid 128, 1, 1"), "{ptx}");
             assert!(ptx.contains("TILE"), "{ptx}");
@@ -96,54 +92,43 @@ fn a_kernel_is_the_same_code_alone_and_among_others() {
         let start = ptx.find(".visible .entry other(").expect("the entry");
         ptx[start..start + ptx[start..].find("\n}\n").expect("its end")].to_owned()
     };
-    let modules = two_groups(fixture.builder()).build_all().unwrap();
+    let modules = fixture.builder().split_modules(true).build_all().unwrap();
     assert_eq!(entries(&whole), ["fill", "fold", "other"].into());
-    assert_eq!(body(&text(&modules[1])), body(&whole));
+    assert_eq!(body(&text(&modules[0])), body(&whole));
 }
 
 #[test]
-fn a_second_build_writes_nothing_and_other_groups_write_anew() {
+fn a_second_build_writes_nothing_and_a_kernel_moves() {
     let fixture = Fixture::new("again", THREE);
     let times = |modules: &[Ptx]| -> Vec<_> {
         let time = |m: &Ptx| fs::metadata(&m.path).unwrap().modified().unwrap();
         modules.iter().map(time).collect()
     };
-    let first = two_groups(fixture.builder()).build_all().unwrap();
+    let build = || fixture.builder().split_modules(true).build_all().unwrap();
+    let first = build();
     let written = times(&first);
-    let again = two_groups(fixture.builder()).build_all().unwrap();
+    let again = build();
     assert_eq!((&again, times(&again)), (&first, written));
 
-    let moved = fixture
-        .builder()
-        .group("tiles", ["fill"])
-        .group("rest", ["other", "fold"]);
-    let moved = moved.build_all().unwrap();
-    assert_eq!(entries(&text(&moved[0])), ["fill"].into());
-    assert_eq!(entries(&text(&moved[1])), ["fold", "other"].into());
+    fixture.write(&THREE.replace("fold module=tiles", "fold module=rest"));
+    let moved = build();
+    assert_eq!(entries(&text(&moved[0])), ["fold", "other"].into());
+    assert_eq!(entries(&text(&moved[1])), ["fill"].into());
 }
 
 #[test]
-fn groups_that_do_not_fit_the_kernels_are_refused_by_name() {
-    let fixture = Fixture::new("misfits", THREE);
-    match fixture.builder().group("tiles", ["fill"]).build() {
-        Err(CudaBuilderError::UngroupedKernels { kernels }) => {
-            assert_eq!(kernels, ["fold", "other"])
-        }
+fn a_kernel_in_no_module_is_refused_by_name() {
+    let code = THREE.replace("//!cuda fold module=tiles", "//!cuda fold nvvm.minctasm=1");
+    let fixture = Fixture::new("in_none", &code);
+    match fixture.builder().split_modules(true).build() {
+        Err(CudaBuilderError::NoModule { kernels }) => assert_eq!(kernels, ["fold"]),
         other => panic!("{other:?}"),
     }
-    let none: [&str; 0] = [];
-    match two_groups(fixture.builder()).group("nothing", none).build() {
-        Err(CudaBuilderError::EmptyGroup { group }) => assert_eq!(group, "nothing"),
-        other => panic!("{other:?}"),
-    }
-    let absent = two_groups(fixture.builder()).group("more", ["other", "tile"]);
-    match absent.build() {
-        Err(CudaBuilderError::AbsentKernels { group, kernels }) => {
-            assert_eq!(
-                (group.as_str(), &kernels[..]),
-                ("more", &["tile".to_owned()][..])
-            );
-        }
+    fixture.builder().build().expect("it is not asked for");
+
+    let fixture = Fixture::new("nothing", "");
+    match fixture.builder().split_modules(true).build() {
+        Err(CudaBuilderError::NoKernels { krate }) => assert_eq!(krate, "nothing"),
         other => panic!("{other:?}"),
     }
 }
