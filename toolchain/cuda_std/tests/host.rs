@@ -46,7 +46,10 @@ fn assert_panics_with(name: &str, call: impl FnOnce() + std::panic::UnwindSafe) 
         .unwrap_err()
         .downcast::<String>()
         .unwrap();
-    assert_eq!(message, format!("`cuda_std::{name}` runs on the GPU only"));
+    assert_eq!(
+        message,
+        format!("`cuda_std::{name}` runs on the GPU, and under `cuda_sim::Simulator`")
+    );
 }
 
 #[test]
