@@ -8,8 +8,8 @@
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
 
 pub mod case;
-pub mod copying;
 mod clock;
+pub mod copying;
 pub mod data;
 pub mod ladder;
 pub mod oracle;
