@@ -1,7 +1,8 @@
 //! The tables from which generic bodies become named entry points: a family of kernels, a file.
 //!
 //! The host launches by the names in these tables, so a name cannot drift; a test holds them
-//! against the PTX. Each family becomes a module of PTX by itself.
+//! against the PTX. Each family becomes modules of PTX by itself, one for each type of element, so
+//! that the driver compiles no more than a program uses.
 //!
 //! The entries of [`ENTRIES`] are named `<kernel>_<operator>_<element>`, `reduce_2_sum_i32`, and
 //! have the same four parameters, the scalars that Rust-CUDA's `#[kernel]` makes of a slice and of
@@ -28,13 +29,22 @@ pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES], &[kepler::ENTRIES]);
 /// All families, reductions or not.
 pub const FAMILIES: &[Family] = &[family!(ladder), family!(kepler), family!(copy)];
 
-/// Kernels that are loaded together.
+/// The entry points of a file of this folder, whatever their parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// The name: `"ladder"`.
+    /// The file's name: `"ladder"`.
     pub name: &'static str,
-    /// The names of its entry points.
-    pub symbols: &'static [&'static str],
+    /// Its entry points.
+    pub symbols: &'static [Symbol],
+}
+
+/// Where an entry point is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Symbol {
+    /// The name in the module: `"reduce_2_sum_i32"`.
+    pub name: &'static str,
+    /// The module of PTX: `"ladder_i32"`.
+    pub module: &'static str,
 }
 
 /// An entry point on the host, whatever its element type: the input and the output, each by its
@@ -52,6 +62,8 @@ pub type Function = unsafe fn(*const (), usize, *mut (), usize);
 pub struct Entry {
     /// The symbol in the module: `"reduce_2_sum_i32"`.
     pub name: &'static str,
+    /// The module of PTX that has it: `"ladder_i32"`.
+    pub module: &'static str,
     /// The kernel: `"reduce_2"`.
     pub kernel: &'static str,
     /// The operator: `"sum"`; [`Op::NAME`](crate::op::Op::NAME).
@@ -124,7 +136,9 @@ mod tests {
         let mut symbols = BTreeSet::new();
         for family in FAMILIES {
             for symbol in family.symbols {
-                assert!(symbols.insert(symbol), "{symbol} stands in two families");
+                let name = symbol.name;
+                assert!(symbols.insert(name), "{name} stands twice in the tables");
+                assert!(symbol.module.starts_with(family.name), "{symbol:?}");
             }
         }
         for Entry { name, .. } in ENTRIES {

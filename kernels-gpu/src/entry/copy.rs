@@ -16,6 +16,8 @@ use cuda_std::kernel;
 pub struct CopyEntry {
     /// The symbol in the module: `"copy_vec4_b32"`.
     pub name: &'static str,
+    /// The module of PTX that has it: `"copy"`.
+    pub module: &'static str,
     /// The kernel: `"copy_vec4"`.
     pub kernel: &'static str,
     /// How many bytes an element has.
@@ -45,7 +47,7 @@ macro_rules! copies {
             ///
             /// The launch is as the kernel's generic body asks, and `output_len` is the length of
             /// `input`.
-            #[kernel]
+            #[kernel(module = copy)]
             pub unsafe fn [<$kernel _ $size>](
                 input: &[$element],
                 output: *mut $element,
@@ -61,6 +63,7 @@ macro_rules! copies {
     (@rows $element:ident $size:ident { $($kernel:ident [$bytes:expr];)* }) => { pastey::paste! {
         &[$(CopyEntry {
             name: stringify!([<$kernel _ $size>]),
+            module: "copy",
             kernel: stringify!($kernel),
             element_bytes: size_of::<$element>(),
             access_bytes: {

@@ -21,7 +21,7 @@ const fn by_warps(elements: usize) -> Needs {
     Needs::any_grid(Scratch::None, Load::Elements(elements))
 }
 
-entries!(ALL: [
+entries!(ALL in kepler: [
     Sum i32, Sum u32, Sum i64, Sum u64, Sum f32, Sum f64,
     Min i32, Min f32,
     Max i32, Max f32

@@ -20,7 +20,7 @@ use cuda_std::kernel;
 /// All entry points of the family.
 pub const ENTRIES: &[Entry] = flat!(LADDER, LADDER_REDUX, CEILING);
 
-entries!(LADDER: [
+entries!(LADDER in ladder: [
     Sum i32, Sum u32, Sum i64, Sum u64, Sum f32, Sum f64,
     Min i32, Min f32,
     Max i32, Max f32
@@ -43,12 +43,12 @@ entries!(LADDER: [
 });
 
 // The warp's own instruction exists for 32-bit integers.
-entries!(LADDER_REDUX: [Sum i32, Sum u32, Min i32, Max i32] x {
+entries!(LADDER_REDUX in ladder: [Sum i32, Sum u32, Min i32, Max i32] x {
     |input, output, scratch|
     reduce_4_redux [Needs::tree(2)] = reduce_4_redux::<T, O>(input, output, scratch);
 });
 
-entries!(CEILING: [Sum i32, Sum i64, Sum f32, Sum f64] x {
+entries!(CEILING in ladder: [Sum i32, Sum i64, Sum f32, Sum f64] x {
     |input, output, scratch|
     read_ceiling [Needs::any_grid(Scratch::PerWarp, Load::Bytes(LOAD_BYTES))] =
         read_ceiling::<T, O, { LOAD_BYTES / size_of::<T>() }>(input, output, scratch);

@@ -3,15 +3,15 @@
 /// The product of two lists: every row of kernels for every `operator element`, as entry points
 /// and as rows of a table. In brackets stands what the kernel needs of its launch. Inside a row,
 /// `T` and `O` are the element and the operator; output and scratch hold the operator's
-/// accumulators.
+/// accumulators. Each element of a family is a module of PTX.
 macro_rules! entries {
-    ($table:ident: [$($op:ident $element:ident),*] x $kernels:tt) => {
-        $(entries!(@functions $op $element $kernels);)*
+    ($table:ident in $family:ident: [$($op:ident $element:ident),*] x $kernels:tt) => {
+        $(entries!(@functions $family $op $element $kernels);)*
 
-        const $table: &[&[Entry]] = &[$(entries!(@rows $op $element $kernels)),*];
+        const $table: &[&[Entry]] = &[$(entries!(@rows $family $op $element $kernels)),*];
     };
 
-    (@functions $op:ident $element:ident {
+    (@functions $family:ident $op:ident $element:ident {
         |$input:ident, $output:ident, $scratch:ident|
         $($kernel:ident [$needs:expr] = $body:expr;)*
     }) => { pastey::paste! {
@@ -21,7 +21,7 @@ macro_rules! entries {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
-            #[kernel]
+            #[kernel(module = [<$family _ $element>])]
             pub unsafe fn [<$kernel _ $op:lower _ $element>](
                 input: &[$element],
                 output: *mut <$op as crate::op::Op<$element>>::Acc,
@@ -43,12 +43,13 @@ macro_rules! entries {
         )*
     }};
 
-    (@rows $op:ident $element:ident {
+    (@rows $family:ident $op:ident $element:ident {
         |$input:ident, $output:ident, $scratch:ident|
         $($kernel:ident [$needs:expr] = $body:expr;)*
     }) => { pastey::paste! {
         &[$(Entry {
             name: stringify!([<$kernel _ $op:lower _ $element>]),
+            module: stringify!([<$family _ $element>]),
             kernel: stringify!($kernel),
             op: stringify!([<$op:lower>]),
             element: stringify!($element),
@@ -75,17 +76,24 @@ macro_rules! flat {
     }};
 }
 
-/// The [`Family`](crate::entry::Family) of the module of this name, whose `ENTRIES` have a `name`
-/// each.
+/// The [`Family`](crate::entry::Family) of the file of this name, whose `ENTRIES` have a `name` and
+/// a `module` each.
 macro_rules! family {
     ($family:ident) => {
         crate::entry::Family {
             name: stringify!($family),
             symbols: &{
-                let mut symbols = [""; $family::ENTRIES.len()];
+                let mut symbols = [crate::entry::Symbol {
+                    name: "",
+                    module: "",
+                }; $family::ENTRIES.len()];
                 let mut i = 0;
                 while i < symbols.len() {
-                    symbols[i] = $family::ENTRIES[i].name;
+                    let entry = &$family::ENTRIES[i];
+                    symbols[i] = crate::entry::Symbol {
+                        name: entry.name,
+                        module: entry.module,
+                    };
                     i += 1;
                 }
                 symbols
