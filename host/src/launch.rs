@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cust::function::{Function, FunctionAttribute};
 use cust::launch;
+use kernels_gpu::entry::copy::CopyEntry;
 use kernels_gpu::entry::{ENTRIES, Entry};
 
 use crate::algorithm::{Pass, Shape};
@@ -105,6 +106,64 @@ impl<T: Element> Kernel<T> {
             // - Time: both memories are freed only after a wait for this stream
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, shared, stream>>>(from, n, to, room)) }
+        })
+    }
+}
+
+/// One entry point that copies, looked up.
+pub(crate) struct CopyKernel<T: Element> {
+    // Valid as long as the module, which `gpu` keeps.
+    function: Function<'static>,
+    gpu: Arc<Gpu>,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T: Element> CopyKernel<T> {
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
+        assert!(entry.element_bytes == size_of::<T>());
+        gpu.enter()?;
+        let function = check(|| gpu.module.get_function(entry.name))?;
+        // SAFETY: the lifetime is a marker without data that ties the function to its
+        // module. The module is loaded as long as `gpu`, which the kernel keeps below.
+        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+        Ok(Self {
+            function,
+            gpu: Arc::clone(gpu),
+            element: PhantomData,
+        })
+    }
+
+    /// Puts a copy of `from` to the elements of `to` from `at` on on the device's stream and
+    /// returns. The context is current.
+    pub(crate) fn launch(
+        &self,
+        pass: &Pass,
+        from: Span<'_, T>,
+        to: &mut DeviceMemory<T>,
+        at: usize,
+    ) -> Result<(), Error> {
+        assert!(from.len() as u64 == pass.n && pass.n > 0 && pass.threads >= 32);
+        assert!(at <= to.len() && from.len() <= to.len() - at);
+        assert!(Arc::ptr_eq(from.gpu(), &self.gpu) && Arc::ptr_eq(to.gpu(), &self.gpu));
+
+        let (function, stream) = (&self.function, &self.gpu.stream);
+        let (blocks, threads) = (pass.blocks, pass.threads);
+        let (source, n) = (from.pointer(), from.len() as u64);
+        let target = to.pointer().wrapping_add(at);
+        check(|| {
+            // SAFETY:
+            // - ABI: every entry of the copies takes (*const E, u64, *mut E, u64) for an
+            //   unsigned integer `E` of the element's size; `find` took one of `T`'s size, whose
+            //   alignment is the same, and every pattern of bits is a valid `T` (Element's law).
+            // - Source and target: `n` elements each, in live device memory of this device
+            //   (Span holds the borrow; asserted above), aligned for `T`, since allocations are
+            //   aligned to 256 bytes and both start at an element. The target's memory is
+            //   borrowed mutably, so it is not the source's.
+            // - Shape: the kernel strides by the grid and is right for any number of blocks of at
+            //   least 32 threads; 1024 or less (`copy::pass`).
+            // - Time: both memories are freed only after a wait for this stream
+            //   (DeviceMemory's Drop), and read by the host only through it.
+            unsafe { launch!(function<<<blocks, threads, 0, stream>>>(source, n, target, n)) }
         })
     }
 }

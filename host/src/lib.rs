@@ -28,6 +28,7 @@
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
 //! | `iter().sum()` | [`Device::sum`], [`min`](Device::min), [`max`](Device::max) | waits |
+//! | `copy_from_slice` | [`Device::copy`] | by accesses of 4, 8 or 16 bytes |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //!
 //! | layer, each knowing only those below | does |
@@ -59,6 +60,7 @@
 
 mod algorithm;
 mod buffer;
+mod copy;
 mod cpu;
 mod device;
 mod driver;
@@ -76,6 +78,7 @@ mod reduce;
 
 pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
+pub use copy::{CopyPlan, CopyWidth};
 pub use device::{Device, DeviceInfo};
 pub use element::Element;
 pub use error::Error;

@@ -2,6 +2,7 @@
 //!
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
 
+mod copies;
 mod errors;
 mod lab;
 mod ladder;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         errors::trials(&lab),
         usage::trials(&lab),
         simulator::trials(&lab),
+        copies::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
