@@ -12,10 +12,16 @@ const CHUNK: usize = 1 << 16;
 ///
 /// Each chunk from its first element to its last, then the chunks in their order: the
 /// result does not depend on the number of threads.
-pub(crate) fn reduce<T: Element, O: Op<T, Acc = T>>(input: &[T]) -> T {
-    let fold = |values: &[T]| values.iter().fold(O::IDENTITY, |a, b| O::combine(a, *b));
-    let partials: Vec<T> = input.par_chunks(CHUNK).map(fold).collect();
-    fold(&partials)
+pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> O::Acc {
+    let fold = |(chunk, values): (usize, &[T])| {
+        let indexed = (chunk * CHUNK..).zip(values);
+        indexed.fold(O::IDENTITY, |all, (i, value)| {
+            O::combine(all, O::lift(*value, i))
+        })
+    };
+    let chunks = input.par_chunks(CHUNK).enumerate();
+    let partials: Vec<O::Acc> = chunks.map(fold).collect();
+    partials.into_iter().fold(O::IDENTITY, O::combine)
 }
 
 #[cfg(test)]

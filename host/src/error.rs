@@ -91,6 +91,15 @@ pub enum Error {
         allowed: &'static str,
     },
 
+    /// A number of elements per load that the kernel does not exist for.
+    #[error("{kernel}: {vector} elements per load; it takes 1, 2 or 4")]
+    Vector {
+        /// The kernel.
+        kernel: &'static str,
+        /// The number of elements asked for.
+        vector: u32,
+    },
+
     /// There is no entry point for this kernel, operator and element type.
     #[error("there is no {kernel} for the {op} of {element}")]
     NotAvailable {

@@ -17,10 +17,11 @@ use crate::memory::{DeviceMemory, Span};
 use crate::operator::Operator;
 
 /// The table's row for a kernel with an operator and an element type.
-pub(crate) fn entry<T: Element, O: Operator<T>>(
+pub(crate) fn entry<T: Element>(
     kernel: &'static str,
+    op: &'static str,
 ) -> Result<&'static Entry, Error> {
-    let (op, element) = (O::NAME, T::NAME);
+    let element = T::NAME;
     ENTRIES
         .iter()
         .find(|entry| entry.kernel == kernel && entry.op == op && entry.element == element)
@@ -31,19 +32,49 @@ pub(crate) fn entry<T: Element, O: Operator<T>>(
         })
 }
 
-/// One entry point of the device's module, looked up.
-pub(crate) struct Kernel<T: Element> {
+/// What the passes of a plan launch.
+pub(crate) struct Kernels<T: Element, A: Element> {
+    /// Over the input.
+    pub(crate) first: Kernel<T, A>,
+    /// Over partials.
+    pub(crate) second: Kernel<A, A>,
+}
+
+impl<T: Element, A: Element> Kernels<T, A> {
+    pub(crate) fn find<O: Operator<T, Acc = A>>(
+        gpu: &Arc<Gpu>,
+        shape: Shape,
+    ) -> Result<Self, Error> {
+        let of_partials = Shape {
+            kernel: shape.second(),
+            ..shape
+        };
+        Ok(Self {
+            first: Kernel::find(gpu, shape, O::NAME)?,
+            second: Kernel::find(gpu, of_partials, O::NAME)?,
+        })
+    }
+
+    /// What the first pass looks like.
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.first.shape
+    }
+}
+
+/// One entry point of the device's module, looked up: of elements `T` and accumulators `A`.
+pub(crate) struct Kernel<T: Element, A: Element> {
     // Valid as long as the module, which `gpu` keeps.
     function: Function<'static>,
     shape: Shape,
     max_threads: u32,
     gpu: Arc<Gpu>,
-    element: PhantomData<fn(T)>,
+    types: PhantomData<fn(T) -> A>,
 }
 
-impl<T: Element> Kernel<T> {
-    pub(crate) fn find<O: Operator<T>>(gpu: &Arc<Gpu>, shape: Shape) -> Result<Self, Error> {
-        let entry = entry::<T, O>(shape.kernel)?;
+impl<T: Element, A: Element> Kernel<T, A> {
+    fn find(gpu: &Arc<Gpu>, shape: Shape, op: &'static str) -> Result<Self, Error> {
+        let entry = entry::<T>(shape.kernel, op)?;
+        assert_eq!(entry.acc_bytes, size_of::<A>());
         gpu.enter()?;
         let function = check(|| gpu.module.get_function(entry.name))?;
         let attribute = FunctionAttribute::MaxThreadsPerBlock;
@@ -56,17 +87,13 @@ impl<T: Element> Kernel<T> {
             shape,
             max_threads: max_threads.min(gpu.info.max_threads_per_block),
             gpu: Arc::clone(gpu),
-            element: PhantomData,
+            types: PhantomData,
         })
     }
 
     /// The most threads per block: the device's limit, or less where registers run out.
     pub(crate) fn max_threads(&self) -> u32 {
         self.max_threads
-    }
-
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
     }
 
     /// Puts one pass on the device's stream and returns. The context is current.
@@ -76,7 +103,7 @@ impl<T: Element> Kernel<T> {
         &self,
         pass: &Pass,
         input: Span<'_, T>,
-        output: &mut DeviceMemory<T>,
+        output: &mut DeviceMemory<A>,
     ) -> Result<(), Error> {
         assert!(input.len() as u64 == pass.n && pass.n > 0);
         assert!(output.len() >= self.shape.needs.outputs(pass.blocks));
@@ -84,14 +111,16 @@ impl<T: Element> Kernel<T> {
 
         let (function, stream) = (&self.function, &self.gpu.stream);
         let (blocks, threads) = (pass.blocks, pass.threads);
-        let shared = self.shape.needs.shared_bytes(threads, size_of::<T>()) as u32;
+        let shared = self.shape.needs.shared_bytes(threads, size_of::<A>()) as u32;
         let (from, n) = (input.pointer(), input.len() as u64);
         let (to, room) = (output.pointer(), output.len() as u64);
         check(|| {
             // SAFETY:
-            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut E, u64) for the
-            //   primitive `E` that it names; `find` took this one by `T::NAME`, which names a
-            //   primitive of `T`'s size, alignment and ABI (Element's law; the trait is sealed).
+            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut B, u64) for the
+            //   primitive `E` that it names and the accumulator `B` of its operator over it; `find`
+            //   took this one by `T::NAME`, which names a primitive of `T`'s size, alignment and ABI
+            //   (Element's law; the trait is sealed), and `Kernels::find` by the operator whose
+            //   accumulator is `A`, which it has over `A` too.
             // - Input: `n` elements at `from` are in live device memory of this device (Span
             //   holds the borrow; asserted above); they are aligned for `T`, since allocations
             //   are aligned to 256 bytes and views start at an element. `read_ceiling` wants 16:
@@ -101,7 +130,9 @@ impl<T: Element> Kernel<T> {
             // - Shape: `threads` was checked (check_threads, wherever a plan is made), and
             //   `blocks` covers `n` (Shape::passes made the pass). Only the pass of
             //   `read_ceiling` is made elsewhere, in Device::read_ceiling: its kernel is
-            //   grid-stride and right for any number of blocks. The dynamic shared memory is
+            //   grid-stride and right for any number of blocks, as those of a limited shape are. The
+            //   second pass of such a shape has 1024 threads, which every device has, for a kernel
+            //   that needs few registers; if it had more, the launch would be refused. The dynamic shared memory is
             //   what the kernel indexes, at most 1024 elements.
             // - Time: both memories are freed only after a wait for this stream
             //   (DeviceMemory's Drop), and read by the host only through it.

@@ -36,9 +36,9 @@ use crate::element::Element;
 /// }
 /// impl warpfold::Operator<i32> for Product {} // it is not `Sealed`
 /// ```
-pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc = T, Output = T> {}
+pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc: Element> {}
 
-impl<T: Element, O: sealed::Sealed + Op<T, Acc = T, Output = T>> Operator<T> for O {}
+impl<T: Element, O: sealed::Sealed + Op<T, Acc: Element>> Operator<T> for O {}
 
 mod sealed {
     pub trait Sealed {}

@@ -153,7 +153,11 @@ fn a_plan_runs_again_and_again() {
 
 #[test]
 fn bad_input_is_refused_as_on_a_gpu() {
-    fn run<T: Element, O: Operator<T>>(one: T, op: O, policy: Policy) -> Result<T, Error> {
+    fn run<T: Element, O: Operator<T, Output = T>>(
+        one: T,
+        op: O,
+        policy: Policy,
+    ) -> Result<T, Error> {
         let device = Device::cpu();
         let x = device.upload(&[one])?;
         let reduction = device.reduce(&x, op).algorithm(policy.algorithm);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::{ENTRIES, Entry};
-use kernels_gpu::needs::ResultIn;
+use kernels_gpu::needs::{Load, ResultIn};
 use kernels_sim::{Case, Data};
 use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
@@ -77,14 +77,17 @@ impl Draw {
             "read_ceiling" => 256,
             _ => THREADS[rng.random_range(0..THREADS.len())],
         };
+        let limited = matches!(entry.needs.load, Load::Elements(_));
         let chunks = match (entry.kernel, entry.needs.per_thread) {
             ("read_ceiling", _) => 256 / entry.element_bytes as u32,
+            (_, None) if limited => entry.load_elements() as u32,
             (_, None) => rng.random_range(1..=40),
             (_, Some(elements)) => elements,
         };
         let fixed_order = entry.needs.result == ResultIn::Partials || entry.op != "sum";
+        let blocks = n.div_ceil((chunks * threads) as usize) as u32;
         let case = Case {
-            blocks: n.div_ceil((chunks * threads) as usize) as u32,
+            blocks: if limited { blocks.min(1024) } else { blocks },
             start: rng.random_range(0..8) * entry.start_elements(),
             data: if fixed_order {
                 Data::Rough
@@ -99,7 +102,7 @@ impl Draw {
 
     fn agree<T: Subject, O: Oracle<T>>(&self, device: &Device) -> Result<(), Box<dyn Error>>
     where
-        Sum: Operator<T>,
+        Sum: Operator<T, Acc = T, Output = T>,
     {
         let Self { case, .. } = self;
         let schedule = Schedule::Random(case.seed);
@@ -135,7 +138,7 @@ impl Draw {
         view: View<'a, T>,
     ) -> Result<Plan<'a, T>, warpfold::Error>
     where
-        Sum: Operator<T>,
+        Sum: Operator<T, Acc = T, Output = T>,
     {
         let algorithm = match self.case.entry.kernel {
             "read_ceiling" => return device.read_ceiling(view),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use kernels_gpu::entry::ENTRIES;
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Algorithm, Device, Max, Min, Sum};
+use warpfold::{Device, Max, Min, Sum};
 
 use crate::lab::Lab;
-use crate::ladder::algorithms;
+use crate::ladder::{algorithms, by_atomics};
 use crate::oracle::{Oracle, Subject, same};
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
@@ -65,7 +65,7 @@ fn check<T: Subject, O: Oracle<T>>(
     arrays: fn(usize) -> Vec<Array<T>>,
 ) -> Result<Completion, Failed> {
     for algorithm in algorithms(kernel) {
-        let atomic = matches!(algorithm, Algorithm::Naive | Algorithm::SharedMemory);
+        let atomic = by_atomics(algorithm);
         for n in [1, 2, 33, 257, 5003] {
             for array in arrays(n) {
                 let defined = match array.sum {
