@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use warpfold::Policy;
 
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
@@ -31,20 +32,19 @@ pub struct LadderOptions {
     #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
     pub n: usize,
 
-    /// Threads per block, a table for each
-    #[arg(
-        long,
-        value_name = "T,..",
-        value_delimiter = ',',
-        default_value = "256"
-    )]
+    /// Which kernels
+    #[arg(long, default_value = "ladder")]
+    pub suite: Suite,
+
+    /// Threads per block, a table for each [default: 256 for the ladder, 512 for kepler]
+    #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub threads: Vec<u32>,
 
     /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Time the same ladder from nvcc, and CUB's sum, in the same rounds (needs nvcc)
+    /// Time the same kernels from nvcc, and CUB's sum, in the same rounds (needs nvcc)
     #[arg(long)]
     pub peers: bool,
 
@@ -67,6 +67,15 @@ pub struct LadderOptions {
     /// Write everything, with every sample, to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+/// Kernels that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// Every rung.
+    Ladder,
+    /// Shuffles and atomics, by one element at a time, by two and by four.
+    Kepler,
 }
 
 #[derive(Args, Debug)]
@@ -182,8 +191,16 @@ impl LadderOptions {
 
     /// The numbers of threads, each once.
     pub fn threads(&self) -> Vec<u32> {
+        let own = match self.suite {
+            Suite::Ladder => Policy::DEFAULT.threads,
+            Suite::Kepler => Policy::KEPLER.threads,
+        };
+        let asked = match self.threads.as_slice() {
+            [] => &[own],
+            asked => asked,
+        };
         let mut threads = Vec::new();
-        for &t in &self.threads {
+        for &t in asked {
             if !threads.contains(&t) {
                 threads.push(t);
             }
@@ -280,6 +297,18 @@ mod tests {
             (options.threads(), options.chunks),
             (vec![256, 512], vec![4, 8])
         );
+    }
+
+    #[test]
+    fn suites_have_their_own_threads() {
+        let options = parse("--suite kepler").unwrap();
+        assert_eq!(
+            (options.suite, options.threads()),
+            (Suite::Kepler, vec![512])
+        );
+        let options = parse("--suite kepler --threads 256").unwrap();
+        assert_eq!(options.threads(), [256]);
+        assert!(parse("--suite maxwell").is_err());
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Report {
             self.repeats, self.warmup
         ));
         lines.push(
-            "         gain: time of the rung before / time (before reduce_0_modulo: reduce_0; before reduce_4_redux, reduce_5 and the first reduce_5_x: reduce_4)"
+            "         gain: time of the rung before / time (before reduce_0_modulo: reduce_0; before reduce_4_redux, reduce_5 and the first reduce_5_x: reduce_4; before _vec2 and _vec4: the narrower)"
                 .into(),
         );
         lines.push("         ours/nvcc: time / time of nvcc's twin".into());

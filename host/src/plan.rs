@@ -97,7 +97,11 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
             input,
             identity,
         };
-        Ok(Self::new::<O>(shape.kernel, passes, Work::Gpu(Box::new(launches))))
+        Ok(Self::new::<O>(
+            shape.kernel,
+            passes,
+            Work::Gpu(Box::new(launches)),
+        ))
     }
 
     fn new<O: Op<T, Acc = A, Output = R>>(

@@ -136,7 +136,7 @@ fn chunks(device: &Device) -> Result<(), Failed> {
 }
 
 fn no_such_kernel(device: &Device) -> Result<(), Failed> {
-    fn run<T: Element, O: Operator<T>>(
+    fn run<T: Element, O: Operator<T, Output = T>>(
         device: &Device,
         one: T,
         op: O,
