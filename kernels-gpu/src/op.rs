@@ -1,23 +1,53 @@
 //! How elements are reduced: the operators.
 //!
+//! | operator | of | accumulates in | atomic |
+//! |---|---|---|---|
+//! | [`Sum`] | numbers | [`Number::Acc`](crate::element::Number::Acc) | an instruction |
+//! | [`Product`] | numbers | the same | a compare-and-swap loop |
+//! | [`Min`], [`Max`] | numbers | the same | an instruction; of floats that of an integer, by the sign |
+//! | [`NanMin`], [`NanMax`] | floats | the same | as the former |
+//! | [`And`], [`Or`], [`Xor`] | integers | the same | an instruction |
+//! | [`ArgMin`], [`ArgMax`] | numbers | [`Indexed`](crate::element::Indexed) | none |
+//!
 //! # Laws
 //!
-//! For every operator `O` and all accumulators `a`, `b`, `c` that are made of elements:
+//! For every operator `O` and all accumulators `a`, `b`, `c` that are lifted elements:
 //!
 //! - `combine(IDENTITY, a) == a == combine(a, IDENTITY)`, bit for bit (NaN stays NaN);
 //! - `combine(a, b) == combine(b, a)`;
-//! - `combine(combine(a, b), c) == combine(a, combine(b, c))`, exactly for integers and for
-//!   [`Min`] and [`Max`]; for sums of floats up to the rounding of each addition.
+//! - `combine(combine(a, b), c) == combine(a, combine(b, c))`, exactly; for sums and products of
+//!   floats up to the rounding of each step.
 //!
-//! A reduction may therefore group and order the elements as the hardware likes. Integers
-//! wrap in their own type. [`Min`] and [`Max`] of floats are IEEE 754-2019 `minimum` and
-//! `maximum`: a NaN anywhere gives NaN, and `-0.0` is smaller than `+0.0`, so that the result
-//! depends on the set of values alone and never on their order.
+//! A reduction may therefore group and order the elements as the hardware likes. Then:
+//!
+//! - Integers wrap in their own type, whatever they accumulate in.
+//! - 16-bit floats accumulate in `f32` and are rounded once, where the result is finished.
+//! - [`Min`] and [`Max`] of floats are IEEE 754-2019 `minimum` and `maximum`: a NaN anywhere gives
+//!   NaN. [`NanMin`] and [`NanMax`] are `minimumNumber` and `maximumNumber`: NaN only if there is
+//!   no number, of an empty array too. In all four `-0.0` is smaller than `+0.0`, so that the
+//!   result depends on the set of values alone and never on their order.
+//! - [`ArgMin`] and [`ArgMax`] give the first of equal values, of which the two zeros are some, and
+//!   the first NaN if there is one. Of nothing they give the index [`u64::MAX`].
 
+#[macro_use]
+mod number;
+
+mod arg_extremum;
+mod bits;
+mod by_cas;
+mod by_sign;
 mod extremum;
+mod nan_extremum;
+mod product;
 mod sum;
 
+pub use arg_extremum::{ArgMax, ArgMin, Rank};
+pub use bits::{And, Or, Xor};
+pub use by_cas::{ByCas, Replace};
 pub use extremum::{Max, Min};
+pub use nan_extremum::{NanMax, NanMin};
+pub use number::{Combine, CombineAtomic};
+pub use product::Product;
 pub use sum::Sum;
 
 use crate::element::Element;
@@ -52,25 +82,6 @@ pub trait Op<T: Element>: Copy + Send + Sync + 'static {
     /// The result of a whole reduction as its caller gets it.
     fn finish(acc: Self::Acc) -> Self::Output;
 }
-
-/// What an operator says that combines elements as they are.
-macro_rules! as_they_are {
-    ($element:ty) => {
-        type Acc = $element;
-        type Output = $element;
-
-        #[inline(always)]
-        fn lift(value: $element, _: usize) -> $element {
-            value
-        }
-
-        #[inline(always)]
-        fn finish(acc: $element) -> $element {
-            acc
-        }
-    };
-}
-use as_they_are;
 
 /// An operator that the memory system applies by itself: `*cell = combine(*cell, value)` in one
 /// indivisible step.

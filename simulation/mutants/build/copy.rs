@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// all of them.
 pub const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 
+/// The key type for which copies have entries that reduce by key.
+pub const KEY: &str = "u32";
+
 /// The folder that has the tables of entries.
 const ENTRY: &str = "entry/";
 
@@ -73,7 +76,8 @@ impl Tree {
     }
 }
 
-/// A table of reductions with [`ELEMENTS`] alone: `[Sum i32, Sum u32, ...] x {`.
+/// A table of reductions with [`ELEMENTS`] and [`KEY`] alone: `[Sum i32, Sum u32, ...] x {`,
+/// `[Sum i32 by u32, ...] x {`.
 fn narrowed(table: &str) -> String {
     const END: &str = "] x {";
     let mut narrowed = String::new();
@@ -84,9 +88,10 @@ fn narrowed(table: &str) -> String {
             .split(',')
             .map(str::trim)
             .filter(|pair| {
-                ELEMENTS
-                    .iter()
-                    .any(|(op, element)| *pair == format!("{op} {element}"))
+                ELEMENTS.iter().any(|(op, element)| {
+                    let kept = format!("{op} {element}");
+                    *pair == kept || *pair == format!("{kept} by {KEY}")
+                })
             })
             .collect();
         narrowed += &rest[..start];

@@ -96,6 +96,7 @@ pub const SOURCES: &[Source] = &[
     ceiling::SOURCE,
     warp::SOURCE,
     operators::SUM,
+    operators::NUMBER,
     operators::EXTREMUM,
     memory::SOURCE,
     textbook::LAST_BLOCK,
