@@ -220,15 +220,7 @@ impl Shape {
 
     /// Checks the threads per block against what the kernel can have on the device.
     pub(crate) fn check_threads(&self, threads: u32, limit: u32) -> Result<(), Error> {
-        if threads.is_power_of_two() && (32..=limit).contains(&threads) {
-            return Ok(());
-        }
-        let kernel = self.kernel;
-        Err(Error::BlockSize {
-            kernel,
-            threads,
-            limit,
-        })
+        check_threads(self.kernel, threads, limit)
     }
 
     /// The passes that turn `n` elements into one value: the partials are reduced by the
@@ -280,6 +272,18 @@ impl Shape {
             (_, ResultIn::Partials) => vec![first, second],
         }
     }
+}
+
+/// Whether a block may have so many threads.
+pub(crate) fn check_threads(kernel: &'static str, threads: u32, limit: u32) -> Result<(), Error> {
+    if threads.is_power_of_two() && (32..=limit).contains(&threads) {
+        return Ok(());
+    }
+    Err(Error::BlockSize {
+        kernel,
+        threads,
+        limit,
+    })
 }
 
 #[cfg(test)]

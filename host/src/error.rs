@@ -111,6 +111,36 @@ pub enum Error {
         element: &'static str,
     },
 
+    /// There is no entry point for this kernel, operator, element and key type.
+    #[error(
+        "there is no {kernel} for the {op} of {element} by keys of {key}, {arrays} array(s) at once"
+    )]
+    NoKeyedKernel {
+        /// The kernel.
+        kernel: &'static str,
+        /// The operator.
+        op: &'static str,
+        /// The type of the values.
+        element: &'static str,
+        /// The type of the keys.
+        key: &'static str,
+        /// How many arrays of values.
+        arrays: usize,
+    },
+
+    /// Other than one value, or one of each array, for each key.
+    #[error(
+        "{keys} keys and {values} values; {arrays} array(s) of values take as many for each key"
+    )]
+    KeysAndValues {
+        /// The keys.
+        keys: usize,
+        /// The values.
+        values: usize,
+        /// How many arrays of values.
+        arrays: usize,
+    },
+
     /// More blocks than a grid can have.
     #[error("{kernel}: {blocks} blocks of {threads} threads; a grid has at most {limit} blocks")]
     GridTooLarge {

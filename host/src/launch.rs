@@ -6,13 +6,14 @@ use std::sync::Arc;
 use cust::function::{Function, FunctionAttribute};
 use cust::launch;
 use kernels_gpu::entry::copy::CopyEntry;
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::{ENTRIES, Entry, keyed};
 
 use crate::algorithm::{Pass, Shape};
 use crate::driver::check;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::keyed::Key;
 use crate::memory::{DeviceMemory, Span};
 use crate::operator::Operator;
 
@@ -30,6 +31,23 @@ pub(crate) fn entry<T: Element>(
             op,
             element,
         })
+}
+
+/// An entry point of the device's modules, and the most threads that a block of it may have. Valid as
+/// long as the module, which `gpu` keeps: whoever gets it keeps `gpu`.
+fn function(
+    gpu: &Arc<Gpu>,
+    module: &str,
+    name: &str,
+) -> Result<(Function<'static>, u32), Error> {
+    gpu.enter()?;
+    let function = gpu.modules.function(module, name)?;
+    let attribute = FunctionAttribute::MaxThreadsPerBlock;
+    let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
+    // SAFETY: the lifetime is a marker without data that ties the function to its module. The
+    // module is loaded as long as `gpu`, which both callers keep beside the function.
+    let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+    Ok((function, max_threads.min(gpu.info.max_threads_per_block)))
 }
 
 /// What the passes of a plan launch.
@@ -75,17 +93,11 @@ impl<T: Element, A: Element> Kernel<T, A> {
     fn find(gpu: &Arc<Gpu>, shape: Shape, op: &'static str) -> Result<Self, Error> {
         let entry = entry::<T>(shape.kernel, op)?;
         assert_eq!(entry.acc_bytes, size_of::<A>());
-        gpu.enter()?;
-        let function = check(|| gpu.module.get_function(entry.name))?;
-        let attribute = FunctionAttribute::MaxThreadsPerBlock;
-        let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
-        // SAFETY: the lifetime is a marker without data that ties the function to its
-        // module. The module is loaded as long as `gpu`, which the kernel keeps below.
-        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
             function,
             shape,
-            max_threads: max_threads.min(gpu.info.max_threads_per_block),
+            max_threads,
             gpu: Arc::clone(gpu),
             types: PhantomData,
         })
@@ -141,6 +153,111 @@ impl<T: Element, A: Element> Kernel<T, A> {
     }
 }
 
+/// The keyed table's row for a kernel of so many arrays of values, with its types.
+pub(crate) fn keyed_entry<K: Key, T: Element, O: Operator<T>>(
+    kernel: &'static str,
+    arrays: usize,
+) -> Result<&'static keyed::Entry, Error> {
+    let (op, element, key) = (O::NAME, T::NAME, K::NAME);
+    let is_it = |entry: &&keyed::Entry| {
+        // `keyed_match_x3` is `keyed_match` of three arrays.
+        let (name, suffix) = entry.kernel.split_at(kernel.len().min(entry.kernel.len()));
+        name == kernel
+            && (suffix.is_empty() || suffix.starts_with("_x"))
+            && (entry.op, entry.element, entry.key) == (op, element, key)
+            && entry.arrays == arrays
+    };
+    keyed::ENTRIES
+        .iter()
+        .find(is_it)
+        .ok_or(Error::NoKeyedKernel {
+            kernel,
+            op,
+            element,
+            key,
+            arrays,
+        })
+}
+
+/// One entry point of the keyed table, looked up.
+pub(crate) struct KeyedKernel<K: Key, T: Element> {
+    // Valid as long as the module, which `gpu` keeps.
+    function: Function<'static>,
+    entry: &'static keyed::Entry,
+    max_threads: u32,
+    gpu: Arc<Gpu>,
+    types: PhantomData<fn(K, T)>,
+}
+
+impl<K: Key, T: Element> KeyedKernel<K, T> {
+    /// Of a row that [`keyed_entry`] gave for these types.
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static keyed::Entry) -> Result<Self, Error> {
+        assert_eq!((entry.key, entry.element), (K::NAME, T::NAME));
+        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
+        Ok(Self {
+            function,
+            entry,
+            max_threads,
+            gpu: Arc::clone(gpu),
+            types: PhantomData,
+        })
+    }
+
+    /// The most threads per block: the device's limit, or less where registers run out.
+    pub(crate) fn max_threads(&self) -> u32 {
+        self.max_threads
+    }
+
+    /// Puts the reduction of all elements on the device's stream and returns. The context is
+    /// current.
+    pub(crate) fn launch(
+        &self,
+        threads: u32,
+        keys: Span<'_, K>,
+        values: Span<'_, T>,
+        cells: &mut DeviceMemory<T>,
+        rejected: &mut DeviceMemory<u64>,
+    ) -> Result<(), Error> {
+        let gpu = &self.gpu;
+        assert!(values.len() == keys.len() * self.entry.arrays);
+        assert!(cells.len().is_multiple_of(self.entry.arrays) && rejected.len() == 1);
+        assert!(Arc::ptr_eq(keys.gpu(), gpu) && Arc::ptr_eq(values.gpu(), gpu));
+        assert!(Arc::ptr_eq(cells.gpu(), gpu) && Arc::ptr_eq(rejected.gpu(), gpu));
+        if keys.len() == 0 {
+            return Ok(());
+        }
+        let tile = u64::from(threads) * self.entry.per_thread as u64;
+        let blocks = (keys.len() as u64).div_ceil(tile);
+        let blocks = blocks.min(u64::from(gpu.info.max_blocks)) as u32;
+
+        let (function, stream) = (&self.function, &gpu.stream);
+        let (from, n) = (keys.pointer(), keys.len() as u64);
+        let (what, count) = (values.pointer(), values.len() as u64);
+        let (to, room) = (cells.pointer(), cells.len() as u64);
+        let (outside, one) = (rejected.pointer(), 1u64);
+        check(|| {
+            // SAFETY:
+            // - ABI: every entry of the keyed table takes (*const K, u64, *const T, u64, *mut T,
+            //   u64, *mut u64, u64) for the primitives that it names; `find` has compared the names
+            //   (Element's law; the trait is sealed).
+            // - Input: `n` keys and `count` values, as many for each key as the entry takes, are in
+            //   live device memory of this device (the spans hold the borrows; asserted above) and
+            //   aligned, since allocations are aligned to 256 bytes and views start at an element.
+            // - Output: memory of this device, borrowed mutably, so it is none of the inputs. A key
+            //   that names no cell is not used.
+            // - Shape: `threads` was checked (Cells::combine); every number of blocks is right. No
+            //   dynamic shared memory is used.
+            // - Time: all memory is freed only after a wait for this stream (DeviceMemory's Drop),
+            //   and read by the host only through it.
+            unsafe {
+                launch!(function<<<blocks, threads, 0, stream>>>(
+                    from, n, what, count, to, room, outside, one
+                ))
+            }
+        })
+    }
+}
+
 /// One entry point that copies, looked up.
 pub(crate) struct CopyKernel<T: Element> {
     // Valid as long as the module, which `gpu` keeps.
@@ -153,7 +270,7 @@ impl<T: Element> CopyKernel<T> {
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
         assert!(entry.element_bytes == size_of::<T>());
         gpu.enter()?;
-        let function = check(|| gpu.module.get_function(entry.name))?;
+        let function = gpu.modules.function(entry.module, entry.name)?;
         // SAFETY: the lifetime is a marker without data that ties the function to its
         // module. The module is loaded as long as `gpu`, which the kernel keeps below.
         let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };

@@ -94,6 +94,19 @@ impl<T: Element> DeviceMemory<T> {
         check(|| unsafe { first.async_copy_from(&source, &self.gpu.stream) })
     }
 
+    /// Puts a copy of `source`, which is as long, on the stream and returns. The context is
+    /// current.
+    pub(crate) fn enqueue_copy(&mut self, source: &Self) -> Result<(), Error> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let (source, mut all) = (source.buffer.index(..), self.buffer.index(..));
+        // SAFETY: both are device memory, freed only after a wait for the stream (see
+        // `Drop`); `self` is borrowed mutably, so they are not the same; cust asserts that the
+        // lengths are equal.
+        check(|| unsafe { all.async_copy_from(&source, &self.gpu.stream) })
+    }
+
     /// The `len` elements from `start`.
     ///
     /// # Panics

@@ -18,6 +18,7 @@
 mod product;
 
 pub mod copy;
+pub mod keyed;
 pub mod kepler;
 pub mod ladder;
 
@@ -27,7 +28,12 @@ use crate::needs::{Load, Needs};
 pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES], &[kepler::ENTRIES]);
 
 /// All families, reductions or not.
-pub const FAMILIES: &[Family] = &[family!(ladder), family!(kepler), family!(copy)];
+pub const FAMILIES: &[Family] = &[
+    family!(ladder),
+    family!(kepler),
+    family!(keyed),
+    family!(copy),
+];
 
 /// The entry points of a file of this folder, whatever their parameters.
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@
 //! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
 //! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
 //! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
+//! | [`keyed`] | a grid | reduction by key: an element goes into the cell that its key names |
 //! | [`kepler`] | a grid | by shuffles and atomics, any operator, vectors of one, two and four |
 //! | [`copy`] | a grid | copies, by accesses of 4, 8, 16 and 32 bytes |
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
@@ -29,6 +30,7 @@ pub mod copy;
 pub mod element;
 pub mod entry;
 pub mod harris;
+pub mod keyed;
 pub mod kepler;
 pub mod mem;
 pub mod needs;
