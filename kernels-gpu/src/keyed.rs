@@ -13,6 +13,7 @@
 //! | kernel | combined beforehand | pays where |
 //! |---|---|---|
 //! | [`atomic`] | nothing | keys are random |
+//! | [`atomic`] with [`ByCas`](crate::op::ByCas) | nothing, and the atomic is a loop around a compare-and-swap | the hardware has no better one |
 //! | [`warp`] | the elements of a warp that share a key, its *peers*; found by ballots or by `match.any` | equal keys are near each other |
 //! | [`bins`] | the elements of a block that share a key, in a hash table in shared memory | equal keys are not quite so near |
 //! | [`runs`] | neighbours with the same key, four elements per thread, then across the warp | equal keys stand side by side |

@@ -16,7 +16,7 @@ use crate::keyed::runs::{self, keyed_runs};
 use crate::keyed::warp::keyed_warp;
 
 use crate::mem::{Global, Shared};
-use crate::op::{Max, Min, Sum};
+use crate::op::{ByCas, Max, Min, Sum};
 use cuda_std::{kernel, shared_array};
 
 /// An entry point on the host, whatever its types.
@@ -147,7 +147,7 @@ macro_rules! keyed {
 }
 
 /// All entry points of the family.
-pub const ENTRIES: &[Entry] = flat!(KEYED, SEVERAL, SIGNED);
+pub const ENTRIES: &[Entry] = flat!(KEYED, CAS, SEVERAL, SIGNED);
 
 keyed!(KEYED: [
     Sum f32 by u32, Sum f64 by u32, Sum i32 by u32, Sum i64 by u32, Sum u64 by u32,
@@ -167,6 +167,12 @@ keyed!(KEYED: [
         Shared::new(shared_array![T; BINS]),
     );
     keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>(task);
+});
+
+// What hardware without a better atomic does.
+keyed!(CAS: [Sum f32 by u32, Sum f64 by u32, Sum f64 by u64] x {
+    |task|
+    keyed_cas [1, 1] = keyed_atomic::<K, T, ByCas<O>>(task);
 });
 
 // The peers found once for several arrays of values.
