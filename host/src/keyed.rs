@@ -94,7 +94,7 @@ pub struct ByKey<T> {
 ///
 /// Sums of floats depend on the order in which the device's atomics arrive: they differ from run to
 /// run in their last bits. On the CPU the order is that of the elements.
-pub struct Cells<T: Element, O: Operator<T>> {
+pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
     device: Device,
     /// Of each array of values.
     len: usize,
@@ -126,7 +126,7 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn cells<T: Element, O: Operator<T>>(
+    pub fn cells<T: Element, O: Operator<T, Acc = T>>(
         &self,
         len: usize,
         op: O,
@@ -143,7 +143,7 @@ impl Device {
     /// # Errors
     ///
     /// As [`Device::cells`].
-    pub fn cell_arrays<T: Element, O: Operator<T>>(
+    pub fn cell_arrays<T: Element, O: Operator<T, Acc = T>>(
         &self,
         arrays: usize,
         len: usize,
@@ -180,7 +180,7 @@ impl Device {
     /// # Errors
     ///
     /// Those of [`Device::cells`], [`Cells::combine`] and [`Cells::download`].
-    pub fn reduce_by_key<'a, K: Key, T: Element, O: Operator<T>>(
+    pub fn reduce_by_key<'a, K: Key, T: Element, O: Operator<T, Acc = T>>(
         &self,
         keys: impl Into<View<'a, K>>,
         values: impl Into<View<'a, T>>,
@@ -196,7 +196,7 @@ impl Device {
     }
 }
 
-impl<T: Element, O: Operator<T>> Cells<T, O> {
+impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     /// Chooses how values are combined; the default is [`KeyedAlgorithm::Match`].
     pub fn algorithm(mut self, algorithm: KeyedAlgorithm) -> Self {
         self.algorithm = algorithm;
@@ -208,6 +208,12 @@ impl<T: Element, O: Operator<T>> Cells<T, O> {
     pub fn threads(mut self, threads: u32) -> Self {
         self.threads = threads;
         self
+    }
+
+    /// [`algorithm`](Self::algorithm) and [`threads`](Self::threads) of cells that are in use.
+    #[doc(hidden)]
+    pub fn choose(&mut self, algorithm: KeyedAlgorithm, threads: u32) {
+        (self.algorithm, self.threads) = (algorithm, threads);
     }
 
     /// Combines each value into its key's cell, and counts the elements whose key names none. On a
@@ -338,7 +344,7 @@ impl<T: Element, O: Operator<T>> Cells<T, O> {
     }
 }
 
-impl<T: Element, O: Operator<T>> std::fmt::Debug for Cells<T, O> {
+impl<T: Element, O: Operator<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { len, arrays, .. } = self;
         write!(f, "Cells<{}>({arrays} x {len} on {})", T::NAME, self.device)
