@@ -22,7 +22,7 @@ macro_rules! entries {
             ///
             /// The launch is as the kernel's generic body asks.
             #[kernel(module = [<$family _ $element>])]
-            pub unsafe fn [<$kernel _ $op:lower _ $element>](
+            pub unsafe fn [<$kernel _ $op:snake _ $element>](
                 input: &[$element],
                 output: *mut <$op as crate::op::Op<$element>>::Acc,
                 output_len: usize,
@@ -48,10 +48,10 @@ macro_rules! entries {
         $($kernel:ident [$needs:expr] = $body:expr;)*
     }) => { pastey::paste! {
         &[$(Entry {
-            name: stringify!([<$kernel _ $op:lower _ $element>]),
+            name: stringify!([<$kernel _ $op:snake _ $element>]),
             module: stringify!([<$family _ $element>]),
             kernel: stringify!($kernel),
-            op: stringify!([<$op:lower>]),
+            op: stringify!([<$op:snake>]),
             element: stringify!($element),
             element_bytes: size_of::<$element>(),
             acc_bytes: size_of::<<$op as crate::op::Op<$element>>::Acc>(),
@@ -61,7 +61,7 @@ macro_rules! entries {
                 // SAFETY: `Function`'s contract.
                 unsafe {
                     let input = core::slice::from_raw_parts(input.cast::<$element>(), input_len);
-                    [<$kernel _ $op:lower _ $element>](input, output.cast(), output_len)
+                    [<$kernel _ $op:snake _ $element>](input, output.cast(), output_len)
                 }
             },
         }),*]
