@@ -297,7 +297,8 @@ fn poison(answer: i32) -> u8 {
     }
 }
 
-fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
+/// What a report says of the device.
+pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
     let (major, minor) = info.driver_version;
     Ok(report::Device::Cuda(Cuda {
         name: info.name.clone(),

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
+//! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
 //! warpfold-bench profile --ladder --out profile
 //! ```
@@ -12,6 +13,7 @@
 mod cpu;
 mod data;
 mod gain;
+mod keyed;
 mod ladder;
 mod machine;
 mod options;
@@ -40,6 +42,7 @@ use crate::report::Started;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ladder(options) => ladder(&options),
+        Command::Keyed(options) => keyed::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

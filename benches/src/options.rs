@@ -18,6 +18,8 @@ pub struct Cli {
 pub enum Command {
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
+    /// Reduction by key: the sums of particles in their cells, by every algorithm
+    Keyed(KeyedOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -76,6 +78,45 @@ pub enum Suite {
     Ladder,
     /// Shuffles and atomics, by one element at a time, by two and by four.
     Kepler,
+}
+
+#[derive(Args, Debug)]
+pub struct KeyedOptions {
+    /// Cells along each side of the box
+    #[arg(long, value_name = "C", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub side: u32,
+
+    /// Particles per cell
+    #[arg(long, value_name = "P", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub particles: u32,
+
+    /// Threads per block
+    #[arg(long, value_name = "T", default_value_t = 256)]
+    pub threads: u32,
+
+    /// Time the same kernels from nvcc, and CUB's ReduceByKey, in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones
+    #[arg(long, value_name = "W", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random particles [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

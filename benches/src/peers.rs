@@ -1,5 +1,6 @@
 //! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB) and `kepler.cu` (the twins of shuffles
-//! and atomics), compiled by the nvcc of this machine at run time and loaded. Where there is no nvcc there are no peers; nothing else changes.
+//! and atomics), compiled by the nvcc of this machine at run time and loaded, as are the sources of
+//! other suites. Where there is no nvcc there are no peers; nothing else changes.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -78,27 +79,8 @@ impl Peers {
     /// and loads them. The device's context is current on this thread. The error is the reason for
     /// going on without.
     pub fn build(capability: (u32, u32)) -> Result<Peers> {
-        let nvcc = find_nvcc()?;
-        let nvcc_version = version(&nvcc)?;
-        let nvcc_flags = flags(capability);
-        let library = compile(&nvcc, &nvcc_version, &nvcc_flags)?;
-        // SAFETY: the library is what nvcc made of SOURCES (the cache's file name carries a hash of
-        // SOURCES, flags and compiler); its initialisers are CUDA's registration of kernels.
-        let library = unsafe { Library::new(&library) }
-            .with_context(|| format!("cannot load {}", library.display()))?;
-        let library: &Library = Box::leak(Box::new(library));
-        // SAFETY: SOURCES define `extern "C" int cub_version()`.
-        let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
-        let cub_version = format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100);
-        let peers = Peers {
-            library,
-            built: Built {
-                nvcc,
-                nvcc_version,
-                nvcc_flags,
-                cub_version,
-            },
-        };
+        let (library, built) = load(&SOURCES, capability)?;
+        let peers = Peers { library, built };
         // A runtime that the driver is too old for says so here, not in the middle of a round.
         peers.cub()?.temp_bytes(1)?;
         Ok(peers)
@@ -215,11 +197,12 @@ impl Cub {
     }
 }
 
-fn check(library: &Library, status: i32, what: &str) -> Result<()> {
+/// An error that a call of a loaded library has returned, in the words of its `error_string`.
+pub fn check(library: &Library, status: i32, what: &str) -> Result<()> {
     if status == 0 {
         return Ok(());
     }
-    // SAFETY: SOURCES define `error_string` with this signature; the text it gives is a constant of
+    // SAFETY: all sources define `error_string` with this signature; the text it gives is a constant of
     // the CUDA runtime and ends in a zero.
     let text = unsafe {
         let error_string = library.get::<ErrorStringFn>(c"error_string")?;
@@ -228,6 +211,30 @@ fn check(library: &Library, status: i32, what: &str) -> Result<()> {
             .into_owned()
     };
     bail!("{what}: {text} (CUDA error {status})")
+}
+
+/// Compiles sources of peers (their names and texts) into one library for a device of this compute
+/// capability, or takes it from the cache, and loads it for good. The sources define
+/// `int cub_version()` and `const char *error_string(int)`, both `extern "C"`.
+pub fn load(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<(&'static Library, Built)> {
+    let nvcc = find_nvcc()?;
+    let nvcc_version = version(&nvcc)?;
+    let nvcc_flags = flags(capability);
+    let library = compile(sources, &nvcc, &nvcc_version, &nvcc_flags)?;
+    // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
+    // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
+    let library = unsafe { Library::new(&library) }
+        .with_context(|| format!("cannot load {}", library.display()))?;
+    let library: &Library = Box::leak(Box::new(library));
+    // SAFETY: all sources define `extern "C" int cub_version()`.
+    let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
+    let built = Built {
+        nvcc,
+        nvcc_version,
+        nvcc_flags,
+        cub_version: format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100),
+    };
+    Ok((library, built))
 }
 
 fn find_nvcc() -> Result<PathBuf> {
@@ -263,9 +270,14 @@ fn flags((major, minor): (u32, u32)) -> Vec<String> {
 }
 
 /// The shared library, compiled unless the cache has it. Its name says what it was made from.
-fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf> {
+fn compile(
+    sources: &[(&str, &str)],
+    nvcc: &Path,
+    nvcc_version: &str,
+    flags: &[String],
+) -> Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
-    (SOURCES, nvcc, nvcc_version, flags).hash(&mut hasher);
+    (sources, nvcc, nvcc_version, flags).hash(&mut hasher);
     let key = hasher.finish();
 
     let folder = cache_dir().context("no home folder to keep the compiled peers in")?;
@@ -282,7 +294,7 @@ fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf>
     let output = work.path().join("peers.so");
     let mut command = Command::new(nvcc);
     command.args(flags).arg("-o").arg(&output);
-    for (name, text) in SOURCES {
+    for (name, text) in sources {
         let source = work.path().join(name);
         fs::write(&source, text).with_context(|| format!("cannot write {}", source.display()))?;
         command.arg(source);
