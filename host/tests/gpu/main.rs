@@ -4,6 +4,7 @@
 
 mod copies;
 mod errors;
+mod keyed;
 mod lab;
 mod ladder;
 mod oracle;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         usage::trials(&lab),
         simulator::trials(&lab),
         copies::trials(&lab),
+        keyed::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
