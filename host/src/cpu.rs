@@ -27,7 +27,8 @@ pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> O::Acc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels_gpu::op::{Max, Min, Sum};
+    use kernels_gpu::element::{bf16, f16};
+    use kernels_gpu::op::{ArgMax, ArgMin, Max, Min, NanMin, Sum};
 
     #[test]
     fn agrees_with_the_naive_loop_at_every_edge() {
@@ -60,5 +61,35 @@ mod tests {
         let input = [0.0f32, -0.0, 0.0];
         assert!(reduce::<f32, Min>(&input).is_sign_negative());
         assert!(reduce::<f32, Max>(&input).is_sign_positive());
+    }
+
+    #[test]
+    fn narrow_types_combine_in_wide_ones() {
+        let ones = vec![f16::ONE; 3 * CHUNK];
+        assert_eq!(reduce::<f16, Sum>(&ones), 3.0 * CHUNK as f32);
+        let ones = vec![bf16::NEG_ONE; 3 * CHUNK];
+        assert_eq!(reduce::<bf16, Sum>(&ones), -3.0 * CHUNK as f32);
+        let threes = vec![-3i8; CHUNK + 1];
+        assert_eq!(reduce::<i8, Sum>(&threes), -3 * (CHUNK as i32 + 1));
+    }
+
+    #[test]
+    fn the_first_place_wins_in_every_chunk() {
+        let mut input = vec![1u8; 2 * CHUNK + 3];
+        for at in [2 * CHUNK + 1, CHUNK, CHUNK - 1, 5] {
+            input[at] = 0;
+            let place = reduce::<u8, ArgMin>(&input);
+            assert_eq!((place.value(), place.index()), (0, at as u64));
+            assert_eq!(reduce::<u8, ArgMax>(&input).index(), 0);
+        }
+    }
+
+    #[test]
+    fn a_nan_is_no_number() {
+        let mut input = vec![f16::NAN; CHUNK + 1];
+        assert!(reduce::<f16, NanMin>(&input).is_nan());
+        input[CHUNK] = f16::ONE;
+        assert_eq!(reduce::<f16, NanMin>(&input), 1.0);
+        assert_eq!(reduce::<f16, ArgMin>(&input).index(), 0);
     }
 }
