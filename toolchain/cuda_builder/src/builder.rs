@@ -3,9 +3,9 @@
 use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
 use crate::llvm::Llvm;
+use crate::stamp::{self, Stamp};
 use crate::toolchain::{self, DeviceToolchain};
 use crate::{CudaBuilderError, NvvmArch, notes, passes, ptx};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
@@ -199,8 +199,7 @@ impl CudaBuilder {
             args: &self.build_args,
         }
         .run()?;
-        let stamp = self.stamp(&bitcode, &toolchain);
-
+        let stamp = self.stamp(&bitcode.bytes, &toolchain);
         let modules = self.modules(&bitcode, &toolchain)?;
         let wanted: Vec<_> = self
             .arches
@@ -251,13 +250,24 @@ impl CudaBuilder {
         stamp: u64,
     ) -> Result<Ptx, CudaBuilderError> {
         let path = self.output(arch, module, package, bitcode);
-        let stamp_file = path.with_extension("ptx.stamp");
-        let stamp = format!("{stamp:016x}\n");
-        let fresh = path.is_file() && fs::read_to_string(&stamp_file).is_ok_and(|s| s == stamp);
-        if !fresh {
-            let text = self.compile(arch, module, package, bitcode, toolchain, &path)?;
-            write_if_changed(&path, &text)?;
-            fs::write(&stamp_file, stamp).at(&stamp_file)?;
+        let old = Stamp::of(&path);
+        if old.is_none_or(|old| old.all != stamp) {
+            let known = old.map(|old| old.module);
+            let job = Job {
+                arch,
+                module,
+                path: &path,
+                known,
+            };
+            let made = self.compile(&job, package, bitcode, toolchain)?;
+            if let Some(text) = made.text {
+                write_if_changed(&path, &text)?;
+            }
+            let stamp = Stamp {
+                all: stamp,
+                module: made.stamp,
+            };
+            stamp.write(&path)?;
         }
         if let Some(copy) = &self.copy_to {
             let copy = self.named(copy, arch, module);
@@ -269,13 +279,12 @@ impl CudaBuilder {
 
     fn compile(
         &self,
-        arch: NvvmArch,
-        name: Option<&str>,
+        job: &Job<'_>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
-        path: &Path,
-    ) -> Result<String, CudaBuilderError> {
+    ) -> Result<Made, CudaBuilderError> {
+        let arch = job.arch;
         let failed = |step| {
             move |message| CudaBuilderError::Llvm {
                 step,
@@ -297,10 +306,14 @@ impl CudaBuilder {
         let machine = module
             .target_machine(arch.sm(), &isa)
             .map_err(failed("setting up the target"))?;
-        passes::link(&module, name)?;
+        passes::link(&module, job.module)?;
         module
             .run_passes(passes::REMOVAL, &machine)
             .map_err(failed("removing the other modules' kernels"))?;
+        let stamp = self.stamp(&module.to_bitcode(), toolchain);
+        if job.known == Some(stamp) {
+            return Ok(Made { stamp, text: None });
+        }
         passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
@@ -313,13 +326,16 @@ impl CudaBuilder {
             });
         }
         if self.emit_llvm_ir {
-            write_if_changed(&path.with_extension("ll"), &module.to_text())?;
+            write_if_changed(&job.path.with_extension("ll"), &module.to_text())?;
         }
         let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
-        Ok(if self.line_info {
-            ptx::keep_lines_only(&text)
-        } else {
-            text
+        let text = match self.line_info {
+            true => ptx::keep_lines_only(&text),
+            false => text,
+        };
+        Ok(Made {
+            stamp,
+            text: Some(text),
         })
     }
 
@@ -354,15 +370,28 @@ impl CudaBuilder {
         path.with_extension(format!("{parts}.{extension}"))
     }
 
-    /// A number that differs when anything that decides the PTX differs.
-    fn stamp(&self, bitcode: &Bitcode, toolchain: &DeviceToolchain) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        bitcode.bytes.hash(&mut hasher);
-        (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
-        (&toolchain.libllvm, &toolchain.llvm_version).hash(&mut hasher);
-        BUILDER.hash(&mut hasher);
-        hasher.finish()
+    /// One of the numbers of a [`Stamp`].
+    fn stamp(&self, bitcode: &[u8], toolchain: &DeviceToolchain) -> u64 {
+        let options = (self.ptx_isa, self.line_info, self.emit_llvm_ir);
+        let compiler = (&toolchain.libllvm, &toolchain.llvm_version, BUILDER);
+        stamp::number(bitcode, &(self.floats, options, compiler))
     }
+}
+
+/// One file of PTX to make.
+struct Job<'a> {
+    arch: NvvmArch,
+    module: Option<&'a str>,
+    path: &'a Path,
+    /// The stamp of the module that lies there.
+    known: Option<u64>,
+}
+
+/// What came of it.
+struct Made {
+    stamp: u64,
+    /// `None` where the module is the one that lies there.
+    text: Option<String>,
 }
 
 /// The builder's own code, as far as it decides the PTX.

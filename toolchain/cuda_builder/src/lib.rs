@@ -44,6 +44,7 @@ mod llvm;
 mod notes;
 mod passes;
 mod ptx;
+mod stamp;
 pub mod toolchain;
 
 pub use arch::NvvmArch;

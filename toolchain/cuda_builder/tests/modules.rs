@@ -117,6 +117,34 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
 }
 
 #[test]
+fn only_the_modules_that_change_are_made_again() {
+    let fixture = Fixture::new("parts", THREE);
+    // The text beside the PTX is written only where a module is compiled.
+    let build = || {
+        let builder = fixture.builder().split_modules(true).emit_llvm_ir(true);
+        let modules = builder.build_all().unwrap();
+        modules
+            .into_iter()
+            .map(|module| module.path.with_extension("ll"))
+    };
+    for file in build() {
+        fs::remove_file(file).unwrap();
+    }
+    fixture.write(&THREE.replace("*p = tid()", "*p = 2 * tid()"));
+    let made: Vec<_> = build().map(|file| file.is_file()).collect();
+    assert_eq!(
+        made,
+        [true, false],
+        "`other` of `rest` is another, `tiles` is not"
+    );
+
+    for file in build().filter(|file| file.is_file()) {
+        fs::remove_file(file).unwrap();
+    }
+    assert!(build().all(|file| !file.is_file()), "nothing is another");
+}
+
+#[test]
 fn a_kernel_in_no_module_is_refused_by_name() {
     let code = THREE.replace("//!cuda fold module=tiles", "//!cuda fold nvvm.minctasm=1");
     let fixture = Fixture::new("in_none", &code);
