@@ -20,6 +20,8 @@ pub enum Command {
     Ladder(LadderOptions),
     /// Reduction by key: the sums of particles in their cells, by every algorithm
     Keyed(KeyedOptions),
+    /// Copies on the device, by accesses of 4, 8 and 16 bytes, beside cudaMemcpy
+    Copy(CopyOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -111,6 +113,43 @@ pub struct KeyedOptions {
     pub device: Option<u32>,
 
     /// Of the random particles [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct CopyOptions {
+    /// Integers to copy, a line of the table for each
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        value_parser = count,
+        default_value = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"
+    )]
+    pub n: Vec<usize>,
+
+    /// Time the same copies from nvcc in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones, at least 1
+    #[arg(long, value_name = "W", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random integers [default: a fresh one, printed]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 

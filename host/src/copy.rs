@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn every_width_has_an_entry_for_every_size() {
         for width in CopyWidth::ALL {
-            for bytes in [4, 8] {
+            for bytes in [1, 2, 4, 8] {
                 assert_eq!(width.entry(bytes).element_bytes, bytes);
             }
         }

@@ -35,11 +35,7 @@ pub(crate) fn entry<T: Element>(
 
 /// An entry point of the device's modules, and the most threads that a block of it may have. Valid as
 /// long as the module, which `gpu` keeps: whoever gets it keeps `gpu`.
-fn function(
-    gpu: &Arc<Gpu>,
-    module: &str,
-    name: &str,
-) -> Result<(Function<'static>, u32), Error> {
+fn function(gpu: &Arc<Gpu>, module: &str, name: &str) -> Result<(Function<'static>, u32), Error> {
     gpu.enter()?;
     let function = gpu.modules.function(module, name)?;
     let attribute = FunctionAttribute::MaxThreadsPerBlock;

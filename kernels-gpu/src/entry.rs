@@ -18,8 +18,8 @@
 mod product;
 
 pub mod copy;
-pub mod keyed;
 pub mod kepler;
+pub mod keyed;
 pub mod ladder;
 
 use crate::needs::{Load, Needs};

@@ -87,7 +87,7 @@ copies!({
     copy_scalar [size_of::<T>()];
     copy_vec2 [VEC2_BYTES];
     copy_vec4 [VEC4_BYTES];
-} of [u32 b32, u64 b64]);
+} of [u8 b8, u16 b16, u32 b32, u64 b64]);
 
 /// All copies.
 pub const ENTRIES: &[CopyEntry] = flat!(COPIES);
