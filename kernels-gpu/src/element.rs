@@ -3,7 +3,9 @@
 mod indexed;
 
 pub use half::{bf16, f16};
-pub use indexed::Indexed;
+pub use indexed::{
+    Indexed, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
+};
 
 use core::fmt::Debug;
 use cuda_std::float16::Float16;

@@ -6,7 +6,10 @@ use std::fmt;
 use std::time::Duration;
 
 use cuda_sim::{Buffer, Failure, Report, Simulator};
-use kernels_gpu::element::{Element, bf16, f16};
+use kernels_gpu::element::{
+    Element, bf16, f16, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32,
+    indexed_u64,
+};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, Xor};
@@ -14,7 +17,7 @@ use thiserror::Error;
 
 use crate::clock::cpu_time;
 use crate::data::Data;
-use crate::oracle::{Oracle, Subject, Value, close, same};
+use crate::oracle::{Drawn, Oracle, Value, close, same};
 use shares::Shares;
 
 /// Elements on either side of the input and of the output, which no kernel may touch.
@@ -129,6 +132,9 @@ impl Case {
         typed!(Sum, Product, Min, Max, ArgMin, ArgMax of [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);
         typed!(And, Or, Xor of [i8 i16 i32 i64 u8 u16 u32 u64]);
         typed!(NanMin, NanMax of [f16 bf16 f32 f64]);
+        typed!(ArgMin, ArgMax of [
+            indexed_i32 indexed_u32 indexed_i64 indexed_u64 indexed_f32 indexed_f64
+        ]);
         Err(Wrong::NoOracle { op, element })
     }
 
@@ -143,7 +149,7 @@ impl Case {
     /// When the entry is of another type or operator.
     pub fn launch<T, O>(&self, simulator: Simulator) -> Result<Launched<T, Acc<T, O>>, Wrong>
     where
-        T: Subject,
+        T: Drawn,
         O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
     {
         let typed = (<O as Op<T>>::NAME, T::NAME);
@@ -200,7 +206,7 @@ impl Case {
     /// Holds what the kernel left against the right answers.
     fn judge<T, O>(&self, values: &[T], got: &[Acc<T, O>]) -> Result<(), String>
     where
-        T: Subject,
+        T: Drawn,
         O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
     {
         let lifted = (0..).zip(values);

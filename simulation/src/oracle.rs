@@ -6,7 +6,7 @@ mod values;
 
 use kernels_gpu::op::Op;
 
-pub use values::{Subject, Total, Value};
+pub use values::{Drawn, Subject, Total, Value};
 
 /// A right answer.
 #[derive(Clone, Copy, Debug)]

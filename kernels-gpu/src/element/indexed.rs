@@ -68,9 +68,13 @@ impl<V: Number> WarpShuffleValue for Indexed<V> {
 }
 
 macro_rules! indexed {
-    ($($value:ident)*) => { $(
+    ($($name:ident of $value:ident;)*) => { $(
+        #[doc = concat!("As a place is called in the names of entry points, of `", stringify!($value), "`.")]
+        #[expect(non_camel_case_types, reason = "as numbers are called, beside which it stands")]
+        pub type $name = Indexed<$value>;
+
         impl Element for Indexed<$value> {
-            const NAME: &'static str = concat!("indexed_", stringify!($value));
+            const NAME: &'static str = stringify!($name);
         }
 
         // SAFETY: numbers, and no padding between them or behind.
@@ -82,4 +86,11 @@ macro_rules! indexed {
 }
 
 // What numbers are combined in.
-indexed!(i32 u32 i64 u64 f32 f64);
+indexed! {
+    indexed_i32 of i32;
+    indexed_u32 of u32;
+    indexed_i64 of i64;
+    indexed_u64 of u64;
+    indexed_f32 of f32;
+    indexed_f64 of f64;
+}

@@ -19,23 +19,27 @@ pub trait Value: Element + Plain {
     fn to_f64(self) -> f64;
 }
 
-/// An element type as the tests see it.
-pub trait Subject: Value + Number {
+/// A type whose arrays are drawn at random.
+pub trait Drawn: Value {
     /// Any integer; a float from -1 to 1.
     fn rough(rng: &mut StdRng) -> Self;
     /// Any integer; a float from -4 to 4 without a fraction. 2^22 of them add up exactly in
     /// every order, even in f32.
     fn whole(rng: &mut StdRng) -> Self;
-    /// The total order in which -0.0 is smaller than 0.0.
-    fn order(&self, other: &Self) -> Ordering;
-    /// Whether it is NaN.
-    fn is_nan(&self) -> bool;
     /// The greatest finite value.
     const GREATEST: Self;
     /// Zeroes of both signs, or zero and the integer whose bits are all ones.
     const ZEROES: [Self; 2];
     /// NaN, or the smallest integer.
     const ODD: Self;
+}
+
+/// A number as the tests see it.
+pub trait Subject: Drawn + Number {
+    /// The total order in which -0.0 is smaller than 0.0.
+    fn order(&self, other: &Self) -> Ordering;
+    /// Whether it is NaN.
+    fn is_nan(&self) -> bool;
 }
 
 /// What sums and products are made of.
@@ -54,12 +58,15 @@ macro_rules! integers {
             fn to_f64(self) -> f64 { self as f64 }
         }
 
-        impl Subject for $element {
+        impl Drawn for $element {
             const GREATEST: Self = Self::MAX;
             const ZEROES: [Self; 2] = [0, !0];
             const ODD: Self = Self::MIN;
             fn rough(rng: &mut StdRng) -> Self { rng.random() }
             fn whole(rng: &mut StdRng) -> Self { rng.random() }
+        }
+
+        impl Subject for $element {
             fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
             fn is_nan(&self) -> bool { false }
         })*
@@ -78,12 +85,15 @@ macro_rules! floats {
             fn to_f64(self) -> f64 { f64::from(self) }
         }
 
-        impl Subject for $element {
+        impl Drawn for $element {
             const GREATEST: Self = Self::MAX;
             const ZEROES: [Self; 2] = [Self::from_bits(0), Self::from_bits(1 << (size_of::<Self>() * 8 - 1))];
             const ODD: Self = Self::NAN;
             fn rough(rng: &mut StdRng) -> Self { $rough(rng) }
             fn whole(rng: &mut StdRng) -> Self { Self::from(rng.random_range(-4i8..=4)) }
+        }
+
+        impl Subject for $element {
             fn order(&self, other: &Self) -> Ordering { self.total_cmp(other) }
             fn is_nan(&self) -> bool { $element::is_nan(*self) }
         })*
@@ -110,6 +120,27 @@ where
 
     fn to_f64(self) -> f64 {
         self.value().to_f64()
+    }
+}
+
+/// Anywhere in an array, so that hardly two are at the same index.
+impl<V: Drawn> Drawn for Indexed<V>
+where
+    Indexed<V>: Value,
+{
+    const GREATEST: Self = Indexed::new(V::GREATEST, 7);
+    const ZEROES: [Self; 2] = [
+        Indexed::new(V::ZEROES[0], 1 << 32),
+        Indexed::new(V::ZEROES[1], 9),
+    ];
+    const ODD: Self = Indexed::new(V::ODD, 8);
+
+    fn rough(rng: &mut StdRng) -> Self {
+        Indexed::new(V::rough(rng), rng.random())
+    }
+
+    fn whole(rng: &mut StdRng) -> Self {
+        Indexed::new(V::whole(rng), rng.random())
     }
 }
 
