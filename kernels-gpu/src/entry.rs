@@ -21,6 +21,7 @@ pub mod copy;
 pub mod kepler;
 pub mod keyed;
 pub mod ladder;
+pub mod triple;
 
 use crate::needs::{Load, Needs};
 
@@ -33,6 +34,7 @@ pub const FAMILIES: &[Family] = &[
     family!(kepler),
     family!(keyed),
     family!(copy),
+    family!(triple),
 ];
 
 /// The entry points of a file of this folder, whatever their parameters.

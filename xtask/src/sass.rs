@@ -3,6 +3,7 @@
 pub mod listing;
 pub mod parse;
 pub mod profile;
+pub mod shuffles;
 mod table;
 
 use crate::tools::PtxTools;
@@ -20,7 +21,8 @@ use std::thread;
 /// Show the kernels' SASS: a table of what each entry costs, or one entry with its Rust lines
 #[derive(clap::Args)]
 pub struct Args {
-    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries
+    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries; `triple` for the
+    /// warp's steps of both kernels of triples, side by side
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The architecture
@@ -38,6 +40,7 @@ impl Args {
                 let modules = ptx::build(&[self.arch], false)?;
                 table::of(&assemble(&tools, &modules, false)?.profiles(self.arch)?)
             }
+            Some(name) if name == TRIPLE => triples(&tools, self.arch)?,
             Some(name) => {
                 let modules = with_entry(ptx::build(&[self.arch], true)?, name)?;
                 let mut assembled = assemble(&tools, &modules, true)?;
@@ -50,6 +53,30 @@ impl Args {
         process::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The name for both kernels of triples.
+const TRIPLE: &str = "triple";
+
+/// The shuffles of a triple one field after the other and interleaved, of each element.
+fn triples(tools: &PtxTools, arch: NvvmArch) -> Result<String> {
+    let modules = with_entry(ptx::build(&[arch], false)?, "triple_in_turn")?;
+    let functions = assemble(tools, &modules, false)?.functions;
+    let of = |kernel: &'static str| {
+        let mut of: Vec<_> = functions
+            .iter()
+            .filter(|f| is_of(&f.name, kernel))
+            .collect();
+        of.sort_by_key(|function| &function.name);
+        of
+    };
+    let pairs = of("triple_in_turn")
+        .into_iter()
+        .zip(of("triple_interleaved"));
+    let texts: Vec<_> = pairs
+        .map(|(in_turn, interleaved)| shuffles::side_by_side(&[in_turn, interleaved]))
+        .collect();
+    Ok(texts.join("\n"))
 }
 
 /// The modules that have the entry `name`, or entries of the kernel `name`.

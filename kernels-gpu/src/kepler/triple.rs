@@ -4,6 +4,10 @@
 //! before (the post's figure 5). Three of them, of the fields x, y and z, need not wait three times
 //! as long: with their steps interleaved, two other shuffles are under way while one answers
 //! (figure 6). `cargo xtask sass --kernel triple` shows the two side by side.
+//!
+//! Since the post the compiler has learnt it: where three reductions stand behind one another with
+//! nothing between them, ptxas 13 interleaves them by itself, to the same instructions. What it
+//! cannot do is move a shuffle over a loop or an atomic, so [`triple_in_turn`] has those between.
 
 use crate::element::Element;
 use crate::mem::Global;
@@ -26,29 +30,40 @@ pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
     input: Global<T>,
     output: Global<O::Acc>,
 ) {
-    let fields = share::<T, O>(input);
+    let [mut x, mut y, mut z] = [O::IDENTITY; 3];
+    for_each_triple(input, |i| {
+        x = O::combine(x, O::lift(input.get(3 * i), i));
+        y = O::combine(y, O::lift(input.get(3 * i + 1), i));
+        z = O::combine(z, O::lift(input.get(3 * i + 2), i));
+    });
     // SAFETY: no thread has left, so every warp is whole.
-    let fields = unsafe { warp_reduce_triple::<T, O>(fields) };
-    leave::<T, O>(fields, output);
+    let [x, y, z] = unsafe { warp_reduce_triple::<T, O>([x, y, z]) };
+    if thread_idx_x().is_multiple_of(WARP_SIZE) {
+        output.combine_atomic::<T, O>(0, x);
+        output.combine_atomic::<T, O>(1, y);
+        output.combine_atomic::<T, O>(2, z);
+    }
 }
 
-/// The same, one field [after the other](reduce_down).
+/// The same, one field after the other: as if by three calls of
+/// [`warp_atomic`](super::warp_atomic::warp_atomic).
 ///
 /// # Safety
 ///
 /// As [`triple_interleaved`].
 #[inline(always)]
 pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(input: Global<T>, output: Global<O::Acc>) {
-    let [x, y, z] = share::<T, O>(input);
-    // SAFETY: no thread has left, so every warp is whole.
-    let fields = unsafe {
-        [
-            reduce_down::<T, O>(x),
-            reduce_down::<T, O>(y),
-            reduce_down::<T, O>(z),
-        ]
-    };
-    leave::<T, O>(fields, output);
+    for field in 0..3 {
+        let mut value = O::IDENTITY;
+        for_each_triple(input, |i| {
+            value = O::combine(value, O::lift(input.get(3 * i + field), i));
+        });
+        // SAFETY: no thread has left, so every warp is whole.
+        let value = unsafe { reduce_down::<T, O>(value) };
+        if thread_idx_x().is_multiple_of(WARP_SIZE) {
+            output.combine_atomic::<T, O>(field, value);
+        }
+    }
 }
 
 /// The warp's triples as one, field by field. **Lane 0 holds the result**, as of [`reduce_down`],
@@ -74,30 +89,15 @@ pub unsafe fn warp_reduce_triple<T: Element, O: AtomicOp<T>>(
     [x, y, z]
 }
 
-/// The thread's share of the triples as one, field by field.
+/// Calls `each` with the numbers of the thread's triples, a grid's width apart.
 #[inline(always)]
-fn share<T: Element, O: AtomicOp<T>>(input: Global<T>) -> [O::Acc; 3] {
+fn for_each_triple<T: Element>(input: Global<T>, mut each: impl FnMut(usize)) {
     let threads = block_dim_x() as usize;
     let stride = grid_dim_x() as usize * threads;
     let triples = input.len() / 3;
     let mut i = block_idx_x() as usize * threads + thread_idx_x() as usize;
-
-    let [mut x, mut y, mut z] = [O::IDENTITY; 3];
     while i < triples {
-        x = O::combine(x, O::lift(input.get(3 * i), i));
-        y = O::combine(y, O::lift(input.get(3 * i + 1), i));
-        z = O::combine(z, O::lift(input.get(3 * i + 2), i));
+        each(i);
         i += stride;
-    }
-    [x, y, z]
-}
-
-/// Lane 0 of each warp combines its fields into the cells.
-#[inline(always)]
-fn leave<T: Element, O: AtomicOp<T>>([x, y, z]: [O::Acc; 3], output: Global<O::Acc>) {
-    if thread_idx_x().is_multiple_of(WARP_SIZE) {
-        output.combine_atomic::<T, O>(0, x);
-        output.combine_atomic::<T, O>(1, y);
-        output.combine_atomic::<T, O>(2, z);
     }
 }
