@@ -17,6 +17,7 @@ use thiserror::Error;
 
 use crate::clock::cpu_time;
 use crate::data::Data;
+use crate::for_all_pairs;
 use crate::oracle::{Drawn, Oracle, Value, close, same};
 use shares::Shares;
 
@@ -120,21 +121,13 @@ impl Case {
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
         let (op, element) = (self.entry.op, self.entry.element);
         macro_rules! typed {
-            ($($op:ident),* of $elements:tt) => {
-                $(typed!(@$op of $elements);)*
-            };
-            (@$op:ident of [$($element:ident)*]) => {
-                $(if (op, element) == (<$op as Op<$element>>::NAME, $element::NAME) {
+            ($op:ident $element:ident) => {
+                if (op, element) == (<$op as Op<$element>>::NAME, $element::NAME) {
                     return Ok(self.launch::<$element, $op>(simulator)?.report);
-                })*
+                }
             };
         }
-        typed!(Sum, Product, Min, Max, ArgMin, ArgMax of [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64]);
-        typed!(And, Or, Xor of [i8 i16 i32 i64 u8 u16 u32 u64]);
-        typed!(NanMin, NanMax of [f16 bf16 f32 f64]);
-        typed!(ArgMin, ArgMax of [
-            indexed_i32 indexed_u32 indexed_i64 indexed_u64 indexed_f32 indexed_f64
-        ]);
+        for_all_pairs!(typed);
         Err(Wrong::NoOracle { op, element })
     }
 

@@ -15,6 +15,7 @@ pub mod data;
 pub mod keyed;
 pub mod ladder;
 pub mod oracle;
+mod pairs;
 pub mod speed;
 
 pub use case::{Case, Wrong};
