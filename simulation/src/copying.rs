@@ -55,7 +55,7 @@ pub enum WrongCopy {
 }
 
 impl Copy {
-    /// Launches it, checks what it leaves, and what the counters say of the way there.
+    /// Launches it, checks what it leaves, and where the simulator counts, how it came there.
     ///
     /// # Errors
     ///
@@ -79,7 +79,6 @@ impl Copy {
             .grid(self.blocks)
             .block(self.threads)
             .arch(self.arch)
-            .count()
             // SAFETY: both arrays are there, `n` elements of the entry's size, and do not overlap;
             // every number of blocks will do.
             .run(|| unsafe { (self.entry.function)(input, self.n, output, self.n) });

@@ -46,7 +46,7 @@ fn schedules(seed: u64) -> [Schedule; 4] {
 }
 
 fn check_all(schedule: Schedule) -> Simulator {
-    Simulator::new().check_all().schedule(schedule)
+    Simulator::new().check_all().count().schedule(schedule)
 }
 
 /// Lengths around a word of as many elements.

@@ -112,7 +112,31 @@ pub fn broken(kernel: &str, profile: &Profile) -> Vec<String> {
             format!("no 128-bit load; widths in bits: {:?}", counts.ldg),
         );
     }
+    if let Some(widest) = copied_at_once(kernel) {
+        for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
+            law(
+                widths.keys().next_back() == Some(&widest),
+                format!("the widest {what} moves {widest} bits; widths in bits: {widths:?}"),
+            );
+        }
+        law(
+            counts.ldg == counts.stg,
+            format!(
+                "what is loaded is stored as it is; widths in bits: {:?}, {:?}",
+                counts.ldg, counts.stg
+            ),
+        );
+    }
     broken
+}
+
+/// The bits that a copy moves at once, where that is its own and not the element's.
+fn copied_at_once(kernel: &str) -> Option<u32> {
+    match kernel {
+        "copy_vec2" => Some(64),
+        "copy_vec4" => Some(128),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -214,6 +238,14 @@ mod tests {
         keeps("reduce_4_redux", "LDG.E STS LDS REDUX.SUM.S32");
         breaks("reduce_4_redux", "LDG.E STS LDS", "no REDUX");
         breaks("reduce_4_redux", "REDUX.SUM SHFL.DOWN", "replaces shuffles");
+        keeps("copy_vec2", "LDG.E LDG.E.64 STG.E STG.E.64");
+        breaks("copy_vec2", "LDG.E.64 STG.E.64 LDG.E STG.E.U8", "as it is");
+        keeps("copy_vec4", "LDG.E.128 STG.E.128 LDG.E.U8 STG.E.U8");
+        keeps("copy_scalar", "LDG.E.U16 STG.E.U16");
+        let halves = broken("copy_vec4", &entry("LDG.E.128 STG.E.64 STG.E.64"));
+        assert!(halves[0].contains("widest store"), "{halves:?}");
+        let halves = broken("copy_vec4", &entry("LDG.E.64 LDG.E.64 STG.E.128"));
+        assert!(halves[0].contains("widest load"), "{halves:?}");
         keeps("read_ceiling", "LDG.E.128 LDG.E STS LDS");
         breaks("read_ceiling", "LDG.E.64 LDG.E STS LDS", "no 128-bit load");
     }

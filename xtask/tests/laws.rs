@@ -7,7 +7,7 @@
 //! reported as ignored, never as passed.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{ENTRIES, Entry, FAMILIES};
+use kernels_gpu::entry::{ENTRIES, Entry, FAMILIES, copy};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -83,9 +83,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>) -> Vec<Trial> {
             cost_nothing(&sass.accesses, &raw.sass()?.accesses)
         }));
         if code.arch == SASS {
-            trials.extend(ENTRIES.iter().map(|entry| {
-                sass_trial(&code, entry.name, |sass| {
-                    keeps_the_laws(entry, &sass.profiles)
+            let reductions = ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+            let copies = copy::ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+            trials.extend(reductions.chain(copies).map(|(name, kernel)| {
+                sass_trial(&code, name, move |sass| {
+                    keeps_the_laws(name, kernel, &sass.profiles)
                 })
             }));
         }
@@ -117,11 +119,13 @@ fn sass_trial(
     })
 }
 
-fn keeps_the_laws(entry: &Entry, profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
-    let profile = profiles
-        .get(entry.name)
-        .ok_or("ptxas reports no such entry")?;
-    let broken = laws::broken(entry.kernel, profile);
+fn keeps_the_laws(
+    name: &str,
+    kernel: &str,
+    profiles: &BTreeMap<String, Profile>,
+) -> Result<(), Failed> {
+    let profile = profiles.get(name).ok_or("ptxas reports no such entry")?;
+    let broken = laws::broken(kernel, profile);
     if !broken.is_empty() {
         return Err(broken.join("; ").into());
     }

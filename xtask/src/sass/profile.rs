@@ -55,6 +55,8 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits.
     pub ldg: BTreeMap<u32, usize>,
+    /// Stores to global memory by width in bits.
+    pub stg: BTreeMap<u32, usize>,
     /// Loads, stores and atomics through generic addresses, and questions where one points.
     pub generic: usize,
     /// Loads and stores of local memory.
@@ -91,6 +93,7 @@ impl Counts {
         self.instructions += 1;
         match instruction.mnemonic() {
             "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
+            "STG" => *self.stg.entry(width(instruction)).or_default() += 1,
             "LD" | "ST" | "ATOM" | "QSPC" => self.generic += 1,
             // Global memory's `RED` is called `REDG` from sm_90 on.
             "RED" if arch >= NvvmArch::Compute90 => self.generic += 1,
