@@ -7,7 +7,7 @@
 //! reported as ignored, never as passed.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{ENTRIES, Entry, FAMILIES, copy};
+use kernels_gpu::entry::{ENTRIES, Entry, FAMILIES, copy, keyed, triple};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -83,13 +83,16 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>) -> Vec<Trial> {
             cost_nothing(&sass.accesses, &raw.sass()?.accesses)
         }));
         if code.arch == SASS {
-            let reductions = ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
-            let copies = copy::ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
-            trials.extend(reductions.chain(copies).map(|(name, kernel)| {
+            trials.extend(kernels().map(|(name, kernel)| {
                 sass_trial(&code, name, move |sass| {
                     keeps_the_laws(name, kernel, &sass.profiles)
                 })
             }));
+            trials.push(sass_trial(
+                &code,
+                "halves_are_converted_by_hardware",
+                |sass| converts_halves(&sass.profiles),
+            ));
         }
     }
     trials
@@ -119,6 +122,19 @@ fn sass_trial(
     })
 }
 
+/// The entries of all families, with their kernels.
+fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let reductions = ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+    let triples = triple::ENTRIES
+        .iter()
+        .map(|entry| (entry.name, entry.kernel));
+    let copies = copy::ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+    let keyed = keyed::ENTRIES
+        .iter()
+        .map(|entry| (entry.name, entry.kernel));
+    reductions.chain(triples).chain(copies).chain(keyed)
+}
+
 fn keeps_the_laws(
     name: &str,
     kernel: &str,
@@ -128,6 +144,30 @@ fn keeps_the_laws(
     let broken = laws::broken(kernel, profile);
     if !broken.is_empty() {
         return Err(broken.join("; ").into());
+    }
+    Ok(())
+}
+
+/// Whether the entries of 16-bit floats have hardly more instructions than those of `f32`, in which
+/// they compute. A conversion in software takes a dozen for each element, and a branch.
+fn converts_halves(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
+    let instructions = |name: &str| {
+        let profile = profiles.get(name).ok_or(format!("no entry {name}"))?;
+        Ok::<_, Failed>(profile.counts.instructions)
+    };
+    let mut compared = 0;
+    let mut longer = Vec::new();
+    let halves = |entry: &&Entry| ["f16", "bf16"].contains(&entry.element);
+    for entry in ENTRIES.iter().filter(halves) {
+        let f32_name = format!("{}_{}_f32", entry.kernel, entry.op);
+        let (own, of_f32) = (instructions(entry.name)?, instructions(&f32_name)?);
+        if own > of_f32 + of_f32 / 4 {
+            longer.push(format!("{}: {own}, of f32 {of_f32}", entry.name));
+        }
+        compared += 1;
+    }
+    if compared == 0 || !longer.is_empty() {
+        return Err(format!("of {compared} entries: {}", longer.join("\n")).into());
     }
     Ok(())
 }

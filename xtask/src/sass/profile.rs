@@ -1,6 +1,7 @@
 //! What an entry costs: resources from ptxas, instructions counted from SASS.
 
 use super::parse::{Function, Instruction};
+use super::shuffles;
 use cuda_builder::NvvmArch;
 use std::collections::BTreeMap;
 
@@ -67,6 +68,8 @@ pub struct Counts {
     pub sts: usize,
     /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`.
     pub shfl: BTreeMap<String, usize>,
+    /// Shuffles that wait for the one before.
+    pub dependent_shfl: usize,
     /// Warp reductions in hardware.
     pub redux: usize,
     /// Atomics on global memory without a result.
@@ -82,7 +85,10 @@ pub struct Counts {
 impl Counts {
     /// Counts the instructions of a function that was assembled for `arch`.
     pub fn of(function: &Function, arch: NvvmArch) -> Self {
-        let mut counts = Self::default();
+        let mut counts = Self {
+            dependent_shfl: shuffles::back_to_back(function),
+            ..Self::default()
+        };
         for instruction in &function.instructions {
             counts.add(instruction, arch);
         }
