@@ -224,7 +224,15 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
         }
         let tile = u64::from(threads) * self.entry.per_thread as u64;
         let blocks = (keys.len() as u64).div_ceil(tile);
-        let blocks = blocks.min(u64::from(gpu.info.max_blocks)) as u32;
+        if blocks > u64::from(gpu.info.max_blocks) {
+            return Err(Error::GridTooLarge {
+                kernel: self.entry.kernel,
+                blocks,
+                threads,
+                limit: gpu.info.max_blocks,
+            });
+        }
+        let blocks = blocks as u32;
 
         let (function, stream) = (&self.function, &gpu.stream);
         let (from, n) = (keys.pointer(), keys.len() as u64);
@@ -241,7 +249,7 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
             //   aligned, since allocations are aligned to 256 bytes and views start at an element.
             // - Output: memory of this device, borrowed mutably, so it is none of the inputs. A key
             //   that names no cell is not used.
-            // - Shape: `threads` was checked (Cells::combine); every number of blocks is right. No
+            // - Shape: `threads` was checked (Cells::combine); `blocks` covers all elements. No
             //   dynamic shared memory is used.
             // - Time: all memory is freed only after a wait for this stream (DeviceMemory's Drop),
             //   and read by the host only through it.

@@ -22,8 +22,9 @@
 //!
 //! # What every kernel asks of its launch
 //!
-//! - A one-dimensional grid of any number of blocks and one-dimensional blocks of a multiple of 32
-//!   threads, at most 1024.
+//! - A one-dimensional grid and one-dimensional blocks of a multiple of 32 threads, at most 1024.
+//! - Enough blocks for all elements, as many per thread as the table of entries says; more do no
+//!   harm. (These kernels are short: a loop over the grid would be a good part of them.)
 //! - `values` has as many elements as `keys`. A kernel for several arrays of values finds them one
 //!   behind the other, and their cells likewise.
 //! - A cell holds something to combine with: the operator's identity, or what an earlier launch left
@@ -41,7 +42,7 @@ pub mod warp;
 use crate::element::Element;
 use crate::mem::Global;
 use crate::op::{AtomicOp, Sum};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
+use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 use cuda_std::warp::WarpMatchValue;
 
 /// What an element is sorted by: an integer of 32 or 64 bits.
@@ -118,10 +119,4 @@ impl<K: Key, T: Element> Task<K, T> {
 #[inline(always)]
 fn thread_in_grid() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
-}
-
-/// The threads of the grid.
-#[inline(always)]
-fn threads_in_grid() -> usize {
-    grid_dim_x() as usize * block_dim_x() as usize
 }

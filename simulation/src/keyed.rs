@@ -6,7 +6,7 @@ pub mod keys;
 use std::fmt;
 
 use cuda_sim::{Buffer, Failure, Plain, Report, Simulator};
-use kernels_gpu::entry::keyed::{Arguments, Entry};
+use kernels_gpu::entry::keyed::Entry;
 use kernels_gpu::keyed::Key;
 use kernels_gpu::op::{Max, Min, Sum};
 use thiserror::Error;
@@ -28,7 +28,7 @@ pub struct Keyed {
     pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
-    /// Blocks of the grid, any number.
+    /// Blocks of the grid, as many as it takes or more.
     pub blocks: u32,
     /// Elements.
     pub n: usize,
@@ -72,8 +72,7 @@ pub enum WrongKeyed {
 }
 
 impl Keyed {
-    /// A launch of the fewest blocks in which no thread goes round its loop twice, over random
-    /// elements from aligned starts.
+    /// A launch of the fewest blocks over random elements from aligned starts.
     pub fn new(entry: Entry, threads: u32, n: usize) -> Self {
         let blocks = n.div_ceil(threads as usize * entry.per_thread).max(1);
         Self {
@@ -158,18 +157,9 @@ impl Keyed {
         let value_buffer = Buffer::from(&value_memory);
         let cell_buffer = Buffer::from(&cell_memory);
         let rejected_buffer = Buffer::from(&[REJECTED_BEFORE]);
-        let arguments = Arguments {
-            keys: (
-                start(&key_buffer, self.keys_start).cast_const().cast(),
-                self.n,
-            ),
-            values: (
-                start(&value_buffer, self.values_start).cast_const().cast(),
-                values.len(),
-            ),
-            cells: (start(&cell_buffer, MARGIN).cast(), arrays * cells),
-            rejected: (start(&rejected_buffer, 0), 1),
-        };
+        let key_start = start(&key_buffer, self.keys_start).cast_const();
+        let value_start = start(&value_buffer, self.values_start).cast_const();
+        let cell_start = start(&cell_buffer, MARGIN);
         let keyed = Box::new(*self);
         let launched = simulator
             .kernel(self.entry.name)
@@ -177,7 +167,14 @@ impl Keyed {
             .block(self.threads)
             // SAFETY: the arrays are there, of the entry's types, which `run` chose by their names,
             // and as many values as keys for each array.
-            .run(|| unsafe { (self.entry.function)(arguments) });
+            .run(|| unsafe {
+                (self.entry.function)(
+                    (key_start.cast(), self.n),
+                    (value_start.cast(), values.len()),
+                    (cell_start.cast(), arrays * cells),
+                    (start(&rejected_buffer, 0), 1),
+                )
+            });
         let report = match launched {
             Ok(report) => report,
             Err(failure) => return Err(WrongKeyed::Findings { keyed, failure }),

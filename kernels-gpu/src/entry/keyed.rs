@@ -19,28 +19,16 @@ use crate::mem::{Global, Shared};
 use crate::op::{ByCas, Max, Min, Sum};
 use cuda_std::{kernel, shared_array};
 
-/// An entry point on the host, whatever its types.
+/// An entry point on the host, whatever its types: keys, values, cells and the count of rejected
+/// elements, each by its address and its number of elements.
 ///
 /// # Safety
 ///
-/// All of the arguments are aligned and as long as they say, of the entry's types; the rest is as
-/// the kernel's generic body asks.
+/// All of them are aligned and as long as they say, of the entry's types; the rest is as the kernel's
+/// generic body asks.
 #[cfg(not(target_arch = "nvptx64"))]
-pub type Function = unsafe fn(Arguments);
-
-/// What an entry is given, each array by its address and its number of elements.
-#[cfg(not(target_arch = "nvptx64"))]
-#[derive(Clone, Copy, Debug)]
-pub struct Arguments {
-    /// Of the entry's key type.
-    pub keys: (*const (), usize),
-    /// Of the entry's element type.
-    pub values: (*const (), usize),
-    /// Of the entry's element type.
-    pub cells: (*mut (), usize),
-    /// One cell.
-    pub rejected: (*mut u64, usize),
-}
+pub type Function =
+    unsafe fn((*const (), usize), (*const (), usize), (*mut (), usize), (*mut u64, usize));
 
 /// One entry point of the family.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +47,7 @@ pub struct Entry {
     pub key: &'static str,
     /// How many arrays of values it takes.
     pub arrays: usize,
-    /// Elements that a thread brings at a time. Any grid is right; the smallest one in which no
-    /// thread goes round its loop twice has so many for each thread.
+    /// Elements that a thread brings: a grid has at least one thread for so many.
     pub per_thread: usize,
     /// The very function that the module's entry was made from, for simulators.
     #[cfg(not(target_arch = "nvptx64"))]
@@ -128,8 +115,7 @@ macro_rules! keyed {
             arrays: $arrays,
             per_thread: $per_thread,
             #[cfg(not(target_arch = "nvptx64"))]
-            function: |arguments| {
-                let Arguments { keys, values, cells, rejected } = arguments;
+            function: |keys, values, cells, rejected| {
                 // SAFETY: `Function`'s contract.
                 unsafe {
                     [<$kernel _ $op:lower _ $element _by_ $key>](

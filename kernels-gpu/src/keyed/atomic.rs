@@ -4,7 +4,7 @@
 //! The hardware adds in the L2 cache: `red` sends a value there and waits for nothing. Where equal
 //! keys stand side by side, the additions of a warp queue for one address.
 
-use super::{Key, Task, thread_in_grid, threads_in_grid};
+use super::{Key, Task, thread_in_grid};
 use crate::element::Element;
 use crate::op::AtomicOp;
 
@@ -15,9 +15,8 @@ use crate::op::AtomicOp;
 /// The launch is as [`keyed`](super) asks.
 #[inline(always)]
 pub unsafe fn keyed_atomic<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task<K, T>) {
-    let mut i = thread_in_grid();
-    while i < task.keys.len() {
+    let i = thread_in_grid();
+    if i < task.keys.len() {
         task.deliver::<O>(task.keys.get(i), task.values.get(i), 1);
-        i += threads_in_grid();
     }
 }

@@ -19,7 +19,7 @@ use super::{Key, Task};
 use crate::element::Element;
 use crate::mem::Shared;
 use crate::op::{AtomicOp, Min, Op};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 
 /// Bins of a block.
 pub const BINS: usize = 512;
@@ -45,62 +45,66 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     let (n, cells) = (task.keys.len(), task.cells.len());
     let (tid, threads) = (thread_idx_x(), block_dim_x());
     let tile = threads as usize * PER_THREAD;
-    let mut first = block_idx_x() as usize * tile;
-    while first < n {
-        // A thread clears the bins that it has emptied: no barrier in between.
-        let mut bin = tid;
-        while bin < BINS as u32 {
-            owners.set(bin, <Min as Op<K>>::IDENTITY);
-            bins.set(bin, O::IDENTITY);
-            bin += threads;
+    let first = block_idx_x() as usize * tile;
+    if first >= n {
+        return;
+    }
+    // All loads are under way before the first is waited for.
+    let mut keys = [<Min as Op<K>>::IDENTITY; PER_THREAD];
+    let mut values = [O::IDENTITY; PER_THREAD];
+    for e in 0..PER_THREAD {
+        let i = first + e * threads as usize + tid as usize;
+        if i < n {
+            keys[e] = task.keys.get(i);
+            values[e] = task.values.get(i);
         }
-        sync_threads();
+    }
+    let mut bin = tid;
+    while bin < BINS as u32 {
+        owners.set(bin, <Min as Op<K>>::IDENTITY);
+        bins.set(bin, O::IDENTITY);
+        bin += threads;
+    }
+    // Every bin is empty.
+    sync_threads();
 
-        let mut keys = [<Min as Op<K>>::IDENTITY; PER_THREAD];
-        let mut values = [O::IDENTITY; PER_THREAD];
-        // Whether an element is there and has a cell.
-        let mut counts = [false; PER_THREAD];
-        for e in 0..PER_THREAD {
-            let i = first + e * threads as usize + tid as usize;
-            if i < n {
-                keys[e] = task.keys.get(i);
-                values[e] = task.values.get(i);
-                counts[e] = keys[e].cell() < cells;
-                if !counts[e] {
-                    task.reject(1);
-                }
-            }
+    // Whether an element is there and has a cell.
+    let mut counts = [false; PER_THREAD];
+    for e in 0..PER_THREAD {
+        let i = first + e * threads as usize + tid as usize;
+        counts[e] = i < n && keys[e].cell() < cells;
+        if i < n && !counts[e] {
+            task.reject(1);
         }
-        for e in 0..PER_THREAD {
-            if counts[e] {
-                owners.combine_atomic::<K, Min>(bin_of(keys[e]), keys[e]);
-            }
+    }
+    for e in 0..PER_THREAD {
+        if counts[e] {
+            owners.combine_atomic::<K, Min>(bin_of(keys[e]), keys[e]);
         }
-        // Every bin has its owner.
-        sync_threads();
+    }
+    // Every bin has its owner.
+    sync_threads();
 
-        for e in 0..PER_THREAD {
-            if counts[e] {
-                let bin = bin_of(keys[e]);
-                if owners.get(bin) == keys[e] {
-                    bins.combine_atomic::<T, O>(bin, values[e]);
-                } else {
-                    task.cells.combine_atomic::<T, O>(keys[e].cell(), values[e]);
-                }
+    for e in 0..PER_THREAD {
+        if counts[e] {
+            let bin = bin_of(keys[e]);
+            if owners.get(bin) == keys[e] {
+                bins.combine_atomic::<T, O>(bin, values[e]);
+            } else {
+                task.cells.combine_atomic::<T, O>(keys[e].cell(), values[e]);
             }
         }
-        // Every bin has its values.
-        sync_threads();
+    }
+    // Every bin has its values.
+    sync_threads();
 
-        let mut bin = tid;
-        while bin < BINS as u32 {
-            let cell = owners.get(bin).cell();
-            if cell < cells {
-                task.cells.combine_atomic::<T, O>(cell, bins.get(bin));
-            }
-            bin += threads;
+    let mut bin = tid;
+    while bin < BINS as u32 {
+        let cell = owners.get(bin).cell();
+        if cell < cells {
+            task.cells.combine_atomic::<T, O>(cell, bins.get(bin));
         }
-        first += grid_dim_x() as usize * tile;
+        bin += threads;
     }
 }
 

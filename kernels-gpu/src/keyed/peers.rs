@@ -49,15 +49,15 @@ impl FindPeers for Match {
 
 /// The calling lane's peers, by ballots. **Every member has the mask of its own group.**
 ///
-/// One round per different key. The first lane that belongs to no group yet shows its key to all;
+/// One round per different key. The last lane that belongs to no group yet shows its key to all;
 /// those that hold the same one are its group:
 ///
 /// ```text
 /// lane             0   1   2   3   4   5   6   7      (eight lanes drawn; a warp has 32)
 /// key              a   b   a   c   b   a   c   b
-/// round 1, of 0    *       *           *              peers of 0 2 5
-/// round 2, of 1        *           *           *      peers of 1 4 7
-/// round 3, of 3                *           *          peers of 3 6
+/// round 1, of 7        *           *           *      peers of 1 4 7
+/// round 2, of 6                *           *          peers of 3 6
+/// round 3, of 5    *       *           *              peers of 0 2 5
 /// ```
 ///
 /// A warp of one key needs one round; 32 different keys need 32.
@@ -70,19 +70,21 @@ pub unsafe fn get_peers<K: Key>(members: u32, key: K) -> u32 {
     let mut peers = 0;
     let mut unclaimed = members;
     // All members stay until the last group is found: each round needs all of them.
-    while unclaimed != 0 {
-        let first = unclaimed.trailing_zeros();
+    loop {
         // SAFETY: the caller brings the members; `unclaimed` is the same in all of them.
-        let group = unsafe {
-            let (reference, _) = warp_shuffle_idx(members, key, first, WARP_SIZE);
-            warp_vote_ballot(members, key == reference)
-        };
-        if group & (1 << lane_id()) != 0 {
+        let (reference, _) =
+            unsafe { warp_shuffle_idx(members, key, highest(unclaimed), WARP_SIZE) };
+        let is_peer = key == reference;
+        // SAFETY: as above.
+        let group = unsafe { warp_vote_ballot(members, is_peer) };
+        if is_peer {
             peers = group;
         }
         unclaimed ^= group;
+        if unclaimed == 0 {
+            return peers;
+        }
     }
-    peers
 }
 
 /// The calling lane's peers, by `match.any.sync`. **Every member has the mask of its own group.**
@@ -96,29 +98,31 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
     unsafe { warp_match_any(members, key) }
 }
 
-/// The values of each group of peers as one. **The first lane of a group holds its result**; what
+/// The values of each group of peers as one. **The last lane of a group holds its result**; what
 /// the others get is a combination of some of the values and of no use.
 ///
 /// A tree over each group, all groups at once. What counts is not the lane but the *rank* in the
-/// group: how many peers stand below. In every step a lane takes in the next peer above that is
+/// group: how many peers stand above. In every step a lane takes in the next peer below that is
 /// left; then the lanes of odd rank leave, and the rank of the others is halved:
 ///
 /// ```text
 /// lane             0     1     2     3     4     5     6     7
 /// key              a     b     a     a     b     a     a     b
-/// rank             0     0     1     2     1     3     4     2
+/// rank             4     2     3     2     1     1     0     0
 ///
-/// step 1           0+2   1+4   .     3+5   .     .     6     7
-/// rank left        0     0           1                 2     1
+/// step 1           0     1     .     2+3   .     .     5+6   4+7
+/// rank left        2     1           1                 0     0
 ///
-/// step 2           0235  147         .                 6     .
-/// rank left        0     0                             1
+/// step 2           0     .           .                 2356  147
+/// rank left        1                                   0     0
 ///
-/// step 3           02356 147                           .
+/// step 3           .                                   02356 147
 /// ```
 ///
-/// A lane of odd rank takes something in, too, in the step in which it leaves: the lane below has
-/// read its value at the same time, before that. Steps: log2 of the largest group, rounded up.
+/// A lane of odd rank takes something in, too, in the step in which it leaves: the lane above has
+/// read its value at the same time, before that. Steps: log2 of the largest group, rounded up. (From
+/// the last lane down, not from the first up, since the hardware finds the highest bit of a mask in
+/// one instruction and the lowest in two.)
 ///
 /// A lane may have a value of each of `N` arrays, which the same steps combine: who takes in whom
 /// is found out once for all of them.
@@ -134,24 +138,21 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     values: &mut [T; N],
 ) {
     let lane = lane_id();
-    let mut rank = (peers & ((1 << lane) - 1)).count_ones();
-    let mut above = peers & (!1 << lane);
-    // SAFETY: the caller brings the members, in each step all of them; a peer is one of them, and
-    // so is the lane itself.
+    let mut rank = (peers & (!1 << lane)).count_ones();
+    let mut below = peers & ((1 << lane) - 1);
+    // SAFETY: the caller brings the members, in each step all of them.
     unsafe {
-        while warp_vote_any(members, above != 0) {
-            let next = if above == 0 {
-                lane
-            } else {
-                above.trailing_zeros()
-            };
+        while warp_vote_any(members, below != 0) {
+            // A source must be a member, also where its value is not used.
+            let next = if below == 0 { lane } else { highest(below) };
             each::<N>(|a| {
                 let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
-                if above != 0 {
+                if below != 0 {
                     values[a] = O::combine(values[a], taken);
                 }
             });
-            above &= !warp_vote_ballot(members, rank % 2 == 1);
+            // Those of even rank stay.
+            below &= warp_vote_ballot(members, rank % 2 == 0);
             rank /= 2;
         }
     }
@@ -168,11 +169,11 @@ pub unsafe fn all_reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     peers: u32,
     values: &mut [T; N],
 ) {
-    let first = peers.trailing_zeros();
-    // SAFETY: the caller's contract; a group has a first lane, which is a member.
+    let last = highest(peers);
+    // SAFETY: the caller's contract; a group has a last lane, which is a member.
     unsafe {
         reduce_peers::<T, O, N>(members, peers, values);
-        each::<N>(|a| values[a] = warp_shuffle_idx(members, values[a], first, WARP_SIZE).0);
+        each::<N>(|a| values[a] = warp_shuffle_idx(members, values[a], last, WARP_SIZE).0);
     }
 }
 
@@ -190,8 +191,14 @@ pub(super) fn each<const N: usize>(mut what: impl FnMut(usize)) {
     }
 }
 
-/// Whether the calling lane is the first of its peers, which holds their result.
+/// Whether the calling lane is the last of its peers, which holds their result.
 #[inline(always)]
-pub fn is_first(peers: u32) -> bool {
-    peers.trailing_zeros() == lane_id()
+pub fn is_last(peers: u32) -> bool {
+    highest(peers) == lane_id()
+}
+
+/// The highest lane of a mask; of an empty one, no lane.
+#[inline(always)]
+fn highest(lanes: u32) -> u32 {
+    31u32.wrapping_sub(lanes.leading_zeros())
 }

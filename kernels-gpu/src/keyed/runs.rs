@@ -19,7 +19,7 @@
 //! longest run asks for, none with random keys. All orders of keys give the right answer; but keys
 //! that are equal and apart are not combined.
 
-use super::{Key, Task, thread_in_grid, threads_in_grid};
+use super::{Key, Task, thread_in_grid};
 use crate::element::Element;
 use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE};
@@ -44,9 +44,9 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task
     };
     let lane = lane_id() as usize;
     let tile = WARP_SIZE as usize * PER_THREAD;
-    // The same in all lanes of a warp, so that they go round the loop together.
-    let mut first = (thread_in_grid() - lane) * PER_THREAD;
-    while first < n {
+    // The same in all lanes of a warp, so that they stay or leave together.
+    let first = (thread_in_grid() - lane) * PER_THREAD;
+    if first < n {
         let i = first + lane * PER_THREAD;
         let (keys, values) = match vectors {
             Some((keys, values)) if first + tile <= n => {
@@ -61,7 +61,6 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task
         }
         // SAFETY: all lanes of the warp are here.
         unsafe { combine_warp::<K, T, O>(task, keys, values) };
-        first += threads_in_grid() * PER_THREAD;
     }
 }
 
