@@ -1,6 +1,7 @@
 //! The seeded bugs, one file of them per file of kernels.
 
 mod ceiling;
+mod keyed;
 mod memory;
 mod naive;
 mod operators;
@@ -26,6 +27,9 @@ pub struct Source {
 
 /// The folder of the kernels that stand for what `kernels-gpu` has not: fences, flags, reuse.
 pub const TEXTBOOK: &str = "textbook/";
+
+/// What the files of the kernels begin with that have the keyed table's entries.
+pub const KEYED: &str = "keyed";
 
 /// A seeded bug: the file with one piece of its text replaced.
 pub struct Mutant {
@@ -99,6 +103,12 @@ pub const SOURCES: &[Source] = &[
     operators::NUMBER,
     operators::EXTREMUM,
     memory::SOURCE,
+    keyed::DELIVER,
+    keyed::ATOMIC,
+    keyed::PEERS,
+    keyed::WARP,
+    keyed::BINS,
+    keyed::RUNS,
     textbook::LAST_BLOCK,
     textbook::LAST_WARP,
     textbook::MAXIMA,
