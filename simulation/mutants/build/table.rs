@@ -1,6 +1,7 @@
 //! The seeded bugs, one file of them per file of kernels.
 
 mod ceiling;
+mod kepler;
 mod keyed;
 mod memory;
 mod naive;
@@ -98,6 +99,11 @@ pub const SOURCES: &[Source] = &[
     reduce_4::SOURCE,
     reduce_5::SOURCE,
     ceiling::SOURCE,
+    kepler::BLOCK,
+    kepler::GRID_STRIDE,
+    kepler::STABLE,
+    kepler::WARP_ATOMIC,
+    kepler::BLOCK_ATOMIC,
     warp::SOURCE,
     operators::SUM,
     operators::NUMBER,
