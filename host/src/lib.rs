@@ -85,7 +85,9 @@ pub use device::{Device, DeviceInfo};
 pub use element::Element;
 pub use error::Error;
 pub use kernels_gpu::element::{Indexed, bf16, f16};
-pub use kernels_gpu::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, Xor};
+pub use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, SumWide, Xor,
+};
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use operator::Operator;
 pub use plan::Plan;

@@ -3,6 +3,7 @@
 //! | operator | of | accumulates in | atomic |
 //! |---|---|---|---|
 //! | [`Sum`] | numbers | [`Number::Acc`](crate::element::Number::Acc) | an instruction |
+//! | [`SumWide`] | numbers | `i64`, `u64`, `f64` | an instruction |
 //! | [`Product`] | numbers | the same | a compare-and-swap loop |
 //! | [`Min`], [`Max`] | numbers | the same | an instruction; of floats that of an integer, by the sign |
 //! | [`NanMin`], [`NanMax`] | floats | the same | as the former |
@@ -40,6 +41,7 @@ mod extremum;
 mod nan_extremum;
 mod product;
 mod sum;
+mod sum_wide;
 
 pub use arg_extremum::{ArgMax, ArgMin, Rank};
 pub use bits::{And, Or, Xor};
@@ -49,6 +51,7 @@ pub use nan_extremum::{NanMax, NanMin};
 pub use number::{Combine, CombineAtomic};
 pub use product::Product;
 pub use sum::Sum;
+pub use sum_wide::{SumWide, Wide};
 
 use crate::element::Element;
 use cuda_std::warp::{WarpReduceValue, WarpReductionOp};

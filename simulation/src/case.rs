@@ -12,7 +12,9 @@ use kernels_gpu::element::{
 };
 use kernels_gpu::entry::Entry;
 use kernels_gpu::needs::ResultIn;
-use kernels_gpu::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, Xor};
+use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+};
 use thiserror::Error;
 
 use crate::clock::cpu_time;

@@ -4,7 +4,7 @@
 #[macro_export]
 macro_rules! for_all_pairs {
     ($row:ident) => {
-        $crate::for_all_pairs!($row: Sum, Product, Min, Max, ArgMin, ArgMax of [
+        $crate::for_all_pairs!($row: Sum, SumWide, Product, Min, Max, ArgMin, ArgMax of [
             i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64
         ]);
         $crate::for_all_pairs!($row: And, Or, Xor of [i8 i16 i32 i64 u8 u16 u32 u64]);

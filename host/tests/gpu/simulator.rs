@@ -22,7 +22,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
     Algorithm, And, ArgMax, ArgMin, Device, Element, Max, Min, NanMax, NanMin, Operator, Or, Plan,
-    Product, Sum, Xor, bf16, f16,
+    Product, Sum, SumWide, Xor, bf16, f16,
 };
 
 use crate::lab::Lab;
@@ -98,7 +98,7 @@ impl Draw {
         };
         // Where the order is the hardware's, no step may round.
         let data = match (entry.needs.result, entry.op) {
-            (ResultIn::OneCell, "sum") => Data::Whole,
+            (ResultIn::OneCell, "sum" | "sum_wide") => Data::Whole,
             (ResultIn::OneCell, "product") => Data::Zeroes,
             _ => Data::Rough,
         };

@@ -8,7 +8,7 @@ use crate::element::{
 use crate::kepler::{block_atomic::block_atomic, stable::stable, warp_atomic::warp_atomic};
 use crate::mem::{Global, Shared};
 use crate::needs::{Load, Needs, Scratch};
-use crate::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, Xor};
+use crate::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, SumWide, Xor};
 use cuda_std::kernel;
 
 /// All entry points of the family.
@@ -45,6 +45,8 @@ entries!(MOST in kepler: [
 
 // All others, in modules of their own, which few load.
 entries!(OTHERS in kepler_others: [
+    SumWide i8, SumWide i16, SumWide i32, SumWide i64, SumWide u8, SumWide u16, SumWide u32, SumWide u64,
+    SumWide f16, SumWide bf16, SumWide f32, SumWide f64,
     Product i8, Product i16, Product i32, Product i64, Product u8, Product u16, Product u32, Product u64,
     Product f16, Product bf16, Product f32, Product f64,
     Min i8, Min i16, Min i64, Min u8, Min u16, Min u32, Min u64,

@@ -3,7 +3,9 @@
 use crate::laws::{atomic, exact, identity_and_order, lifted, reduced, round_trip};
 use crate::values::{Bits, Values};
 use kernels_gpu::element::{Indexed, Number, bf16, f16};
-use kernels_gpu::op::{ArgMax, ArgMin, AtomicOp, Max, Min, NanMax, NanMin, Op, Product, Sum};
+use kernels_gpu::op::{
+    ArgMax, ArgMin, AtomicOp, Max, Min, NanMax, NanMin, Op, Product, Sum, SumWide,
+};
 use proptest::prelude::*;
 use std::cmp::Ordering;
 
@@ -28,6 +30,19 @@ macro_rules! laws {
                     let off = ((a + b) + c) - (a + (b + c));
                     if size.is_finite() {
                         prop_assert!(off.abs() <= 4.0 * $acc::EPSILON * size, "{off}");
+                    }
+                }
+
+                #[test]
+                fn sum_wide(x in three()) {
+                    identity_and_order::<$t, f64, SumWide>(x)?;
+                    atomic::<$t, f64, SumWide>(x)?;
+                    let [a, b, c] = x.map(f64::from);
+                    prop_assert_eq!(reduced::<$t, SumWide>(x).bits(), ((a + b) + c).bits());
+                    let off = ((a + b) + c) - (a + (b + c));
+                    let size = a.abs() + b.abs() + c.abs();
+                    if size.is_finite() {
+                        prop_assert!(off.abs() <= 4.0 * f64::EPSILON * size, "{off}");
                     }
                 }
 

@@ -3,7 +3,9 @@
 use crate::laws::{atomic, exact, reduced, round_trip};
 use crate::values::Values;
 use kernels_gpu::element::{Indexed, Number};
-use kernels_gpu::op::{And, ArgMax, ArgMin, AtomicOp, Max, Min, Op, Or, Product, Sum, Xor};
+use kernels_gpu::op::{
+    And, ArgMax, ArgMin, AtomicOp, Max, Min, Op, Or, Product, Sum, SumWide, Xor,
+};
 use proptest::prelude::*;
 
 macro_rules! laws {
@@ -21,6 +23,15 @@ macro_rules! laws {
                 #[test]
                 fn sum(x in three()) {
                     number::<Sum>(x, |a, b| a.wrapping_add(b))?;
+                }
+
+                #[test]
+                fn sum_wide(x in three()) {
+                    type Wide = <SumWide as Op<$t>>::Acc;
+                    exact::<$t, Wide, SumWide>(x)?;
+                    atomic::<$t, Wide, SumWide>(x)?;
+                    let sum = x.iter().map(|x| i128::from(*x)).sum::<i128>();
+                    prop_assert_eq!(reduced::<$t, SumWide>(x), sum as Wide);
                 }
 
                 #[test]

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::ops::{BitAnd, BitOr, BitXor};
 
 use kernels_gpu::element::Indexed;
-use kernels_gpu::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, Xor};
+use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+};
 
 use super::{Expected, Oracle, Subject, Total, Value};
 
@@ -13,6 +15,16 @@ where
     Sum: Op<A, Acc = A, Output = A>,
 {
     const OP: Self = Sum;
+    fn expected(values: &[A]) -> Expected<A> {
+        A::sum(values)
+    }
+}
+
+impl<A: Total> Oracle<A> for SumWide
+where
+    SumWide: Op<A, Acc = A, Output = A>,
+{
+    const OP: Self = SumWide;
     fn expected(values: &[A]) -> Expected<A> {
         A::sum(values)
     }
