@@ -1,17 +1,18 @@
-//! One CUDA device, opened: its context, its stream, its modules.
+//! One CUDA device, opened: its context, its stream, its module.
 
 use std::sync::{Mutex, PoisonError};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::event::{Event, EventFlags};
+use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust::{CudaApiVersion, memory};
 
 use crate::device::DeviceInfo;
 use crate::driver::{self, check};
 use crate::error::Error;
-use crate::module::{self, Modules};
+use crate::module;
 
 /// What all clones of a [`Device`](crate::Device) and all that lives on it share.
 ///
@@ -21,7 +22,7 @@ use crate::module::{self, Modules};
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
     // Dropped in this order, with the context current (see `Drop`).
-    pub(crate) modules: Modules,
+    pub(crate) module: Module,
     pub(crate) stream: Stream,
     context: Context,
     /// The first failure met where none could be returned.
@@ -46,10 +47,10 @@ impl Gpu {
         // `Context::new` does not look at the result of its own attempt.
         check(|| CurrentContext::set_current(&context))?;
         let stream = check(|| Stream::new(StreamFlags::DEFAULT, None))?;
-        let modules = Modules::probe(embedded)?;
+        let module = module::load(embedded.arch, embedded.ptx())?;
         Ok(Self {
             info,
-            modules,
+            module,
             stream,
             context,
             deferred: Mutex::new(None),

@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 
 use kernels_gpu::ceiling::LOAD_BYTES;
-use kernels_gpu::op::{Max, Min, Op, Sum};
+use kernels_gpu::op::{Max, Min, Sum};
 
 use crate::algorithm::{Algorithm, Pass, Shape};
 use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::launch::{self, Kernels};
+use crate::launch::{self, Kernel};
 use crate::operator::Operator;
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -25,26 +25,21 @@ const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
 pub struct Reduction<'a, T: Element, O: Operator<T>> {
     device: Device,
     input: View<'a, T>,
-    /// The policy's where nobody has said.
-    algorithm: Option<Algorithm>,
-    /// The algorithm's own where nobody has said.
-    threads: Option<u32>,
+    policy: Policy,
     op: PhantomData<O>,
 }
 
 impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
-    /// Chooses the algorithm; the default is [`Policy::DEFAULT`]'s, or [`Policy::KEPLER`]'s for types
-    /// and operators that the ladder does not have.
+    /// Chooses the rung; the default is [`Policy::DEFAULT`]'s.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = Some(algorithm);
+        self.policy.algorithm = algorithm;
         self
     }
 
     /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
-    /// device (1024 on all so far); the default is [`Policy::KEPLER`]'s for shuffles and atomics,
-    /// and [`Policy::DEFAULT`]'s for the ladder.
+    /// device (1024 on all so far); the default is [`Policy::DEFAULT`]'s.
     pub fn threads(mut self, threads: u32) -> Self {
-        self.threads = Some(threads);
+        self.policy.threads = threads;
         self
     }
 
@@ -53,7 +48,7 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     /// # Errors
     ///
     /// Those of [`plan`](Self::plan), [`Plan::enqueue`] and [`Plan::result`].
-    pub fn run(self) -> Result<O::Output, Error> {
+    pub fn run(self) -> Result<T, Error> {
         let mut plan = self.plan()?;
         plan.enqueue()?;
         plan.result()
@@ -63,14 +58,13 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::Chunks`], [`Error::Vector`], [`Error::NotAvailable`], [`Error::BlockSize`],
+    /// [`Error::Chunks`], [`Error::NotAvailable`], [`Error::BlockSize`],
     /// [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
     /// [`Error::Cuda`], [`Error::Deferred`].
-    pub fn plan(self) -> Result<Plan<'a, T, O::Acc, O::Output>, Error> {
+    pub fn plan(self) -> Result<Plan<'a, T>, Error> {
+        let Policy { algorithm, threads } = self.policy;
         self.device.check_owner(&self.input)?;
-        let algorithm = self.algorithm.unwrap_or_else(Policy::algorithm_of::<T, O>);
         let shape = algorithm.shape()?;
-        let threads = self.threads.unwrap_or(Policy::threads_of(algorithm));
         let n = self.input.len() as u64;
         let passes = |max_threads, max_blocks| {
             shape.check_threads(threads, max_threads)?;
@@ -78,12 +72,12 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
         };
         match self.input.place() {
             Place::Device(values) => {
-                let kernels = Kernels::find::<O>(values.gpu(), shape)?;
-                let passes = passes(kernels.first.max_threads(), values.gpu().info.max_blocks)?;
-                Plan::gpu::<O>(kernels, values, passes)
+                let kernel = Kernel::find::<O>(values.gpu(), shape)?;
+                let passes = passes(kernel.max_threads(), values.gpu().info.max_blocks)?;
+                Plan::gpu::<O>(kernel, values, passes)
             }
             Place::Host(values) => {
-                launch::entry::<T>(shape.kernel, O::NAME)?;
+                launch::entry::<T, O>(shape.kernel)?;
                 passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?;
                 Ok(Plan::cpu::<O>(shape.kernel, values))
             }
@@ -113,8 +107,7 @@ impl Device {
         Reduction {
             device: self.clone(),
             input: input.into(),
-            algorithm: None,
-            threads: None,
+            policy: Policy::DEFAULT,
             op: PhantomData,
         }
     }
@@ -128,7 +121,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
     where
-        Sum: Operator<T, Output = T>,
+        Sum: Operator<T>,
     {
         self.reduce(input, Sum).run()
     }
@@ -141,7 +134,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Min: Operator<T, Output = T>,
+        Min: Operator<T>,
     {
         self.extremum(input.into(), Min)
     }
@@ -154,12 +147,12 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Max: Operator<T, Output = T>,
+        Max: Operator<T>,
     {
         self.extremum(input.into(), Max)
     }
 
-    fn extremum<'a, T: Element, O: Operator<T, Output = T>>(
+    fn extremum<'a, T: Element, O: Operator<T>>(
         &self,
         input: View<'a, T>,
         op: O,
@@ -183,7 +176,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Plan<'a, T>, Error>
     where
-        Sum: Operator<T, Acc = T, Output = T>,
+        Sum: Operator<T>,
     {
         // The fastest of 64, 128, ..., 1024 bytes per thread, by 1.2 and 2.0 % over a grid that
         // just fills the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
@@ -203,8 +196,8 @@ impl Device {
                         multiple: ALIGNMENT,
                     });
                 }
-                let kernels = Kernels::find::<Sum>(values.gpu(), shape)?;
-                shape.check_threads(THREADS, kernels.first.max_threads())?;
+                let kernel = Kernel::find::<Sum>(values.gpu(), shape)?;
+                shape.check_threads(THREADS, kernel.max_threads())?;
                 let tile = (THREADS * shape.items_per_thread) as usize;
                 // 64 KiB per block; with fewer blocks each would read more, and rightly.
                 let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
@@ -214,10 +207,10 @@ impl Device {
                     n: values.len() as u64,
                 };
                 let passes = if input.is_empty() { vec![] } else { vec![pass] };
-                Plan::gpu::<Sum>(kernels, values, passes)
+                Plan::gpu::<Sum>(kernel, values, passes)
             }
             Place::Host(values) => {
-                launch::entry::<T>(shape.kernel, <Sum as Op<T>>::NAME)?;
+                launch::entry::<T, Sum>(shape.kernel)?;
                 Ok(Plan::cpu::<Sum>(shape.kernel, values))
             }
         }

@@ -13,7 +13,6 @@ pub mod check;
 pub mod dist;
 pub mod doctor;
 pub mod driver;
-pub mod keyed;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
@@ -46,7 +45,6 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
-    Keyed(keyed::Args),
     Profile(profile::Args),
     Test(test::Args),
     Lint(lint::Args),
@@ -62,7 +60,6 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
-        Command::Keyed(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Test(args) => args.run(),
         Command::Lint(args) => args.run(),

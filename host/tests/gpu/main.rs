@@ -2,9 +2,7 @@
 //!
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
 
-mod copies;
 mod errors;
-mod keyed;
 mod lab;
 mod ladder;
 mod oracle;
@@ -35,8 +33,6 @@ fn main() -> ExitCode {
         errors::trials(&lab),
         usage::trials(&lab),
         simulator::trials(&lab),
-        copies::trials(&lab),
-        keyed::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
