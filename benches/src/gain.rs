@@ -10,12 +10,15 @@ const VARIANTS: [(&str, &str); 2] = [
 
 /// The place of the row that `rows[i]`, one of ours, is compared with: the rung before, of as many
 /// threads. The loop of reduce_5 and its unrolled forms both follow reduce_4; within each, the row
-/// before comes before.
+/// before comes before. What is no rung of the ladder is compared with its own narrower form.
 pub fn rung_before(rows: &[Row], i: usize) -> Option<usize> {
     let row = &rows[i];
     let own_rung = rung_of_variant(&row.kernel);
     let precedes = |other: &Row| match own_rung {
         Some(rung) => other.kernel == rung,
+        None if !row.kernel.starts_with("reduce_") => {
+            without_width(&other.kernel) == without_width(&row.kernel)
+        }
         None => {
             rung_of_variant(&other.kernel).is_none()
                 && (!other.kernel.starts_with("reduce_5") || is_loop(other) == is_loop(row))
@@ -31,6 +34,11 @@ pub fn rung_before(rows: &[Row], i: usize) -> Option<usize> {
 fn rung_of_variant(kernel: &str) -> Option<&'static str> {
     let (_, rung) = VARIANTS.iter().find(|(variant, _)| *variant == kernel)?;
     Some(rung)
+}
+
+/// `stable` of `stable_vec4`.
+fn without_width(kernel: &str) -> &str {
+    kernel.split("_vec").next().unwrap_or(kernel)
 }
 
 fn is_loop(row: &Row) -> bool {
@@ -83,6 +91,22 @@ mod tests {
             ]
         );
         assert!((0..rows.len()).all(|i| rows[i].by == By::Warpfold || before(&rows, i).is_none()));
+    }
+
+    #[test]
+    fn widths_follow_narrower_ones() {
+        let rows = rows(Algorithm::KEPLER.iter().map(|a| a.kernel_name()));
+        let found: Vec<_> = (0..rows.len())
+            .step_by(2)
+            .map(|i| before(&rows, i))
+            .collect();
+        let of = |kernel: &'static str, vec2| [None, Some(kernel), Some(vec2)];
+        let expected = [
+            of("stable", "stable_vec2"),
+            of("warp_atomic", "warp_atomic_vec2"),
+            of("block_atomic", "block_atomic_vec2"),
+        ];
+        assert_eq!(found, expected.concat());
     }
 
     #[test]

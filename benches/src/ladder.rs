@@ -1,4 +1,5 @@
-//! The ladder on a CUDA device: every rung, its twin, CUB and the read ceiling, timed in turn.
+//! The ladder, or another suite of kernels, on a CUDA device: every one, its twin, CUB and the read
+//! ceiling, timed in turn.
 //!
 //! A timed run stands in the stream right behind an untimed read of the whole input, so that every
 //! row finds the caches in the same state. The device is busy with that read while the host
@@ -12,7 +13,7 @@ use anyhow::{Result, ensure};
 use warpfold::{Algorithm, Buffer, Device, DeviceInfo, Plan, Sum};
 
 use crate::data::Integers;
-use crate::options::{LadderOptions, bad_option};
+use crate::options::{LadderOptions, Suite, bad_option};
 use crate::peers::{Cub, Launch, Peers, Shape, TWIN_MAX_N, Twin};
 use crate::report::{self, By, Cuda, Report, Row, Started};
 use crate::say;
@@ -23,7 +24,7 @@ use crate::timing::{Run, Timed, rounds};
 pub fn check(device: &Device, options: &LadderOptions) -> Result<()> {
     let one = device.upload(&[1])?;
     for threads in options.threads() {
-        for algorithm in rungs(&options.chunks) {
+        for algorithm in algorithms(options) {
             plan(device, &one, algorithm, threads)?;
         }
     }
@@ -78,7 +79,7 @@ pub fn measure(
     let mut timed = vec![bench.plan(&ceiling, plan_of_ceiling)];
     report.ceiling = Some(ceiling);
     for threads in options.threads() {
-        for algorithm in rungs(&options.chunks) {
+        for algorithm in algorithms(options) {
             let plan = plan(gpu, &input, algorithm, threads)?;
             let row = |by| Row {
                 threads: Some(threads),
@@ -115,6 +116,14 @@ fn in_l2(l2_bytes: u64) -> String {
         "at this size the data lies in the L2 cache ({} bytes) and the times include launch latency: % ceiling compares cache with cache",
         thousands(l2_bytes)
     )
+}
+
+/// The rows that are asked for.
+fn algorithms(options: &LadderOptions) -> Vec<Algorithm> {
+    match options.suite {
+        Suite::Ladder => rungs(&options.chunks),
+        Suite::Kepler => Algorithm::KEPLER.to_vec(),
+    }
 }
 
 /// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
@@ -288,7 +297,8 @@ fn poison(answer: i32) -> u8 {
     }
 }
 
-fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
+/// What a report says of the device.
+pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
     let (major, minor) = info.driver_version;
     Ok(report::Device::Cuda(Cuda {
         name: info.name.clone(),
@@ -331,9 +341,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rung_has_a_twin() {
-        let source = include_str!("../peers/ladder.cu");
-        for algorithm in Algorithm::LADDER {
+    fn every_algorithm_has_a_twin() {
+        let source = concat!(
+            include_str!("../peers/ladder.cu"),
+            include_str!("../peers/kepler.cu")
+        );
+        for algorithm in Algorithm::all() {
             let name = algorithm.kernel_name();
             let defined = |end| source.contains(&format!("_TWIN({name}{end}"));
             assert!(defined(")") || defined(", "), "no twin of {name}");
@@ -381,6 +394,7 @@ mod tests {
             ("--threads 256,16", "16 threads"),
             ("--chunks 3", "3 chunks"),
             ("--chunks 0", "0 chunks"),
+            ("--suite kepler --threads 300", "300 threads"),
         ] {
             let words = ["warpfold-bench", "ladder"]
                 .into_iter()

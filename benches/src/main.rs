@@ -2,16 +2,20 @@
 //!
 //! ```text
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
+//! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
+//! warpfold-bench copy --peers --json copy.json
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
 //! Exit code 0: every answer was right; 1: one was wrong, or the run failed; 2: bad arguments.
 
+mod copies;
 mod cpu;
 mod data;
 mod gain;
+mod keyed;
 mod ladder;
 mod machine;
 mod options;
@@ -40,6 +44,8 @@ use crate::report::Started;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ladder(options) => ladder(&options),
+        Command::Keyed(options) => keyed::run(&options),
+        Command::Copy(options) => copies::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

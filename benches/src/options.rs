@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use warpfold::Policy;
 
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
@@ -17,6 +18,10 @@ pub struct Cli {
 pub enum Command {
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
+    /// Reduction by key: the sums of particles in their cells, by every algorithm
+    Keyed(KeyedOptions),
+    /// Copies on the device, by accesses of 4, 8 and 16 bytes, beside cudaMemcpy
+    Copy(CopyOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -31,20 +36,19 @@ pub struct LadderOptions {
     #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
     pub n: usize,
 
-    /// Threads per block, a table for each
-    #[arg(
-        long,
-        value_name = "T,..",
-        value_delimiter = ',',
-        default_value = "256"
-    )]
+    /// Which kernels
+    #[arg(long, default_value = "ladder")]
+    pub suite: Suite,
+
+    /// Threads per block, a table for each [default: 256 for the ladder, 512 for kepler]
+    #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub threads: Vec<u32>,
 
     /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Time the same ladder from nvcc, and CUB's sum, in the same rounds (needs nvcc)
+    /// Time the same kernels from nvcc, and CUB's sum, in the same rounds (needs nvcc)
     #[arg(long)]
     pub peers: bool,
 
@@ -57,6 +61,91 @@ pub struct LadderOptions {
     pub warmup: u32,
 
     /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random integers [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Kernels that are measured together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// Every rung.
+    Ladder,
+    /// Shuffles and atomics, by one element at a time, by two and by four.
+    Kepler,
+}
+
+#[derive(Args, Debug)]
+pub struct KeyedOptions {
+    /// Cells along each side of the box
+    #[arg(long, value_name = "C", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub side: u32,
+
+    /// Particles per cell
+    #[arg(long, value_name = "P", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub particles: u32,
+
+    /// Threads per block
+    #[arg(long, value_name = "T", default_value_t = 256)]
+    pub threads: u32,
+
+    /// Time the same kernels from nvcc, and CUB's ReduceByKey, in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones
+    #[arg(long, value_name = "W", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random particles [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct CopyOptions {
+    /// Integers to copy, a line of the table for each
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        value_parser = count,
+        default_value = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"
+    )]
+    pub n: Vec<usize>,
+
+    /// Time the same copies from nvcc in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones, at least 1
+    #[arg(long, value_name = "W", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
@@ -182,8 +271,16 @@ impl LadderOptions {
 
     /// The numbers of threads, each once.
     pub fn threads(&self) -> Vec<u32> {
+        let own = match self.suite {
+            Suite::Ladder => Policy::DEFAULT.threads,
+            Suite::Kepler => Policy::KEPLER.threads,
+        };
+        let asked = match self.threads.as_slice() {
+            [] => &[own],
+            asked => asked,
+        };
         let mut threads = Vec::new();
-        for &t in &self.threads {
+        for &t in asked {
             if !threads.contains(&t) {
                 threads.push(t);
             }
@@ -280,6 +377,18 @@ mod tests {
             (options.threads(), options.chunks),
             (vec![256, 512], vec![4, 8])
         );
+    }
+
+    #[test]
+    fn suites_have_their_own_threads() {
+        let options = parse("--suite kepler").unwrap();
+        assert_eq!(
+            (options.suite, options.threads()),
+            (Suite::Kepler, vec![512])
+        );
+        let options = parse("--suite kepler --threads 256").unwrap();
+        assert_eq!(options.threads(), [256]);
+        assert!(parse("--suite maxwell").is_err());
     }
 
     #[test]

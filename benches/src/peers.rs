@@ -1,5 +1,6 @@
-//! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB), compiled by the nvcc of this
-//! machine at run time and loaded. Where there is no nvcc there are no peers; nothing else changes.
+//! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB) and `kepler.cu` (the twins of shuffles
+//! and atomics), compiled by the nvcc of this machine at run time and loaded, as are the sources of
+//! other suites. Where there is no nvcc there are no peers; nothing else changes.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::tool;
 
-const SOURCE: &str = include_str!("../peers/ladder.cu");
+/// What becomes one library.
+const SOURCES: [(&str, &str); 2] = [
+    ("ladder.cu", include_str!("../peers/ladder.cu")),
+    ("kepler.cu", include_str!("../peers/kepler.cu")),
+];
 
 /// The twins index with `int`, and reduce_5 steps past n by up to one grid.
 pub const TWIN_MAX_N: usize = 1 << 30;
@@ -74,27 +79,8 @@ impl Peers {
     /// and loads them. The device's context is current on this thread. The error is the reason for
     /// going on without.
     pub fn build(capability: (u32, u32)) -> Result<Peers> {
-        let nvcc = find_nvcc()?;
-        let nvcc_version = version(&nvcc)?;
-        let nvcc_flags = flags(capability);
-        let library = compile(&nvcc, &nvcc_version, &nvcc_flags)?;
-        // SAFETY: the library is what nvcc made of SOURCE (the cache's file name carries a hash of
-        // SOURCE, flags and compiler); its initialisers are CUDA's registration of kernels.
-        let library = unsafe { Library::new(&library) }
-            .with_context(|| format!("cannot load {}", library.display()))?;
-        let library: &Library = Box::leak(Box::new(library));
-        // SAFETY: SOURCE defines `extern "C" int cub_version()`.
-        let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
-        let cub_version = format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100);
-        let peers = Peers {
-            library,
-            built: Built {
-                nvcc,
-                nvcc_version,
-                nvcc_flags,
-                cub_version,
-            },
-        };
+        let (library, built) = load(&SOURCES, capability)?;
+        let peers = Peers { library, built };
         // A runtime that the driver is too old for says so here, not in the middle of a round.
         peers.cub()?.temp_bytes(1)?;
         Ok(peers)
@@ -102,9 +88,9 @@ impl Peers {
 
     /// The twin of the rung that is called `kernel`.
     pub fn twin(&self, kernel: &str) -> Result<Twin> {
-        // SAFETY: SOURCE defines every `twin_*` with this signature (its two TWIN macros).
+        // SAFETY: SOURCES define every `twin_*` with this signature (their TWIN macros).
         let call = unsafe { self.library.get(format!("twin_{kernel}")) }
-            .with_context(|| format!("ladder.cu has no twin of {kernel}"))?;
+            .with_context(|| format!("the peers have no twin of {kernel}"))?;
         Ok(Twin {
             library: self.library,
             call,
@@ -113,7 +99,7 @@ impl Peers {
 
     /// CUB's sum of `n` integers.
     pub fn cub(&self) -> Result<Cub> {
-        // SAFETY: SOURCE defines `cub_sum` with this signature.
+        // SAFETY: SOURCES define `cub_sum` with this signature.
         let call = unsafe { self.library.get::<CubFn>(c"cub_sum") }?;
         Ok(Cub {
             library: self.library,
@@ -211,11 +197,12 @@ impl Cub {
     }
 }
 
-fn check(library: &Library, status: i32, what: &str) -> Result<()> {
+/// An error that a call of a loaded library has returned, in the words of its `error_string`.
+pub fn check(library: &Library, status: i32, what: &str) -> Result<()> {
     if status == 0 {
         return Ok(());
     }
-    // SAFETY: SOURCE defines `error_string` with this signature; the text it gives is a constant of
+    // SAFETY: all sources define `error_string` with this signature; the text it gives is a constant of
     // the CUDA runtime and ends in a zero.
     let text = unsafe {
         let error_string = library.get::<ErrorStringFn>(c"error_string")?;
@@ -224,6 +211,30 @@ fn check(library: &Library, status: i32, what: &str) -> Result<()> {
             .into_owned()
     };
     bail!("{what}: {text} (CUDA error {status})")
+}
+
+/// Compiles sources of peers (their names and texts) into one library for a device of this compute
+/// capability, or takes it from the cache, and loads it for good. The sources define
+/// `int cub_version()` and `const char *error_string(int)`, both `extern "C"`.
+pub fn load(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<(&'static Library, Built)> {
+    let nvcc = find_nvcc()?;
+    let nvcc_version = version(&nvcc)?;
+    let nvcc_flags = flags(capability);
+    let library = compile(sources, &nvcc, &nvcc_version, &nvcc_flags)?;
+    // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
+    // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
+    let library = unsafe { Library::new(&library) }
+        .with_context(|| format!("cannot load {}", library.display()))?;
+    let library: &Library = Box::leak(Box::new(library));
+    // SAFETY: all sources define `extern "C" int cub_version()`.
+    let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
+    let built = Built {
+        nvcc,
+        nvcc_version,
+        nvcc_flags,
+        cub_version: format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100),
+    };
+    Ok((library, built))
 }
 
 fn find_nvcc() -> Result<PathBuf> {
@@ -259,13 +270,18 @@ fn flags((major, minor): (u32, u32)) -> Vec<String> {
 }
 
 /// The shared library, compiled unless the cache has it. Its name says what it was made from.
-fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf> {
+fn compile(
+    sources: &[(&str, &str)],
+    nvcc: &Path,
+    nvcc_version: &str,
+    flags: &[String],
+) -> Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
-    (SOURCE, nvcc, nvcc_version, flags).hash(&mut hasher);
+    (sources, nvcc, nvcc_version, flags).hash(&mut hasher);
     let key = hasher.finish();
 
     let folder = cache_dir().context("no home folder to keep the compiled peers in")?;
-    let library = folder.join(format!("ladder-{key:016x}.so"));
+    let library = folder.join(format!("peers-{key:016x}.so"));
     if library.is_file() {
         return Ok(library);
     }
@@ -275,15 +291,15 @@ fn compile(nvcc: &Path, nvcc_version: &str, flags: &[String]) -> Result<PathBuf>
     // that looks finished.
     let work = tempfile::tempdir_in(&folder)
         .with_context(|| format!("cannot write in {}", folder.display()))?;
-    let (source, output) = (work.path().join("ladder.cu"), work.path().join("ladder.so"));
-    fs::write(&source, SOURCE).with_context(|| format!("cannot write {}", source.display()))?;
-    tool::run(
-        Command::new(nvcc)
-            .args(flags)
-            .arg("-o")
-            .arg(&output)
-            .arg(&source),
-    )?;
+    let output = work.path().join("peers.so");
+    let mut command = Command::new(nvcc);
+    command.args(flags).arg("-o").arg(&output);
+    for (name, text) in sources {
+        let source = work.path().join(name);
+        fs::write(&source, text).with_context(|| format!("cannot write {}", source.display()))?;
+        command.arg(source);
+    }
+    tool::run(&mut command)?;
     fs::rename(&output, &library).with_context(|| format!("cannot write {}", library.display()))?;
     Ok(library)
 }

@@ -22,17 +22,7 @@ impl Report {
                 lines.push("         the CPU reduces the same integers instead".into());
             }
         }
-        match &self.peers {
-            None => {}
-            Some(Peers::Built(built)) => lines.push(format!(
-                "peers    nvcc {} ({}), {}; CUB {}, default policy",
-                built.nvcc_version,
-                built.nvcc.display(),
-                built.nvcc_flags.join(" "),
-                built.cub_version
-            )),
-            Some(Peers::Absent(reason)) => lines.push(format!("peers    none: {reason}")),
-        }
+        lines.extend(self.peers.as_ref().map(peers_line));
         lines.push(format!(
             "data     {} random i32, {} bytes, seed {}, exact sum {} (wrapped to i32)",
             thousands(self.n as u64),
@@ -54,7 +44,7 @@ impl Report {
             self.repeats, self.warmup
         ));
         lines.push(
-            "         gain: time of the rung before / time (before reduce_0_modulo: reduce_0; before reduce_4_redux, reduce_5 and the first reduce_5_x: reduce_4)"
+            "         gain: time of the rung before / time (before reduce_0_modulo: reduce_0; before reduce_4_redux, reduce_5 and the first reduce_5_x: reduce_4; before _vec2 and _vec4: the narrower)"
                 .into(),
         );
         lines.push("         ours/nvcc: time / time of nvcc's twin".into());
@@ -129,8 +119,23 @@ const COLUMNS: [(&str, Cell); 13] = [
     ("correct", |row, _| Some(row.verdict())),
 ];
 
+/// What was compared with.
+pub fn peers_line(peers: &Peers) -> String {
+    match peers {
+        Peers::Built(built) => format!(
+            "peers    nvcc {} ({}), {}; CUB {}, default policy",
+            built.nvcc_version,
+            built.nvcc.display(),
+            built.nvcc_flags.join(" "),
+            built.cub_version
+        ),
+        Peers::Absent(reason) => format!("peers    none: {reason}"),
+    }
+}
+
 impl Cuda {
-    fn lines(&self) -> [String; 2] {
+    /// The device, for people.
+    pub fn lines(&self) -> [String; 2] {
         let Cuda {
             index,
             name,

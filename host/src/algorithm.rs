@@ -1,13 +1,14 @@
-//! The rungs of the ladder, and the shape of their launches.
+//! The algorithms, and the shape of their launches.
 
 use kernels_gpu::entry;
 use kernels_gpu::needs::{Needs, ResultIn};
 
 use crate::error::Error;
+use crate::policy;
 
-/// How a sum, minimum or maximum is computed on the GPU: one rung of the ladder, each
-/// mending what the one before got wrong. The kernels say how; see
-/// [`kernels_gpu::harris`].
+/// How a reduction is computed on the GPU: by one rung of the ladder, each mending what the one
+/// before got wrong, or by shuffles and atomics. The kernels say how; see
+/// [`kernels_gpu::harris`] and [`kernels_gpu::kepler`].
 ///
 /// On the CPU device the choice is checked and has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,22 @@ pub enum Algorithm {
         /// How many: 1, 2, 4, 8 or 16.
         chunks: u32,
     },
+    /// Shuffles, then a partial for each of at most 1024 blocks, then one block for the partials.
+    Stable {
+        /// How many elements a load brings: 1, 2 or 4.
+        vector: u32,
+    },
+    /// Shuffles, then one atomic per warp. As in [`Naive`](Self::Naive), an atomic addition takes
+    /// a subnormal `f32` for zero.
+    WarpAtomic {
+        /// How many elements a load brings: 1, 2 or 4.
+        vector: u32,
+    },
+    /// Shuffles, then one atomic per block, with the same exception.
+    BlockAtomic {
+        /// How many elements a load brings: 1, 2 or 4.
+        vector: u32,
+    },
 }
 
 impl Algorithm {
@@ -64,8 +81,27 @@ impl Algorithm {
         Self::Reduce5 { chunks: 16 },
     ];
 
-    /// The kernel's name in `kernels-gpu`, as `reduce_5_x4`. For a number of chunks that
-    /// there is no kernel for, `reduce_5_xC`; planning it is [`Error::Chunks`].
+    /// The three by shuffles and atomics, in every width.
+    pub const KEPLER: &'static [Self] = &[
+        Self::Stable { vector: 1 },
+        Self::Stable { vector: 2 },
+        Self::Stable { vector: 4 },
+        Self::WarpAtomic { vector: 1 },
+        Self::WarpAtomic { vector: 2 },
+        Self::WarpAtomic { vector: 4 },
+        Self::BlockAtomic { vector: 1 },
+        Self::BlockAtomic { vector: 2 },
+        Self::BlockAtomic { vector: 4 },
+    ];
+
+    /// All of them: the ladder, then shuffles and atomics.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::LADDER.iter().chain(Self::KEPLER).copied()
+    }
+
+    /// The kernel's name in `kernels-gpu`, as `reduce_5_x4`. For a number of chunks or a width that
+    /// there is no kernel for, `reduce_5_xC` and the like; planning it is [`Error::Chunks`] or
+    /// [`Error::Vector`].
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Self::Naive => "reduce_naive",
@@ -84,6 +120,18 @@ impl Algorithm {
             Self::Reduce5 { chunks: 8 } => "reduce_5_x8",
             Self::Reduce5 { chunks: 16 } => "reduce_5_x16",
             Self::Reduce5 { .. } => "reduce_5_xC",
+            Self::Stable { vector: 1 } => "stable",
+            Self::Stable { vector: 2 } => "stable_vec2",
+            Self::Stable { vector: 4 } => "stable_vec4",
+            Self::Stable { .. } => "stable_vecN",
+            Self::WarpAtomic { vector: 1 } => "warp_atomic",
+            Self::WarpAtomic { vector: 2 } => "warp_atomic_vec2",
+            Self::WarpAtomic { vector: 4 } => "warp_atomic_vec4",
+            Self::WarpAtomic { .. } => "warp_atomic_vecN",
+            Self::BlockAtomic { vector: 1 } => "block_atomic",
+            Self::BlockAtomic { vector: 2 } => "block_atomic_vec2",
+            Self::BlockAtomic { vector: 4 } => "block_atomic_vec4",
+            Self::BlockAtomic { .. } => "block_atomic_vecN",
         }
     }
 
@@ -103,6 +151,21 @@ impl Algorithm {
                 refused(chunks, "1, 2, 4, 8 or 16")
             }
             Self::Reduce5Loop { chunks } => Ok(Shape::of(kernel, chunks)),
+            Self::Stable { vector }
+            | Self::WarpAtomic { vector }
+            | Self::BlockAtomic { vector } => {
+                if !matches!(vector, 1 | 2 | 4) {
+                    return Err(Error::Vector { kernel, vector });
+                }
+                Ok(Shape {
+                    limited: Some(Limited {
+                        blocks: policy::GRID_STRIDE_BLOCKS,
+                        second: "stable",
+                        second_threads: policy::SECOND_PASS_THREADS,
+                    }),
+                    ..Shape::of(kernel, vector)
+                })
+            }
             _ => Ok(Shape::of(kernel, 1)),
         }
     }
@@ -114,6 +177,16 @@ pub(crate) struct Shape {
     pub(crate) kernel: &'static str,
     pub(crate) items_per_thread: u32,
     pub(crate) needs: Needs,
+    /// Of a kernel whose threads go on until the input ends.
+    pub(crate) limited: Option<Limited>,
+}
+
+/// A grid that does not grow with the input, and what reduces its partials in one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limited {
+    pub(crate) blocks: u32,
+    pub(crate) second: &'static str,
+    pub(crate) second_threads: u32,
 }
 
 /// One launch of a plan: `blocks` blocks of `threads` threads over `n` elements.
@@ -136,25 +209,26 @@ impl Shape {
             kernel,
             items_per_thread: needs.per_thread.unwrap_or(chunks),
             needs,
+            limited: None,
         }
+    }
+
+    /// The kernel of every pass but the first.
+    pub(crate) fn second(&self) -> &'static str {
+        self.limited.map_or(self.kernel, |limited| limited.second)
     }
 
     /// Checks the threads per block against what the kernel can have on the device.
     pub(crate) fn check_threads(&self, threads: u32, limit: u32) -> Result<(), Error> {
-        if threads.is_power_of_two() && (32..=limit).contains(&threads) {
-            return Ok(());
-        }
-        let kernel = self.kernel;
-        Err(Error::BlockSize {
-            kernel,
-            threads,
-            limit,
-        })
+        check_threads(self.kernel, threads, limit)
     }
 
     /// The passes that turn `n` elements into one value: the partials are reduced by the
-    /// same kernel until one is left. None for an empty input.
+    /// same kernel until one is left, or all at once by one block. None for an empty input.
     pub(crate) fn passes(&self, n: u64, threads: u32, max_blocks: u32) -> Result<Vec<Pass>, Error> {
+        if let Some(limited) = self.limited {
+            return Ok(self.two_passes(n, threads, limited));
+        }
         let tile = u64::from(self.items_per_thread) * u64::from(threads);
         let mut passes = Vec::new();
         let mut n = n;
@@ -181,6 +255,35 @@ impl Shape {
         }
         Ok(passes)
     }
+
+    /// The passes of a limited grid, whose partials are no more than a block has threads.
+    fn two_passes(&self, n: u64, threads: u32, limited: Limited) -> Vec<Pass> {
+        let tile = u64::from(self.items_per_thread) * u64::from(threads);
+        let blocks = n.div_ceil(tile).min(limited.blocks.into()) as u32;
+        let first = Pass { blocks, threads, n };
+        let second = Pass {
+            blocks: 1,
+            threads: limited.second_threads,
+            n: blocks.into(),
+        };
+        match (blocks, self.needs.result) {
+            (0, _) => vec![],
+            (1, _) | (_, ResultIn::OneCell) => vec![first],
+            (_, ResultIn::Partials) => vec![first, second],
+        }
+    }
+}
+
+/// Whether a block may have so many threads.
+pub(crate) fn check_threads(kernel: &'static str, threads: u32, limit: u32) -> Result<(), Error> {
+    if threads.is_power_of_two() && (32..=limit).contains(&threads) {
+        return Ok(());
+    }
+    Err(Error::BlockSize {
+        kernel,
+        threads,
+        limit,
+    })
 }
 
 #[cfg(test)]
@@ -218,9 +321,48 @@ mod tests {
     }
 
     #[test]
+    fn a_grid_that_does_not_grow_leaves_a_block_of_partials() {
+        let passes = |algorithm: Algorithm, n| {
+            let passes = algorithm.shape().unwrap().passes(n, 512, MAX_BLOCKS);
+            let passes = passes.unwrap().into_iter();
+            let shapes = passes.map(|pass| (pass.blocks, pass.threads, pass.n));
+            shapes.collect::<Vec<_>>()
+        };
+        for vector in [1, 2, 4] {
+            let stable = Algorithm::Stable { vector };
+            let n = 400_000_000;
+            assert_eq!(passes(stable, n), [(1024, 512, n), (1, 1024, 1024)]);
+            let tile = 512 * u64::from(vector);
+            assert_eq!(passes(stable, tile), [(1, 512, tile)]);
+            assert_eq!(passes(stable, tile + 1), [(2, 512, tile + 1), (1, 1024, 2)]);
+            for atomic in [
+                Algorithm::WarpAtomic { vector },
+                Algorithm::BlockAtomic { vector },
+            ] {
+                assert_eq!(passes(atomic, n), [(1024, 512, n)]);
+                assert_eq!(passes(atomic, u64::MAX), [(1024, 512, u64::MAX)]);
+            }
+        }
+    }
+
+    #[test]
+    fn widths_without_a_kernel_are_refused() {
+        for vector in [0, 3, 8, u32::MAX] {
+            for algorithm in [
+                Algorithm::Stable { vector },
+                Algorithm::WarpAtomic { vector },
+                Algorithm::BlockAtomic { vector },
+            ] {
+                let kernel = algorithm.kernel_name();
+                assert_eq!(algorithm.shape(), Err(Error::Vector { kernel, vector }));
+            }
+        }
+    }
+
+    #[test]
     fn nothing_needs_no_pass() {
-        for algorithm in Algorithm::LADDER {
-            assert_eq!(blocks(*algorithm, 0, 256), []);
+        for algorithm in Algorithm::all() {
+            assert_eq!(blocks(algorithm, 0, 256), []);
         }
     }
 
@@ -287,8 +429,8 @@ mod tests {
     }
 
     #[test]
-    fn the_ladder_is_the_kernels_of_the_table() {
-        let names: Vec<&str> = Algorithm::LADDER.iter().map(|a| a.kernel_name()).collect();
+    fn the_algorithms_are_the_kernels_of_the_table() {
+        let names: Vec<&str> = Algorithm::all().map(|a| a.kernel_name()).collect();
         for name in &names {
             assert!(ENTRIES.iter().any(|entry| entry.kernel == *name), "{name}");
         }

@@ -78,6 +78,14 @@ impl<T: Element> Buffer<T> {
             Storage::Device(memory) => memory.pointer().as_raw(),
         }
     }
+
+    /// Where the elements are, for one who writes them.
+    pub(crate) fn place_mut(&mut self) -> PlaceMut<'_, T> {
+        match &mut self.storage {
+            Storage::Host(data) => PlaceMut::Host(data),
+            Storage::Device(memory) => PlaceMut::Device(memory),
+        }
+    }
 }
 
 impl<T: Element> std::fmt::Debug for Buffer<T> {
@@ -162,6 +170,12 @@ impl<'a, T: Element> View<'a, T> {
 pub(crate) enum Place<'a, T: Element> {
     Host(&'a [T]),
     Device(Span<'a, T>),
+}
+
+/// Where all of a buffer's elements are, for one who writes them.
+pub(crate) enum PlaceMut<'a, T: Element> {
+    Host(&'a mut [T]),
+    Device(&'a mut DeviceMemory<T>),
 }
 
 impl<T: Element> Clone for View<'_, T> {

@@ -12,16 +12,23 @@ const CHUNK: usize = 1 << 16;
 ///
 /// Each chunk from its first element to its last, then the chunks in their order: the
 /// result does not depend on the number of threads.
-pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> T {
-    let fold = |values: &[T]| values.iter().fold(O::IDENTITY, |a, b| O::combine(a, *b));
-    let partials: Vec<T> = input.par_chunks(CHUNK).map(fold).collect();
-    fold(&partials)
+pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> O::Acc {
+    let fold = |(chunk, values): (usize, &[T])| {
+        let indexed = (chunk * CHUNK..).zip(values);
+        indexed.fold(O::IDENTITY, |all, (i, value)| {
+            O::combine(all, O::lift(*value, i))
+        })
+    };
+    let chunks = input.par_chunks(CHUNK).enumerate();
+    let partials: Vec<O::Acc> = chunks.map(fold).collect();
+    partials.into_iter().fold(O::IDENTITY, O::combine)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels_gpu::op::{Max, Min, Sum};
+    use kernels_gpu::element::{bf16, f16};
+    use kernels_gpu::op::{ArgMax, ArgMin, Max, Min, NanMin, Sum};
 
     #[test]
     fn agrees_with_the_naive_loop_at_every_edge() {
@@ -54,5 +61,35 @@ mod tests {
         let input = [0.0f32, -0.0, 0.0];
         assert!(reduce::<f32, Min>(&input).is_sign_negative());
         assert!(reduce::<f32, Max>(&input).is_sign_positive());
+    }
+
+    #[test]
+    fn narrow_types_combine_in_wide_ones() {
+        let ones = vec![f16::ONE; 3 * CHUNK];
+        assert_eq!(reduce::<f16, Sum>(&ones), 3.0 * CHUNK as f32);
+        let ones = vec![bf16::NEG_ONE; 3 * CHUNK];
+        assert_eq!(reduce::<bf16, Sum>(&ones), -3.0 * CHUNK as f32);
+        let threes = vec![-3i8; CHUNK + 1];
+        assert_eq!(reduce::<i8, Sum>(&threes), -3 * (CHUNK as i32 + 1));
+    }
+
+    #[test]
+    fn the_first_place_wins_in_every_chunk() {
+        let mut input = vec![1u8; 2 * CHUNK + 3];
+        for at in [2 * CHUNK + 1, CHUNK, CHUNK - 1, 5] {
+            input[at] = 0;
+            let place = reduce::<u8, ArgMin>(&input);
+            assert_eq!((place.value(), place.index()), (0, at as u64));
+            assert_eq!(reduce::<u8, ArgMax>(&input).index(), 0);
+        }
+    }
+
+    #[test]
+    fn a_nan_is_no_number() {
+        let mut input = vec![f16::NAN; CHUNK + 1];
+        assert!(reduce::<f16, NanMin>(&input).is_nan());
+        input[CHUNK] = f16::ONE;
+        assert_eq!(reduce::<f16, NanMin>(&input), 1.0);
+        assert_eq!(reduce::<f16, ArgMin>(&input).index(), 0);
     }
 }

@@ -45,7 +45,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Major and minor, as `(9, 0)`.
     pub compute_capability: (u32, u32),
-    /// The architecture of the module that was loaded, as `sm_90`.
+    /// The architecture of the modules that are loaded, as `sm_90`.
     pub module_arch: &'static str,
     /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
@@ -234,6 +234,14 @@ impl Device {
                 gpu.enter()?;
                 module::load("tried", ptx).map(drop)
             }
+        }
+    }
+
+    /// The GPU; `None` for the CPU.
+    pub(crate) fn gpu(&self) -> Option<&Arc<Gpu>> {
+        match &self.backend {
+            Backend::Cpu => None,
+            Backend::Gpu(gpu) => Some(gpu),
         }
     }
 

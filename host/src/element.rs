@@ -1,8 +1,9 @@
 //! What can be reduced.
 
-use cust::memory::DeviceCopy;
+use kernels_gpu::element::{Indexed, bf16, f16};
 
-/// An element type: `i32`, `u32`, `i64`, `u64`, `f32` or `f64`.
+/// An element type: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`], [`bf16`], `f32`
+/// or `f64`; or [`Indexed`], where places are combined.
 ///
 /// Which operators a type has, and by which kernels, is
 /// [`ENTRIES`](kernels_gpu::entry::ENTRIES); other combinations are
@@ -25,7 +26,6 @@ use cust::memory::DeviceCopy;
 /// impl kernels_gpu::element::Element for Small {
 ///     const NAME: &'static str = "i32";
 /// }
-/// unsafe impl cust::memory::DeviceCopy for Small {}
 /// unsafe impl warpfold::Element for Small {} // it is not `Sealed`
 /// ```
 ///
@@ -33,12 +33,9 @@ use cust::memory::DeviceCopy;
 ///
 /// - Every pattern of bits is a valid value of the type, and it has no padding: its memory is
 ///   filled byte by byte and copied from the device.
-/// - `NAME` is the name of the primitive type that it is, or that has its size, alignment and
-///   ABI: entry points are found by it, and are given pointers to this type.
-pub unsafe trait Element:
-    sealed::Sealed + kernels_gpu::element::Element + DeviceCopy
-{
-}
+/// - `NAME` is the name of the type that it is, or that has its size, alignment and ABI: entry
+///   points are found by it, and are given pointers to this type.
+pub unsafe trait Element: sealed::Sealed + kernels_gpu::element::Element {}
 
 mod sealed {
     pub trait Sealed {}
@@ -61,7 +58,19 @@ macro_rules! elements {
     };
 }
 
-elements!(i32, u32, i64, u64, f32, f64);
+elements!(i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64);
+
+macro_rules! places {
+    ($($value:ident),*) => { $(
+        impl sealed::Sealed for Indexed<$value> {}
+
+        // SAFETY: numbers without padding between them or behind, as `kernels_gpu` asserts. The
+        // name is its own.
+        unsafe impl Element for Indexed<$value> {}
+    )* };
+}
+
+places!(i32, i64, u32, u64, f32, f64);
 
 /// The value whose bytes are all zero.
 pub(crate) fn zero<T: Element>() -> T {
@@ -73,9 +82,9 @@ pub(crate) fn zero<T: Element>() -> T {
 mod tests {
     #[test]
     fn the_name_is_the_types_own() {
-        assert_eq!(super::NAMES.len(), 6);
+        assert_eq!(super::NAMES.len(), 12);
         for (name, type_name) in super::NAMES {
-            assert_eq!(*name, type_name());
+            assert_eq!(type_name().rsplit("::").next(), Some(*name));
         }
     }
 }

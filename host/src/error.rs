@@ -91,6 +91,15 @@ pub enum Error {
         allowed: &'static str,
     },
 
+    /// A number of elements per load that the kernel does not exist for.
+    #[error("{kernel}: {vector} elements per load; it takes 1, 2 or 4")]
+    Vector {
+        /// The kernel.
+        kernel: &'static str,
+        /// The number of elements asked for.
+        vector: u32,
+    },
+
     /// There is no entry point for this kernel, operator and element type.
     #[error("there is no {kernel} for the {op} of {element}")]
     NotAvailable {
@@ -100,6 +109,36 @@ pub enum Error {
         op: &'static str,
         /// The element type.
         element: &'static str,
+    },
+
+    /// There is no entry point for this kernel, operator, element and key type.
+    #[error(
+        "there is no {kernel} for the {op} of {element} by keys of {key}, {arrays} array(s) at once"
+    )]
+    NoKeyedKernel {
+        /// The kernel.
+        kernel: &'static str,
+        /// The operator.
+        op: &'static str,
+        /// The type of the values.
+        element: &'static str,
+        /// The type of the keys.
+        key: &'static str,
+        /// How many arrays of values.
+        arrays: usize,
+    },
+
+    /// Other than one value, or one of each array, for each key.
+    #[error(
+        "{keys} keys and {values} values; {arrays} array(s) of values take as many for each key"
+    )]
+    KeysAndValues {
+        /// The keys.
+        keys: usize,
+        /// The values.
+        values: usize,
+        /// How many arrays of values.
+        arrays: usize,
     },
 
     /// More blocks than a grid can have.

@@ -1,18 +1,17 @@
-//! One CUDA device, opened: its context, its stream, its module.
+//! One CUDA device, opened: its context, its stream, its modules.
 
 use std::sync::{Mutex, PoisonError};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::event::{Event, EventFlags};
-use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust::{CudaApiVersion, memory};
 
 use crate::device::DeviceInfo;
 use crate::driver::{self, check};
 use crate::error::Error;
-use crate::module;
+use crate::module::{self, Modules};
 
 /// What all clones of a [`Device`](crate::Device) and all that lives on it share.
 ///
@@ -22,7 +21,7 @@ use crate::module;
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
     // Dropped in this order, with the context current (see `Drop`).
-    pub(crate) module: Module,
+    pub(crate) modules: Modules,
     pub(crate) stream: Stream,
     context: Context,
     /// The first failure met where none could be returned.
@@ -47,10 +46,10 @@ impl Gpu {
         // `Context::new` does not look at the result of its own attempt.
         check(|| CurrentContext::set_current(&context))?;
         let stream = check(|| Stream::new(StreamFlags::DEFAULT, None))?;
-        let module = module::load(embedded.arch, embedded.ptx())?;
+        let modules = Modules::probe(embedded)?;
         Ok(Self {
             info,
-            module,
+            modules,
             stream,
             context,
             deferred: Mutex::new(None),

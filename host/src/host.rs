@@ -5,8 +5,13 @@ use crate::error::Error;
 
 /// `len` elements, all bytes zero.
 pub(crate) fn zeroes<T: Element>(len: usize) -> Result<Vec<T>, Error> {
+    filled(len, element::zero())
+}
+
+/// `len` times the same.
+pub(crate) fn filled<T: Element>(len: usize, value: T) -> Result<Vec<T>, Error> {
     let mut values = reserved(len)?;
-    values.resize(len, element::zero());
+    values.resize(len, value);
     Ok(values)
 }
 

@@ -5,21 +5,24 @@ use std::sync::Arc;
 
 use cust::function::{Function, FunctionAttribute};
 use cust::launch;
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::copy::CopyEntry;
+use kernels_gpu::entry::{ENTRIES, Entry, keyed};
 
 use crate::algorithm::{Pass, Shape};
 use crate::driver::check;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::keyed::Key;
 use crate::memory::{DeviceMemory, Span};
 use crate::operator::Operator;
 
 /// The table's row for a kernel with an operator and an element type.
-pub(crate) fn entry<T: Element, O: Operator<T>>(
+pub(crate) fn entry<T: Element>(
     kernel: &'static str,
+    op: &'static str,
 ) -> Result<&'static Entry, Error> {
-    let (op, element) = (O::NAME, T::NAME);
+    let element = T::NAME;
     ENTRIES
         .iter()
         .find(|entry| entry.kernel == kernel && entry.op == op && entry.element == element)
@@ -30,42 +33,75 @@ pub(crate) fn entry<T: Element, O: Operator<T>>(
         })
 }
 
-/// One entry point of the device's module, looked up.
-pub(crate) struct Kernel<T: Element> {
+/// An entry point of the device's modules, and the most threads that a block of it may have. Valid as
+/// long as the module, which `gpu` keeps: whoever gets it keeps `gpu`.
+fn function(gpu: &Arc<Gpu>, module: &str, name: &str) -> Result<(Function<'static>, u32), Error> {
+    gpu.enter()?;
+    let function = gpu.modules.function(module, name)?;
+    let attribute = FunctionAttribute::MaxThreadsPerBlock;
+    let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
+    // SAFETY: the lifetime is a marker without data that ties the function to its module. The
+    // module is loaded as long as `gpu`, which both callers keep beside the function.
+    let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+    Ok((function, max_threads.min(gpu.info.max_threads_per_block)))
+}
+
+/// What the passes of a plan launch.
+pub(crate) struct Kernels<T: Element, A: Element> {
+    /// Over the input.
+    pub(crate) first: Kernel<T, A>,
+    /// Over partials.
+    pub(crate) second: Kernel<A, A>,
+}
+
+impl<T: Element, A: Element> Kernels<T, A> {
+    pub(crate) fn find<O: Operator<T, Acc = A>>(
+        gpu: &Arc<Gpu>,
+        shape: Shape,
+    ) -> Result<Self, Error> {
+        let of_partials = Shape {
+            kernel: shape.second(),
+            ..shape
+        };
+        Ok(Self {
+            first: Kernel::find(gpu, shape, O::NAME)?,
+            second: Kernel::find(gpu, of_partials, O::NAME)?,
+        })
+    }
+
+    /// What the first pass looks like.
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.first.shape
+    }
+}
+
+/// One entry point of the device's module, looked up: of elements `T` and accumulators `A`.
+pub(crate) struct Kernel<T: Element, A: Element> {
     // Valid as long as the module, which `gpu` keeps.
     function: Function<'static>,
     shape: Shape,
     max_threads: u32,
     gpu: Arc<Gpu>,
-    element: PhantomData<fn(T)>,
+    types: PhantomData<fn(T) -> A>,
 }
 
-impl<T: Element> Kernel<T> {
-    pub(crate) fn find<O: Operator<T>>(gpu: &Arc<Gpu>, shape: Shape) -> Result<Self, Error> {
-        let entry = entry::<T, O>(shape.kernel)?;
-        gpu.enter()?;
-        let function = check(|| gpu.module.get_function(entry.name))?;
-        let attribute = FunctionAttribute::MaxThreadsPerBlock;
-        let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
-        // SAFETY: the lifetime is a marker without data that ties the function to its
-        // module. The module is loaded as long as `gpu`, which the kernel keeps below.
-        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+impl<T: Element, A: Element> Kernel<T, A> {
+    fn find(gpu: &Arc<Gpu>, shape: Shape, op: &'static str) -> Result<Self, Error> {
+        let entry = entry::<T>(shape.kernel, op)?;
+        assert_eq!(entry.acc_bytes, size_of::<A>());
+        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
             function,
             shape,
-            max_threads: max_threads.min(gpu.info.max_threads_per_block),
+            max_threads,
             gpu: Arc::clone(gpu),
-            element: PhantomData,
+            types: PhantomData,
         })
     }
 
     /// The most threads per block: the device's limit, or less where registers run out.
     pub(crate) fn max_threads(&self) -> u32 {
         self.max_threads
-    }
-
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
     }
 
     /// Puts one pass on the device's stream and returns. The context is current.
@@ -75,7 +111,7 @@ impl<T: Element> Kernel<T> {
         &self,
         pass: &Pass,
         input: Span<'_, T>,
-        output: &mut DeviceMemory<T>,
+        output: &mut DeviceMemory<A>,
     ) -> Result<(), Error> {
         assert!(input.len() as u64 == pass.n && pass.n > 0);
         assert!(output.len() >= self.shape.needs.outputs(pass.blocks));
@@ -83,14 +119,16 @@ impl<T: Element> Kernel<T> {
 
         let (function, stream) = (&self.function, &self.gpu.stream);
         let (blocks, threads) = (pass.blocks, pass.threads);
-        let shared = self.shape.needs.shared_bytes(threads, size_of::<T>()) as u32;
+        let shared = self.shape.needs.shared_bytes(threads, size_of::<A>()) as u32;
         let (from, n) = (input.pointer(), input.len() as u64);
         let (to, room) = (output.pointer(), output.len() as u64);
         check(|| {
             // SAFETY:
-            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut E, u64) for the
-            //   primitive `E` that it names; `find` took this one by `T::NAME`, which names a
-            //   primitive of `T`'s size, alignment and ABI (Element's law; the trait is sealed).
+            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut B, u64) for the
+            //   primitive `E` that it names and the accumulator `B` of its operator over it; `find`
+            //   took this one by `T::NAME`, which names a primitive of `T`'s size, alignment and ABI
+            //   (Element's law; the trait is sealed), and `Kernels::find` by the operator whose
+            //   accumulator is `A`, which it has over `A` too.
             // - Input: `n` elements at `from` are in live device memory of this device (Span
             //   holds the borrow; asserted above); they are aligned for `T`, since allocations
             //   are aligned to 256 bytes and views start at an element. `read_ceiling` wants 16:
@@ -100,11 +138,184 @@ impl<T: Element> Kernel<T> {
             // - Shape: `threads` was checked (check_threads, wherever a plan is made), and
             //   `blocks` covers `n` (Shape::passes made the pass). Only the pass of
             //   `read_ceiling` is made elsewhere, in Device::read_ceiling: its kernel is
-            //   grid-stride and right for any number of blocks. The dynamic shared memory is
+            //   grid-stride and right for any number of blocks, as those of a limited shape are. The
+            //   second pass of such a shape has 1024 threads, which every device has, for a kernel
+            //   that needs few registers; if it had more, the launch would be refused. The dynamic shared memory is
             //   what the kernel indexes, at most 1024 elements.
             // - Time: both memories are freed only after a wait for this stream
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, shared, stream>>>(from, n, to, room)) }
+        })
+    }
+}
+
+/// The keyed table's row for a kernel of so many arrays of values, with its types.
+pub(crate) fn keyed_entry<K: Key, T: Element, O: Operator<T>>(
+    kernel: &'static str,
+    arrays: usize,
+) -> Result<&'static keyed::Entry, Error> {
+    let (op, element, key) = (O::NAME, T::NAME, K::NAME);
+    let is_it = |entry: &&keyed::Entry| {
+        // `keyed_match_x3` is `keyed_match` of three arrays.
+        let (name, suffix) = entry.kernel.split_at(kernel.len().min(entry.kernel.len()));
+        name == kernel
+            && (suffix.is_empty() || suffix.starts_with("_x"))
+            && (entry.op, entry.element, entry.key) == (op, element, key)
+            && entry.arrays == arrays
+    };
+    keyed::ENTRIES
+        .iter()
+        .find(is_it)
+        .ok_or(Error::NoKeyedKernel {
+            kernel,
+            op,
+            element,
+            key,
+            arrays,
+        })
+}
+
+/// One entry point of the keyed table, looked up.
+pub(crate) struct KeyedKernel<K: Key, T: Element> {
+    // Valid as long as the module, which `gpu` keeps.
+    function: Function<'static>,
+    entry: &'static keyed::Entry,
+    max_threads: u32,
+    gpu: Arc<Gpu>,
+    types: PhantomData<fn(K, T)>,
+}
+
+impl<K: Key, T: Element> KeyedKernel<K, T> {
+    /// Of a row that [`keyed_entry`] gave for these types.
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static keyed::Entry) -> Result<Self, Error> {
+        assert_eq!((entry.key, entry.element), (K::NAME, T::NAME));
+        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
+        Ok(Self {
+            function,
+            entry,
+            max_threads,
+            gpu: Arc::clone(gpu),
+            types: PhantomData,
+        })
+    }
+
+    /// The most threads per block: the device's limit, or less where registers run out.
+    pub(crate) fn max_threads(&self) -> u32 {
+        self.max_threads
+    }
+
+    /// Puts the reduction of all elements on the device's stream and returns. The context is
+    /// current.
+    pub(crate) fn launch(
+        &self,
+        threads: u32,
+        keys: Span<'_, K>,
+        values: Span<'_, T>,
+        cells: &mut DeviceMemory<T>,
+        rejected: &mut DeviceMemory<u64>,
+    ) -> Result<(), Error> {
+        let gpu = &self.gpu;
+        assert!(values.len() == keys.len() * self.entry.arrays);
+        assert!(cells.len().is_multiple_of(self.entry.arrays) && rejected.len() == 1);
+        assert!(Arc::ptr_eq(keys.gpu(), gpu) && Arc::ptr_eq(values.gpu(), gpu));
+        assert!(Arc::ptr_eq(cells.gpu(), gpu) && Arc::ptr_eq(rejected.gpu(), gpu));
+        if keys.len() == 0 {
+            return Ok(());
+        }
+        let tile = u64::from(threads) * self.entry.per_thread as u64;
+        let blocks = (keys.len() as u64).div_ceil(tile);
+        if blocks > u64::from(gpu.info.max_blocks) {
+            return Err(Error::GridTooLarge {
+                kernel: self.entry.kernel,
+                blocks,
+                threads,
+                limit: gpu.info.max_blocks,
+            });
+        }
+        let blocks = blocks as u32;
+
+        let (function, stream) = (&self.function, &gpu.stream);
+        let (from, n) = (keys.pointer(), keys.len() as u64);
+        let (what, count) = (values.pointer(), values.len() as u64);
+        let (to, room) = (cells.pointer(), cells.len() as u64);
+        let (outside, one) = (rejected.pointer(), 1u64);
+        check(|| {
+            // SAFETY:
+            // - ABI: every entry of the keyed table takes (*const K, u64, *const T, u64, *mut T,
+            //   u64, *mut u64, u64) for the primitives that it names; `find` has compared the names
+            //   (Element's law; the trait is sealed).
+            // - Input: `n` keys and `count` values, as many for each key as the entry takes, are in
+            //   live device memory of this device (the spans hold the borrows; asserted above) and
+            //   aligned, since allocations are aligned to 256 bytes and views start at an element.
+            // - Output: memory of this device, borrowed mutably, so it is none of the inputs. A key
+            //   that names no cell is not used.
+            // - Shape: `threads` was checked (Cells::combine); `blocks` covers all elements. No
+            //   dynamic shared memory is used.
+            // - Time: all memory is freed only after a wait for this stream (DeviceMemory's Drop),
+            //   and read by the host only through it.
+            unsafe {
+                launch!(function<<<blocks, threads, 0, stream>>>(
+                    from, n, what, count, to, room, outside, one
+                ))
+            }
+        })
+    }
+}
+
+/// One entry point that copies, looked up.
+pub(crate) struct CopyKernel<T: Element> {
+    // Valid as long as the module, which `gpu` keeps.
+    function: Function<'static>,
+    gpu: Arc<Gpu>,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T: Element> CopyKernel<T> {
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
+        assert!(entry.element_bytes == size_of::<T>());
+        gpu.enter()?;
+        let function = gpu.modules.function(entry.module, entry.name)?;
+        // SAFETY: the lifetime is a marker without data that ties the function to its
+        // module. The module is loaded as long as `gpu`, which the kernel keeps below.
+        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+        Ok(Self {
+            function,
+            gpu: Arc::clone(gpu),
+            element: PhantomData,
+        })
+    }
+
+    /// Puts a copy of `from` to the elements of `to` from `at` on on the device's stream and
+    /// returns. The context is current.
+    pub(crate) fn launch(
+        &self,
+        pass: &Pass,
+        from: Span<'_, T>,
+        to: &mut DeviceMemory<T>,
+        at: usize,
+    ) -> Result<(), Error> {
+        assert!(from.len() as u64 == pass.n && pass.n > 0 && pass.threads >= 32);
+        assert!(at <= to.len() && from.len() <= to.len() - at);
+        assert!(Arc::ptr_eq(from.gpu(), &self.gpu) && Arc::ptr_eq(to.gpu(), &self.gpu));
+
+        let (function, stream) = (&self.function, &self.gpu.stream);
+        let (blocks, threads) = (pass.blocks, pass.threads);
+        let (source, n) = (from.pointer(), from.len() as u64);
+        let target = to.pointer().wrapping_add(at);
+        check(|| {
+            // SAFETY:
+            // - ABI: every entry of the copies takes (*const E, u64, *mut E, u64) for an
+            //   unsigned integer `E` of the element's size; `find` took one of `T`'s size, whose
+            //   alignment is the same, and every pattern of bits is a valid `T` (Element's law).
+            // - Source and target: `n` elements each, in live device memory of this device
+            //   (Span holds the borrow; asserted above), aligned for `T`, since allocations are
+            //   aligned to 256 bytes and both start at an element. The target's memory is
+            //   borrowed mutably, so it is not the source's.
+            // - Shape: the kernel strides by the grid and is right for any number of blocks of at
+            //   least 32 threads; 1024 or less (`copy::pass`).
+            // - Time: both memories are freed only after a wait for this stream
+            //   (DeviceMemory's Drop), and read by the host only through it.
+            unsafe { launch!(function<<<blocks, threads, 0, stream>>>(source, n, target, n)) }
         })
     }
 }

@@ -28,6 +28,8 @@
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
 //! | `iter().sum()` | [`Device::sum`], [`min`](Device::min), [`max`](Device::max) | waits |
+//! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
+//! | `copy_from_slice` | [`Device::copy`] | by accesses of 4, 8 or 16 bytes |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //!
 //! | layer, each knowing only those below | does |
@@ -59,6 +61,7 @@
 
 mod algorithm;
 mod buffer;
+mod copy;
 mod cpu;
 mod device;
 mod driver;
@@ -66,6 +69,7 @@ mod element;
 mod error;
 mod gpu;
 mod host;
+mod keyed;
 mod launch;
 mod memory;
 mod module;
@@ -76,10 +80,15 @@ mod reduce;
 
 pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
+pub use copy::{CopyPlan, CopyWidth};
 pub use device::{Device, DeviceInfo};
 pub use element::Element;
 pub use error::Error;
-pub use kernels_gpu::op::{Max, Min, Sum};
+pub use kernels_gpu::element::{Indexed, bf16, f16};
+pub use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, SumWide, Xor,
+};
+pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use operator::Operator;
 pub use plan::Plan;
 pub use policy::Policy;

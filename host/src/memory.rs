@@ -3,7 +3,7 @@
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 
-use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
+use cust::memory::{AsyncCopyDestination, DeviceBuffer, DeviceCopy, DevicePointer};
 
 use crate::driver::{self, check};
 use crate::element::Element;
@@ -11,10 +11,31 @@ use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::host;
 
+/// An element as cust sees it, which asks for a trait of its own that is not to be had for foreign
+/// types.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Cell<T>(T);
+
+// SAFETY: an element is plain data (Element's law), without pointers to the host.
+unsafe impl<T: Element> DeviceCopy for Cell<T> {}
+
+impl<T> Cell<T> {
+    fn of(elements: &[T]) -> &[Self] {
+        // SAFETY: a transparent wrapper; its slices are those of what it wraps.
+        unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
+    }
+
+    fn of_mut(elements: &mut [T]) -> &mut [Self] {
+        // SAFETY: as above, and borrowed as the argument is.
+        unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), elements.len()) }
+    }
+}
+
 /// An array of `T` in the memory of one device, freed when nothing on the device's stream
 /// can use it any more.
 pub(crate) struct DeviceMemory<T: Element> {
-    buffer: ManuallyDrop<DeviceBuffer<T>>,
+    buffer: ManuallyDrop<DeviceBuffer<Cell<T>>>,
     gpu: Arc<Gpu>,
 }
 
@@ -32,7 +53,7 @@ impl<T: Element> DeviceMemory<T> {
         let mut memory = Self::allocate(gpu, data.len())?;
         // SAFETY: the source outlives the copy, which is waited for below; the lengths are
         // equal, so cust's assertion holds.
-        check(|| unsafe { memory.buffer.async_copy_from(data, &gpu.stream) })?;
+        check(|| unsafe { memory.buffer.async_copy_from(Cell::of(data), &gpu.stream) })?;
         gpu.synchronize()?;
         Ok(memory)
     }
@@ -80,7 +101,7 @@ impl<T: Element> DeviceMemory<T> {
         let source = self.buffer.index(start..start + len);
         // SAFETY: the destination outlives the copy, which is waited for below, and is not
         // touched before; the lengths are equal.
-        check(|| unsafe { source.async_copy_to(&mut data, &self.gpu.stream) })?;
+        check(|| unsafe { source.async_copy_to(Cell::of_mut(&mut data), &self.gpu.stream) })?;
         self.gpu.synchronize()?;
         Ok(data)
     }
@@ -92,6 +113,19 @@ impl<T: Element> DeviceMemory<T> {
         // SAFETY: both are device memory, freed only after a wait for the stream (see
         // `Drop`); `self` is borrowed mutably, so they are not the same.
         check(|| unsafe { first.async_copy_from(&source, &self.gpu.stream) })
+    }
+
+    /// Puts a copy of `source`, which is as long, on the stream and returns. The context is
+    /// current.
+    pub(crate) fn enqueue_copy(&mut self, source: &Self) -> Result<(), Error> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let (source, mut all) = (source.buffer.index(..), self.buffer.index(..));
+        // SAFETY: both are device memory, freed only after a wait for the stream (see
+        // `Drop`); `self` is borrowed mutably, so they are not the same; cust asserts that the
+        // lengths are equal.
+        check(|| unsafe { all.async_copy_from(&source, &self.gpu.stream) })
     }
 
     /// The `len` elements from `start`.
@@ -116,7 +150,7 @@ impl<T: Element> DeviceMemory<T> {
         &self.gpu
     }
 
-    pub(crate) fn pointer(&self) -> DevicePointer<T> {
+    pub(crate) fn pointer(&self) -> DevicePointer<Cell<T>> {
         self.buffer.as_device_ptr()
     }
 }
@@ -134,7 +168,7 @@ impl<'a, T: Element> Span<'a, T> {
         self.len
     }
 
-    pub(crate) fn pointer(&self) -> DevicePointer<T> {
+    pub(crate) fn pointer(&self) -> DevicePointer<Cell<T>> {
         self.memory.pointer().wrapping_add(self.start)
     }
 

@@ -1,9 +1,16 @@
-//! The kernels' PTX, embedded by `build.rs`: which module for which device, and loading it.
+//! The kernels' PTX, embedded by `build.rs`: which modules for which device, and loading them.
+//!
+//! The driver compiles all of a module when it is loaded, and keeps what it made for the next
+//! program. So there are many small modules, and each is loaded when something of it is used.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::io::Read;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
+use cust::function::Function;
 use cust::module::Module;
 use cust::sys::CUresult;
+use flate2::read::DeflateDecoder;
 
 use crate::driver;
 use crate::error::Error;
@@ -14,13 +21,27 @@ pub(crate) struct Embedded {
     pub(crate) arch: &'static str,
     /// The compute capability it asks for.
     pub(crate) capability: (u32, u32),
-    /// PTX with a nul at its end, which `build.rs` puts there.
-    text: &'static str,
+    /// The smallest module that the driver takes if it takes the others.
+    probe: &'static CStr,
+    /// In the order of their names.
+    modules: &'static [Compressed],
 }
 
-impl Embedded {
-    pub(crate) fn ptx(&self) -> &'static CStr {
-        CStr::from_bytes_until_nul(self.text.as_bytes()).unwrap_or_default()
+/// A module's PTX.
+struct Compressed {
+    /// As the entries' tables call it.
+    name: &'static str,
+    /// How long the text is, in bytes.
+    len: usize,
+    bytes: &'static [u8],
+}
+
+impl Compressed {
+    fn ptx(&self) -> CString {
+        let mut text = Vec::with_capacity(self.len + 1);
+        let read = DeflateDecoder::new(self.bytes).read_to_end(&mut text);
+        assert_eq!(read.ok(), Some(self.len), "build.rs wrote {}", self.name);
+        CString::new(text).expect("PTX is text")
     }
 }
 
@@ -57,6 +78,54 @@ const REJECTIONS: [i32; 6] = [
     CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED as i32,
 ];
 
+/// An architecture's modules on one device: those that have been asked for are loaded.
+pub(crate) struct Modules {
+    embedded: &'static Embedded,
+    /// One for each of `embedded`'s.
+    slots: Vec<Slot>,
+}
+
+#[derive(Default)]
+struct Slot {
+    loaded: OnceLock<Module>,
+    /// Held by the thread that loads.
+    loading: Mutex<()>,
+}
+
+impl Modules {
+    /// Finds out whether the driver compiles what is `embedded`, and loads nothing of it. A context
+    /// is current, here and in the other functions.
+    pub(crate) fn probe(embedded: &'static Embedded) -> Result<Self, Error> {
+        load(embedded.arch, embedded.probe)?;
+        Ok(Self {
+            embedded,
+            slots: embedded.modules.iter().map(|_| Slot::default()).collect(),
+        })
+    }
+
+    /// An entry point of a module, which is loaded if it has not been.
+    pub(crate) fn function(&self, module: &str, name: &str) -> Result<Function<'_>, Error> {
+        let module = self.module(module)?;
+        driver::check(|| module.get_function(name))
+    }
+
+    fn module(&self, name: &str) -> Result<&Module, Error> {
+        let modules = self.embedded.modules;
+        let index = modules.binary_search_by_key(&name, |module| module.name);
+        let index = index.expect("the tables name the modules there are");
+        let Slot { loaded, loading } = &self.slots[index];
+        if let Some(module) = loaded.get() {
+            return Ok(module);
+        }
+        let _alone = loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = loaded.get() {
+            return Ok(module);
+        }
+        let module = load(self.embedded.arch, &modules[index].ptx())?;
+        Ok(loaded.get_or_init(|| module))
+    }
+}
+
 /// Gives PTX to the driver's compiler. A context is current.
 pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
     driver::check(|| Module::from_ptx_cstr(ptx, &[])).map_err(|error| match error {
@@ -76,6 +145,8 @@ pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernels_gpu::entry::FAMILIES;
+    use std::collections::BTreeSet;
 
     #[test]
     fn the_newest_module_that_the_device_runs_is_chosen() {
@@ -101,10 +172,30 @@ mod tests {
 
     #[test]
     fn modules_are_for_the_architecture_they_name() {
-        for module in MODULES {
-            assert_eq!(module.ptx().count_bytes() + 1, module.text.len());
-            let target = format!(".target {}", module.arch);
-            assert!(module.text.contains(&target), "{target}");
+        for embedded in MODULES {
+            let target = format!(".target {}\n", embedded.arch);
+            let probe = embedded.probe.to_str().unwrap();
+            assert!(probe.contains(&target), "{probe}");
+            let (header, _) = probe.split_once(".visible").unwrap();
+            let version = header.lines().next().unwrap();
+            assert!(version.starts_with(".version "), "{probe}");
+            for module in embedded.modules {
+                let text = module.ptx().into_string().unwrap();
+                assert!(text.contains(&target), "{} {target}", module.name);
+                assert!(text.contains(version), "{} {version}", module.name);
+            }
+        }
+    }
+
+    /// `Modules::function` finds each by its name, and the tables name no other.
+    #[test]
+    fn modules_are_those_of_the_tables() {
+        let symbols = FAMILIES.iter().flat_map(|family| family.symbols);
+        let named: BTreeSet<_> = symbols.map(|symbol| symbol.module).collect();
+        for embedded in MODULES {
+            let names: Vec<_> = embedded.modules.iter().map(|module| module.name).collect();
+            assert!(names.is_sorted(), "{names:?}");
+            assert_eq!(BTreeSet::from_iter(names), named, "{}", embedded.arch);
         }
     }
 }

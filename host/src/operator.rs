@@ -1,10 +1,13 @@
 //! What to reduce by.
 
-use kernels_gpu::op::{Max, Min, Op, Sum};
+use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+};
 
 use crate::element::Element;
 
-/// An operator of elements `T`: [`Sum`], [`Min`] or [`Max`].
+/// An operator of elements `T`: [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`ArgMin`] and
+/// [`ArgMax`] of all numbers, [`And`], [`Or`] and [`Xor`] of integers, [`NanMin`] and [`NanMax`] of floats.
 ///
 /// By which kernels is [`ENTRIES`](kernels_gpu::entry::ENTRIES); other combinations are
 /// [`Error::NotAvailable`](crate::Error::NotAvailable).
@@ -14,26 +17,38 @@ use crate::element::Element;
 ///
 /// ```compile_fail,E0277
 /// #[derive(Clone, Copy)]
-/// struct Product;
+/// struct Square;
 ///
-/// impl kernels_gpu::op::Op<i32> for Product {
+/// impl kernels_gpu::op::Op<i32> for Square {
 ///     const NAME: &'static str = "sum";
+///     type Acc = i32;
 ///     const IDENTITY: i32 = 1;
+///     type Output = i32;
+///
+///     fn lift(value: i32, _: usize) -> i32 {
+///         value
+///     }
 ///
 ///     fn combine(a: i32, b: i32) -> i32 {
 ///         a.wrapping_mul(b)
 ///     }
+///
+///     fn finish(acc: i32) -> i32 {
+///         acc
+///     }
 /// }
-/// impl warpfold::Operator<i32> for Product {} // it is not `Sealed`
+/// impl warpfold::Operator<i32> for Square {} // it is not `Sealed`
 /// ```
-pub trait Operator<T: Element>: sealed::Sealed + Op<T> {}
+pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc: Element> {}
 
-impl<T: Element, O: sealed::Sealed + Op<T>> Operator<T> for O {}
+impl<T: Element, O: sealed::Sealed + Op<T, Acc: Element>> Operator<T> for O {}
 
 mod sealed {
     pub trait Sealed {}
 }
 
-impl sealed::Sealed for Sum {}
-impl sealed::Sealed for Min {}
-impl sealed::Sealed for Max {}
+macro_rules! operators {
+    ($($op:ident)*) => { $(impl sealed::Sealed for $op {})* };
+}
+
+operators!(Sum SumWide Product Min Max NanMin NanMax And Or Xor ArgMin ArgMax);

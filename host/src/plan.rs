@@ -10,7 +10,7 @@ use crate::cpu;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::launch::Kernel;
+use crate::launch::Kernels;
 use crate::memory::{DeviceMemory, Span};
 
 /// A reduction of one input, ready to run any number of times.
@@ -20,40 +20,44 @@ use crate::memory::{DeviceMemory, Span};
 /// [`Device::read_ceiling`](crate::Device::read_ceiling).
 ///
 /// Dropping it waits for what it has enqueued.
-pub struct Plan<'a, T: Element> {
+///
+/// `A` is what the operator combines elements in, and `R` what it makes of the last: both are the
+/// element type itself where nothing else is said.
+pub struct Plan<'a, T: Element, A: Element = T, R = T> {
     kernel: &'static str,
-    identity: T,
-    combine: fn(T, T) -> T,
+    identity: A,
+    combine: fn(A, A) -> A,
+    finish: fn(A) -> R,
     passes: Vec<Pass>,
-    work: Work<'a, T>,
+    work: Work<'a, T, A>,
     enqueued: bool,
 }
 
 /// What an enqueue does.
-enum Work<'a, T: Element> {
+enum Work<'a, T: Element, A: Element> {
     /// An empty input: the identity, without a launch.
     Nothing,
     Cpu {
         input: &'a [T],
-        reduce: fn(&[T]) -> T,
-        value: T,
+        reduce: fn(&[T]) -> A,
+        value: A,
     },
-    Gpu(Launches<'a, T>),
+    Gpu(Box<Launches<'a, T, A>>),
 }
 
-struct Launches<'a, T: Element> {
+struct Launches<'a, T: Element, A: Element> {
     gpu: Arc<Gpu>,
-    kernel: Kernel<T>,
+    kernels: Kernels<T, A>,
     input: Span<'a, T>,
     /// Written to by the passes in turn: pass 0 writes the first, pass 1 reads it and writes the
     /// second, and so on. The second is empty when there is one pass.
-    scratch: [DeviceMemory<T>; 2],
+    scratch: [DeviceMemory<A>; 2],
     /// What the result cell is set to first, for kernels that combine into it.
-    identity: Option<DeviceMemory<T>>,
+    identity: Option<DeviceMemory<A>>,
 }
 
-impl<'a, T: Element> Plan<'a, T> {
-    pub(crate) fn cpu<O: Op<T>>(kernel: &'static str, input: &'a [T]) -> Self {
+impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
+    pub(crate) fn cpu<O: Op<T, Acc = A, Output = R>>(kernel: &'static str, input: &'a [T]) -> Self {
         let work = match input {
             [] => Work::Nothing,
             input => Work::Cpu {
@@ -65,13 +69,13 @@ impl<'a, T: Element> Plan<'a, T> {
         Self::new::<O>(kernel, Vec::new(), work)
     }
 
-    /// `passes` are of the kernel's shape and over `input`, which is on the kernel's device.
-    pub(crate) fn gpu<O: Op<T>>(
-        kernel: Kernel<T>,
+    /// `passes` are of the kernels' shape and over `input`, which is on the kernels' device.
+    pub(crate) fn gpu<O: Op<T, Acc = A, Output = R>>(
+        kernels: Kernels<T, A>,
         input: Span<'a, T>,
         passes: Vec<Pass>,
     ) -> Result<Self, Error> {
-        let shape = *kernel.shape();
+        let shape = *kernels.shape();
         if passes.is_empty() {
             return Ok(Self::new::<O>(shape.kernel, passes, Work::Nothing));
         }
@@ -89,18 +93,27 @@ impl<'a, T: Element> Plan<'a, T> {
         let launches = Launches {
             scratch: [scratch(0)?, scratch(1)?],
             gpu,
-            kernel,
+            kernels,
             input,
             identity,
         };
-        Ok(Self::new::<O>(shape.kernel, passes, Work::Gpu(launches)))
+        Ok(Self::new::<O>(
+            shape.kernel,
+            passes,
+            Work::Gpu(Box::new(launches)),
+        ))
     }
 
-    fn new<O: Op<T>>(kernel: &'static str, passes: Vec<Pass>, work: Work<'a, T>) -> Self {
+    fn new<O: Op<T, Acc = A, Output = R>>(
+        kernel: &'static str,
+        passes: Vec<Pass>,
+        work: Work<'a, T, A>,
+    ) -> Self {
         Self {
             kernel,
             identity: O::IDENTITY,
             combine: O::combine,
+            finish: O::finish,
             passes,
             work,
             enqueued: false,
@@ -140,19 +153,20 @@ impl<'a, T: Element> Plan<'a, T> {
     ///
     /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a
     /// kernel's own fault; [`Error::Deferred`].
-    pub fn result(&self) -> Result<T, Error> {
+    pub fn result(&self) -> Result<R, Error> {
         if !self.enqueued {
             let kernel = self.kernel;
             return Err(Error::NotEnqueued { kernel });
         }
-        match &self.work {
-            Work::Nothing => Ok(self.identity),
-            Work::Cpu { value, .. } => Ok(*value),
+        let combined = match &self.work {
+            Work::Nothing => self.identity,
+            Work::Cpu { value, .. } => *value,
             Work::Gpu(launches) => {
                 let values = launches.download(&self.passes)?;
-                Ok(values.into_iter().fold(self.identity, self.combine))
+                values.into_iter().fold(self.identity, self.combine)
             }
-        }
+        };
+        Ok((self.finish)(combined))
     }
 
     /// The device address of the cell that the last pass writes; 0 where nothing is launched.
@@ -170,7 +184,7 @@ impl<'a, T: Element> Plan<'a, T> {
     /// What the first pass alone leaves, for a test: a partial of each block, or the one cell.
     /// Nothing where nothing is launched.
     #[doc(hidden)]
-    pub fn first_outputs(&mut self) -> Result<Vec<T>, Error> {
+    pub fn first_outputs(&mut self) -> Result<Vec<A>, Error> {
         self.enqueued = false;
         match &mut self.work {
             Work::Gpu(launches) => {
@@ -193,7 +207,7 @@ impl<'a, T: Element> Plan<'a, T> {
     }
 }
 
-impl<T: Element> Launches<'_, T> {
+impl<T: Element, A: Element> Launches<'_, T, A> {
     fn enqueue(&mut self, passes: &[Pass]) -> Result<(), Error> {
         self.gpu.enter()?;
         let [first, second] = &mut self.scratch;
@@ -202,22 +216,23 @@ impl<T: Element> Launches<'_, T> {
                 0 => (&*second, &mut *first),
                 _ => (&*first, &mut *second),
             };
-            let values = match i {
-                0 => self.input,
-                _ => partials.span(0, pass.n as usize),
-            };
             if let Some(identity) = &self.identity {
                 output.enqueue_first(identity)?;
             }
-            self.kernel.launch(pass, values, output)?;
+            if i == 0 {
+                self.kernels.first.launch(pass, self.input, output)?;
+            } else {
+                let values = partials.span(0, pass.n as usize);
+                self.kernels.second.launch(pass, values, output)?;
+            }
         }
         Ok(())
     }
 
     /// What the last pass wrote: one value, or the partials of a plan with a fixed grid.
-    fn download(&self, passes: &[Pass]) -> Result<Vec<T>, Error> {
+    fn download(&self, passes: &[Pass]) -> Result<Vec<A>, Error> {
         let outputs = self
-            .kernel
+            .kernels
             .shape()
             .needs
             .outputs(passes[passes.len() - 1].blocks);
@@ -225,12 +240,12 @@ impl<T: Element> Launches<'_, T> {
     }
 
     /// The memory that the last pass writes.
-    fn last(&self, passes: &[Pass]) -> &DeviceMemory<T> {
+    fn last(&self, passes: &[Pass]) -> &DeviceMemory<A> {
         &self.scratch[(passes.len() - 1) % 2]
     }
 }
 
-impl<T: Element> std::fmt::Debug for Plan<'_, T> {
+impl<T: Element, A: Element, R> std::fmt::Debug for Plan<'_, T, A, R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Plan({} of {}: {:?})", self.kernel, T::NAME, self.passes)
     }

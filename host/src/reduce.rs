@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 
 use kernels_gpu::ceiling::LOAD_BYTES;
-use kernels_gpu::op::{Max, Min, Sum};
+use kernels_gpu::op::{Max, Min, Op, Sum};
 
 use crate::algorithm::{Algorithm, Pass, Shape};
 use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::launch::{self, Kernel};
+use crate::launch::{self, Kernels};
 use crate::operator::Operator;
 use crate::plan::Plan;
 use crate::policy::Policy;
@@ -25,21 +25,26 @@ const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
 pub struct Reduction<'a, T: Element, O: Operator<T>> {
     device: Device,
     input: View<'a, T>,
-    policy: Policy,
+    /// The policy's where nobody has said.
+    algorithm: Option<Algorithm>,
+    /// The algorithm's own where nobody has said.
+    threads: Option<u32>,
     op: PhantomData<O>,
 }
 
 impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
-    /// Chooses the rung; the default is [`Policy::DEFAULT`]'s.
+    /// Chooses the algorithm; the default is [`Policy::DEFAULT`]'s, or [`Policy::KEPLER`]'s for types
+    /// and operators that the ladder does not have.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.policy.algorithm = algorithm;
+        self.algorithm = Some(algorithm);
         self
     }
 
     /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
-    /// device (1024 on all so far); the default is [`Policy::DEFAULT`]'s.
+    /// device (1024 on all so far); the default is [`Policy::KEPLER`]'s for shuffles and atomics,
+    /// and [`Policy::DEFAULT`]'s for the ladder.
     pub fn threads(mut self, threads: u32) -> Self {
-        self.policy.threads = threads;
+        self.threads = Some(threads);
         self
     }
 
@@ -48,7 +53,7 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     /// # Errors
     ///
     /// Those of [`plan`](Self::plan), [`Plan::enqueue`] and [`Plan::result`].
-    pub fn run(self) -> Result<T, Error> {
+    pub fn run(self) -> Result<O::Output, Error> {
         let mut plan = self.plan()?;
         plan.enqueue()?;
         plan.result()
@@ -58,13 +63,14 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::Chunks`], [`Error::NotAvailable`], [`Error::BlockSize`],
+    /// [`Error::Chunks`], [`Error::Vector`], [`Error::NotAvailable`], [`Error::BlockSize`],
     /// [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
     /// [`Error::Cuda`], [`Error::Deferred`].
-    pub fn plan(self) -> Result<Plan<'a, T>, Error> {
-        let Policy { algorithm, threads } = self.policy;
+    pub fn plan(self) -> Result<Plan<'a, T, O::Acc, O::Output>, Error> {
         self.device.check_owner(&self.input)?;
+        let algorithm = self.algorithm.unwrap_or_else(Policy::algorithm_of::<T, O>);
         let shape = algorithm.shape()?;
+        let threads = self.threads.unwrap_or(Policy::threads_of(algorithm));
         let n = self.input.len() as u64;
         let passes = |max_threads, max_blocks| {
             shape.check_threads(threads, max_threads)?;
@@ -72,12 +78,12 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
         };
         match self.input.place() {
             Place::Device(values) => {
-                let kernel = Kernel::find::<O>(values.gpu(), shape)?;
-                let passes = passes(kernel.max_threads(), values.gpu().info.max_blocks)?;
-                Plan::gpu::<O>(kernel, values, passes)
+                let kernels = Kernels::find::<O>(values.gpu(), shape)?;
+                let passes = passes(kernels.first.max_threads(), values.gpu().info.max_blocks)?;
+                Plan::gpu::<O>(kernels, values, passes)
             }
             Place::Host(values) => {
-                launch::entry::<T, O>(shape.kernel)?;
+                launch::entry::<T>(shape.kernel, O::NAME)?;
                 passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?;
                 Ok(Plan::cpu::<O>(shape.kernel, values))
             }
@@ -107,7 +113,8 @@ impl Device {
         Reduction {
             device: self.clone(),
             input: input.into(),
-            policy: Policy::DEFAULT,
+            algorithm: None,
+            threads: None,
             op: PhantomData,
         }
     }
@@ -121,7 +128,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
     where
-        Sum: Operator<T>,
+        Sum: Operator<T, Output = T>,
     {
         self.reduce(input, Sum).run()
     }
@@ -134,7 +141,7 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Min: Operator<T>,
+        Min: Operator<T, Output = T>,
     {
         self.extremum(input.into(), Min)
     }
@@ -147,12 +154,12 @@ impl Device {
     /// As [`Reduction::run`].
     pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Max: Operator<T>,
+        Max: Operator<T, Output = T>,
     {
         self.extremum(input.into(), Max)
     }
 
-    fn extremum<'a, T: Element, O: Operator<T>>(
+    fn extremum<'a, T: Element, O: Operator<T, Output = T>>(
         &self,
         input: View<'a, T>,
         op: O,
@@ -176,7 +183,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Plan<'a, T>, Error>
     where
-        Sum: Operator<T>,
+        Sum: Operator<T, Acc = T, Output = T>,
     {
         // The fastest of 64, 128, ..., 1024 bytes per thread, by 1.2 and 2.0 % over a grid that
         // just fills the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
@@ -196,8 +203,8 @@ impl Device {
                         multiple: ALIGNMENT,
                     });
                 }
-                let kernel = Kernel::find::<Sum>(values.gpu(), shape)?;
-                shape.check_threads(THREADS, kernel.max_threads())?;
+                let kernels = Kernels::find::<Sum>(values.gpu(), shape)?;
+                shape.check_threads(THREADS, kernels.first.max_threads())?;
                 let tile = (THREADS * shape.items_per_thread) as usize;
                 // 64 KiB per block; with fewer blocks each would read more, and rightly.
                 let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
@@ -207,10 +214,10 @@ impl Device {
                     n: values.len() as u64,
                 };
                 let passes = if input.is_empty() { vec![] } else { vec![pass] };
-                Plan::gpu::<Sum>(kernel, values, passes)
+                Plan::gpu::<Sum>(kernels, values, passes)
             }
             Place::Host(values) => {
-                launch::entry::<T, Sum>(shape.kernel)?;
+                launch::entry::<T>(shape.kernel, <Sum as Op<T>>::NAME)?;
                 Ok(Plan::cpu::<Sum>(shape.kernel, values))
             }
         }

@@ -6,7 +6,9 @@ mod oracle;
 use oracle::{Oracle, Subject, close, same};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Algorithm, Device, Element, Error, Max, Min, Operator, Policy, Sum};
+use warpfold::{
+    Algorithm, Device, Element, Error, KeyedAlgorithm, Max, Min, Operator, Policy, Sum,
+};
 
 /// Around nothing and around the CPU's chunk of 2^16 elements.
 const SIZES: [usize; 11] = [
@@ -153,7 +155,11 @@ fn a_plan_runs_again_and_again() {
 
 #[test]
 fn bad_input_is_refused_as_on_a_gpu() {
-    fn run<T: Element, O: Operator<T>>(one: T, op: O, policy: Policy) -> Result<T, Error> {
+    fn run<T: Element, O: Operator<T, Output = T>>(
+        one: T,
+        op: O,
+        policy: Policy,
+    ) -> Result<T, Error> {
         let device = Device::cpu();
         let x = device.upload(&[one])?;
         let reduction = device.reduce(&x, op).algorithm(policy.algorithm);
@@ -243,4 +249,63 @@ fn without_a_driver_the_reason_is_named() {
             }
         }
     }
+}
+
+#[test]
+fn values_go_into_the_cells_of_their_keys() {
+    let device = Device::cpu();
+    let keys = device.upload(&[3i32, 0, -1, 3, 4]).unwrap();
+    let values = device.upload(&[1.0f64, 2.0, 4.0, 8.0, 16.0]).unwrap();
+    let mut cells = device.cells(4, Sum).unwrap();
+    for algorithm in [KeyedAlgorithm::Match, KeyedAlgorithm::Runs] {
+        cells = cells.algorithm(algorithm);
+        cells.combine(&keys, &values).unwrap();
+    }
+    assert_eq!(cells.download().unwrap(), [4.0, 0.0, 0.0, 18.0]);
+    assert_eq!(cells.rejected().unwrap(), 4, "-1 and 4, twice");
+    cells.clear().unwrap();
+    assert_eq!(cells.download().unwrap(), [0.0; 4]);
+
+    let keys = device.upload(&[1u32, 0, 1]).unwrap();
+    let values = device
+        .upload(&[1.0f32, 2.0, 3.0, 10.0, 20.0, 30.0, 0.5, 0.25, 0.125])
+        .unwrap();
+    let mut cells = device.cell_arrays(3, 2, Sum).unwrap();
+    cells.combine(&keys, &values).unwrap();
+    assert_eq!(
+        cells.download().unwrap(),
+        [2.0, 4.0, 20.0, 40.0, 0.25, 0.625]
+    );
+    let extrema = device
+        .reduce_by_key(&keys, values.view(..3).unwrap(), 3, Max)
+        .unwrap();
+    assert_eq!(extrema.cells, [2.0, 3.0, f32::NEG_INFINITY]);
+}
+
+#[test]
+fn keys_and_values_that_do_not_fit_are_refused() {
+    let device = Device::cpu();
+    let keys = device.upload(&[1u32, 0]).unwrap();
+    let values = device.upload(&[1i32, 2, 3]).unwrap();
+    let error = device
+        .cells(2, Sum)
+        .unwrap()
+        .combine(&keys, &values)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "2 keys and 3 values; 1 array(s) of values take as many for each key"
+    );
+    let mut cells = device.cells(2, Sum).unwrap().algorithm(KeyedAlgorithm::Cas);
+    let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no keyed_cas for the sum of i32 by keys of u32, 1 array(s) at once"
+    );
+    let mut cells = device.cells(2, Sum).unwrap().threads(48);
+    let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();
+    assert!(
+        matches!(error, Error::BlockSize { threads: 48, .. }),
+        "{error}"
+    );
 }

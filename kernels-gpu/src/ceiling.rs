@@ -34,7 +34,7 @@ const IN_FLIGHT: usize = 4;
     clippy::needless_range_loop,
     reason = "iterators over the arrays make LLVM keep them in local memory"
 )]
-pub unsafe fn read_ceiling<T: Element, O: Op<T>, const N: usize>(
+pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,

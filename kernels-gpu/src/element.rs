@@ -1,6 +1,14 @@
 //! What can be reduced: the element types.
 
+mod indexed;
+
+pub use half::{bf16, f16};
+pub use indexed::{
+    Indexed, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
+};
+
 use core::fmt::Debug;
+use cuda_std::float16::Float16;
 use cuda_std::warp::WarpShuffleValue;
 
 /// A value that lives in arrays on the GPU and travels between lanes by shuffle.
@@ -11,12 +19,63 @@ pub trait Element: Copy + Debug + PartialEq + Send + Sync + WarpShuffleValue + '
     const NAME: &'static str;
 }
 
-macro_rules! elements {
-    ($($element:ident),*) => {
-        $(impl Element for $element {
-            const NAME: &'static str = stringify!($element);
-        })*
-    };
+/// A number, and the type that numbers of its kind are combined in.
+///
+/// Narrow integers are combined in 32 bits and 16-bit floats in `f32`, since the hardware computes
+/// in those; all others in their own type.
+pub trait Number: Element {
+    /// What such numbers are combined in.
+    type Acc: Number<Acc = Self::Acc>;
+
+    /// The same value; exact.
+    fn widen(self) -> Self::Acc;
+
+    /// The value back: an integer modulo the type's range, a float rounded to nearest.
+    fn wrap(acc: Self::Acc) -> Self;
+
+    /// The nearest value of the type.
+    fn saturate(acc: Self::Acc) -> Self;
 }
 
-elements!(i32, u32, i64, u64, f32, f64);
+macro_rules! numbers {
+    ($($number:ident in $acc:ident |$from:ident| $widen:expr, $wrap:expr, $saturate:expr;)*) => { $(
+        impl Element for $number {
+            const NAME: &'static str = stringify!($number);
+        }
+
+        impl Number for $number {
+            type Acc = $acc;
+
+            #[inline(always)]
+            fn widen(self) -> $acc {
+                let $from = self;
+                $widen
+            }
+
+            #[inline(always)]
+            fn wrap($from: $acc) -> Self {
+                $wrap
+            }
+
+            #[inline(always)]
+            fn saturate($from: $acc) -> Self {
+                $saturate
+            }
+        }
+    )* };
+}
+
+numbers! {
+    i8 in i32 |x| x.into(), x as i8, x.clamp(i8::MIN.into(), i8::MAX.into()) as i8;
+    i16 in i32 |x| x.into(), x as i16, x.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+    u8 in u32 |x| x.into(), x as u8, x.min(u8::MAX.into()) as u8;
+    u16 in u32 |x| x.into(), x as u16, x.min(u16::MAX.into()) as u16;
+    f16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x);
+    bf16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x);
+    i32 in i32 |x| x, x, x;
+    u32 in u32 |x| x, x, x;
+    i64 in i64 |x| x, x, x;
+    u64 in u64 |x| x, x, x;
+    f32 in f32 |x| x, x, x;
+    f64 in f64 |x| x, x, x;
+}

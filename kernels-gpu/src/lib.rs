@@ -7,7 +7,11 @@
 //! | [`element`], [`op`] | a value | what can be reduced, and by which operator |
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), the only way kernels touch it |
 //! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
+//! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
 //! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
+//! | [`keyed`] | a grid | reduction by key: an element goes into the cell that its key names |
+//! | [`kepler`] | a grid | by shuffles and atomics, any operator, vectors of one, two and four |
+//! | [`copy`] | a grid | copies, by accesses of 4, 8, 16 and 32 bytes |
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
 //! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
 //!
@@ -20,10 +24,14 @@
 
 #![no_std]
 
+pub mod block;
 pub mod ceiling;
+pub mod copy;
 pub mod element;
 pub mod entry;
 pub mod harris;
+pub mod kepler;
+pub mod keyed;
 pub mod mem;
 pub mod needs;
 pub mod op;

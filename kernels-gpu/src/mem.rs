@@ -21,6 +21,11 @@
 //! line of the kernel that made it.
 
 mod trace;
+mod vector;
+mod words;
+
+pub use vector::Vectors;
+pub use words::{B128, B256, Word, Words};
 
 use crate::element::Element;
 use crate::op::AtomicOp;
@@ -86,64 +91,11 @@ impl<T: Element> Global<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the device.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<O: AtomicOp<T>>(self, index: usize, value: T) {
+    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: usize, value: T) {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
         unsafe { O::combine_atomic_device(self.start.add(index), value) }
-    }
-
-    /// The array as vectors of `N` elements, loaded by one instruction each; up to `N - 1`
-    /// elements at the end belong to no vector.
-    ///
-    /// # Safety
-    ///
-    /// The start is aligned to [`Vector<T, N>`].
-    #[inline(always)]
-    pub unsafe fn vectors<const N: usize>(self) -> Vectors<T, N> {
-        const {
-            assert!(
-                size_of::<Vector<T, N>>() == N * size_of::<T>(),
-                "no padding"
-            )
-        };
-        Vectors {
-            start: self.start.cast(),
-            len: self.len / N,
-        }
-    }
-}
-
-/// `N` neighbours that one instruction loads: `ld.global.v4.b32` for four 32-bit elements.
-///
-/// Sixteen bytes are the widest load before sm_100, and the alignment this type asks for.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(16))]
-pub struct Vector<T, const N: usize>(pub [T; N]);
-
-/// An array in global memory as vectors; see [`Global::vectors`].
-#[derive(Clone, Copy, Debug)]
-pub struct Vectors<T, const N: usize> {
-    start: *const Vector<T, N>,
-    len: usize,
-}
-
-impl<T: Element, const N: usize> Vectors<T, N> {
-    /// How many vectors there are.
-    #[inline(always)]
-    #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
-    pub fn len(self) -> usize {
-        self.len
-    }
-
-    /// Loads vector `index`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn get(self, index: usize) -> [T; N] {
-        trace::global(self.start, self.len, index, Access::Load);
-        // SAFETY: the maker of the `Global` promised that `index` is in bounds, and the caller
-        // of `vectors` that the start is aligned.
-        unsafe { (*self.start.add(index)).0 }
     }
 }
 
@@ -199,7 +151,7 @@ impl<T: Element> Shared<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<O: AtomicOp<T>>(self, index: u32, value: T) {
+    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: u32, value: T) {
         trace::shared(self.start, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.

@@ -14,9 +14,20 @@ pub struct Needs {
     pub scratch: Scratch,
     /// Where the result is.
     pub result: ResultIn,
-    /// How many bytes a load brings, where that is not one element. The input starts at a multiple
-    /// of as many.
-    pub load_bytes: Option<usize>,
+    /// What a load brings.
+    pub load: Load,
+}
+
+/// What a load brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// One element.
+    Element,
+    /// So many bytes. The input starts at a multiple of as many.
+    Bytes(usize),
+    /// So many elements, wherever the input starts: what lies around the [whole
+    /// vectors](crate::mem::Global::vectors_at) is brought one by one.
+    Elements(usize),
 }
 
 /// The dynamic shared memory of a block, in elements.
@@ -47,7 +58,7 @@ impl Needs {
             per_thread: Some(1),
             scratch,
             result: ResultIn::OneCell,
-            load_bytes: None,
+            load: Load::Element,
         }
     }
 
@@ -56,16 +67,24 @@ impl Needs {
             per_thread: Some(per_thread),
             scratch: Scratch::PerThread,
             result: ResultIn::Partials,
-            load_bytes: None,
+            load: Load::Element,
         }
     }
 
-    pub(crate) const fn any_grid(scratch: Scratch, load_bytes: Option<usize>) -> Self {
+    pub(crate) const fn any_grid(scratch: Scratch, load: Load) -> Self {
         Self {
             per_thread: None,
             scratch,
             result: ResultIn::Partials,
-            load_bytes,
+            load,
+        }
+    }
+
+    /// The same, into one cell.
+    pub(crate) const fn into_cell(self) -> Self {
+        Self {
+            result: ResultIn::OneCell,
+            ..self
         }
     }
 
@@ -107,7 +126,7 @@ mod tests {
         for (n, blocks) in [(0, 0), (1, 1), (512, 1), (513, 2), (u64::MAX, 1 << 55)] {
             assert_eq!(pairs.fewest_blocks(n, 256), blocks, "{n}");
         }
-        let any = Needs::any_grid(Scratch::PerWarp, Some(16));
+        let any = Needs::any_grid(Scratch::PerWarp, Load::Bytes(16));
         assert_eq!(
             (any.fewest_blocks(0, 32), any.fewest_blocks(1 << 40, 32)),
             (0, 1)
@@ -119,9 +138,11 @@ mod tests {
         let bytes = |needs: Needs| needs.shared_bytes(256, 8);
         assert_eq!(bytes(Needs::one_cell(Scratch::None)), 0);
         assert_eq!(bytes(Needs::one_cell(Scratch::One)), 8);
-        assert_eq!(bytes(Needs::any_grid(Scratch::PerWarp, None)), 64);
+        assert_eq!(bytes(Needs::any_grid(Scratch::PerWarp, Load::Element)), 64);
         assert_eq!(bytes(Needs::tree(1)), 2048);
         assert_eq!(Needs::tree(1).outputs(7), 7);
         assert_eq!(Needs::one_cell(Scratch::One).outputs(7), 1);
+        let any = Needs::any_grid(Scratch::None, Load::Elements(4));
+        assert_eq!((any.outputs(7), any.into_cell().outputs(7)), (7, 1));
     }
 }

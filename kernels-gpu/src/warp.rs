@@ -5,7 +5,7 @@
 
 use crate::element::Element;
 use crate::op::{Op, ReduxOp};
-use cuda_std::warp::{WarpReduceValue, warp_reduce, warp_shuffle_down};
+use cuda_std::warp::{warp_reduce, warp_shuffle_down, warp_shuffle_xor};
 
 /// The member mask of a whole warp.
 pub const FULL_MASK: u32 = u32::MAX;
@@ -32,13 +32,40 @@ pub const WARP_SIZE: u32 = 32;
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
-pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
+pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: O::Acc) -> O::Acc {
     let mut offset = WARP_SIZE / 2;
     while offset > 0 {
         // SAFETY: the caller brings all lanes that the full mask names.
         let (above, _) = unsafe { warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE) };
         value = O::combine(value, above);
         offset /= 2;
+    }
+    value
+}
+
+/// The warp's values as one. **Every lane holds the result**, the same bits in each, because the
+/// operator is commutative.
+///
+/// Five steps of `shfl.sync.bfly`, a butterfly: in each, two lanes whose numbers differ in one bit
+/// exchange their values, and both combine them. As many shuffles as [`reduce_down`]:
+///
+/// ```text
+/// lane     0    1    2    3        (four lanes drawn; a warp has 32)
+/// mask 2   0+2  1+3  2+0  3+1
+/// mask 1   all  all  all  all
+/// ```
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here.
+#[inline(always)]
+pub unsafe fn all_reduce<T: Element, O: Op<T>>(mut value: O::Acc) -> O::Acc {
+    let mut mask = WARP_SIZE / 2;
+    while mask > 0 {
+        // SAFETY: the caller brings all lanes that the full mask names.
+        let (other, _) = unsafe { warp_shuffle_xor(FULL_MASK, value, mask, WARP_SIZE) };
+        value = O::combine(value, other);
+        mask /= 2;
     }
     value
 }
@@ -52,7 +79,7 @@ pub unsafe fn reduce_down<T: Element, O: Op<T>>(mut value: T) -> T {
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
-pub unsafe fn reduce_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(value: T) -> T {
+pub unsafe fn reduce_redux<T: Element, O: ReduxOp<T>>(value: O::Acc) -> O::Acc {
     // SAFETY: the caller brings all lanes that the full mask names.
     unsafe { warp_reduce(FULL_MASK, value, O::REDUX) }
 }

@@ -6,18 +6,28 @@ use std::fmt;
 use std::time::Duration;
 
 use cuda_sim::{Buffer, Failure, Report, Simulator};
+use kernels_gpu::element::{
+    Element, bf16, f16, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32,
+    indexed_u64,
+};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::needs::ResultIn;
-use kernels_gpu::op::{Max, Min, Sum};
+use kernels_gpu::op::{
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+};
 use thiserror::Error;
 
 use crate::clock::cpu_time;
 use crate::data::Data;
-use crate::oracle::{Oracle, Subject, close, same};
+use crate::for_all_pairs;
+use crate::oracle::{Drawn, Oracle, Value, close, same};
 use shares::Shares;
 
 /// Elements on either side of the input and of the output, which no kernel may touch.
 const MARGIN: usize = 3;
+
+/// What an operator combines elements `T` in.
+type Acc<T, O> = <O as Op<T>>::Acc;
 
 /// A launch of an entry of the table on random data.
 ///
@@ -43,13 +53,13 @@ pub struct Case {
 
 /// A launch that was right.
 #[derive(Clone, Debug)]
-pub struct Launched<T> {
+pub struct Launched<T, A> {
     /// What the simulator says of it.
     pub report: Report,
     /// The memory of the input, from [`start`](Case::start) elements before it on.
     pub memory: Vec<T>,
     /// A partial of each block, or the one cell.
-    pub outputs: Vec<T>,
+    pub outputs: Vec<A>,
     /// How long the simulator had a core, without making the data and checking the answer.
     pub took: Duration,
 }
@@ -111,24 +121,16 @@ impl Case {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
+        let (op, element) = (self.entry.op, self.entry.element);
         macro_rules! typed {
             ($op:ident $element:ident) => {
-                Ok(self.launch::<$element, $op>(simulator)?.report)
+                if (op, element) == (<$op as Op<$element>>::NAME, $element::NAME) {
+                    return Ok(self.launch::<$element, $op>(simulator)?.report);
+                }
             };
         }
-        match (self.entry.op, self.entry.element) {
-            ("sum", "i32") => typed!(Sum i32),
-            ("sum", "u32") => typed!(Sum u32),
-            ("sum", "i64") => typed!(Sum i64),
-            ("sum", "u64") => typed!(Sum u64),
-            ("sum", "f32") => typed!(Sum f32),
-            ("sum", "f64") => typed!(Sum f64),
-            ("min", "i32") => typed!(Min i32),
-            ("min", "f32") => typed!(Min f32),
-            ("max", "i32") => typed!(Max i32),
-            ("max", "f32") => typed!(Max f32),
-            (op, element) => Err(Wrong::NoOracle { op, element }),
-        }
+        for_all_pairs!(typed);
+        Err(Wrong::NoOracle { op, element })
     }
 
     /// [`run`](Self::run), where the types are known, with what went in and came out.
@@ -140,15 +142,17 @@ impl Case {
     /// # Panics
     ///
     /// When the entry is of another type or operator.
-    pub fn launch<T: Subject, O: Oracle<T>>(
-        &self,
-        simulator: Simulator,
-    ) -> Result<Launched<T>, Wrong> {
-        assert_eq!((self.entry.op, self.entry.element), (O::NAME, T::NAME));
+    pub fn launch<T, O>(&self, simulator: Simulator) -> Result<Launched<T, Acc<T, O>>, Wrong>
+    where
+        T: Drawn,
+        O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
+    {
+        let typed = (<O as Op<T>>::NAME, T::NAME);
+        assert_eq!((self.entry.op, self.entry.element), typed);
         let memory = self.data.draw::<T>(self.start + self.n + MARGIN, self.seed);
         let values = &memory[self.start..][..self.n];
         let input = Buffer::from(&memory);
-        let output = Output::<T>::new::<O>(self);
+        let output = Output::new(self, <O as Op<T>>::IDENTITY);
         let start = input.as_ptr().wrapping_add(self.start);
         let case = Box::new(*self);
         let began = cpu_time();
@@ -176,11 +180,11 @@ impl Case {
         }
     }
 
-    fn enqueue<T: Subject>(
+    fn enqueue<T, A: Value>(
         &self,
         simulator: Simulator,
         input: *const T,
-        output: &Output<T>,
+        output: &Output<A>,
     ) -> Result<Report, Failure> {
         let (n, start, cells) = (self.n, output.start(), output.cells);
         let needs = self.entry.needs;
@@ -188,25 +192,35 @@ impl Case {
             .kernel(self.entry.name)
             .grid(self.blocks)
             .block(self.threads)
-            .dynamic_shared_memory(needs.shared_bytes(self.threads, size_of::<T>()))
-            // SAFETY: both arrays are there, of the entry's element type, which `run` chose by
-            // its name, and the launch is as the kernel's `Needs` say.
+            .dynamic_shared_memory(needs.shared_bytes(self.threads, size_of::<A>()))
+            // SAFETY: both arrays are there, of the types of the entry's element and operator,
+            // which `launch` held against its names, and the launch is as the kernel's `Needs` say.
             .run(|| unsafe { (self.entry.function)(input.cast(), n, start.cast(), cells) })
     }
 
     /// Holds what the kernel left against the right answers.
-    fn judge<T: Subject, O: Oracle<T>>(&self, values: &[T], got: &[T]) -> Result<(), String> {
+    fn judge<T, O>(&self, values: &[T], got: &[Acc<T, O>]) -> Result<(), String>
+    where
+        T: Drawn,
+        O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
+    {
+        let lifted = (0..).zip(values);
+        let lifted: Vec<_> = lifted
+            .map(|(i, value)| <O as Op<T>>::lift(*value, i))
+            .collect();
         let shares = Shares::of(self);
         // How many additions may have rounded.
         let chain = |additions: usize| match self.data {
-            Data::Whole => 0.0,
+            Data::Whole if O::EXACT_ON_WHOLE => 0.0,
             _ => additions as f64,
         };
         match self.entry.needs.result {
-            ResultIn::OneCell => close(got[0], &O::expected(values), chain(shares.longest_queue())),
+            ResultIn::OneCell => {
+                close(got[0], &O::expected(&lifted), chain(shares.longest_queue()))
+            }
             ResultIn::Partials => {
                 let chain = chain(shares.longest_path());
-                for (block, share) in shares.split(values).iter().enumerate() {
+                for (block, share) in shares.split(&lifted).iter().enumerate() {
                     close(got[block], &O::expected(share), chain)
                         .map_err(|wrong| format!("the partial of block {block}: {wrong}"))?;
                 }
@@ -236,21 +250,21 @@ impl fmt::Display for Case {
 }
 
 /// The output in its memory.
-struct Output<T> {
-    memory: Buffer<T>,
+struct Output<A> {
+    memory: Buffer<A>,
     cells: usize,
-    before: Vec<T>,
+    before: Vec<A>,
 }
 
-impl<T: Subject> Output<T> {
+impl<A: Value> Output<A> {
     /// Cells that nobody has written, so that a kernel that reads its output is found. One that
     /// combines into a cell finds the identity there.
-    fn new<O: Oracle<T>>(case: &Case) -> Self {
+    fn new(case: &Case, identity: A) -> Self {
         let cells = case.entry.needs.outputs(case.blocks);
         let mut memory = Buffer::uninitialised(MARGIN + cells + MARGIN);
         let mut before = memory.to_vec();
         if case.entry.needs.result == ResultIn::OneCell {
-            before[MARGIN] = O::IDENTITY;
+            before[MARGIN] = identity;
             memory.write(&before);
         }
         Self {
@@ -260,11 +274,11 @@ impl<T: Subject> Output<T> {
         }
     }
 
-    fn start(&self) -> *mut T {
+    fn start(&self) -> *mut A {
         self.memory.as_mut_ptr().wrapping_add(MARGIN)
     }
 
-    fn read(&self) -> Vec<T> {
+    fn read(&self) -> Vec<A> {
         self.memory.to_vec()[MARGIN..][..self.cells].to_vec()
     }
 
@@ -291,7 +305,7 @@ impl<T: Subject> Output<T> {
 }
 
 /// The first element that is another one.
-fn differs<T: Subject>(after: &[T], before: &[T]) -> Option<usize> {
+fn differs<T: Value>(after: &[T], before: &[T]) -> Option<usize> {
     (0..before.len()).find(|&i| !same(after[i], before[i]))
 }
 

@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::oracle::Subject;
+use crate::oracle::Drawn;
 
 /// A kind of elements, drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Data {
     ];
 
     /// `n` elements; the same ones for the same seed.
-    pub fn draw<T: Subject>(self, n: usize, seed: u64) -> Vec<T> {
+    pub fn draw<T: Drawn>(self, n: usize, seed: u64) -> Vec<T> {
         let rng = &mut StdRng::seed_from_u64(seed);
         let mut draw = |element: fn(&mut StdRng) -> T| (0..n).map(|_| element(rng)).collect();
         let mut elements: Vec<T> = match self {

@@ -4,7 +4,7 @@ mod table;
 mod words;
 
 use cuda_sim::{Counters, Counts, Simulator, Space, What};
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::{ENTRIES, Entry, ladder};
 
 use crate::case::{Case, Wrong};
 pub use table::Style;
@@ -65,14 +65,14 @@ pub struct Rung {
 }
 
 impl Ladder {
-    /// Runs a block of each kernel that there is for the operator and the element.
+    /// Runs a block of each of the ladder's kernels that there is for the operator and the element.
     ///
     /// # Errors
     ///
     /// What was wrong with a launch.
     pub fn new(op: &str, element: &str, threads: u32) -> Result<Self, Wrong> {
         let mut rungs: Vec<Rung> = Vec::new();
-        for entry in ENTRIES {
+        for entry in ladder::ENTRIES {
             if (entry.op, entry.element) == (op, element) {
                 let rung = Rung::new(*entry, threads)?;
                 rungs.insert(place(&rungs, rung.kernel), rung);

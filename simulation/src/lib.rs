@@ -2,15 +2,20 @@
 //!
 //! - [`case`]: one launch of one entry, with the data, the memory and the right answer. The tests
 //!   launch every entry of the table with it, at every edge they know.
+//! - [`copying`]: the same of an entry that copies.
+//! - [`keyed`]: the same of an entry that reduces by key.
 //! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
 //! - [`speed`]: how fast the simulator is.
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
 
 pub mod case;
 mod clock;
+pub mod copying;
 pub mod data;
+pub mod keyed;
 pub mod ladder;
 pub mod oracle;
+mod pairs;
 pub mod speed;
 
 pub use case::{Case, Wrong};

@@ -78,7 +78,7 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 let case = Case {
                     blocks: fewest.blocks + spare,
                     data: Data::ALL[turn % Data::ALL.len()],
-                    start: STARTS[turn / Data::ALL.len() % STARTS.len()] * entry.load_elements(),
+                    start: STARTS[turn / Data::ALL.len() % STARTS.len()] * entry.start_elements(),
                     seed: seed.wrapping_add(turn as u64),
                     ..fewest
                 };

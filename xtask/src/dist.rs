@@ -17,6 +17,10 @@ const GPU_TEST: &str = "gpu";
 
 const BENCH: &str = "warpfold-bench";
 
+/// The example that measures something, and its package.
+const EXAMPLE: &str = "min_of_array";
+const LIBRARY: &str = "warpfold";
+
 /// Write a folder of stand-alone programs for a GPU machine that has no Rust
 #[derive(clap::Args)]
 pub struct Args {
@@ -29,7 +33,10 @@ impl Args {
     /// Builds everything, copies it and prints the sizes.
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
-        let mut programs = vec![(bench()?, BENCH)];
+        let mut programs = vec![
+            (program("--bin", BENCH, BENCH)?, BENCH),
+            (program("--example", LIBRARY, EXAMPLE)?, EXAMPLE),
+        ];
         programs.extend(gpu_tests()?);
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot make {}", self.out.display()))?;
@@ -73,12 +80,13 @@ fn copy(program: &Path, place: &Path) -> Result<()> {
     Ok(())
 }
 
-fn bench() -> Result<PathBuf> {
+/// The program of a target, `kind` as cargo's own option for it.
+fn program(kind: &str, package: &str, name: &str) -> Result<PathBuf> {
     let mut cargo = process::cargo();
-    cargo.args(["build", "--package", BENCH, "--bin", BENCH]);
+    cargo.args(["build", "--package", package, kind, name]);
     let programs = build(cargo)?;
     let [program] = programs.as_slice() else {
-        bail!("cargo built {} programs of {BENCH}", programs.len());
+        bail!("cargo built {} programs of {name}", programs.len());
     };
     Ok(program.executable.clone())
 }

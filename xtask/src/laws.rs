@@ -112,7 +112,75 @@ pub fn broken(kernel: &str, profile: &Profile) -> Vec<String> {
             format!("no 128-bit load; widths in bits: {:?}", counts.ldg),
         );
     }
+    if let Some(widest) = copied_at_once(kernel) {
+        for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
+            law(
+                widths.keys().next_back() == Some(&widest),
+                format!("the widest {what} moves {widest} bits; widths in bits: {widths:?}"),
+            );
+        }
+        law(
+            counts.ldg == counts.stg,
+            format!(
+                "what is loaded is stored as it is; widths in bits: {:?}, {:?}",
+                counts.ldg, counts.stg
+            ),
+        );
+    }
+    let (base, elements) = match kernel.split_once("_vec") {
+        Some((base, elements)) => (base, elements.parse().unwrap_or(1)),
+        None => (kernel, 1),
+    };
+    if ["stable", "warp_atomic", "block_atomic"].contains(&base) {
+        law(
+            downs > 0 && downs == shuffles,
+            format!("warps shuffle down: {downs} of {shuffles} SHFL are DOWN"),
+        );
+        // A load before sm_100 brings no more than 16 bytes.
+        let asked = element_bits(&profile.name).map(|bits| (bits * elements).min(128));
+        let widest = counts.ldg.keys().next_back().copied();
+        law(
+            asked.is_none() || asked == widest || elements == 1,
+            format!("loads of {asked:?} bits; widths in bits: {:?}", counts.ldg),
+        );
+    }
+    if ["warp_atomic", "block_atomic"].contains(&base) {
+        // No instruction multiplies in memory.
+        let is_loop = profile.name.contains("_product_");
+        law(
+            (counts.atom > 0) == is_loop && (counts.red > 0) != is_loop,
+            format!("{} RED and {} ATOM", counts.red, counts.atom),
+        );
+    }
+    if base == "triple_interleaved" {
+        law(
+            counts.dependent_shfl == 0,
+            format!("{} SHFL wait for the one before", counts.dependent_shfl),
+        );
+    }
+    if base == "triple_in_turn" {
+        law(
+            counts.dependent_shfl > 0,
+            "no SHFL waits for the one before: there is nothing to compare with".into(),
+        );
+    }
     broken
+}
+
+/// The bits that a copy moves at once, where that is its own and not the element's.
+fn copied_at_once(kernel: &str) -> Option<u32> {
+    match kernel {
+        "copy_vec2" => Some(64),
+        "copy_vec4" => Some(128),
+        _ => None,
+    }
+}
+
+/// The bits of the element that an entry's name ends in; none of a place.
+fn element_bits(entry: &str) -> Option<u32> {
+    let element = entry.rsplit('_').next()?;
+    let bits = element.trim_start_matches(|c: char| !c.is_ascii_digit());
+    bits.parse().ok().filter(|_| !entry.contains("_indexed_"))
 }
 
 #[cfg(test)]
@@ -189,6 +257,39 @@ mod tests {
     }
 
     #[test]
+    fn laws_of_shuffles_and_atomics_can_fail() {
+        let broken = |kernel: &str, op_element: &str, opcodes: &str| {
+            let name = format!("{kernel}_{op_element}");
+            broken(
+                kernel,
+                &Profile {
+                    name,
+                    ..entry(opcodes)
+                },
+            )
+            .join("; ")
+        };
+        let stable = |element, opcodes| broken("stable_vec4", &format!("sum_{element}"), opcodes);
+        assert_eq!(stable("i32", "LDG.E.128 LDG.E SHFL.DOWN"), "");
+        assert_eq!(stable("f16", "LDG.E.64 LDG.E.U16 SHFL.DOWN"), "");
+        assert_eq!(stable("f64", "LDG.E.128 LDG.E.64 SHFL.DOWN"), "");
+        assert!(stable("i32", "LDG.E.64 SHFL.DOWN").contains("loads of Some(128) bits"));
+        assert!(stable("i8", "LDG.E.U8 SHFL.DOWN").contains("loads of Some(32) bits"));
+        assert!(stable("i32", "LDG.E.128").contains("shuffle down"));
+        assert!(stable("i32", "LDG.E.128 SHFL.BFLY").contains("shuffle down"));
+        let atomic = |op, opcodes| broken("warp_atomic", &format!("{op}_i32"), opcodes);
+        assert_eq!(atomic("sum", "LDG.E SHFL.DOWN REDG.E.ADD"), "");
+        assert_eq!(atomic("product", "LDG.E SHFL.DOWN ATOMG.E.CAS"), "");
+        assert!(atomic("sum", "LDG.E SHFL.DOWN ATOMG.E.ADD").contains("0 RED and 1 ATOM"));
+        assert!(atomic("product", "LDG.E SHFL.DOWN REDG.E.ADD").contains("1 RED and 0 ATOM"));
+        // `entry` gives every instruction the same registers.
+        assert!(broken("triple_interleaved", "sum_i32", "SHFL.DOWN SHFL.DOWN").is_empty());
+        assert!(
+            broken("triple_in_turn", "sum_i32", "SHFL.DOWN SHFL.DOWN").contains("no SHFL waits")
+        );
+    }
+
+    #[test]
     fn laws_of_the_rungs_can_fail() {
         for tree in [
             "reduce_0",
@@ -214,6 +315,14 @@ mod tests {
         keeps("reduce_4_redux", "LDG.E STS LDS REDUX.SUM.S32");
         breaks("reduce_4_redux", "LDG.E STS LDS", "no REDUX");
         breaks("reduce_4_redux", "REDUX.SUM SHFL.DOWN", "replaces shuffles");
+        keeps("copy_vec2", "LDG.E LDG.E.64 STG.E STG.E.64");
+        breaks("copy_vec2", "LDG.E.64 STG.E.64 LDG.E STG.E.U8", "as it is");
+        keeps("copy_vec4", "LDG.E.128 STG.E.128 LDG.E.U8 STG.E.U8");
+        keeps("copy_scalar", "LDG.E.U16 STG.E.U16");
+        let halves = broken("copy_vec4", &entry("LDG.E.128 STG.E.64 STG.E.64"));
+        assert!(halves[0].contains("widest store"), "{halves:?}");
+        let halves = broken("copy_vec4", &entry("LDG.E.64 LDG.E.64 STG.E.128"));
+        assert!(halves[0].contains("widest load"), "{halves:?}");
         keeps("read_ceiling", "LDG.E.128 LDG.E STS LDS");
         breaks("read_ceiling", "LDG.E.64 LDG.E STS LDS", "no 128-bit load");
     }

@@ -13,6 +13,7 @@ pub mod check;
 pub mod dist;
 pub mod doctor;
 pub mod driver;
+pub mod keyed;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
@@ -45,6 +46,7 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
+    Keyed(keyed::Args),
     Profile(profile::Args),
     Test(test::Args),
     Lint(lint::Args),
@@ -60,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
+        Command::Keyed(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Test(args) => args.run(),
         Command::Lint(args) => args.run(),

@@ -14,7 +14,7 @@ pub const ARCHES: [NvvmArch; 3] = [
     NvvmArch::Compute90,
 ];
 
-/// Build the kernels' PTX modules, DIR/kernels.sm_90.ptx and so on
+/// Build the kernels' PTX modules, DIR/kernels.ladder_i32.sm_90.ptx and so on
 #[derive(clap::Args)]
 pub struct Args {
     /// One architecture, such as sm_90; without it sm_75, sm_80 and sm_90
@@ -53,29 +53,34 @@ pub fn parse_arch(name: &str) -> Result<NvvmArch, String> {
     })
 }
 
-/// Builds the kernels for `arches`, with the source lines where `line_info`.
+/// Builds the kernels for `arches` as the library embeds them, in several modules each; with the
+/// source lines where `line_info`.
 pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     let kernels = workspace::root().join("kernels-gpu");
-    let mut builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
+    let mut builder = CudaBuilder::new(kernels)
+        .arches(arches.iter().copied())
+        .split_modules(true);
     if line_info {
         builder = builder.generate_line_info(true);
     }
     Ok(builder.build_all()?)
 }
 
-/// Builds the kernels on raw pointers, which nobody ships, for `arches`.
+/// Builds the kernels on raw pointers, which nobody ships, for `arches`; a module each.
 pub fn build_raw(arches: &[NvvmArch]) -> Result<Vec<Ptx>> {
     let kernels = workspace::root().join("kernels-gpu/raw");
     let builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
     Ok(builder.build_all()?)
 }
 
-/// Copies modules to `out` as `kernels.<arch>.ptx`, leaving files that are the same untouched.
+/// Copies modules to `out` as `kernels.<module>.<arch>.ptx`, leaving files that are the same untouched.
 pub fn write(modules: &[Ptx], out: &Path) -> Result<Vec<PathBuf>> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
     let mut written = Vec::new();
     for module in modules {
-        let path = out.join(format!("kernels.{}.ptx", module.arch.sm()));
+        let name = module.module.iter().map(|name| format!(".{name}"));
+        let name: String = name.collect();
+        let path = out.join(format!("kernels{name}.{}.ptx", module.arch.sm()));
         let text = std::fs::read(&module.path)
             .with_context(|| format!("cannot read {}", module.path.display()))?;
         if std::fs::read(&path).ok().as_ref() != Some(&text) {

@@ -3,22 +3,26 @@
 pub mod listing;
 pub mod parse;
 pub mod profile;
+pub mod shuffles;
 mod table;
 
 use crate::tools::PtxTools;
-use crate::{process, ptx, setup};
+use crate::{laws, process, ptx, setup};
 use anyhow::{Context, Result, bail};
-use cuda_builder::NvvmArch;
+use cuda_builder::{NvvmArch, Ptx};
 use parse::Function;
 use profile::{Counts, Profile, Resources};
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::thread;
 
 /// Show the kernels' SASS: a table of what each entry costs, or one entry with its Rust lines
 #[derive(clap::Args)]
 pub struct Args {
-    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries
+    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries; `triple` for the
+    /// warp's steps of both kernels of triples, side by side
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The architecture
@@ -32,11 +36,17 @@ impl Args {
         setup::for_builds()?;
         let tools = setup::for_sass()?;
         let text = match &self.kernel {
-            None => table::of(&profiles(&tools, &build(self.arch, false)?, self.arch)?),
+            None => {
+                let modules = ptx::build(&[self.arch], false)?;
+                table::of(&assemble(&tools, &modules, false)?.profiles(self.arch)?)
+            }
+            Some(name) if name == TRIPLE => triples(&tools, self.arch)?,
             Some(name) => {
-                let module = build(self.arch, true)?;
-                let mut assembled = assemble(&tools, &module, self.arch, true)?;
-                assembled.select(name)?;
+                let modules = with_entry(ptx::build(&[self.arch], true)?, name)?;
+                let mut assembled = assemble(&tools, &modules, true)?;
+                assembled
+                    .functions
+                    .retain(|function| is_of(&function.name, name));
                 listing::of(&assembled)
             }
         };
@@ -45,12 +55,66 @@ impl Args {
     }
 }
 
-fn build(arch: NvvmArch, line_info: bool) -> Result<std::path::PathBuf> {
-    let module = ptx::build(&[arch], line_info)?.into_iter().next();
-    Ok(module.context("cuda_builder built no module")?.path)
+/// The name for both kernels of triples.
+const TRIPLE: &str = "triple";
+
+/// The shuffles of a triple one field after the other and interleaved, of each element.
+fn triples(tools: &PtxTools, arch: NvvmArch) -> Result<String> {
+    let modules = with_entry(ptx::build(&[arch], false)?, "triple_in_turn")?;
+    let functions = assemble(tools, &modules, false)?.functions;
+    let of = |kernel: &'static str| {
+        let mut of: Vec<_> = functions
+            .iter()
+            .filter(|f| is_of(&f.name, kernel))
+            .collect();
+        of.sort_by_key(|function| &function.name);
+        of
+    };
+    let pairs = of("triple_in_turn")
+        .into_iter()
+        .zip(of("triple_interleaved"));
+    let texts: Vec<_> = pairs
+        .map(|(in_turn, interleaved)| shuffles::side_by_side(&[in_turn, interleaved]))
+        .collect();
+    Ok(texts.join("\n"))
 }
 
-/// A module as ptxas assembled it.
+/// The modules that have the entry `name`, or entries of the kernel `name`.
+fn with_entry(modules: Vec<Ptx>, name: &str) -> Result<Vec<Ptx>> {
+    let mut wanted = Vec::new();
+    let mut entries = BTreeSet::new();
+    for module in modules {
+        let text = std::fs::read_to_string(&module.path)
+            .with_context(|| format!("cannot read {}", module.path.display()))?;
+        let of_module = laws::entries(&text);
+        if of_module.iter().any(|entry| is_of(entry, name)) {
+            wanted.push(module);
+        }
+        entries.extend(of_module.into_iter().map(str::to_owned));
+    }
+    if wanted.is_empty() {
+        bail!("{}", nothing_called(name, &entries));
+    }
+    Ok(wanted)
+}
+
+fn nothing_called(name: &str, entries: &BTreeSet<String>) -> String {
+    let kernels: BTreeSet<_> = entries.iter().map(|entry| kernel_of(entry)).collect();
+    let kernels: Vec<_> = kernels.into_iter().collect();
+    format!(
+        "no kernel or entry is called {name}; the kernels are {}, \
+         their entries end in operator and element: reduce_2_sum_i32",
+        kernels.join(", ")
+    )
+}
+
+/// Whether an entry is the one called `name`, or of the kernel called `name`.
+fn is_of(entry: &str, name: &str) -> bool {
+    entry == name || kernel_of(entry) == name
+}
+
+/// Modules as ptxas assembled them.
+#[derive(Default)]
 pub struct Assembled {
     /// The entries' resources.
     pub resources: BTreeMap<String, Resources>,
@@ -59,7 +123,7 @@ pub struct Assembled {
 }
 
 impl Assembled {
-    /// What each entry costs, by name; `arch` is what the module was assembled for.
+    /// What each entry costs, by name; `arch` is what the modules were assembled for.
     pub fn profiles(&self, arch: NvvmArch) -> Result<Vec<Profile>> {
         let functions: BTreeMap<_, _> = self
             .functions
@@ -78,30 +142,6 @@ impl Assembled {
         };
         self.resources.iter().map(profile).collect()
     }
-
-    /// Keeps the entry `name`, or the entries of the kernel `name`.
-    fn select(&mut self, name: &str) -> Result<()> {
-        let exact = self.resources.contains_key(name);
-        let wanted = |entry: &str| match exact {
-            true => entry == name,
-            false => kernel_of(entry) == name,
-        };
-        self.functions.retain(|function| wanted(&function.name));
-        if self.functions.is_empty() {
-            let kernels: BTreeSet<_> = self
-                .resources
-                .keys()
-                .map(|entry| kernel_of(entry))
-                .collect();
-            let kernels: Vec<_> = kernels.into_iter().collect();
-            bail!(
-                "no kernel or entry is called {name}; the kernels are {}, \
-                 their entries end in operator and element: reduce_2_sum_i32",
-                kernels.join(", ")
-            );
-        }
-        Ok(())
-    }
 }
 
 /// Entries are `<kernel>_<operator>_<element>`.
@@ -109,8 +149,33 @@ fn kernel_of(entry: &str) -> &str {
     entry.rsplitn(3, '_').last().unwrap_or(entry)
 }
 
-/// Assembles a PTX file and reads the SASS; with the source lines where `line_info`.
-pub fn assemble(
+/// Assembles modules, as many at once as there are cores, and reads the SASS; with the source
+/// lines where `line_info`.
+pub fn assemble(tools: &PtxTools, modules: &[Ptx], line_info: bool) -> Result<Assembled> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = modules.len().div_ceil(cores).max(1);
+    let assemble = |module: &Ptx| assemble_one(tools, &module.path, module.arch, line_info);
+    let parts: Vec<Result<Vec<_>>> = thread::scope(|scope| {
+        let threads: Vec<_> = modules
+            .chunks(share)
+            .map(|modules| scope.spawn(move || modules.iter().map(assemble).collect()))
+            .collect();
+        let parts = threads.into_iter();
+        parts
+            .map(|t| t.join().expect("assembly does not panic"))
+            .collect()
+    });
+    let mut all = Assembled::default();
+    for part in parts {
+        for module in part? {
+            all.resources.extend(module.resources);
+            all.functions.extend(module.functions);
+        }
+    }
+    Ok(all)
+}
+
+fn assemble_one(
     tools: &PtxTools,
     ptx: &Path,
     arch: NvvmArch,
@@ -137,44 +202,56 @@ pub fn assemble(
     })
 }
 
-/// Assembles a PTX file and gives what each entry costs, by name.
-pub fn profiles(tools: &PtxTools, ptx: &Path, arch: NvvmArch) -> Result<Vec<Profile>> {
-    assemble(tools, ptx, arch, false)?.profiles(arch)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn assembled() -> Assembled {
-        let names = [
-            "reduce_4_sum_i32",
-            "reduce_4_min_f32",
-            "reduce_4_redux_sum_i32",
-        ];
-        Assembled {
-            resources: names.map(|n| (n.to_owned(), Resources::default())).into(),
-            functions: names
-                .map(|name| Function {
-                    name: name.into(),
-                    instructions: Vec::new(),
-                })
-                .into(),
-        }
-    }
-
-    fn selected(name: &str) -> Result<Vec<String>> {
-        let mut assembled = assembled();
-        assembled.select(name)?;
-        Ok(assembled.functions.into_iter().map(|f| f.name).collect())
+    #[test]
+    fn entries_and_kernels_are_selected_by_name() {
+        let selected = |name: &str| -> Vec<_> {
+            let names = [
+                "reduce_4_sum_i32",
+                "reduce_4_min_f32",
+                "reduce_4_redux_sum_i32",
+            ];
+            names
+                .into_iter()
+                .filter(|entry| is_of(entry, name))
+                .collect()
+        };
+        assert_eq!(selected("reduce_4_min_f32"), ["reduce_4_min_f32"]);
+        let kernel = ["reduce_4_sum_i32", "reduce_4_min_f32"];
+        assert_eq!(selected("reduce_4"), kernel);
+        assert!(selected("reduce_9").is_empty());
     }
 
     #[test]
-    fn entries_and_kernels_are_selected_by_name() {
-        assert_eq!(selected("reduce_4_min_f32").unwrap(), ["reduce_4_min_f32"]);
-        let kernel = ["reduce_4_sum_i32", "reduce_4_min_f32"];
-        assert_eq!(selected("reduce_4").unwrap(), kernel);
-        let error = selected("reduce_9").unwrap_err().to_string();
+    fn a_name_of_nothing_shows_the_names_there_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let module = |name: &str, entries: &[&str]| {
+            let path = folder.path().join(name);
+            let entry = |entry: &&str| format!(".visible .entry {entry}(\n)\n");
+            let text: String = entries.iter().map(entry).collect();
+            std::fs::write(&path, text).unwrap();
+            Ptx {
+                arch: NvvmArch::Compute90,
+                module: Some(name.to_owned()),
+                path,
+            }
+        };
+        let modules = || {
+            vec![
+                module("i32", &["reduce_4_sum_i32", "reduce_4_redux_sum_i32"]),
+                module("f32", &["reduce_4_min_f32"]),
+            ]
+        };
+        let names = |name: &str| -> Vec<_> {
+            let modules = with_entry(modules(), name).unwrap().into_iter();
+            modules.filter_map(|module| module.module).collect()
+        };
+        assert_eq!(names("reduce_4"), ["i32", "f32"]);
+        assert_eq!(names("reduce_4_redux_sum_i32"), ["i32"]);
+        let error = with_entry(modules(), "reduce_9").unwrap_err().to_string();
         assert!(error.contains("reduce_9") && error.contains("reduce_4, reduce_4_redux"));
     }
 }

@@ -7,10 +7,9 @@
 //! reported as ignored, never as passed.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::{ENTRIES, Entry, FAMILIES, copy, keyed, triple};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use xtask::laws::memory::{self, Accesses};
@@ -29,8 +28,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     if arguments.list {
         // Listing must not take a device build; the names of modules and entries are known.
-        let module = |arch| Module::new(arch, PathBuf::new(), None);
-        let modules = ptx::ARCHES.map(|arch| (module(arch), module(arch)));
+        let code = |arch| Code::new(arch, Vec::new(), None);
+        let modules = ptx::ARCHES.map(|arch| (code(arch), code(arch)));
         return libtest_mimic::run(&arguments, trials(modules)).exit_code();
     }
     let trials = match modules() {
@@ -44,84 +43,131 @@ fn main() -> ExitCode {
 }
 
 /// For each architecture the kernels, and the kernels on raw pointers.
-fn modules() -> anyhow::Result<Vec<(Module, Module)>> {
+fn modules() -> anyhow::Result<Vec<(Code, Code)>> {
     let tools = tools::find();
-    let module = |built: Ptx| Module::new(built.arch, built.path, tools.clone());
     let kernels = ptx::build(&ptx::ARCHES, false)?;
     let raw = ptx::build_raw(&ptx::ARCHES)?;
-    let pairs = kernels.into_iter().zip(raw);
-    Ok(pairs.map(|(k, r)| (module(k), module(r))).collect())
+    let of = |arch, modules: &[Ptx]| {
+        let of_arch = modules.iter().filter(|module| module.arch == arch);
+        Code::new(arch, of_arch.cloned().collect(), tools.clone())
+    };
+    let pair = |arch| (of(arch, &kernels), of(arch, &raw));
+    Ok(ptx::ARCHES.map(pair).into())
 }
 
-fn trials(modules: impl IntoIterator<Item = (Module, Module)>) -> Vec<Trial> {
+fn trials(codes: impl IntoIterator<Item = (Code, Code)>) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for (module, raw) in modules {
-        let (module, raw) = (Arc::new(module), Arc::new(raw));
+    for (code, raw) in codes {
+        let (code, raw) = (Arc::new(code), Arc::new(raw));
         trials.push(trial(
-            &module,
+            &code,
             "entries_are_the_tables",
-            Module::entries_are_the_tables,
+            Code::entries_are_the_tables,
         ));
         trials.push(trial(
-            &module,
+            &code,
             "nothing_is_unresolved",
-            Module::nothing_is_unresolved,
+            Code::nothing_is_unresolved,
         ));
         trials.push(trial(
             &raw,
             "every_rung_has_a_raw_twin",
-            Module::entries_are_the_twins,
+            Code::entries_are_the_twins,
         ));
-        trials.push(sass_trial(&module, "ptxas_accepts", |_| Ok(())));
+        trials.push(sass_trial(&code, "ptxas_accepts", |_| Ok(())));
         let twin = Arc::clone(&raw);
-        trials.push(trial(&module, "handles_cost_no_ptx", move |module| {
-            cost_nothing(&module.accesses_in_ptx()?, &twin.accesses_in_ptx()?)
+        trials.push(trial(&code, "handles_cost_no_ptx", move |code| {
+            cost_nothing(&code.accesses_in_ptx()?, &twin.accesses_in_ptx()?)
         }));
-        trials.push(sass_trial(&module, "handles_cost_no_sass", move |sass| {
+        trials.push(sass_trial(&code, "handles_cost_no_sass", move |sass| {
             cost_nothing(&sass.accesses, &raw.sass()?.accesses)
         }));
-        if module.arch == SASS {
-            trials.extend(ENTRIES.iter().map(|entry| {
-                sass_trial(&module, entry.name, |sass| {
-                    keeps_the_laws(entry, &sass.profiles)
+        if code.arch == SASS {
+            trials.extend(kernels().map(|(name, kernel)| {
+                sass_trial(&code, name, move |sass| {
+                    keeps_the_laws(name, kernel, &sass.profiles)
                 })
             }));
+            trials.push(sass_trial(
+                &code,
+                "halves_are_converted_by_hardware",
+                |sass| converts_halves(&sass.profiles),
+            ));
         }
     }
     trials
 }
 
 fn trial(
-    module: &Arc<Module>,
+    code: &Arc<Code>,
     law: &str,
-    check: impl FnOnce(&Module) -> Result<(), Failed> + Send + 'static,
+    check: impl FnOnce(&Code) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let name = format!("{}::{law}", module.arch);
-    let module = Arc::clone(module);
-    Trial::test(name, move || check(&module))
+    let name = format!("{}::{law}", code.arch);
+    let code = Arc::clone(code);
+    Trial::test(name, move || check(&code))
 }
 
-/// A trial that needs the module assembled.
+/// A trial that needs the code assembled.
 fn sass_trial(
-    module: &Arc<Module>,
+    code: &Arc<Code>,
     law: &str,
     check: impl FnOnce(&Sass) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let name = format!("{}::{law}", module.arch);
-    let module = Arc::clone(module);
-    Trial::ignorable_test(name, move || match &module.tools {
+    let name = format!("{}::{law}", code.arch);
+    let code = Arc::clone(code);
+    Trial::ignorable_test(name, move || match &code.tools {
         None => Ok(Completion::ignored_with("no ptxas")),
-        Some(_) => check(module.sass()?).map(|()| Completion::Completed),
+        Some(_) => check(code.sass()?).map(|()| Completion::Completed),
     })
 }
 
-fn keeps_the_laws(entry: &Entry, profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
-    let profile = profiles
-        .get(entry.name)
-        .ok_or("ptxas reports no such entry")?;
-    let broken = laws::broken(entry.kernel, profile);
+/// The entries of all families, with their kernels.
+fn kernels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let reductions = ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+    let triples = triple::ENTRIES
+        .iter()
+        .map(|entry| (entry.name, entry.kernel));
+    let copies = copy::ENTRIES.iter().map(|entry| (entry.name, entry.kernel));
+    let keyed = keyed::ENTRIES
+        .iter()
+        .map(|entry| (entry.name, entry.kernel));
+    reductions.chain(triples).chain(copies).chain(keyed)
+}
+
+fn keeps_the_laws(
+    name: &str,
+    kernel: &str,
+    profiles: &BTreeMap<String, Profile>,
+) -> Result<(), Failed> {
+    let profile = profiles.get(name).ok_or("ptxas reports no such entry")?;
+    let broken = laws::broken(kernel, profile);
     if !broken.is_empty() {
         return Err(broken.join("; ").into());
+    }
+    Ok(())
+}
+
+/// Whether the entries of 16-bit floats have hardly more instructions than those of `f32`, in which
+/// they compute. A conversion in software takes a dozen for each element, and a branch.
+fn converts_halves(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
+    let instructions = |name: &str| {
+        let profile = profiles.get(name).ok_or(format!("no entry {name}"))?;
+        Ok::<_, Failed>(profile.counts.instructions)
+    };
+    let mut compared = 0;
+    let mut longer = Vec::new();
+    let halves = |entry: &&Entry| ["f16", "bf16"].contains(&entry.element);
+    for entry in ENTRIES.iter().filter(halves) {
+        let f32_name = format!("{}_{}_f32", entry.kernel, entry.op);
+        let (own, of_f32) = (instructions(entry.name)?, instructions(&f32_name)?);
+        if own > of_f32 + of_f32 / 4 {
+            longer.push(format!("{}: {own}, of f32 {of_f32}", entry.name));
+        }
+        compared += 1;
+    }
+    if compared == 0 || !longer.is_empty() {
+        return Err(format!("of {compared} entries: {}", longer.join("\n")).into());
     }
     Ok(())
 }
@@ -146,7 +192,7 @@ fn cost_nothing(
     Ok(())
 }
 
-/// A module's machine code.
+/// The machine code for an architecture.
 struct Sass {
     /// What each entry costs.
     profiles: BTreeMap<String, Profile>,
@@ -155,8 +201,8 @@ struct Sass {
 }
 
 impl Sass {
-    fn of(tools: &PtxTools, ptx: &Path, arch: NvvmArch) -> anyhow::Result<Self> {
-        let assembled = sass::assemble(tools, ptx, arch, false)?;
+    fn of(tools: &PtxTools, modules: &[Ptx], arch: NvvmArch) -> anyhow::Result<Self> {
+        let assembled = sass::assemble(tools, modules, false)?;
         let profiles = assembled.profiles(arch)?.into_iter();
         let functions = assembled.functions.iter();
         Ok(Self {
@@ -168,21 +214,21 @@ impl Sass {
     }
 }
 
-/// A PTX module under test.
-struct Module {
+/// The PTX for an architecture, under test.
+struct Code {
     arch: NvvmArch,
-    path: PathBuf,
+    modules: Vec<Ptx>,
     tools: Option<PtxTools>,
     /// Its machine code, or why there is none; made by the first test that asks.
     sass: OnceLock<Result<Sass, String>>,
 }
 
-impl Module {
-    fn new(arch: NvvmArch, path: PathBuf, tools: Option<PtxTools>) -> Self {
+impl Code {
+    fn new(arch: NvvmArch, modules: Vec<Ptx>, tools: Option<PtxTools>) -> Self {
         let sass = OnceLock::new();
         Self {
             arch,
-            path,
+            modules,
             tools,
             sass,
         }
@@ -191,29 +237,44 @@ impl Module {
     fn sass(&self) -> Result<&Sass, Failed> {
         let sass = self.sass.get_or_init(|| {
             let tools = self.tools.as_ref().ok_or("no ptxas")?;
-            Sass::of(tools, &self.path, self.arch).map_err(|error| format!("{error:#}"))
+            Sass::of(tools, &self.modules, self.arch).map_err(|error| format!("{error:#}"))
         });
         sass.as_ref().map_err(|error| error.into())
     }
 
-    fn accesses_in_ptx(&self) -> Result<BTreeMap<String, Accesses>, Failed> {
-        Ok(memory::in_ptx(&std::fs::read_to_string(&self.path)?))
+    /// Each module's name, empty where it is the only one, and its text.
+    fn texts(&self) -> Result<Vec<(&str, String)>, Failed> {
+        let text = |module: &Ptx| std::fs::read_to_string(&module.path);
+        let modules = self.modules.iter();
+        modules
+            .map(|module| Ok((module.module.as_deref().unwrap_or_default(), text(module)?)))
+            .collect()
     }
 
+    fn accesses_in_ptx(&self) -> Result<BTreeMap<String, Accesses>, Failed> {
+        let texts = self.texts()?.into_iter();
+        Ok(texts.flat_map(|(_, text)| memory::in_ptx(&text)).collect())
+    }
+
+    /// Every entry is in the module that its table says, and nothing else is in any.
     fn entries_are_the_tables(&self) -> Result<(), Failed> {
-        self.entries_are(ENTRIES.iter().map(|entry| entry.name).collect())
+        let symbols = FAMILIES.iter().flat_map(|family| family.symbols);
+        self.entries_are(symbols.map(|symbol| (symbol.module, symbol.name)).collect())
     }
 
     /// The raw module has a twin of every kernel, for the elements that have any.
     fn entries_are_the_twins(&self) -> Result<(), Failed> {
         let has_twin = |entry: &&Entry| entry.op == "sum" && TWINS.contains(&entry.element);
         let twins = ENTRIES.iter().filter(has_twin);
-        self.entries_are(twins.map(|entry| entry.name).collect())
+        self.entries_are(twins.map(|entry| ("", entry.name)).collect())
     }
 
-    fn entries_are(&self, expected: BTreeSet<&str>) -> Result<(), Failed> {
-        let text = std::fs::read_to_string(&self.path)?;
-        let entries = laws::entries(&text);
+    fn entries_are(&self, expected: BTreeSet<(&str, &str)>) -> Result<(), Failed> {
+        let texts = self.texts()?;
+        let entries: BTreeSet<_> = texts
+            .iter()
+            .flat_map(|(module, text)| laws::entries(text).into_iter().map(|e| (*module, e)))
+            .collect();
         if entries != expected {
             let missing: Vec<_> = expected.difference(&entries).collect();
             let foreign: Vec<_> = entries.difference(&expected).collect();
@@ -223,10 +284,11 @@ impl Module {
     }
 
     fn nothing_is_unresolved(&self) -> Result<(), Failed> {
-        let text = std::fs::read_to_string(&self.path)?;
-        let unresolved = laws::unresolved(&text);
-        if !unresolved.is_empty() {
-            return Err(format!("declared and never defined: {unresolved:?}").into());
+        for (module, text) in self.texts()? {
+            let unresolved = laws::unresolved(&text);
+            if !unresolved.is_empty() {
+                return Err(format!("{module}: declared and never defined: {unresolved:?}").into());
+            }
         }
         Ok(())
     }

@@ -87,7 +87,7 @@ fn sum<T: Number>(
     integers: &Integers,
 ) -> Result<(bool, u32)>
 where
-    Sum: Operator<T>,
+    Sum: Operator<T, Output = T>,
 {
     let whole = integers.values.iter().map(|&x| T::whole(x));
     let values: Vec<T> = whole.clone().map(T::of).collect();

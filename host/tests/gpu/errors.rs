@@ -91,12 +91,9 @@ fn hidden_devices(_: &Device) -> Result<(), Failed> {
 
 fn block_size(device: &Device) -> Result<(), Failed> {
     let x = device.upload(&[1; 1000])?;
-    for algorithm in Algorithm::LADDER {
+    for algorithm in Algorithm::all() {
         for threads in [0, 1, 16, 33, 48, 96, 1000, 2048, u32::MAX] {
-            let reduction = device
-                .reduce(&x, Sum)
-                .algorithm(*algorithm)
-                .threads(threads);
+            let reduction = device.reduce(&x, Sum).algorithm(algorithm).threads(threads);
             let kernel = algorithm.kernel_name();
             expect!(
                 reduction.run(),
@@ -127,11 +124,19 @@ fn chunks(device: &Device) -> Result<(), Failed> {
             "8 or 16"
         );
     }
+    for vector in [0, 3, 8, u32::MAX] {
+        expect!(
+            run(Algorithm::Stable { vector }),
+            Error::Vector { .. },
+            vector,
+            "1, 2 or 4"
+        );
+    }
     Ok(())
 }
 
 fn no_such_kernel(device: &Device) -> Result<(), Failed> {
-    fn run<T: Element, O: Operator<T>>(
+    fn run<T: Element, O: Operator<T, Output = T>>(
         device: &Device,
         one: T,
         op: O,
@@ -282,9 +287,9 @@ fn empty_input(device: &Device) -> Result<(), Failed> {
     if !ints.is_empty() || !ints.download()?.is_empty() || ints.as_device_ptr() != 0 {
         return Err("an empty buffer has something in it".into());
     }
-    for algorithm in Algorithm::LADDER {
-        let plan = device.reduce(&ints, Sum).algorithm(*algorithm).plan()?;
-        let max = device.reduce(&ints, Max).algorithm(*algorithm).run()?;
+    for algorithm in Algorithm::all() {
+        let plan = device.reduce(&ints, Sum).algorithm(algorithm).plan()?;
+        let max = device.reduce(&ints, Max).algorithm(algorithm).run()?;
         if !plan.passes().is_empty() || max != i32::MIN {
             return Err(format!("{algorithm:?}: {plan:?}, maximum {max}").into());
         }

@@ -2,7 +2,9 @@
 //!
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
 
+mod copies;
 mod errors;
+mod keyed;
 mod lab;
 mod ladder;
 mod oracle;
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         errors::trials(&lab),
         usage::trials(&lab),
         simulator::trials(&lab),
+        copies::trials(&lab),
+        keyed::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

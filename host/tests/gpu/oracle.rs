@@ -9,6 +9,12 @@ pub trait Subject: Element + kernels_sim::oracle::Subject {}
 impl<T: Element + kernels_sim::oracle::Subject> Subject for T {}
 
 /// An operator with its naive loop.
-pub trait Oracle<T: Subject>: Operator<T> + kernels_sim::oracle::Oracle<T> {}
+pub trait Oracle<T: Subject>:
+    Operator<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+{
+}
 
-impl<T: Subject, O: Operator<T> + kernels_sim::oracle::Oracle<T>> Oracle<T> for O {}
+impl<T: Subject, O> Oracle<T> for O where
+    O: Operator<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+{
+}

@@ -8,17 +8,25 @@ use std::error::Error;
 use std::sync::Arc;
 
 use cuda_sim::{Schedule, Simulator};
+use kernels_gpu::element::{
+    Element as Number, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
+};
 use kernels_gpu::entry::{ENTRIES, Entry};
-use kernels_gpu::needs::ResultIn;
-use kernels_sim::{Case, Data};
+use kernels_gpu::needs::{Load, ResultIn};
+use kernels_gpu::op::Op;
+use kernels_sim::case::{Launched, Wrong};
+use kernels_sim::oracle::{Drawn, Oracle, Value, same};
+use kernels_sim::{Case, Data, for_all_pairs};
 use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Algorithm, Device, Max, Min, Operator, Plan, Sum, View};
+use warpfold::{
+    Algorithm, And, ArgMax, ArgMin, Device, Element, Max, Min, NanMax, NanMin, Operator, Or, Plan,
+    Product, Sum, SumWide, Xor, bf16, f16,
+};
 
 use crate::lab::Lab;
 use crate::ladder::algorithms;
-use crate::oracle::{Oracle, Subject, same};
 use crate::sizes::THREADS;
 
 /// Launches of each entry.
@@ -30,33 +38,37 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         .map(|(index, entry)| {
             let name = format!("simulator {}", entry.name);
             macro_rules! agree {
-                ($op:ident $element:ident) => {
-                    lab.trial(name, move |lab, device| {
+                ($by:ident: $($types:ident)+) => {
+                    return lab.trial(name, move |lab, device| {
                         for launch in index * LAUNCHES..(index + 1) * LAUNCHES {
                             Draw::new(*entry, lab.seed ^ launch)
-                                .agree::<$element, $op>(device)
+                                .$by::<$($types),+>(device)
                                 .map_err(|wrong| format!("{wrong} (seed {})", lab.seed))?;
                         }
                         Ok(Completion::Completed)
                     })
                 };
             }
-            match (entry.op, entry.element) {
-                ("sum", "i32") => agree!(Sum i32),
-                ("sum", "u32") => agree!(Sum u32),
-                ("sum", "i64") => agree!(Sum i64),
-                ("sum", "u64") => agree!(Sum u64),
-                ("sum", "f32") => agree!(Sum f32),
-                ("sum", "f64") => agree!(Sum f64),
-                ("min", "i32") => agree!(Min i32),
-                ("min", "f32") => agree!(Min f32),
-                ("max", "i32") => agree!(Max i32),
-                ("max", "f32") => agree!(Max f32),
-                (op, element) => {
-                    let missing = format!("the {op} of {element} is not compared");
-                    Trial::test(name, move || Err(missing.into()))
+            if entry.kernel == "read_ceiling" {
+                match entry.element {
+                    "i32" => agree!(ceiling: i32),
+                    "i64" => agree!(ceiling: i64),
+                    "f32" => agree!(ceiling: f32),
+                    "f64" => agree!(ceiling: f64),
+                    _ => {}
                 }
             }
+            macro_rules! pair {
+                ($op:ident $element:ident) => {
+                    let pair = (<$op as Op<$element>>::NAME, <$element as Number>::NAME);
+                    if (entry.op, entry.element) == pair {
+                        agree!(agree: $element $op);
+                    }
+                };
+            }
+            for_all_pairs!(pair);
+            let missing = format!("the {} of {} is not compared", entry.op, entry.element);
+            Trial::test(name, move || Err(missing.into()))
         })
         .collect()
 }
@@ -77,48 +89,82 @@ impl Draw {
             "read_ceiling" => 256,
             _ => THREADS[rng.random_range(0..THREADS.len())],
         };
+        let limited = matches!(entry.needs.load, Load::Elements(_));
         let chunks = match (entry.kernel, entry.needs.per_thread) {
             ("read_ceiling", _) => 256 / entry.element_bytes as u32,
+            (_, None) if limited => entry.load_elements() as u32,
             (_, None) => rng.random_range(1..=40),
             (_, Some(elements)) => elements,
         };
-        let fixed_order = entry.needs.result == ResultIn::Partials || entry.op != "sum";
+        // Where the order is the hardware's, no step may round.
+        let data = match (entry.needs.result, entry.op) {
+            (ResultIn::OneCell, "sum" | "sum_wide") => Data::Whole,
+            (ResultIn::OneCell, "product") => Data::Zeroes,
+            _ => Data::Rough,
+        };
+        let blocks = n.div_ceil((chunks * threads) as usize) as u32;
         let case = Case {
-            blocks: n.div_ceil((chunks * threads) as usize) as u32,
-            start: rng.random_range(0..8) * entry.load_elements(),
-            data: if fixed_order {
-                Data::Rough
-            } else {
-                Data::Whole
-            },
+            blocks: if limited { blocks.min(1024) } else { blocks },
+            start: rng.random_range(0..8) * entry.start_elements(),
+            data,
             seed,
             ..Case::new(entry, threads, n)
         };
         Self { case, chunks }
     }
 
-    fn agree<T: Subject, O: Oracle<T>>(&self, device: &Device) -> Result<(), Box<dyn Error>>
+    fn agree<T, O>(&self, device: &Device) -> Result<(), Box<dyn Error>>
     where
-        Sum: Operator<T>,
+        T: Element + Drawn,
+        O: Operator<T, Acc: Value> + Oracle<<O as Op<T>>::Acc>,
     {
-        let Self { case, .. } = self;
-        let schedule = Schedule::Random(case.seed);
-        let simulator = Simulator::new().check_all().schedule(schedule);
-        let simulated = case.launch::<T, O>(simulator)?;
+        let (launched, algorithm) = (self.simulated::<T, O>()?, self.algorithm());
+        let memory = device.upload(&launched.memory)?;
+        let view = memory.view(self.case.start..self.case.start + self.case.n)?;
+        let reduction = device.reduce(view, <O as Oracle<<O as Op<T>>::Acc>>::OP);
+        let plan = reduction
+            .algorithm(algorithm)
+            .threads(self.case.threads)
+            .plan()?;
+        self.compare(&launched.outputs, plan)
+    }
 
-        let memory = device.upload(&simulated.memory)?;
-        let view = memory.view(case.start..case.start + case.n)?;
-        let mut plan = self.plan::<T, O>(device, view)?;
+    fn ceiling<T: Element + Drawn>(&self, device: &Device) -> Result<(), Box<dyn Error>>
+    where
+        Sum: Operator<T, Acc = T, Output = T> + Oracle<T>,
+    {
+        let launched = self.simulated::<T, Sum>()?;
+        let memory = device.upload(&launched.memory)?;
+        let view = memory.view(self.case.start..self.case.start + self.case.n)?;
+        self.compare(&launched.outputs, device.read_ceiling(view)?)
+    }
+
+    fn simulated<T, O>(&self) -> Result<Launched<T, <O as Op<T>>::Acc>, Wrong>
+    where
+        T: Drawn,
+        O: Op<T, Acc: Value> + Oracle<<O as Op<T>>::Acc>,
+    {
+        let schedule = Schedule::Random(self.case.seed);
+        let simulator = Simulator::new().check_all().schedule(schedule);
+        self.case.launch::<T, O>(simulator)
+    }
+
+    fn compare<T: Element, A: Element + Value, R>(
+        &self,
+        simulated: &[A],
+        mut plan: Plan<'_, T, A, R>,
+    ) -> Result<(), Box<dyn Error>> {
+        let Self { case, .. } = self;
         let pass = plan.passes()[0];
         if (pass.blocks, pass.threads) != (case.blocks, case.threads) {
             return Err(format!("{case}: the library launches {pass:?}").into());
         }
         plan.fill_scratch(0xff)?;
         let outputs = plan.first_outputs()?;
-        if outputs.len() != simulated.outputs.len() {
+        if outputs.len() != simulated.len() {
             return Err(format!("{case}: {} outputs on the device", outputs.len()).into());
         }
-        for (i, (on_device, simulated)) in outputs.iter().zip(&simulated.outputs).enumerate() {
+        for (i, (on_device, simulated)) in outputs.iter().zip(simulated).enumerate() {
             if !same(*on_device, *simulated) {
                 return Err(format!(
                     "{case}: output {i} is {on_device:?} on the device, {simulated:?} simulated"
@@ -129,22 +175,12 @@ impl Draw {
         Ok(())
     }
 
-    fn plan<'a, T: Subject, O: Oracle<T>>(
-        &self,
-        device: &Device,
-        view: View<'a, T>,
-    ) -> Result<Plan<'a, T>, warpfold::Error>
-    where
-        Sum: Operator<T>,
-    {
-        let algorithm = match self.case.entry.kernel {
-            "read_ceiling" => return device.read_ceiling(view),
+    fn algorithm(&self) -> Algorithm {
+        match self.case.entry.kernel {
             "reduce_5" => Algorithm::Reduce5Loop {
                 chunks: self.chunks,
             },
             kernel => algorithms(kernel)[0],
-        };
-        let reduction = device.reduce(view, O::OP).algorithm(algorithm);
-        reduction.threads(self.case.threads).plan()
+        }
     }
 }

@@ -70,8 +70,8 @@ fn plan_runs_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data = lab.data::<i32>()?;
     let view = data.whole.device.view(3..100_003)?;
     let expected = data.whole.answer::<Sum>(3, 100_000).value;
-    for algorithm in Algorithm::LADDER {
-        let mut plan = device.reduce(view, Sum).algorithm(*algorithm).plan()?;
+    for algorithm in Algorithm::all() {
+        let mut plan = device.reduce(view, Sum).algorithm(algorithm).plan()?;
         for run in 0..20 {
             plan.enqueue()?;
             let got = plan.result()?;
@@ -172,7 +172,7 @@ fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
         .map(|value| i64::from(*value))
         .sum::<i64>();
     let expected = sum as i32;
-    let mut algorithms = Algorithm::LADDER.to_vec();
+    let mut algorithms: Vec<_> = Algorithm::all().collect();
     algorithms.push(Algorithm::Reduce5Loop { chunks: 64 });
     for algorithm in algorithms {
         let got = device.reduce(view, Sum).algorithm(algorithm).run()?;

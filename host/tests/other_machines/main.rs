@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode};
-use std::{env, fs};
+use std::sync::Barrier;
+use std::{env, fs, thread};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use warpfold::{Device, Error};
+use warpfold::{Device, Element, Error, Operator, Sum};
 
 /// What a child is to do: its name in [`child`].
 const CHILD: &str = "WARPFOLD_TEST_CHILD";
@@ -26,6 +27,8 @@ fn main() -> ExitCode {
         Trial::test("auto takes the CPU when the module is rejected", rejected),
         Trial::test("auto passes on any other failure to load it", failing),
         Trial::test("a rejection keeps its code", rejected_once),
+        Trial::test("a module is loaded when it is used", first_use),
+        Trial::test("a module is loaded once for all threads", first_use_at_once),
         Trial::test("a device opened twice is two", opened_twice),
         Trial::test("a download too large for the host", large_download),
         Trial::test("too little host memory on the CPU", little_memory),
@@ -39,6 +42,25 @@ fn child(role: &str) {
         "open" => {
             say(Device::first());
             say(Device::auto().map(|device| device.fallback_reason().cloned()));
+        }
+        "use" => {
+            let device = Device::first().unwrap();
+            for _ in 0..3 {
+                say(plan::<i32>(&device));
+            }
+            say(plan::<f32>(&device));
+        }
+        "use at once" => {
+            let device = Device::first().unwrap();
+            let start = Barrier::new(8);
+            let plan = || {
+                start.wait();
+                plan::<i32>(&device)
+            };
+            thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(plan)).collect();
+                threads.into_iter().for_each(|t| say(t.join().unwrap()));
+            });
         }
         "open twice" => say(two_devices()),
         "download" => say(Device::first()
@@ -60,6 +82,15 @@ fn child(role: &str) {
         }
         _ => unreachable!("{role}"),
     }
+}
+
+/// Plans a sum, for which the module is needed.
+fn plan<T: Element>(device: &Device) -> Result<(), Error>
+where
+    Sum: Operator<T>,
+{
+    let x = device.alloc::<T>(1000)?;
+    device.reduce(&x, Sum).plan().map(drop)
 }
 
 fn two_devices() -> Result<i32, Error> {
@@ -174,6 +205,24 @@ fn failing() -> Result<(), Failed> {
 fn rejected_once() -> Result<(), Failed> {
     let lines = with_driver("open", "0", "222 0")?;
     expect(&lines, &[&["ModuleRejected", "(222)"], &["Ok(None)"]])
+}
+
+/// Opening loads the probe; the rejection is another's, and so is the load for its log. The module
+/// that has been loaded is not loaded again, which would fail.
+fn first_use() -> Result<(), Failed> {
+    let lines = with_driver("use", "0", "0 222 0 0 700")?;
+    let rejected = [
+        "ModuleRejected",
+        "the driver rejects the sm_90 module",
+        "(222)",
+    ];
+    let failed = ["Cuda {", "cuModuleLoadDataEx", "(700)"];
+    expect(&lines, &[&rejected, &["Ok(())"], &["Ok(())"], &failed])
+}
+
+fn first_use_at_once() -> Result<(), Failed> {
+    let lines = with_driver("use at once", "0", "0 0 700")?;
+    expect(&lines, &[&["Ok(())"] as &[_]; 8])
 }
 
 fn opened_twice() -> Result<(), Failed> {

@@ -1,4 +1,4 @@
-//! The ladder on raw pointers: what its handles are measured against.
+//! The reductions on raw pointers: what their handles are measured against.
 //!
 //! Every kernel of `kernels-gpu` once more, expression for expression, except that memory is a
 //! pointer where the original has a `Global` or a `Shared`. A law of `xtask` compares the
@@ -11,6 +11,7 @@
 //! | `queue` | `reduce_naive`, `reduce_shared_memory`: atomics |
 //! | `tree` | `reduce_0` to `reduce_3`: a tree in shared memory |
 //! | `shuffle` | `reduce_4`, `reduce_5`: the last warp by shuffles |
+//! | `kepler` | `stable`, `warp_atomic`, `block_atomic` |
 //! | `ceiling` | `read_ceiling` |
 //!
 //! The crate takes nothing from `kernels-gpu`, not even operators, so that nothing of what is
@@ -19,6 +20,7 @@
 #![no_std]
 
 mod ceiling;
+mod kepler;
 mod queue;
 mod shuffle;
 mod sum;
@@ -77,6 +79,15 @@ entries!([i32, f32, f64] x {
     reduce_5_x4 = shuffle::reduce_5_unrolled::<T, 4>(input, len, output, scratch);
     reduce_5_x8 = shuffle::reduce_5_unrolled::<T, 8>(input, len, output, scratch);
     reduce_5_x16 = shuffle::reduce_5_unrolled::<T, 16>(input, len, output, scratch);
+    stable = kepler::stable::<T, 1>(input, len, output, scratch);
+    stable_vec2 = kepler::stable::<T, 2>(input, len, output, scratch);
+    stable_vec4 = kepler::stable::<T, 4>(input, len, output, scratch);
+    warp_atomic = kepler::warp_atomic::<T, 1>(input, len, output);
+    warp_atomic_vec2 = kepler::warp_atomic::<T, 2>(input, len, output);
+    warp_atomic_vec4 = kepler::warp_atomic::<T, 4>(input, len, output);
+    block_atomic = kepler::block_atomic::<T, 1>(input, len, output, scratch);
+    block_atomic_vec2 = kepler::block_atomic::<T, 2>(input, len, output, scratch);
+    block_atomic_vec4 = kepler::block_atomic::<T, 4>(input, len, output, scratch);
     read_ceiling = ceiling::read_ceiling::<T, { 16 / size_of::<T>() }>(input, len, output, scratch);
 });
 

@@ -43,7 +43,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
     clippy::manual_is_multiple_of,
     reason = "the remainder is what this rung is about"
 )]
-pub unsafe fn reduce_0<T: Element, O: Op<T>>(
+pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -88,7 +88,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T>>(
     clippy::manual_is_multiple_of,
     reason = "the remainder is what this rung is about"
 )]
-pub unsafe fn reduce_0_modulo<T: Element, O: Op<T>>(
+pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,

@@ -30,7 +30,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
-pub unsafe fn reduce_1<T: Element, O: Op<T>>(
+pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,

@@ -16,7 +16,6 @@ use crate::mem::{Global, Shared};
 use crate::op::{Op, ReduxOp};
 use crate::warp::{WARP_SIZE, reduce_down, reduce_redux};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
-use cuda_std::warp::WarpReduceValue;
 
 /// Leaves the partial of each block's elements in `output[block]`.
 ///
@@ -27,7 +26,7 @@ use cuda_std::warp::WarpReduceValue;
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
-pub unsafe fn reduce_4<T: Element, O: Op<T>>(
+pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -51,7 +50,7 @@ pub unsafe fn reduce_4<T: Element, O: Op<T>>(
 ///
 /// As [`reduce_4`].
 #[inline(always)]
-pub unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(
+pub unsafe fn reduce_4_redux<T: Element, O: ReduxOp<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -71,7 +70,7 @@ pub unsafe fn reduce_4_redux<T: Element + WarpReduceValue, O: ReduxOp<T>>(
 
 /// The thread's two elements as one, as in [`reduce_3`](super::reduce_3).
 #[inline(always)]
-fn load_two<T: Element, O: Op<T>>(input: Global<T>) -> T {
+fn load_two<T: Element, O: Op<T, Acc = T>>(input: Global<T>) -> T {
     let (tid, threads) = (thread_idx_x() as usize, block_dim_x() as usize);
     let i = block_idx_x() as usize * threads + tid;
     let second = (block_idx_x() + grid_dim_x()) as usize * threads + tid;
@@ -95,7 +94,10 @@ fn load_two<T: Element, O: Op<T>>(input: Global<T>) -> T {
 /// All threads of the block arrive here, at least 32 and a power of two, each with its value;
 /// `scratch` holds one element per thread, and no thread is still reading it.
 #[inline(always)]
-pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T>>(value: T, scratch: Shared<T>) -> T {
+pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
+    value: T,
+    scratch: Shared<T>,
+) -> T {
     let tid = thread_idx_x();
     scratch.set(tid, value);
     sync_threads();

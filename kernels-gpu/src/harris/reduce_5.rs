@@ -35,7 +35,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
-pub unsafe fn reduce_5<T: Element, O: Op<T>>(
+pub unsafe fn reduce_5<T: Element, O: Op<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -63,7 +63,7 @@ pub unsafe fn reduce_5<T: Element, O: Op<T>>(
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
-pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
+pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T, Acc = T>, const CHUNKS: usize>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -101,7 +101,11 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T>, const CHUNKS: usize>(
 ///
 /// As [`fold_to_warp`]; `output` holds one element per block.
 #[inline(always)]
-unsafe fn finish_block<T: Element, O: Op<T>>(value: T, output: Global<T>, scratch: Shared<T>) {
+unsafe fn finish_block<T: Element, O: Op<T, Acc = T>>(
+    value: T,
+    output: Global<T>,
+    scratch: Shared<T>,
+) {
     let tid = thread_idx_x();
     // SAFETY: the caller's contract is the callee's.
     let value = unsafe { fold_to_warp::<T, O>(value, scratch) };

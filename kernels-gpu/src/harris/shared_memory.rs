@@ -22,7 +22,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 ///
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
-pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
+pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T, Acc = T>>(
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -41,11 +41,11 @@ pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T>>(
     } else {
         O::IDENTITY
     };
-    scratch.combine_atomic::<O>(0, loaded);
+    scratch.combine_atomic::<T, O>(0, loaded);
     // The block's aggregate is complete when its last thread has added.
     sync_threads();
 
     if tid == 0 {
-        output.combine_atomic::<O>(0, scratch.get(0));
+        output.combine_atomic::<T, O>(0, scratch.get(0));
     }
 }

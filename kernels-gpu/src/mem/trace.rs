@@ -11,9 +11,9 @@ pub(super) enum Access {
 }
 
 #[cfg(target_arch = "nvptx64")]
-pub(super) use device::{global, shared};
+pub(super) use device::{global, shared, vector};
 #[cfg(not(target_arch = "nvptx64"))]
-pub(super) use host::{global, shared};
+pub(super) use host::{global, shared, vector};
 
 #[cfg(target_arch = "nvptx64")]
 mod device {
@@ -21,6 +21,15 @@ mod device {
 
     #[inline(always)]
     pub fn global<T>(_start: *const T, _len: usize, _index: usize, _access: Access) {}
+
+    #[inline(always)]
+    pub fn vector<T, const WIDEST: usize>(
+        _start: *const T,
+        _len: usize,
+        _index: usize,
+        _access: Access,
+    ) {
+    }
 
     #[inline(always)]
     pub fn shared<T>(_start: *const T, _index: u32, _access: Access) {}
@@ -46,6 +55,23 @@ mod host {
     #[track_caller]
     pub fn global<T>(start: *const T, len: usize, index: usize, access: Access) {
         device::global(start.addr(), len, index, size_of::<T>(), access.into());
+    }
+
+    /// An access by as many instructions as it takes when none moves more than `WIDEST` bytes.
+    #[inline(always)]
+    #[track_caller]
+    pub fn vector<T, const WIDEST: usize>(
+        start: *const T,
+        len: usize,
+        index: usize,
+        access: Access,
+    ) {
+        let pieces = size_of::<T>().div_ceil(WIDEST);
+        let size = size_of::<T>() / pieces;
+        for piece in 0..pieces {
+            let index = index * pieces + piece;
+            device::global(start.addr(), len * pieces, index, size, access.into());
+        }
     }
 
     #[inline(always)]

@@ -1,9 +1,8 @@
 //! The smallest and the largest value.
 
-use super::{AtomicOp, Op, ReduxOp};
-use core::sync::atomic::Ordering::Relaxed;
+use super::CombineAtomic;
+use super::by_sign::BySign;
 use cuda_std::atomic::mid;
-use cuda_std::warp::WarpReductionOp;
 
 /// The smaller of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,142 +12,84 @@ pub struct Min;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Max;
 
-macro_rules! integer_extremum {
-    ($op:ident, $name:literal, $($element:ident = $identity:expr),*) => { pastey::paste! {
-        $(impl Op<$element> for $op {
-            const NAME: &'static str = $name;
-            const IDENTITY: $element = $identity;
+operator_of_numbers!(Min, "min", saturate);
+operator_of_numbers!(Max, "max", saturate);
 
-            #[inline(always)]
-            fn combine(a: $element, b: $element) -> $element {
-                a.[<$op:lower>](b)
-            }
-        }
-
-        impl AtomicOp<$element> for $op {
-            #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            unsafe fn combine_atomic_device(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { mid::[<atomic_fetch_ $op:lower _ $element _device>](cell, Relaxed, value) };
-            }
-
-            #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            unsafe fn combine_atomic_block(cell: *mut $element, value: $element) {
-                // SAFETY: the caller's contract is the callee's.
-                unsafe { mid::[<atomic_fetch_ $op:lower _ $element _block>](cell, Relaxed, value) };
-            }
-        })*
-    }};
+combine! { Min:
+    i32, i32::MAX, |a, b| a.min(b);
+    u32, u32::MAX, |a, b| a.min(b);
+    i64, i64::MAX, |a, b| a.min(b);
+    u64, u64::MAX, |a, b| a.min(b);
 }
 
-integer_extremum!(
-    Min,
-    "min",
-    i32 = i32::MAX,
-    u32 = u32::MAX,
-    i64 = i64::MAX,
-    u64 = u64::MAX
-);
-integer_extremum!(
-    Max,
-    "max",
-    i32 = i32::MIN,
-    u32 = u32::MIN,
-    i64 = i64::MIN,
-    u64 = u64::MIN
-);
-
-macro_rules! redux_extremum {
-    ($($op:ident $element:ident),*) => {
-        $(impl ReduxOp<$element> for $op {
-            const REDUX: WarpReductionOp = WarpReductionOp::$op;
-        })*
-    };
+combine! { Max:
+    i32, i32::MIN, |a, b| a.max(b);
+    u32, u32::MIN, |a, b| a.max(b);
+    i64, i64::MIN, |a, b| a.max(b);
+    u64, u64::MIN, |a, b| a.max(b);
 }
 
-redux_extremum!(Min i32, Min u32, Max i32, Max u32);
+atomic_instruction!(Min is min: i32 u32 i64 u64);
+atomic_instruction!(Max is max: i32 u32 i64 u64);
+warp_instruction!(Min is Min);
+warp_instruction!(Max is Max);
 
 macro_rules! float_extremum {
-    ($element:ident, $bits:ident, $int:ident) => {
-        impl Op<$element> for Min {
-            const NAME: &'static str = "min";
-            const IDENTITY: $element = $element::INFINITY;
-
-            #[inline(always)]
-            fn combine(a: $element, b: $element) -> $element {
+    ($($float:ident)*) => { $(
+        combine! { Min:
+            $float, $float::INFINITY, |a, b| {
                 if a < b || a.is_nan() {
                     a
                 } else if b < a || b.is_nan() {
                     b
                 } else {
                     // Equal: the same bits, or two zeros, of which -0.0 is the smaller.
-                    $element::from_bits(a.to_bits() | b.to_bits())
+                    $float::from_bits(a.to_bits() | b.to_bits())
                 }
-            }
+            };
         }
 
-        impl Op<$element> for Max {
-            const NAME: &'static str = "max";
-            const IDENTITY: $element = $element::NEG_INFINITY;
-
-            #[inline(always)]
-            fn combine(a: $element, b: $element) -> $element {
+        combine! { Max:
+            $float, $float::NEG_INFINITY, |a, b| {
                 if a > b || a.is_nan() {
                     a
                 } else if b > a || b.is_nan() {
                     b
                 } else {
                     // Equal: the same bits, or two zeros, of which +0.0 is the larger.
-                    $element::from_bits(a.to_bits() & b.to_bits())
+                    $float::from_bits(a.to_bits() & b.to_bits())
                 }
-            }
+            };
         }
 
-        float_atomic!(Min of $element: negative max $bits, other min $int, NaN -$element::NAN.abs());
-        float_atomic!(Max of $element: negative min $bits, other max $int, NaN $element::NAN.abs());
-    };
+        // A NaN must win. With the sign bit set it is below all other values in the order of the
+        // atomics, and without it above them, so that no later update can remove it.
+        float_atomic!(Min: $float, min, |value| if value.is_nan() { -$float::NAN.abs() } else { value });
+        float_atomic!(Max: $float, max, |value| if value.is_nan() { $float::NAN.abs() } else { value });
+    )* };
 }
 
-/// Floats have no atomic minimum in hardware, but their bits have: among non-negative floats
-/// the bits, read as a signed integer, grow with the value; among negative ones the bits, read
-/// as an unsigned integer, grow with the magnitude. One integer atomic, chosen by the value's
-/// sign, therefore orders all floats, `-0.0` below `+0.0`, without a compare-and-swap loop.
-///
-/// A NaN must win. With the sign bit set its bits are the largest unsigned integer of all, and
-/// without it the largest signed one, so [`Min`] stores NaN as negative and [`Max`] as positive,
-/// and no later update can remove it.
+/// The atomic form of floats, once NaN has been given its place in the order of [`BySign`].
 macro_rules! float_atomic {
-    (
-        $op:ident of $element:ident:
-        negative $negative:ident $bits:ident, other $other:ident $int:ident, NaN $nan:expr
-    ) => {
-        impl AtomicOp<$element> for $op {
-            float_atomic!(@device $element, $negative $bits, $other $int, $nan);
-            float_atomic!(@block $element, $negative $bits, $other $int, $nan);
-        }
-    };
-    (
-        @$scope:ident
-        $element:ident, $negative:ident $bits:ident, $other:ident $int:ident, $nan:expr
-    ) => { pastey::paste! {
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-        unsafe fn [<combine_atomic_ $scope>](cell: *mut $element, value: $element) {
-            let value = if value.is_nan() { $nan } else { value };
-            let bits = value.to_bits();
-            // SAFETY: the caller's contract; an integer of the same size may stand in the cell.
-            unsafe {
-                if value.is_sign_negative() {
-                    mid::[<atomic_fetch_ $negative _ $bits _ $scope>](cell.cast(), Relaxed, bits);
-                } else {
-                    mid::[<atomic_fetch_ $other _ $int _ $scope>](cell.cast(), Relaxed, bits as $int);
+    ($op:ident: $float:ident, $which:ident, |$value:ident| $placed:expr) => {
+        pastey::paste! {
+            impl CombineAtomic<$float> for $op {
+                #[inline(always)]
+                #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+                unsafe fn combine_device(cell: *mut $float, $value: $float) {
+                    // SAFETY: the caller's contract is the callee's.
+                    unsafe { $float::[<$which _device>](cell, $placed) }
+                }
+
+                #[inline(always)]
+                #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+                unsafe fn combine_block(cell: *mut $float, $value: $float) {
+                    // SAFETY: the caller's contract is the callee's.
+                    unsafe { $float::[<$which _block>](cell, $placed) }
                 }
             }
         }
-    }};
+    };
 }
 
-float_extremum!(f32, u32, i32);
-float_extremum!(f64, u64, i64);
+float_extremum!(f32 f64);

@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 /// all of them.
 pub const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 
-/// The file that has the table of entries.
-const ENTRY: &str = "entry.rs";
+/// The key type for which copies have entries that reduce by key.
+pub const KEY: &str = "u32";
+
+/// The folder that has the tables of entries.
+const ENTRY: &str = "entry/";
 
 /// The source of `kernels-gpu`: its files by their paths, relative to `src`, with `/`.
 #[derive(Clone)]
@@ -36,8 +39,14 @@ impl Tree {
                 }
             }
         }
-        let table = files.get_mut(ENTRY).expect("it has a table of entries");
-        *table = narrowed(table);
+        let mut tables = files
+            .iter_mut()
+            .filter(|(path, _)| path.starts_with(ENTRY))
+            .peekable();
+        assert!(tables.peek().is_some(), "no tables of entries in {ENTRY}");
+        for (_, table) in tables {
+            *table = narrowed(table);
+        }
         Self(files)
     }
 
@@ -67,7 +76,8 @@ impl Tree {
     }
 }
 
-/// The table of entries with [`ELEMENTS`] alone: `[Sum i32, Sum u32, ...] x {`.
+/// A table of reductions with [`ELEMENTS`] and [`KEY`] alone: `[Sum i32, Sum u32, ...] x {`,
+/// `[Sum i32 by u32, ...] x {`.
 fn narrowed(table: &str) -> String {
     const END: &str = "] x {";
     let mut narrowed = String::new();
@@ -78,9 +88,10 @@ fn narrowed(table: &str) -> String {
             .split(',')
             .map(str::trim)
             .filter(|pair| {
-                ELEMENTS
-                    .iter()
-                    .any(|(op, element)| *pair == format!("{op} {element}"))
+                ELEMENTS.iter().any(|(op, element)| {
+                    let kept = format!("{op} {element}");
+                    *pair == kept || *pair == format!("{kept} by {KEY}")
+                })
             })
             .collect();
         narrowed += &rest[..start];
@@ -88,7 +99,6 @@ fn narrowed(table: &str) -> String {
         narrowed += END;
         rest = &rest[end + END.len()..];
     }
-    assert!(!narrowed.is_empty(), "{ENTRY} has no list of elements");
     narrowed + rest
 }
 

@@ -8,7 +8,7 @@ use copy::Tree;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-use table::{Mutant, SOURCES, Source, TEXTBOOK};
+use table::{KEYED, Mutant, SOURCES, Source, TEXTBOOK};
 
 fn main() {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -56,7 +56,7 @@ impl Generated {
             if !self.modules.contains("mod control;") {
                 self.tree("control", kernels, copies);
             }
-            entries("control", source.kernels)
+            entries("control", source, source.kernels)
         };
         let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
     }
@@ -89,7 +89,7 @@ impl Generated {
             self.textbook(&module, &text, source, copies)
         } else {
             self.tree(&module, &kernels.with(source.path, text), copies);
-            entries(&module, mutant.kernels.unwrap_or(source.kernels))
+            entries(&module, source, mutant.kernels.unwrap_or(source.kernels))
         };
         let _ = writeln!(
             self.mutants,
@@ -135,12 +135,23 @@ impl Generated {
 }
 
 /// The entries of a copy that run the code.
-fn entries(module: &str, kernels: &[&str]) -> String {
-    let mut text = String::from("Programs::Entries(&[");
+fn entries(module: &str, source: &Source, kernels: &[&str]) -> String {
+    let keyed = source.path.starts_with(KEYED);
+    let mut text = String::from(match keyed {
+        true => "Programs::Keyed(&[",
+        false => "Programs::Entries(&[",
+    });
     for kernel in kernels {
         for (op, element) in copy::ELEMENTS {
             let name = format!("{kernel}_{}_{element}", op.to_lowercase());
-            let _ = write!(text, "entry!({module}, {name:?}), ");
+            let _ = match keyed {
+                true => write!(
+                    text,
+                    "entry!(keyed {module}, \"{name}_by_{}\"), ",
+                    copy::KEY
+                ),
+                false => write!(text, "entry!({module}, {name:?}), "),
+            };
         }
     }
     text + "])"

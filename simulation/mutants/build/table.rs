@@ -1,6 +1,8 @@
 //! The seeded bugs, one file of them per file of kernels.
 
 mod ceiling;
+mod kepler;
+mod keyed;
 mod memory;
 mod naive;
 mod operators;
@@ -26,6 +28,9 @@ pub struct Source {
 
 /// The folder of the kernels that stand for what `kernels-gpu` has not: fences, flags, reuse.
 pub const TEXTBOOK: &str = "textbook/";
+
+/// What the files of the kernels begin with that have the keyed table's entries.
+pub const KEYED: &str = "keyed";
 
 /// A seeded bug: the file with one piece of its text replaced.
 pub struct Mutant {
@@ -94,10 +99,22 @@ pub const SOURCES: &[Source] = &[
     reduce_4::SOURCE,
     reduce_5::SOURCE,
     ceiling::SOURCE,
+    kepler::BLOCK,
+    kepler::GRID_STRIDE,
+    kepler::STABLE,
+    kepler::WARP_ATOMIC,
+    kepler::BLOCK_ATOMIC,
     warp::SOURCE,
     operators::SUM,
+    operators::NUMBER,
     operators::EXTREMUM,
     memory::SOURCE,
+    keyed::DELIVER,
+    keyed::ATOMIC,
+    keyed::PEERS,
+    keyed::WARP,
+    keyed::BINS,
+    keyed::RUNS,
     textbook::LAST_BLOCK,
     textbook::LAST_WARP,
     textbook::MAXIMA,

@@ -10,7 +10,7 @@
 
 pub mod textbook;
 
-use kernels_gpu::entry::Function;
+use kernels_gpu::entry::{Function, keyed};
 use textbook::Textbook;
 
 /// A kernel with a bug.
@@ -32,6 +32,8 @@ pub enum Programs {
     /// Entries of the table, each under its name in it. None where the table has no such entry:
     /// not every kernel has every operator.
     Entries(&'static [Option<(&'static str, Function)>]),
+    /// The same of the keyed table.
+    Keyed(&'static [Option<(&'static str, keyed::Function)>]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }
@@ -40,8 +42,14 @@ pub enum Programs {
 /// compiled.
 macro_rules! entry {
     ($copy:ident, $name:literal) => {
+        entry!(copies::$copy::entry::ENTRIES, $name)
+    };
+    (keyed $copy:ident, $name:literal) => {
+        entry!(copies::$copy::entry::keyed::ENTRIES, $name)
+    };
+    ($entries:path, $name:literal) => {
         const {
-            let entries = copies::$copy::entry::ENTRIES;
+            let entries = $entries;
             let mut i = 0;
             loop {
                 if i == entries.len() {

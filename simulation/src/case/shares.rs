@@ -1,7 +1,9 @@
 //! Which block brings which elements.
 //!
 //! One rule holds for every kernel of the table: the grid's threads take the loads in turn, until
-//! there are none left. What is left behind the last whole load is taken in turn again.
+//! there are none left. What is left around the whole loads is taken in turn again.
+
+use kernels_gpu::needs::Load;
 
 use super::Case;
 
@@ -13,24 +15,42 @@ pub struct Shares {
     blocks: usize,
     /// Elements of one load.
     width: usize,
+    /// Elements before the first whole load.
+    head: usize,
 }
 
 impl Shares {
     /// Of a case.
     pub fn of(case: &Case) -> Self {
+        let head = match case.entry.needs.load {
+            Load::Element | Load::Bytes(_) => 0,
+            Load::Elements(elements) => {
+                // The case's memory is aligned; a load wants its own bytes, but no more than 16.
+                let step = elements.min(16 / case.entry.element_bytes).max(1);
+                (case.start.next_multiple_of(step) - case.start).min(case.n)
+            }
+        };
         Self {
             n: case.n,
             threads: case.threads as usize,
             blocks: case.blocks as usize,
             width: case.entry.load_elements(),
+            head,
         }
+    }
+
+    /// How many whole loads there are.
+    fn loads(self) -> usize {
+        (self.n - self.head) / self.width
     }
 
     /// The elements of each block.
     pub fn split<T: Copy>(self, values: &[T]) -> Vec<Vec<T>> {
         let mut shares = vec![Vec::new(); self.blocks];
-        let (loads, rest) = values.split_at(self.n / self.width * self.width);
-        for (part, width) in [(loads, self.width), (rest, 1)] {
+        let (head, rest) = values.split_at(self.head);
+        let (loads, tail) = rest.split_at(self.loads() * self.width);
+        let around = [head, tail].concat();
+        for (part, width) in [(loads, self.width), (&around, 1)] {
             for (turn, of_block) in part.chunks(self.threads * width).enumerate() {
                 shares[turn % self.blocks].extend_from_slice(of_block);
             }
@@ -42,8 +62,8 @@ impl Shares {
     /// those of a tree over the threads.
     pub fn longest_path(self) -> usize {
         let grid = self.threads * self.blocks;
-        let loads = (self.n / self.width).div_ceil(grid) * self.width;
-        let rest = (self.n % self.width).div_ceil(grid);
+        let loads = self.loads().div_ceil(grid) * self.width;
+        let rest = (self.n - self.loads() * self.width).div_ceil(grid);
         loads + rest + self.threads.ilog2() as usize
     }
 
@@ -58,11 +78,16 @@ mod tests {
     use super::*;
 
     fn shares(n: usize, blocks: usize, width: usize) -> Vec<Vec<usize>> {
+        shares_behind(0, n, blocks, width)
+    }
+
+    fn shares_behind(head: usize, n: usize, blocks: usize, width: usize) -> Vec<Vec<usize>> {
         let shares = Shares {
             n,
             threads: 2,
             blocks,
             width,
+            head,
         };
         shares.split(&(0..n).collect::<Vec<_>>())
     }
@@ -77,6 +102,11 @@ mod tests {
         assert_eq!(
             shares(11, 2, 3),
             [vec![0, 1, 2, 3, 4, 5, 9, 10], vec![6, 7, 8]]
+        );
+        // One before three loads of two each, and one behind.
+        assert_eq!(
+            shares_behind(1, 8, 2, 2),
+            [vec![1, 2, 3, 4, 0, 7], vec![5, 6]]
         );
     }
 }

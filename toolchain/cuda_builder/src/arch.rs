@@ -77,7 +77,7 @@ impl NvvmArch {
         }
     }
 
-    /// The oldest PTX ISA that knows the architecture, as LLVM counts them: 78 is PTX 7.8. A
+    /// The oldest PTX ISA that knows the architecture and what kernels need of it, as LLVM counts them: 78 is PTX 7.8. A
     /// lower number is accepted by older drivers.
     pub fn min_ptx_isa(self) -> u32 {
         match self {
@@ -88,7 +88,8 @@ impl NvvmArch {
             Self::Compute87 => 74,
             Self::Compute89 | Self::Compute90 => 78,
             Self::Compute90a => 80,
-            Self::Compute100 => 86,
+            // 8.6 knows it, and 8.8 its accesses of 256 bits, which LLVM makes from there on.
+            Self::Compute100 => 88,
             Self::Compute120 => 87,
         }
     }

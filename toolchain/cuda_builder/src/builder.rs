@@ -3,10 +3,11 @@
 use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
 use crate::llvm::Llvm;
+use crate::stamp::{self, Stamp};
 use crate::toolchain::{self, DeviceToolchain};
-use crate::{CudaBuilderError, NvvmArch, passes, ptx};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::{CudaBuilderError, NvvmArch, notes, passes, ptx};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
 /// PTX for one architecture.
@@ -14,6 +15,8 @@ use std::{env, fs, thread};
 pub struct Ptx {
     /// The architecture.
     pub arch: NvvmArch,
+    /// The module's name, where [`CudaBuilder::split_modules`] made several.
+    pub module: Option<String>,
     /// The file.
     pub path: PathBuf,
 }
@@ -33,6 +36,7 @@ pub(crate) struct FloatOptions {
 pub struct CudaBuilder {
     krate: PathBuf,
     arches: Vec<NvvmArch>,
+    split_modules: bool,
     release: bool,
     line_info: bool,
     emit_llvm_ir: bool,
@@ -50,6 +54,7 @@ impl CudaBuilder {
         Self {
             krate: path_to_crate_root.as_ref().to_owned(),
             arches: vec![NvvmArch::Compute75],
+            split_modules: false,
             release: true,
             line_info: false,
             emit_llvm_ir: false,
@@ -71,9 +76,21 @@ impl CudaBuilder {
         self.arches([arch])
     }
 
-    /// Several architectures, from one compilation; half a second each.
+    /// Several architectures, from one compilation.
     pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
         self.arches = arches.into_iter().collect();
+        self
+    }
+
+    /// Whether kernels become several modules, each under the name that they give in
+    /// `#[kernel(module = name)]`, so that a program loads those it uses: a driver compiles all of
+    /// a module at once. Off unless said otherwise: all kernels are one module.
+    ///
+    /// From one compilation, as architectures; the module's name comes before the architecture's
+    /// in the names of files: `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. A `static` exists
+    /// once in each module that uses it.
+    pub fn split_modules(mut self, split: bool) -> Self {
+        self.split_modules = split;
         self
     }
 
@@ -149,7 +166,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Compiles, and gives the PTX of the first architecture.
+    /// Compiles, and gives the PTX of the first architecture, and of its modules that of the first.
     ///
     /// # Errors
     ///
@@ -158,13 +175,14 @@ impl CudaBuilder {
         Ok(self.build_all()?.swap_remove(0).path)
     }
 
-    /// Compiles, and gives the PTX of every architecture, in the order asked for. Files are
-    /// written only when their content changes.
+    /// Compiles, and gives the PTX of every architecture, in the order asked for, and for each of
+    /// every module, in the order of their names. Files are written only when their content changes.
     ///
     /// # Errors
     ///
     /// When there is no device compiler, the kernels do not compile, a shared static has an
     /// initial value, the module needs symbols that nobody defines, or no architecture was asked for.
+    /// With several modules, when a kernel is in none.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
@@ -181,59 +199,92 @@ impl CudaBuilder {
             args: &self.build_args,
         }
         .run()?;
-        let stamp = self.stamp(&bitcode, &toolchain);
-
-        // One thread per architecture: each parses the bitcode into a context of its own.
-        thread::scope(|scope| {
-            let threads: Vec<_> = self
-                .arches
-                .iter()
-                .map(|&arch| {
-                    let (this, package, bitcode, toolchain) =
-                        (&self, &package, &bitcode, &toolchain);
-                    scope.spawn(move || this.emit(arch, package, bitcode, toolchain, stamp))
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().expect("emission does not panic"))
-                .collect()
+        let stamp = self.stamp(&bitcode.bytes, &toolchain);
+        let modules = self.modules(&bitcode, &toolchain)?;
+        let wanted: Vec<_> = self
+            .arches
+            .iter()
+            .flat_map(|&arch| modules.iter().map(move |module| (arch, module.as_deref())))
+            .collect();
+        in_parallel(&wanted, |&(arch, module)| {
+            self.emit(arch, module, &package, &bitcode, &toolchain, stamp)
         })
     }
 
-    /// Writes the PTX of one architecture, unless it is there already.
+    /// The names of the modules to write; one without a name where they are not split.
+    fn modules(
+        &self,
+        bitcode: &Bitcode,
+        toolchain: &DeviceToolchain,
+    ) -> Result<Vec<Option<String>>, CudaBuilderError> {
+        if !self.split_modules {
+            return Ok(vec![None]);
+        }
+        let failed = |step| {
+            move |message| CudaBuilderError::Llvm {
+                step,
+                arch: "any architecture",
+                message,
+            }
+        };
+        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
+        let module = llvm
+            .parse(&bitcode.bytes)
+            .map_err(failed("reading the bitcode"))?;
+        let names = notes::modules(&module)?;
+        Ok(match names.is_empty() {
+            // Without kernels: what is wrong then, is said where the module is compiled.
+            true => vec![None],
+            false => names.into_iter().map(Some).collect(),
+        })
+    }
+
+    /// Writes the PTX of one module for one architecture, unless it is there already.
     fn emit(
         &self,
         arch: NvvmArch,
+        module: Option<&str>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Ptx, CudaBuilderError> {
-        let path = self.output(arch, package, bitcode);
-        let stamp_file = path.with_extension("ptx.stamp");
-        let stamp = format!("{stamp:016x}\n");
-        let fresh = path.is_file() && fs::read_to_string(&stamp_file).is_ok_and(|s| s == stamp);
-        if !fresh {
-            let text = self.compile(arch, package, bitcode, toolchain, &path)?;
-            write_if_changed(&path, &text)?;
-            fs::write(&stamp_file, stamp).at(&stamp_file)?;
+        let path = self.output(arch, module, package, bitcode);
+        let old = Stamp::of(&path);
+        if old.is_none_or(|old| old.all != stamp) {
+            let known = old.map(|old| old.module);
+            let job = Job {
+                arch,
+                module,
+                path: &path,
+                known,
+            };
+            let made = self.compile(&job, package, bitcode, toolchain)?;
+            if let Some(text) = made.text {
+                write_if_changed(&path, &text)?;
+            }
+            let stamp = Stamp {
+                all: stamp,
+                module: made.stamp,
+            };
+            stamp.write(&path)?;
         }
         if let Some(copy) = &self.copy_to {
-            let copy = self.named(copy, arch);
+            let copy = self.named(copy, arch, module);
             write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
         }
-        Ok(Ptx { arch, path })
+        let module = module.map(str::to_owned);
+        Ok(Ptx { arch, module, path })
     }
 
     fn compile(
         &self,
-        arch: NvvmArch,
+        job: &Job<'_>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
-        path: &Path,
-    ) -> Result<String, CudaBuilderError> {
+    ) -> Result<Made, CudaBuilderError> {
+        let arch = job.arch;
         let failed = |step| {
             move |message| CudaBuilderError::Llvm {
                 step,
@@ -250,12 +301,20 @@ impl CudaBuilder {
                 krate: package.name.clone(),
             });
         }
-        passes::prepare(&module, self.floats)?;
 
         let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
         let machine = module
             .target_machine(arch.sm(), &isa)
             .map_err(failed("setting up the target"))?;
+        passes::link(&module, job.module)?;
+        module
+            .run_passes(passes::REMOVAL, &machine)
+            .map_err(failed("removing the other modules' kernels"))?;
+        let stamp = self.stamp(&module.to_bitcode(), toolchain);
+        if job.known == Some(stamp) {
+            return Ok(Made { stamp, text: None });
+        }
+        passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
             .map_err(failed("optimisation"))?;
@@ -267,57 +326,114 @@ impl CudaBuilder {
             });
         }
         if self.emit_llvm_ir {
-            write_if_changed(&path.with_extension("ll"), &module.to_text())?;
+            write_if_changed(&job.path.with_extension("ll"), &module.to_text())?;
         }
         let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
-        Ok(if self.line_info {
-            ptx::keep_lines_only(&text)
-        } else {
-            text
+        let text = match self.line_info {
+            true => ptx::keep_lines_only(&text),
+            false => text,
+        };
+        Ok(Made {
+            stamp,
+            text: Some(text),
         })
     }
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
     /// outputs, else in the nested target folder.
-    fn output(&self, arch: NvvmArch, package: &cargo::Package, bitcode: &Bitcode) -> PathBuf {
+    fn output(
+        &self,
+        arch: NvvmArch,
+        module: Option<&str>,
+        package: &cargo::Package,
+        bitcode: &Bitcode,
+    ) -> PathBuf {
         if let Some(path) = &self.final_module_path {
-            return self.named(path, arch);
+            return self.named(path, arch, module);
         }
-        let name = format!("{}.{}.ptx", package.lib_name, arch.sm());
+        let module = module.map_or(String::new(), |module| format!(".{module}"));
+        let name = format!("{}{module}.{}.ptx", package.lib_name, arch.sm());
         match env::var_os("OUT_DIR") {
             Some(out) => PathBuf::from(out).join(name),
             None => bitcode.path.with_file_name(name),
         }
     }
 
-    fn named(&self, path: &Path, arch: NvvmArch) -> PathBuf {
-        if self.arches.len() == 1 {
+    fn named(&self, path: &Path, arch: NvvmArch, module: Option<&str>) -> PathBuf {
+        let arch = (self.arches.len() > 1).then_some(arch.sm());
+        let mut parts = module.into_iter().chain(arch);
+        let Some(first) = parts.next() else {
             return path.to_owned();
-        }
+        };
         let extension = path.extension().unwrap_or("ptx".as_ref()).to_string_lossy();
-        path.with_extension(format!("{}.{extension}", arch.sm()))
+        let parts = parts.fold(first.to_owned(), |all, part| format!("{all}.{part}"));
+        path.with_extension(format!("{parts}.{extension}"))
     }
 
-    /// A number that differs when anything that decides the PTX differs.
-    fn stamp(&self, bitcode: &Bitcode, toolchain: &DeviceToolchain) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        bitcode.bytes.hash(&mut hasher);
-        (self.floats, self.ptx_isa, self.line_info, self.emit_llvm_ir).hash(&mut hasher);
-        (&toolchain.libllvm, &toolchain.llvm_version).hash(&mut hasher);
-        BUILDER.hash(&mut hasher);
-        hasher.finish()
+    /// One of the numbers of a [`Stamp`].
+    fn stamp(&self, bitcode: &[u8], toolchain: &DeviceToolchain) -> u64 {
+        let options = (self.ptx_isa, self.line_info, self.emit_llvm_ir);
+        let compiler = (&toolchain.libllvm, &toolchain.llvm_version, BUILDER);
+        stamp::number(bitcode, &(self.floats, options, compiler))
     }
 }
 
+/// One file of PTX to make.
+struct Job<'a> {
+    arch: NvvmArch,
+    module: Option<&'a str>,
+    path: &'a Path,
+    /// The stamp of the module that lies there.
+    known: Option<u64>,
+}
+
+/// What came of it.
+struct Made {
+    stamp: u64,
+    /// `None` where the module is the one that lies there.
+    text: Option<String>,
+}
+
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 6] = [
+const BUILDER: [&str; 7] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),
 ];
+
+/// The results of `work` on all `items`, in their order, or the first of its errors in that order;
+/// as many at once as there are cores. Each piece of work parses the bitcode into a context of its
+/// own.
+fn in_parallel<I: Sync, R: Send, E: Send>(
+    items: &[I],
+    work: impl Fn(&I) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(i) else {
+                return done;
+            };
+            done.push((i, work(item)));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, |n| n.get().min(items.len()));
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let results = threads.into_iter();
+        results
+            .flat_map(|t| t.join().expect("emission does not panic"))
+            .collect()
+    });
+    done.sort_by_key(|&(i, _)| i);
+    done.into_iter().map(|(_, result)| result).collect()
+}
 
 fn write_if_changed(path: &Path, text: &str) -> Result<(), CudaBuilderError> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {

@@ -105,6 +105,17 @@ pub enum CudaBuilderError {
     #[error("no architecture was asked for: give CudaBuilder::arches at least one")]
     NoArchitecture,
 
+    /// Kernels that are in none of the modules asked for.
+    #[error(
+        "the kernels are to become several modules, and these are in none; \
+         write #[kernel(module = name)]:{}",
+        list(kernels)
+    )]
+    NoModule {
+        /// The kernels.
+        kernels: Vec<String>,
+    },
+
     /// The module holds no kernel.
     #[error(
         "`{krate}` defines no kernel: no function carries #[kernel], or none is public and reachable from lib.rs"

@@ -20,7 +20,7 @@
 //!    one unoptimised bitcode module (`cargo`'s module has the exact command).
 //! 2. The libLLVM of that very rustc, through its C interface, is told what rustc cannot say:
 //!    what lies in shared memory, what must not be moved (`passes`), and then optimises and emits
-//!    PTX, once per architecture.
+//!    PTX, once per architecture and module.
 //! 3. PTX that needs symbols nobody defines is refused here, not by the driver at load.
 //!
 //! Only [`toolchain`] knows where a compiler may be found. Nothing is downloaded; what is missing
@@ -29,6 +29,8 @@
 //! # What differs from Rust-CUDA's builder
 //!
 //! - Several architectures from one build: [`CudaBuilder::arches`] and [`CudaBuilder::build_all`].
+//! - Several modules from one build, so that a program loads only the kernels it uses:
+//!   [`CudaBuilder::split_modules`].
 //! - `release(false)` keeps overflow checks and debug assertions (a failed one traps); LLVM
 //!   optimises all the same.
 //! - There is no libNVVM, so options of its own (`nvvm_opts`, `optix`, `override_libm`) do not
@@ -39,8 +41,10 @@ mod builder;
 mod cargo;
 mod error;
 mod llvm;
+mod notes;
 mod passes;
 mod ptx;
+mod stamp;
 pub mod toolchain;
 
 pub use arch::NvvmArch;

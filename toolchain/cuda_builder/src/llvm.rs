@@ -508,12 +508,29 @@ impl Module<'_> {
             if failed != 0 {
                 return Err(self.llvm.take_message(message));
             }
+            let text = String::from_utf8_lossy(&self.take_buffer(buffer)).into_owned();
+            self.no_errors().map(|()| text)
+        }
+    }
+
+    /// The module as bitcode.
+    pub(crate) fn to_bitcode(&self) -> Vec<u8> {
+        unsafe { self.take_buffer((self.api().LLVMWriteBitcodeToMemoryBuffer)(self.module)) }
+    }
+
+    /// Copies and frees a buffer of LLVM's.
+    ///
+    /// # Safety
+    ///
+    /// `buffer` is one that LLVM gave and nobody has freed.
+    unsafe fn take_buffer(&self, buffer: api::MemoryBuffer) -> Vec<u8> {
+        let api = self.api();
+        unsafe {
             let start = (api.LLVMGetBufferStart)(buffer);
             let len = (api.LLVMGetBufferSize)(buffer);
-            let text =
-                String::from_utf8_lossy(std::slice::from_raw_parts(start.cast(), len)).into_owned();
+            let bytes = std::slice::from_raw_parts(start.cast(), len).to_vec();
             (api.LLVMDisposeMemoryBuffer)(buffer);
-            self.no_errors().map(|()| text)
+            bytes
         }
     }
 }

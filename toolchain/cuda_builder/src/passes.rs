@@ -4,14 +4,14 @@
 //! that nothing has yet been moved that must not move:
 //!
 //! 1. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
-//! 2. pointer parameters of kernels are told to point into global memory, address space 1;
-//! 3. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
+//! 2. launch attributes become attributes of functions;
+//! 3. every function but the module's kernels becomes internal, so that what is unused disappears;
+//! 4. pointer parameters of kernels are told to point into global memory, address space 1;
+//! 5. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
 //!    neither duplicated nor moved under a condition; so does every function, and every call of a
 //!    function that is not known by name;
-//! 4. launch attributes, written by `#[kernel]` as `//!cuda` lines, become function attributes;
-//! 5. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
-//! 6. floating-point permissions become flags of the instructions they concern;
-//! 7. everything but the kernels becomes internal, so that what is unused disappears.
+//! 6. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
+//! 7. floating-point permissions become flags of the instructions they concern.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
@@ -20,6 +20,7 @@ use crate::llvm::{
     OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
     ORDERING_SEQ_CST,
 };
+use crate::notes;
 
 /// NVPTX's address spaces.
 const GLOBAL: u32 = 1;
@@ -33,16 +34,44 @@ const SHARED_SECTION: &str = ".shared";
 const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
 const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
+/// Removes what [`link`] has left without a use, before anything is done to it.
+pub(crate) const REMOVAL: &str = "globaldce";
+
 /// The optimisation pipeline. Address spaces are inferred once before everything else, when all
 /// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
 pub(crate) const PIPELINE: &str =
     "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
 
-/// Prepares a module for [`PIPELINE`].
-pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), CudaBuilderError> {
+/// Makes a module of the kernels that say this name, or of all: the first three steps, for
+/// [`REMOVAL`].
+pub(crate) fn link(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
     move_shared_statics(module)?;
-    apply_launch_attributes(module)?;
+    let notes = notes::take(module);
+    for note in &notes {
+        let function = module.function_named(&note.kernel);
+        let function = function.ok_or_else(|| CudaBuilderError::UnknownKernel {
+            kernel: note.kernel.clone(),
+        })?;
+        if note.key != notes::MODULE {
+            module.add_string_attribute(function, &note.key, &note.value);
+        }
+    }
+    let modules = notes::modules_of(&notes);
+    let wanted = |kernel: &str| match name {
+        Some(name) => modules.get(kernel) == Some(&name),
+        None => true,
+    };
+    for function in module.functions() {
+        let kept = module.is_kernel(function) && wanted(&module.name(function));
+        if !kept && !module.is_declaration(function) {
+            module.make_internal(function);
+        }
+    }
+    Ok(())
+}
 
+/// Prepares a module for [`PIPELINE`]: the other steps.
+pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
     let convergent = module.enum_attribute("convergent");
     for function in module.functions() {
         if module.is_declaration(function) {
@@ -64,8 +93,6 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), C
             for param in module.generic_pointer_params(function) {
                 module.cast_param(function, param, GLOBAL);
             }
-        } else {
-            module.make_internal(function);
         }
 
         for instruction in module.instructions(function) {
@@ -90,7 +117,6 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) -> Result<(), C
             }
         }
     }
-    Ok(())
 }
 
 fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
@@ -106,32 +132,6 @@ fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
             module.move_global(global, SHARED, DYNAMIC_SHARED_ALIGN, true);
         }
     }
-    Ok(())
-}
-
-/// `//!cuda <kernel> key=value ...` lines of the module's assembly.
-fn apply_launch_attributes(module: &Module<'_>) -> Result<(), CudaBuilderError> {
-    let assembly = module.inline_asm();
-    let mut rest = String::new();
-    for line in assembly.lines() {
-        let Some(words) = line.trim_start().strip_prefix("//!cuda ") else {
-            rest.push_str(line);
-            rest.push('\n');
-            continue;
-        };
-        let mut words = words.split_whitespace();
-        let kernel = words.next().unwrap_or_default();
-        let function =
-            module
-                .function_named(kernel)
-                .ok_or_else(|| CudaBuilderError::UnknownKernel {
-                    kernel: kernel.to_owned(),
-                })?;
-        for (key, value) in words.filter_map(|w| w.split_once('=')) {
-            module.add_string_attribute(function, key, value);
-        }
-    }
-    module.set_inline_asm(&rest);
     Ok(())
 }
 

@@ -2,67 +2,12 @@
 //!
 //! They need a device compiler, as every build of the project does: `cargo xtask setup`.
 
+mod fixture;
+
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
+use fixture::Fixture;
 use std::fs;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
-
-const PRELUDE: &str = r#"
-#![no_std]
-#![feature(link_llvm_intrinsics, f16)]
-#![allow(internal_features, improper_ctypes)]
-use core::arch::asm;
-use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
-unsafe extern "C" {
-    #[link_name = "llvm.nvvm.read.ptx.sreg.tid.x"]
-    safe fn tid() -> u32;
-    #[link_name = "llvm.nvvm.barrier.cta.sync.aligned.all"]
-    fn barrier(id: u32);
-}
-"#;
-
-/// A crate of kernels in a folder of its own.
-struct Fixture {
-    dir: TempDir,
-}
-
-impl Fixture {
-    fn new(name: &str, code: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = dir.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"
-            ),
-        );
-        // One target folder for all fixtures, so that `core` is compiled once.
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
-        write(
-            ".cargo/config.toml",
-            &format!("[build]\ntarget-dir = {target:?}\n"),
-        );
-        write("src/lib.rs", &format!("{PRELUDE}{code}"));
-        Self { dir }
-    }
-
-    fn builder(&self) -> CudaBuilder {
-        CudaBuilder::new(self.dir.path())
-            .arch(NvvmArch::Compute90)
-            .final_module_path(self.dir.path().join("out.ptx"))
-    }
-
-    fn ptx(&self, builder: CudaBuilder) -> String {
-        fs::read_to_string(builder.build().unwrap_or_else(|e| panic!("{e}"))).unwrap()
-    }
-}
+use std::path::PathBuf;
 
 fn count(text: &str, what: &str) -> usize {
     text.matches(what).count()
@@ -152,7 +97,7 @@ fn a_call_that_names_nobody_is_convergent() {
         "#,
     );
     fixture.ptx(fixture.builder().emit_llvm_ir(true));
-    let ir = fs::read_to_string(fixture.dir.path().join("out.ll")).unwrap();
+    let ir = fs::read_to_string(fixture.path("out.ll")).unwrap();
     let call = ir
         .lines()
         .find(|l| l.contains("call") && l.contains(" %f("))
@@ -215,9 +160,9 @@ fn float_options_change_the_instructions_they_name() {
         }}
         "#,
     );
-    let code = fs::read_to_string(fixture.dir.path().join("src/lib.rs")).unwrap();
+    let code = fs::read_to_string(fixture.path("src/lib.rs")).unwrap();
     fs::write(
-        fixture.dir.path().join("src/lib.rs"),
+        fixture.path("src/lib.rs"),
         code.replace("f16)]", "core_intrinsics)]"),
     )
     .unwrap();
@@ -393,8 +338,8 @@ fn what_is_not_a_crate_of_kernels_is_refused() {
 
     let no_library = Fixture::new("no_library", "");
     fs::rename(
-        no_library.dir.path().join("src/lib.rs"),
-        no_library.dir.path().join("src/main.rs"),
+        no_library.path("src/lib.rs"),
+        no_library.path("src/main.rs"),
     )
     .unwrap();
     match no_library.builder().build() {
@@ -428,14 +373,14 @@ fn the_other_options_do_what_they_say() {
         pub unsafe extern "ptx-kernel" fn more(p: *mut u32) { unsafe { *p = 1 } }
         "#,
     );
-    let manifest = fixture.dir.path().join("Cargo.toml");
+    let manifest = fixture.path("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(
         &manifest,
         text + "[lib]\nname = \"by_another_name\"\n[features]\nmore = []\n",
     )
     .unwrap();
-    let path = |name: &str| fixture.dir.path().join(name);
+    let path = |name: &str| fixture.path(name);
 
     let plain = fixture.ptx(fixture.builder());
     assert_eq!(count(&plain, "trap"), 0, "an overflow wraps: {plain}");

@@ -33,7 +33,7 @@
 //! | `glam` has `UVec2` and `UVec3` with members, `new`, `ZERO`, `element_product` | is all of `glam` |
 //! | `sync_threads_and` and `_or` give 1 or 0 | give non-zero or 0 |
 //! | `address_space`: `shared`, `global` | `constant` and `local` too |
-//! | `#[kernel]` flattens `&mut [T]`, takes no arguments, refuses `&mut T` and aliases of slices | hints as arguments, refuses `&mut [T]` |
+//! | `#[kernel]` flattens `&mut [T]`, takes a module's name, refuses `&mut T` and aliases of slices | hints as arguments, refuses `&mut [T]` |
 //! | atomics on raw pointers work on the host | panic |
 //! | a panic is a `trap` without a message | the same |
 //! | **added** | |

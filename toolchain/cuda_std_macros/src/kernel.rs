@@ -2,20 +2,16 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, FnArg, ItemFn, Pat, PatType, ReturnType, Safety, Type};
+use syn::{Attribute, Error, FnArg, Ident, ItemFn, Pat, PatType, ReturnType, Safety, Token, Type};
 
 mod fat;
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let item: ItemFn = syn::parse2(item)?;
     let mut errors = Errors::default();
-    if !attribute.is_empty() {
-        errors.push(
-            attribute.span(),
-            "`#[kernel]` takes no arguments; see `#[launch_bounds]`",
-        );
-    }
+    let module = module_in(attribute, &mut errors);
     check_signature(&item, &mut errors);
 
     let mut parameters = TokenStream::new();
@@ -53,6 +49,13 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     } = &item;
     let name = &sig.ident;
     let body = &block.stmts;
+    let module = module.map(|module| {
+        let line = format!("//!cuda {name} module={module}");
+        quote! {
+            #[cfg(target_arch = "nvptx64")]
+            ::core::arch::global_asm!(#line);
+        }
+    });
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
@@ -66,8 +69,32 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         #(#attrs)*
         #vis #sig #block
 
+        #module
         #checks
     })
+}
+
+/// `module = name`, or nothing.
+fn module_in(attribute: TokenStream, errors: &mut Errors) -> Option<Ident> {
+    if attribute.is_empty() {
+        return None;
+    }
+    let span = attribute.span();
+    let argument = |input: ParseStream<'_>| {
+        let key: Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        Ok((key, input.parse::<Ident>()?))
+    };
+    match argument.parse2(attribute) {
+        Ok((key, module)) if key == "module" => Some(module),
+        _ => {
+            errors.push(
+                span,
+                "`#[kernel]` takes `module = name` or nothing; see `#[launch_bounds]`",
+            );
+            None
+        }
+    }
 }
 
 /// Collects what is wrong, so that one compilation shows all of it.

@@ -27,6 +27,9 @@ mod launch_bounds;
 ///
 /// On the host the function stays as it was written and can be called.
 ///
+/// `#[kernel(module = name)]` says in which module of PTX the kernel goes where `cuda_builder` makes
+/// several (`CudaBuilder::split_modules`).
+///
 /// # Errors
 ///
 /// At compile time, when the function is not `unsafe`, is generic, `const`, `async` or a method,

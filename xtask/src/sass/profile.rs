@@ -1,6 +1,7 @@
 //! What an entry costs: resources from ptxas, instructions counted from SASS.
 
 use super::parse::{Function, Instruction};
+use super::shuffles;
 use cuda_builder::NvvmArch;
 use std::collections::BTreeMap;
 
@@ -55,6 +56,8 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits.
     pub ldg: BTreeMap<u32, usize>,
+    /// Stores to global memory by width in bits.
+    pub stg: BTreeMap<u32, usize>,
     /// Loads, stores and atomics through generic addresses, and questions where one points.
     pub generic: usize,
     /// Loads and stores of local memory.
@@ -65,6 +68,8 @@ pub struct Counts {
     pub sts: usize,
     /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`.
     pub shfl: BTreeMap<String, usize>,
+    /// Shuffles that wait for the one before.
+    pub dependent_shfl: usize,
     /// Warp reductions in hardware.
     pub redux: usize,
     /// Atomics on global memory without a result.
@@ -80,7 +85,10 @@ pub struct Counts {
 impl Counts {
     /// Counts the instructions of a function that was assembled for `arch`.
     pub fn of(function: &Function, arch: NvvmArch) -> Self {
-        let mut counts = Self::default();
+        let mut counts = Self {
+            dependent_shfl: shuffles::back_to_back(function),
+            ..Self::default()
+        };
         for instruction in &function.instructions {
             counts.add(instruction, arch);
         }
@@ -91,6 +99,7 @@ impl Counts {
         self.instructions += 1;
         match instruction.mnemonic() {
             "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
+            "STG" => *self.stg.entry(width(instruction)).or_default() += 1,
             "LD" | "ST" | "ATOM" | "QSPC" => self.generic += 1,
             // Global memory's `RED` is called `REDG` from sm_90 on.
             "RED" if arch >= NvvmArch::Compute90 => self.generic += 1,

@@ -7,7 +7,7 @@ use super::has_word;
 const KERNELS: &str = "kernels-gpu/src/";
 
 /// The handles, and the entry points, which make handles of what the host passes.
-const MAKERS: [&str; 3] = ["mem.rs", "mem/", "entry.rs"];
+const MAKERS: [&str; 4] = ["mem.rs", "mem/", "entry.rs", "entry/"];
 
 /// The operators, whose `combine_atomic_*` take a cell's address from a handle...
 const OPERATORS: [&str; 2] = ["op.rs", "op/"];

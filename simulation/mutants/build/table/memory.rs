@@ -3,7 +3,7 @@
 use super::{Source, mutant};
 
 pub const SOURCE: Source = Source {
-    path: "mem.rs",
+    path: "mem/vector.rs",
     kernels: &["read_ceiling"],
     mutants: &[mutant(
         "vectors_rounded_up",

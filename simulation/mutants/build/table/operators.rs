@@ -19,19 +19,31 @@ pub const SUM: Source = Source {
             "i32, 0, |a, b| a.wrapping_sub(b);",
         ),
         mutant(
+            "atomic_of_another",
+            "the atomic form is the bitwise or",
+            "Sum is add: i32 u32 i64 u64 f32 f64",
+            "Sum is or: i32 u32 i64 u64 f32 f64",
+        )
+        .on(&["reduce_naive"]),
+    ],
+};
+
+pub const NUMBER: Source = Source {
+    path: "op/number.rs",
+    kernels: &["reduce_naive", "reduce_shared_memory"],
+    mutants: &[
+        mutant(
             "scope_of_block",
             "the atomic of global memory has the block's scope",
-            "_device>](cell",
-            "_block>](cell",
-        )
-        .on(&["reduce_naive", "reduce_shared_memory"]),
+            "$acc _device>](cell",
+            "$acc _block>](cell",
+        ),
         mutant(
             "not_atomic",
             "the atomic of global memory is a load and a store",
-            "mid::[<atomic_fetch_add_ $element _device>](cell, Relaxed, value)",
-            "{ let sum = <Sum as Op<$element>>::combine(*cell, value); *cell = sum; }",
+            "mid::[<atomic_fetch_ $fetch _ $acc _device>](cell, Relaxed, value)",
+            "{ *cell = <$op as $crate::op::Combine<$acc>>::combine(*cell, value); }",
         )
-        .on(&["reduce_naive", "reduce_shared_memory"])
         .missed(
             "operators get a bare pointer: the handle announces an atomic update, and the \
              simulator does not see that none follows",
@@ -49,20 +61,20 @@ const EXTREMUM_MUTANTS: &[Mutant] = &[
     mutant(
         "identity_0",
         "the identity of an integer maximum is 0",
-        "    i32 = i32::MIN,",
-        "    i32 = 0,",
+        "    i32, i32::MIN,",
+        "    i32, 0,",
     ),
     mutant(
         "identity_of_the_other",
         "the identity of the maximum is that of the minimum",
-        "    i32 = i32::MIN,",
-        "    i32 = i32::MAX,",
+        "    i32, i32::MIN,",
+        "    i32, i32::MAX,",
     ),
     mutant(
         "atomic_of_the_other",
         "the atomic form is always the minimum",
-        "atomic_fetch_ $op:lower _ $element _device>",
-        "atomic_fetch_min_ $element _device>",
+        "Max is max:",
+        "Max is min:",
     )
     .on(&["reduce_naive"]),
 ];

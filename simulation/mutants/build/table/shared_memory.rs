@@ -80,13 +80,13 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "not_atomic_in_block",
         "load, combine, store of the shared cell",
-        "scratch.combine_atomic::<O>(0, loaded);",
+        "scratch.combine_atomic::<T, O>(0, loaded);",
         "scratch.set(0, O::combine(scratch.get(0), loaded));",
     ),
     mutant(
         "not_atomic_in_grid",
         "blocks update the output without the atomic",
-        "output.combine_atomic::<O>(0, scratch.get(0));",
+        "output.combine_atomic::<T, O>(0, scratch.get(0));",
         "output.set(0, O::combine(output.get(0), scratch.get(0)));",
     ),
     mutant(

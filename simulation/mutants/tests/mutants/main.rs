@@ -6,6 +6,7 @@
 mod attempt;
 mod entries;
 mod far;
+mod keyed;
 mod tally;
 mod textbook;
 
@@ -81,6 +82,7 @@ fn found(mutant: &Mutant) -> Result<(), Failed> {
 fn search(programs: Programs, mode: Mode) -> Attempt {
     match programs {
         Programs::Entries(entries) => entries::search(entries, mode),
+        Programs::Keyed(entries) => keyed::search(entries, mode),
         Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
     }
 }

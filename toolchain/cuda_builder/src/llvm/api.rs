@@ -77,6 +77,7 @@ functions! {
     LLVMDisposeModule(ModuleRef);
     LLVMDisposeMessage(*mut c_char);
     LLVMPrintModuleToString(ModuleRef) -> *mut c_char;
+    LLVMWriteBitcodeToMemoryBuffer(ModuleRef) -> MemoryBuffer;
     LLVMGetModuleInlineAsm(ModuleRef, *mut usize) -> *const c_char;
     LLVMSetModuleInlineAsm2(ModuleRef, *const c_char, usize);
     LLVMGetTarget(ModuleRef) -> *const c_char;

@@ -77,6 +77,7 @@ mod tests {
         assert_eq!(all_lanes(4, |lane| 31 - lane), 4);
         assert_eq!(all_lanes(8, |lane| lane), 8);
         assert_eq!(all_lanes(16, |lane| lane), 16);
+        assert_eq!(all_lanes(32, |lane| lane), 32);
         assert_eq!(all_lanes(1, |lane| lane), 1);
         assert_eq!(all_lanes(2, |lane| lane), 2);
     }
@@ -104,7 +105,7 @@ mod tests {
         fn unit_stride(start in 0_u64..1000, first in 0_u32..32, count in 1_u32..32) {
             let count = count.min(32 - first);
             let active = (u32::MAX >> (32 - count)) << first;
-            for size in [1, 2, 4, 8, 16] {
+            for size in [1, 2, 4, 8, 16, 32] {
                 let row = std::array::from_fn(|lane| (start + lane as u64) * size);
                 let begin = row[first as usize];
                 let end = begin + u64::from(count) * size;
@@ -116,7 +117,7 @@ mod tests {
         #[test]
         fn any_pattern(
             active: u32,
-            size in prop::sample::select(&[1_u32, 2, 4, 8, 16]),
+            size in prop::sample::select(&[1_u32, 2, 4, 8, 16, 32]),
             places in prop::array::uniform32(0_u64..60),
         ) {
             let addresses = places.map(|place| START + place * u64::from(size));

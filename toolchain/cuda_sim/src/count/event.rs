@@ -111,7 +111,7 @@ pub(crate) struct Event {
 impl Event {
     #[inline]
     pub(super) fn instruction(&self) -> Instruction {
-        debug_assert!(self.size <= 16, "{} bytes at once", self.size);
+        debug_assert!(self.size <= 32, "{} bytes at once", self.size);
         Instruction(
             u64::from(self.site.id())
                 | u64::from(self.what.code()) << 32
@@ -162,7 +162,7 @@ mod tests {
     fn an_instruction_is_site_what_and_size() {
         let site = Site::of(Location::caller());
         for what in What::ALL {
-            for size in [0, 1, 16] {
+            for size in [0, 1, 16, 32] {
                 let address = 7;
                 let event = Event {
                     site,

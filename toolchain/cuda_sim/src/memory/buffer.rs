@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use half::{bf16, f16};
+
 use super::registry::Allocation;
 
 /// A type without padding for which every pattern of bits is a value.
@@ -20,7 +22,7 @@ macro_rules! plain {
     )* };
 }
 
-plain! { i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize f32 f64 }
+plain! { i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize f16 bf16 f32 f64 }
 
 // SAFETY: an array has no padding of its own.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

@@ -101,7 +101,26 @@ fn all_errors_are_shown_at_once() {
 }
 
 #[test]
-fn arguments_are_refused() {
-    let error = expand(quote!(max_threads = 256), quote! { unsafe fn k() {} }).unwrap_err();
-    assert!(error.to_string().contains("launch_bounds"), "{error}");
+fn a_module_is_a_line_for_the_builder() {
+    let item = quote! { unsafe fn k(x: u32) {} };
+    let line = quote! {
+        #[cfg(target_arch = "nvptx64")]
+        ::core::arch::global_asm!("//!cuda k module=sums_i32");
+    };
+    let text = expand(quote!(module = sums_i32), item.clone()).unwrap();
+    assert!(text.to_string().contains(&line.to_string()), "{text}");
+    assert!(!expanded(item).contains("global_asm"));
+}
+
+#[test]
+fn other_arguments_are_refused() {
+    for argument in [
+        quote!(max_threads = 256),
+        quote!(module),
+        quote!(module = "sums"),
+        quote!(module = sums, module = products),
+    ] {
+        let error = expand(argument.clone(), quote! { unsafe fn k() {} }).unwrap_err();
+        assert!(error.to_string().contains("launch_bounds"), "{argument}");
+    }
 }

@@ -1,0 +1,44 @@
+// Copies in CUDA C++, compiled by nvcc: the twins of kernels-gpu's copies, for
+// `warpfold-bench copy --peers`. Compared against, never shipped.
+//
+// As in the post: int indexes, a grid-stride loop, and what is left after the last whole vector by
+// a few threads. Aligned arrays alone, which is what cudaMalloc gives. The host gives the launch.
+
+#include <cub/version.cuh>
+#include <cuda_runtime.h>
+
+__global__ void copy_scalar(const int *in, int *out, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        out[i] = in[i];
+    }
+}
+
+template <typename Vector>
+__global__ void copy_vectors(const int *in, int *out, int n) {
+    const int width = sizeof(Vector) / sizeof(int);
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int i = thread; i < n / width; i += blockDim.x * gridDim.x) {
+        reinterpret_cast<Vector *>(out)[i] = reinterpret_cast<const Vector *>(in)[i];
+    }
+    int rest = n / width * width + thread;
+    if (rest < n) {
+        out[rest] = in[rest];
+    }
+}
+
+#define TWIN(name, kernel)                                                                         \
+    extern "C" int twin_##name(const int *in, int *out, int n, int blocks, int threads,            \
+                               cudaStream_t stream) {                                              \
+        kernel<<<blocks, threads, 0, stream>>>(in, out, n);                                        \
+        return cudaGetLastError();                                                                 \
+    }
+
+TWIN(copy_scalar, copy_scalar)
+TWIN(copy_vec2, copy_vectors<int2>)
+TWIN(copy_vec4, copy_vectors<int4>)
+
+extern "C" int cub_version() { return CUB_VERSION; }
+
+extern "C" const char *error_string(int error) {
+    return cudaGetErrorString(static_cast<cudaError_t>(error));
+}

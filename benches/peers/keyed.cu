@@ -1,0 +1,262 @@
+// Reduction by key in CUDA C++, compiled by nvcc: the twin of every kernel in kernels-gpu/src/keyed,
+// and CUB's ReduceByKey, for `warpfold-bench keyed --peers`. Compared against, never shipped.
+//
+// Sums by keys of unsigned int into dense cells. int indexes (n <= 2^30); a key is not asked whether
+// it names a cell, which warpfold's kernels do. One element per thread, or one tile per block, and as
+// many blocks as that takes. get_peers and reduce_peers are the published ones with the mended
+// synchronisation of today's warps: all members of a warp stay in the loops.
+
+#include <cub/device/device_reduce.cuh>
+#include <cub/version.cuh>
+#include <cuda_runtime.h>
+
+constexpr unsigned FULL = 0xffffffffu;
+
+template <typename T>
+__global__ void keyed_atomic(const unsigned *keys, const T *values, int n, T *cells) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&cells[keys[i]], values[i]);
+}
+
+// The atomic of the CUDA programming guide for hardware that has none for double.
+__device__ void add_by_cas(double *address, double value) {
+    unsigned long long *bits = reinterpret_cast<unsigned long long *>(address);
+    unsigned long long old = *bits, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
+    } while (assumed != old);
+}
+
+__device__ void add_by_cas(float *address, float value) {
+    unsigned *bits = reinterpret_cast<unsigned *>(address);
+    unsigned old = *bits, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(bits, assumed, __float_as_uint(value + __uint_as_float(assumed)));
+    } while (assumed != old);
+}
+
+template <typename T>
+__global__ void keyed_cas(const unsigned *keys, const T *values, int n, T *cells) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) add_by_cas(&cells[keys[i]], values[i]);
+}
+
+__device__ unsigned get_peers(unsigned members, unsigned key) {
+    unsigned peers = 0, unclaimed = members;
+    while (unclaimed) {
+        bool is_peer = key == __shfl_sync(members, key, __ffs(unclaimed) - 1);
+        unsigned group = __ballot_sync(members, is_peer);
+        if (is_peer) peers = group;
+        unclaimed ^= group;
+    }
+    return peers;
+}
+
+template <typename T>
+__device__ T reduce_peers(unsigned members, unsigned peers, T x) {
+    int lane = threadIdx.x & 31;
+    int rel_pos = __popc(peers & ((1u << lane) - 1));
+    peers &= 0xfffffffeu << lane;
+    while (__any_sync(members, peers)) {
+        int next = __ffs(peers);
+        T t = __shfl_sync(members, x, next - 1);
+        if (next) x += t;
+        peers &= ~__ballot_sync(members, rel_pos & 1);
+        rel_pos >>= 1;
+    }
+    return x;
+}
+
+template <typename T, bool Match, int Arrays>
+__global__ void keyed_warp(const unsigned *keys, const T *values, int n, T *cells, int cell_count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned members = __ballot_sync(FULL, i < n);
+    if (i >= n) return;
+    unsigned key = keys[i];
+    T x[Arrays];
+#pragma unroll
+    for (int a = 0; a < Arrays; a++) x[a] = values[a * n + i];
+    unsigned peers = Match ? __match_any_sync(members, key) : get_peers(members, key);
+#pragma unroll
+    for (int a = 0; a < Arrays; a++) x[a] = reduce_peers(members, peers, x[a]);
+    if (__ffs(peers) - 1 == (threadIdx.x & 31)) {
+#pragma unroll
+        for (int a = 0; a < Arrays; a++) atomicAdd(&cells[a * cell_count + key], x[a]);
+    }
+}
+
+constexpr int BINS = 512;
+constexpr int PER_THREAD = 4;
+
+__device__ unsigned bin_of(unsigned key) { return key * 0x9E3779B1u >> 23; }
+
+template <typename T>
+__global__ void keyed_bins(const unsigned *keys, const T *values, int n, T *cells) {
+    __shared__ unsigned owners[BINS];
+    __shared__ T bins[BINS];
+    for (int b = threadIdx.x; b < BINS; b += blockDim.x) {
+        owners[b] = FULL;
+        bins[b] = 0;
+    }
+    __syncthreads();
+
+    unsigned key[PER_THREAD];
+    T value[PER_THREAD];
+    int first = blockIdx.x * blockDim.x * PER_THREAD + threadIdx.x;
+#pragma unroll
+    for (int e = 0; e < PER_THREAD; e++) {
+        int i = first + e * blockDim.x;
+        if (i < n) {
+            key[e] = keys[i];
+            value[e] = values[i];
+        }
+    }
+#pragma unroll
+    for (int e = 0; e < PER_THREAD; e++) {
+        if (first + e * (int)blockDim.x < n) atomicMin(&owners[bin_of(key[e])], key[e]);
+    }
+    __syncthreads();
+
+#pragma unroll
+    for (int e = 0; e < PER_THREAD; e++) {
+        if (first + e * (int)blockDim.x < n) {
+            unsigned bin = bin_of(key[e]);
+            atomicAdd(owners[bin] == key[e] ? &bins[bin] : &cells[key[e]], value[e]);
+        }
+    }
+    __syncthreads();
+
+    for (int b = threadIdx.x; b < BINS; b += blockDim.x) {
+        if (owners[b] != FULL) atomicAdd(&cells[owners[b]], bins[b]);
+    }
+}
+
+template <typename T>
+struct Four;
+template <>
+struct Four<float> {
+    float4 v;
+    __device__ void get(const float *p, float *x) {
+        v = *reinterpret_cast<const float4 *>(p);
+        x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+    }
+};
+template <>
+struct Four<double> {
+    __device__ void get(const double *p, double *x) {
+        double2 low = reinterpret_cast<const double2 *>(p)[0], high = reinterpret_cast<const double2 *>(p)[1];
+        x[0] = low.x, x[1] = low.y, x[2] = high.x, x[3] = high.y;
+    }
+};
+
+// Keys and values begin at a multiple of 16 bytes.
+template <typename T>
+__global__ void keyed_runs(const unsigned *keys, const T *values, int n, T *cells) {
+    int lane = threadIdx.x & 31;
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER_THREAD;
+    int first = i - lane * PER_THREAD;
+    if (first >= n) return;
+    unsigned key[PER_THREAD];
+    T value[PER_THREAD];
+    if (first + 32 * PER_THREAD <= n) {
+        uint4 k = *reinterpret_cast<const uint4 *>(keys + i);
+        key[0] = k.x, key[1] = k.y, key[2] = k.z, key[3] = k.w;
+        Four<T>().get(values + i, value);
+    } else {
+#pragma unroll
+        for (int e = 0; e < PER_THREAD; e++) {
+            key[e] = keys[min(i + e, n - 1)];
+            value[e] = i + e < n ? values[i + e] : 0;
+        }
+    }
+
+    T head = 0, tail = value[0];
+    unsigned tail_key = key[0];
+    bool single = true;
+#pragma unroll
+    for (int e = 1; e < PER_THREAD; e++) {
+        if (key[e] == tail_key) {
+            tail += value[e];
+        } else {
+            if (single) {
+                head = tail;
+                single = false;
+            } else {
+                atomicAdd(&cells[tail_key], tail);
+            }
+            tail_key = key[e];
+            tail = value[e];
+        }
+    }
+
+    unsigned key_before = __shfl_up_sync(FULL, tail_key, 1);
+    bool linked = lane > 0 && key_before == key[0];
+    unsigned starts = __ballot_sync(FULL, !(linked && single));
+    int reach = lane - (31 - __clz(starts & (FULL >> (31 - lane))));
+    for (int distance = 1; __any_sync(FULL, distance <= reach); distance *= 2) {
+        T below = __shfl_up_sync(FULL, tail, distance);
+        if (distance <= reach) tail += below;
+    }
+    T before = __shfl_up_sync(FULL, tail, 1);
+    if (!single) atomicAdd(&cells[key[0]], linked ? before + head : head);
+    unsigned links = __ballot_sync(FULL, linked);
+    if (!(links >> lane >> 1 & 1)) atomicAdd(&cells[tail_key], tail);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// What the bench calls. All return a cudaError_t; none allocates, none waits. `cells` is what
+// follows the keys, per array of values.
+
+template <typename T>
+static int launch(int kernel, const unsigned *keys, const T *values, int n, T *cells, int cell_count, int threads,
+                  cudaStream_t stream) {
+    auto blocks = [&](int per_thread) { return (n + threads * per_thread - 1) / (threads * per_thread); };
+    switch (kernel) {
+        case 0: keyed_atomic<<<blocks(1), threads, 0, stream>>>(keys, values, n, cells); break;
+        case 1: keyed_cas<<<blocks(1), threads, 0, stream>>>(keys, values, n, cells); break;
+        case 2: keyed_warp<T, false, 1><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
+        case 3: keyed_warp<T, true, 1><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
+        case 4: keyed_bins<<<blocks(PER_THREAD), threads, 0, stream>>>(keys, values, n, cells); break;
+        case 5: keyed_runs<<<blocks(PER_THREAD), threads, 0, stream>>>(keys, values, n, cells); break;
+        case 6: keyed_warp<T, true, 3><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
+        case 7: keyed_warp<T, false, 3><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
+        default: return cudaErrorInvalidValue;
+    }
+    return cudaGetLastError();
+}
+
+extern "C" int keyed_f32(int kernel, const unsigned *keys, const float *values, int n, float *cells, int cell_count,
+                         int threads, cudaStream_t stream) {
+    return launch(kernel, keys, values, n, cells, cell_count, threads, stream);
+}
+
+extern "C" int keyed_f64(int kernel, const unsigned *keys, const double *values, int n, double *cells, int cell_count,
+                         int threads, cudaStream_t stream) {
+    return launch(kernel, keys, values, n, cells, cell_count, threads, stream);
+}
+
+struct Add {
+    template <typename T>
+    __device__ T operator()(T a, T b) const {
+        return a + b;
+    }
+};
+
+// cub::DeviceReduce::ReduceByKey: a key and a sum for each run of equal keys, and how many there are.
+// With `temp` null it writes the bytes it needs to `temp_bytes` and launches nothing.
+extern "C" int cub_by_key_f32(void *temp, size_t *temp_bytes, const unsigned *keys, const float *values, int n,
+                              unsigned *run_keys, float *run_sums, int *runs, cudaStream_t stream) {
+    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n, stream);
+}
+
+extern "C" int cub_by_key_f64(void *temp, size_t *temp_bytes, const unsigned *keys, const double *values, int n,
+                              unsigned *run_keys, double *run_sums, int *runs, cudaStream_t stream) {
+    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n, stream);
+}
+
+extern "C" int cub_version() { return CUB_VERSION; }
+
+extern "C" const char *error_string(int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }

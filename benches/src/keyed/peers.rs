@@ -1,0 +1,196 @@
+//! The peers of reduction by key: `keyed.cu`, nvcc's twin of every kernel and CUB's ReduceByKey.
+
+use std::ffi::c_void;
+
+use anyhow::{Context, Result, ensure};
+use libloading::{Library, Symbol};
+
+use super::Value;
+use crate::peers::{Built, check, load};
+
+const SOURCE: &str = include_str!("../../peers/keyed.cu");
+
+/// The twins' numbers in `launch` of `keyed.cu`.
+const TWINS: [&str; 8] = [
+    "keyed_atomic",
+    "keyed_cas",
+    "keyed_ballot",
+    "keyed_match",
+    "keyed_bins",
+    "keyed_runs",
+    "keyed_match_x3",
+    "keyed_ballot_x3",
+];
+
+/// The twins index with `int`, also three arrays one behind the other.
+const MAX_N: usize = 1 << 29;
+
+type TwinFn<T> =
+    unsafe extern "C" fn(i32, *const u32, *const T, i32, *mut T, i32, i32, *mut c_void) -> i32;
+type CubFn<T> = unsafe extern "C" fn(
+    *mut c_void,
+    *mut usize,
+    *const u32,
+    *const T,
+    i32,
+    *mut u32,
+    *mut T,
+    *mut i32,
+    *mut c_void,
+) -> i32;
+
+/// The loaded peers.
+pub struct Peers {
+    library: &'static Library,
+    pub built: Built,
+}
+
+/// What one peer works on: device addresses in the context that owns `stream`.
+#[derive(Clone, Copy)]
+pub struct Launch {
+    pub keys: u64,
+    pub values: u64,
+    pub n: usize,
+    pub stream: *mut c_void,
+}
+
+impl Peers {
+    /// Compiles the peers for a device of this compute capability, or takes them from the cache, and
+    /// loads them. The error is the reason for going on without.
+    pub fn build(capability: (u32, u32)) -> Result<Peers> {
+        let (library, built) = load(&[("keyed.cu", SOURCE)], capability)?;
+        Ok(Peers { library, built })
+    }
+
+    /// The twin of a kernel of this name.
+    pub fn twin<T: Value>(&self, kernel: &str) -> Result<Twin<T>> {
+        let number = TWINS.iter().position(|twin| *twin == kernel);
+        let number = number.with_context(|| format!("keyed.cu has no twin of {kernel}"))? as i32;
+        // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
+        let call = unsafe { self.library.get(format!("keyed_{}", T::NAME)) }?;
+        Ok(Twin {
+            library: self.library,
+            number,
+            call,
+        })
+    }
+
+    /// CUB's ReduceByKey.
+    pub fn cub<T: Value>(&self) -> Result<Cub<T>> {
+        // SAFETY: SOURCE defines `cub_by_key_f32` and `cub_by_key_f64` with this signature.
+        let call = unsafe { self.library.get(format!("cub_by_key_{}", T::NAME)) }?;
+        Ok(Cub {
+            library: self.library,
+            call,
+        })
+    }
+}
+
+/// nvcc's twin of one kernel.
+pub struct Twin<T: Value> {
+    library: &'static Library,
+    number: i32,
+    call: Symbol<'static, TwinFn<T>>,
+}
+
+impl<T: Value> Twin<T> {
+    /// Launches it; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
+    ///   keys, each below `cell_count`, `n` values and `cell_count` cells for each array that the
+    ///   kernel takes. Keys and values begin at multiples of 16 bytes.
+    pub unsafe fn enqueue(
+        &self,
+        on: Launch,
+        cells: u64,
+        cell_count: usize,
+        threads: u32,
+    ) -> Result<()> {
+        ensure!(
+            on.n <= MAX_N && cell_count <= MAX_N,
+            "the twins index with int: up to {MAX_N} elements and cells"
+        );
+        // SAFETY: the caller's promise; the numbers fit an int (above).
+        let status = unsafe {
+            (self.call)(
+                self.number,
+                on.keys as *const u32,
+                on.values as *const T,
+                on.n as i32,
+                cells as *mut T,
+                cell_count as i32,
+                threads as i32,
+                on.stream,
+            )
+        };
+        check(self.library, status, "nvcc's twin")
+    }
+}
+
+/// `cub::DeviceReduce::ReduceByKey`.
+pub struct Cub<T: Value> {
+    library: &'static Library,
+    call: Symbol<'static, CubFn<T>>,
+}
+
+/// Where CUB writes: `n` keys and sums at most, and how many there are.
+#[derive(Clone, Copy)]
+pub struct Runs {
+    pub keys: u64,
+    pub sums: u64,
+    pub count: u64,
+}
+
+impl<T: Value> Cub<T> {
+    /// Bytes of temporary storage.
+    pub fn temp_bytes(&self, on: Launch) -> Result<usize> {
+        let mut bytes = 0;
+        let none = Runs {
+            keys: 0,
+            sums: 0,
+            count: 0,
+        };
+        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        unsafe { self.call(on, none, 0, &mut bytes)? };
+        Ok(bytes)
+    }
+
+    /// Launches it; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    /// As for [`Twin::enqueue`], with `temp` of `temp_bytes` bytes, as
+    /// [`Cub::temp_bytes`] says, and `runs` as it says in the place of the cells.
+    pub unsafe fn enqueue(
+        &self,
+        on: Launch,
+        runs: Runs,
+        temp: u64,
+        mut temp_bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.call(on, runs, temp, &mut temp_bytes) }
+    }
+
+    /// # Safety
+    /// As [`Cub::enqueue`], unless `temp` is null.
+    unsafe fn call(&self, on: Launch, runs: Runs, temp: u64, bytes: &mut usize) -> Result<()> {
+        ensure!(on.n <= MAX_N, "CUB is given an int: up to {MAX_N} elements");
+        // SAFETY: the caller's promise.
+        let status = unsafe {
+            (self.call)(
+                temp as *mut c_void,
+                bytes,
+                on.keys as *const u32,
+                on.values as *const T,
+                on.n as i32,
+                runs.keys as *mut u32,
+                runs.sums as *mut T,
+                runs.count as *mut i32,
+                on.stream,
+            )
+        };
+        check(self.library, status, "cub::DeviceReduce::ReduceByKey")
+    }
+}

@@ -1,0 +1,355 @@
+//! Reduction by key: every value goes into the cell that its key names.
+
+use std::marker::PhantomData;
+
+use kernels_gpu::op::Op;
+
+use crate::algorithm::check_threads;
+use crate::buffer::{Place, View};
+use crate::device::Device;
+use crate::element::Element;
+use crate::error::Error;
+use crate::gpu::Gpu;
+use crate::host;
+use crate::launch::{KeyedKernel, keyed_entry};
+use crate::memory::DeviceMemory;
+use crate::operator::Operator;
+use std::sync::Arc;
+
+/// A type of keys: `u32`, `u64`, `i32` or `i64`.
+///
+/// Which kernels there are for it is [`ENTRIES`](kernels_gpu::entry::keyed::ENTRIES).
+pub trait Key: Element + kernels_gpu::keyed::Key {}
+
+impl<K: Element + kernels_gpu::keyed::Key> Key for K {}
+
+/// How values are combined before the atomics on the cells. All give the right answer for any
+/// keys; which is the fastest depends on how equal keys lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KeyedAlgorithm {
+    /// Not at all: an atomic for each value. For random keys.
+    Atomic,
+    /// Not at all, and the atomic is a loop around a compare-and-swap, as before compute capability
+    /// 6.0. For comparison; sums of floats.
+    Cas,
+    /// Within a warp; the lanes with equal keys are found by ballots.
+    Ballot,
+    /// Within a warp; the lanes with equal keys are found by `match.any`.
+    Match,
+    /// Within a block, in a hash table in shared memory.
+    Bins,
+    /// Neighbours with equal keys, four per thread and then within a warp. For sorted keys.
+    Runs,
+}
+
+impl KeyedAlgorithm {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Atomic,
+        Self::Cas,
+        Self::Ballot,
+        Self::Match,
+        Self::Bins,
+        Self::Runs,
+    ];
+
+    /// The kernel of one array of values: `"keyed_match"`.
+    pub fn kernel_name(self) -> &'static str {
+        match self {
+            Self::Atomic => "keyed_atomic",
+            Self::Cas => "keyed_cas",
+            Self::Ballot => "keyed_ballot",
+            Self::Match => "keyed_match",
+            Self::Bins => "keyed_bins",
+            Self::Runs => "keyed_runs",
+        }
+    }
+}
+
+/// What [`Device::reduce_by_key`] gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByKey<T> {
+    /// What the values of each key come to; the operator's identity where there are none.
+    pub cells: Vec<T>,
+    /// How many elements had a key that names no cell.
+    pub rejected: u64,
+}
+
+/// Cells on a device, each of which collects the values of one key: cell `k` those of key `k`.
+///
+/// ```
+/// use warpfold::{Device, Sum};
+///
+/// let device = Device::auto()?;
+/// let keys = device.upload(&[2u32, 2, 0, 2, 7])?;
+/// let values = device.upload(&[1.0f64, 2.0, 3.0, 4.0, 5.0])?;
+///
+/// let mut cells = device.cells(3, Sum)?;
+/// cells.combine(&keys, &values)?;            // no wait
+/// assert_eq!(cells.download()?, [3.0, 0.0, 7.0]);
+/// assert_eq!(cells.rejected()?, 1);          // key 7
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+///
+/// Sums of floats depend on the order in which the device's atomics arrive: they differ from run to
+/// run in their last bits. On the CPU the order is that of the elements.
+pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
+    device: Device,
+    /// Of each array of values.
+    len: usize,
+    arrays: usize,
+    algorithm: KeyedAlgorithm,
+    threads: u32,
+    state: State<T>,
+    op: PhantomData<O>,
+}
+
+enum State<T: Element> {
+    Host {
+        cells: Vec<T>,
+        rejected: u64,
+    },
+    Device {
+        gpu: Arc<Gpu>,
+        cells: DeviceMemory<T>,
+        /// What the cells begin with.
+        identities: DeviceMemory<T>,
+        rejected: DeviceMemory<u64>,
+        zero: DeviceMemory<u64>,
+    },
+}
+
+impl Device {
+    /// `len` cells that hold the operator's identity, for keys from 0 to `len - 1`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn cells<T: Element, O: Operator<T, Acc = T>>(
+        &self,
+        len: usize,
+        op: O,
+    ) -> Result<Cells<T, O>, Error> {
+        self.cell_arrays(1, len, op)
+    }
+
+    /// `len` cells for each of several arrays of values with the same keys, whose equal keys are then
+    /// found once for all of them. The arrays lie one behind the other, and so do their cells.
+    ///
+    /// There are kernels for two arrays ([`KeyedAlgorithm::Match`]) and for three
+    /// ([`Match`](KeyedAlgorithm::Match), [`Ballot`](KeyedAlgorithm::Ballot)).
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::cells`].
+    pub fn cell_arrays<T: Element, O: Operator<T, Acc = T>>(
+        &self,
+        arrays: usize,
+        len: usize,
+        op: O,
+    ) -> Result<Cells<T, O>, Error> {
+        let _ = op; // names the type; operators have no values
+        let all = host::filled(len.saturating_mul(arrays), O::IDENTITY)?;
+        let state = match self.gpu() {
+            None => State::Host {
+                cells: all,
+                rejected: 0,
+            },
+            Some(gpu) => State::Device {
+                cells: DeviceMemory::upload(gpu, &all)?,
+                identities: DeviceMemory::upload(gpu, &all)?,
+                rejected: DeviceMemory::filled(gpu, 1, 0)?,
+                zero: DeviceMemory::filled(gpu, 1, 0)?,
+                gpu: Arc::clone(gpu),
+            },
+        };
+        Ok(Cells {
+            device: self.clone(),
+            len,
+            arrays,
+            algorithm: KeyedAlgorithm::Match,
+            threads: 256,
+            state,
+            op: PhantomData,
+        })
+    }
+
+    /// What the values of each key from 0 to `cells - 1` come to by `op`. Waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Device::cells`], [`Cells::combine`] and [`Cells::download`].
+    pub fn reduce_by_key<'a, K: Key, T: Element, O: Operator<T, Acc = T>>(
+        &self,
+        keys: impl Into<View<'a, K>>,
+        values: impl Into<View<'a, T>>,
+        cells: usize,
+        op: O,
+    ) -> Result<ByKey<T>, Error> {
+        let mut cells = self.cells(cells, op)?;
+        cells.combine(keys, values)?;
+        Ok(ByKey {
+            rejected: cells.rejected()?,
+            cells: cells.download()?,
+        })
+    }
+}
+
+impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
+    /// Chooses how values are combined; the default is [`KeyedAlgorithm::Match`].
+    pub fn algorithm(mut self, algorithm: KeyedAlgorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the device
+    /// (1024 on all so far); the default is 256.
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// [`algorithm`](Self::algorithm) and [`threads`](Self::threads) of cells that are in use.
+    #[doc(hidden)]
+    pub fn choose(&mut self, algorithm: KeyedAlgorithm, threads: u32) {
+        (self.algorithm, self.threads) = (algorithm, threads);
+    }
+
+    /// Combines each value into its key's cell, and counts the elements whose key names none. On a
+    /// GPU it enqueues that and returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`],
+    /// [`Error::BlockSize`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn combine<'a, K: Key>(
+        &mut self,
+        keys: impl Into<View<'a, K>>,
+        values: impl Into<View<'a, T>>,
+    ) -> Result<(), Error> {
+        let (keys, values) = (keys.into(), values.into());
+        self.device.check_owner(&keys)?;
+        self.device.check_owner(&values)?;
+        if Some(values.len()) != keys.len().checked_mul(self.arrays) {
+            return Err(Error::KeysAndValues {
+                keys: keys.len(),
+                values: values.len(),
+                arrays: self.arrays,
+            });
+        }
+        let entry = keyed_entry::<K, T, O>(self.algorithm.kernel_name(), self.arrays)?;
+        match (&mut self.state, keys.place(), values.place()) {
+            (State::Host { cells, rejected }, Place::Host(keys), Place::Host(values)) => {
+                check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;
+                let n = keys.len();
+                for (i, value) in values.iter().enumerate() {
+                    let (array, cell) = (i / n, keys[i % n].cell());
+                    if cell < self.len {
+                        let cell = &mut cells[array * self.len + cell];
+                        *cell = O::combine(*cell, *value);
+                    } else if array == 0 {
+                        *rejected += 1;
+                    }
+                }
+                Ok(())
+            }
+            (
+                State::Device {
+                    gpu,
+                    cells,
+                    rejected,
+                    ..
+                },
+                Place::Device(keys),
+                Place::Device(values),
+            ) => {
+                let kernel = KeyedKernel::<K, T>::find(gpu, entry)?;
+                check_threads(entry.kernel, self.threads, kernel.max_threads())?;
+                kernel.launch(self.threads, keys, values, cells, rejected)
+            }
+            _ => unreachable!("`check_owner` has compared the devices"),
+        }
+    }
+
+    /// Puts the operator's identity into all cells and forgets the rejected elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], [`Error::Deferred`].
+    pub fn clear(&mut self) -> Result<(), Error> {
+        match &mut self.state {
+            State::Host { cells, rejected } => {
+                cells.fill(<O as Op<T>>::IDENTITY);
+                *rejected = 0;
+                Ok(())
+            }
+            State::Device {
+                gpu,
+                cells,
+                identities,
+                rejected,
+                zero,
+            } => {
+                gpu.enter()?;
+                cells.enqueue_copy(identities)?;
+                rejected.enqueue_copy(zero)
+            }
+        }
+    }
+
+    /// The cells, those of several arrays one behind the other. Waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a kernel's own fault;
+    /// [`Error::Deferred`].
+    pub fn download(&self) -> Result<Vec<T>, Error> {
+        match &self.state {
+            State::Host { cells, .. } => host::copy(cells),
+            State::Device { cells, .. } => cells.download(0, cells.len()),
+        }
+    }
+
+    /// How many elements had a key that names no cell, since the cells were made or cleared. Waits.
+    ///
+    /// # Errors
+    ///
+    /// As [`download`](Self::download).
+    pub fn rejected(&self) -> Result<u64, Error> {
+        match &self.state {
+            State::Host { rejected, .. } => Ok(*rejected),
+            State::Device { rejected, .. } => Ok(rejected.download(0, 1)?[0]),
+        }
+    }
+
+    /// The cells of an array of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of the first cell, for a benchmark whose peer must write the same cells; 0 on the
+    /// CPU.
+    #[doc(hidden)]
+    pub fn as_device_ptr(&self) -> u64 {
+        match &self.state {
+            State::Host { .. } => 0,
+            State::Device { cells, .. } => cells.pointer().as_raw(),
+        }
+    }
+}
+
+impl<T: Element, O: Operator<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { len, arrays, .. } = self;
+        write!(f, "Cells<{}>({arrays} x {len} on {})", T::NAME, self.device)
+    }
+}
+
+/// The limit of a GPU that the CPU device answers with, so that bad input is refused alike.
+const CPU_MAX_THREADS: u32 = 1024;

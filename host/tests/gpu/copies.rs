@@ -1,0 +1,66 @@
+//! Copies: of every width and size, between arrays that lie alike and that do not, of any length.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use warpfold::{CopyWidth, Device, Element};
+
+use crate::lab::Lab;
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    CopyWidth::ALL
+        .into_iter()
+        .flat_map(|width| {
+            let name = width.kernel_name();
+            [
+                lab.trial(format!("{name} i32"), move |lab, device| {
+                    copies(lab, device, width, |rng| rng.random::<i32>())
+                }),
+                lab.trial(format!("{name} u64"), move |lab, device| {
+                    copies(lab, device, width, |rng| rng.random::<u64>())
+                }),
+            ]
+        })
+        .collect()
+}
+
+fn copies<T: Element>(
+    lab: &Lab,
+    device: &Device,
+    width: CopyWidth,
+    element: fn(&mut StdRng) -> T,
+) -> Result<Completion, Failed> {
+    const LONGEST: usize = 3_000_001;
+    const SPARE: usize = 16;
+    let mut rng = StdRng::seed_from_u64(lab.seed);
+    let source: Vec<T> = (0..LONGEST + SPARE).map(|_| element(&mut rng)).collect();
+    let filling: Vec<T> = (0..LONGEST + SPARE).map(|_| element(&mut rng)).collect();
+    let x = device.upload(&source)?;
+    for n in [0, 1, 2, 3, 4, 5, 31, 1000, 270_336, LONGEST] {
+        for from in [0, 1, 2, 3, 4, 7] {
+            // Every offset for the short ones; in turn for the others.
+            let offsets = if n < 2000 { 0..8 } else { from..from + 1 };
+            for at in offsets.map(|offset| (offset + n) % 8) {
+                let mut y = device.upload(&filling[..at + n + 8])?;
+                device
+                    .copy(x.view(from..from + n)?, &mut y, at, width)?
+                    .run()?;
+                let after = y.download()?;
+                let copied = after[at..at + n] == source[from..from + n];
+                let alone =
+                    after[..at] == filling[..at] && after[at + n..] == filling[at + n..at + n + 8];
+                if !(copied && alone) {
+                    let seed = lab.seed;
+                    return Err(format!(
+                        "{width:?} of {n} elements from {from} to {at}: copied {copied}, nothing \
+                         else written {alone} (seed {seed})"
+                    )
+                    .into());
+                }
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}

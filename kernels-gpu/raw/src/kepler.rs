@@ -1,0 +1,185 @@
+//! Shuffles and atomics: `kernels_gpu::kepler`.
+
+use crate::sum::{Element, WARP_SIZE, reduce_down};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+
+/// Loads under way at once, as the original's.
+const IN_FLIGHT: usize = 4;
+
+/// # Safety
+///
+/// `len` elements at `input`; the launch is as the original asks.
+#[inline(always)]
+pub(crate) unsafe fn stable<T: Element, const N: usize>(
+    input: *const T,
+    len: usize,
+    output: *mut T,
+    scratch: *mut T,
+) {
+    // SAFETY: the launch is this function's own, and all threads of the block are here.
+    unsafe {
+        let partial = block_reduce(grid_stride::<T, N>(input, len), scratch);
+        if thread_idx_x() == 0 {
+            *output.add(block_idx_x() as usize) = partial;
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`stable`].
+#[inline(always)]
+pub(crate) unsafe fn block_atomic<T: Element, const N: usize>(
+    input: *const T,
+    len: usize,
+    output: *mut T,
+    scratch: *mut T,
+) {
+    // SAFETY: the launch is this function's own, and all threads of the block are here.
+    unsafe {
+        let partial = block_reduce(grid_stride::<T, N>(input, len), scratch);
+        if thread_idx_x() == 0 {
+            T::combine_atomic_device(output, partial);
+        }
+    }
+}
+
+/// # Safety
+///
+/// As [`stable`].
+#[inline(always)]
+pub(crate) unsafe fn warp_atomic<T: Element, const N: usize>(
+    input: *const T,
+    len: usize,
+    output: *mut T,
+) {
+    // SAFETY: the launch is this function's own, and all threads of the block are here.
+    unsafe {
+        let partial = reduce_down(grid_stride::<T, N>(input, len));
+        if thread_idx_x().is_multiple_of(WARP_SIZE) {
+            T::combine_atomic_device(output, partial);
+        }
+    }
+}
+
+/// The thread's share of the array.
+///
+/// # Safety
+///
+/// `len` elements at `input`.
+#[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators over the arrays make LLVM keep them in local memory"
+)]
+unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -> T {
+    let threads = block_dim_x() as usize;
+    let thread = block_idx_x() as usize * threads + thread_idx_x() as usize;
+    let stride = grid_dim_x() as usize * threads;
+
+    let step = bytes::<T, N>() / size_of::<T>();
+    let behind = (input.addr() / size_of::<T>()) % step;
+    let head = ((step - behind) % step).min(len);
+    let vectors = input.wrapping_add(head).cast::<[T; N]>();
+    let vectors_len = (len - head) / N;
+
+    let mut value = T::IDENTITY;
+    let mut v = thread;
+    while v + (IN_FLIGHT - 1) * stride < vectors_len {
+        // SAFETY: the last of the vectors is in bounds, and the first is aligned.
+        let mut loaded = [unsafe { load(vectors.add(v)) }; IN_FLIGHT];
+        for k in 1..IN_FLIGHT {
+            // SAFETY: as above.
+            loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
+        }
+        for k in 0..IN_FLIGHT {
+            for e in 0..N {
+                value = T::combine(value, loaded[k][e]);
+            }
+        }
+        v += IN_FLIGHT * stride;
+    }
+    while v < vectors_len {
+        // SAFETY: `v` is in bounds, and the first is aligned.
+        let loaded = unsafe { load(vectors.add(v)) };
+        for e in 0..N {
+            value = T::combine(value, loaded[e]);
+        }
+        v += stride;
+    }
+
+    let around = len - vectors_len * N;
+    if N > 1 && thread < around {
+        let i = if thread < head {
+            thread
+        } else {
+            thread + vectors_len * N
+        };
+        // SAFETY: the element lies before the first vector or behind the last.
+        value = T::combine(value, unsafe { *input.add(i) });
+    }
+    value
+}
+
+/// What a vector's address is a multiple of, in bytes.
+const fn bytes<T, const N: usize>() -> usize {
+    let bytes = size_of::<[T; N]>();
+    if bytes <= 16 { bytes } else { 16 }
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(4))]
+struct At4<T>(T);
+
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct At8<T>(T);
+
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct At16<T>(T);
+
+/// # Safety
+///
+/// `from` is valid for reads and a multiple of [`bytes`].
+#[inline(always)]
+unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match bytes::<T, N>() {
+            4 => (*from.cast::<At4<[T; N]>>()).0,
+            8 => (*from.cast::<At8<[T; N]>>()).0,
+            _ => (*from.cast::<At16<[T; N]>>()).0,
+        }
+    }
+}
+
+/// The block's values as one, held by thread 0.
+///
+/// # Safety
+///
+/// All threads of the block arrive here; `scratch` holds an element per warp.
+#[inline(always)]
+unsafe fn block_reduce<T: Element>(value: T, scratch: *mut T) -> T {
+    let (tid, warps) = (thread_idx_x(), block_dim_x() / WARP_SIZE);
+
+    // SAFETY: every warp is whole; a barrier stands between the writers of the scratch and the
+    // first warp, which reads what has been written.
+    unsafe {
+        let partial = reduce_down(value);
+        if tid.is_multiple_of(WARP_SIZE) {
+            *scratch.add((tid / WARP_SIZE) as usize) = partial;
+        }
+        sync_threads();
+
+        if tid >= WARP_SIZE {
+            return partial;
+        }
+        let partial = if tid < warps {
+            *scratch.add(tid as usize)
+        } else {
+            T::IDENTITY
+        };
+        reduce_down(partial)
+    }
+}

@@ -1,0 +1,31 @@
+//! `block_atomic`: one launch, one atomic per block.
+
+use super::grid_stride::grid_stride;
+use crate::block::block_reduce;
+use crate::element::Element;
+use crate::mem::{Global, Shared};
+use crate::op::AtomicOp;
+use cuda_std::thread::thread_idx_x;
+
+/// Combines all of `input` into `output[0]`, which holds the identity before; `N` elements at a
+/// time.
+///
+/// No second launch and no partials in global memory, and far fewer atomics than
+/// [`warp_atomic`](super::warp_atomic::warp_atomic) for a barrier per block.
+///
+/// # Safety
+///
+/// The launch is as [`kepler`](super) asks.
+#[inline(always)]
+pub unsafe fn block_atomic<T: Element, O: AtomicOp<T>, const N: usize>(
+    input: Global<T>,
+    output: Global<O::Acc>,
+    scratch: Shared<O::Acc>,
+) {
+    let value = grid_stride::<T, O, N>(input);
+    // SAFETY: no thread has left, and the scratch is the launch's.
+    let partial = unsafe { block_reduce::<T, O>(value, scratch) };
+    if thread_idx_x() == 0 {
+        output.combine_atomic::<T, O>(0, partial);
+    }
+}

@@ -1,0 +1,30 @@
+//! `warp_atomic`: one launch, one atomic per warp.
+
+use super::grid_stride::grid_stride;
+use crate::element::Element;
+use crate::mem::Global;
+use crate::op::AtomicOp;
+use crate::warp::{WARP_SIZE, reduce_down};
+use cuda_std::thread::thread_idx_x;
+
+/// Combines all of `input` into `output[0]`, which holds the identity before; `N` elements at a
+/// time.
+///
+/// The simplest of the three: no shared memory, no barrier, no partials. All warps of the grid
+/// queue for one cell, which costs little as long as each has first read enough.
+///
+/// # Safety
+///
+/// The launch is as [`kepler`](super) asks.
+#[inline(always)]
+pub unsafe fn warp_atomic<T: Element, O: AtomicOp<T>, const N: usize>(
+    input: Global<T>,
+    output: Global<O::Acc>,
+) {
+    let value = grid_stride::<T, O, N>(input);
+    // SAFETY: no thread has left, so every warp is whole.
+    let partial = unsafe { reduce_down::<T, O>(value) };
+    if thread_idx_x().is_multiple_of(WARP_SIZE) {
+        output.combine_atomic::<T, O>(0, partial);
+    }
+}

@@ -1,0 +1,117 @@
+//! Atomics that the hardware lacks: a loop around a compare-and-swap.
+//!
+//! Of the threads that meet at a cell one gets through per round; the others see that the cell has
+//! changed, and try again.
+
+use super::{AtomicOp, Op};
+use crate::element::Element;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::atomic::mid;
+
+/// The operator `O`, whose atomics are loops around a compare-and-swap: how a sum of doubles was
+/// made before compute capability 6.0, and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByCas<O>(PhantomData<O>);
+
+impl<T: Element, O: Op<T>> Op<T> for ByCas<O> {
+    const NAME: &'static str = O::NAME;
+    type Acc = O::Acc;
+    const IDENTITY: O::Acc = O::IDENTITY;
+    type Output = O::Output;
+
+    #[inline(always)]
+    fn lift(value: T, index: usize) -> O::Acc {
+        O::lift(value, index)
+    }
+
+    #[inline(always)]
+    fn combine(a: O::Acc, b: O::Acc) -> O::Acc {
+        O::combine(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(acc: O::Acc) -> O::Output {
+        O::finish(acc)
+    }
+}
+
+impl<T: Element, O: Op<T, Acc: Replace>> AtomicOp<T> for ByCas<O> {
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn combine_atomic_device(cell: *mut O::Acc, value: O::Acc) {
+        // SAFETY: the caller's contract is the callee's.
+        unsafe { O::Acc::replace_device(cell, |old| O::combine(old, value)) }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn combine_atomic_block(cell: *mut O::Acc, value: O::Acc) {
+        // SAFETY: the caller's contract is the callee's.
+        unsafe { O::Acc::replace_block(cell, |old| O::combine(old, value)) }
+    }
+}
+
+/// What a compare-and-swap can exchange.
+pub trait Replace: Element {
+    /// Puts `new(old)` in the place of the cell's value, indivisibly for all threads of the device.
+    ///
+    /// # Safety
+    ///
+    /// As [`AtomicOp::combine_atomic_device`].
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn replace_device(cell: *mut Self, new: impl Fn(Self) -> Self);
+
+    /// Puts `new(old)` in the place of the cell's value, indivisibly for all threads of the block.
+    ///
+    /// # Safety
+    ///
+    /// As [`AtomicOp::combine_atomic_block`].
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn replace_block(cell: *mut Self, new: impl Fn(Self) -> Self);
+}
+
+macro_rules! replace {
+    ($($acc:ident: $width:literal $bits:ident |$value:ident| $to_bits:expr, $from_bits:expr;)*) => {
+        $(impl Replace for $acc {
+            replace!(@device $acc: $width $bits |$value| $to_bits, $from_bits);
+            replace!(@block $acc: $width $bits |$value| $to_bits, $from_bits);
+        })*
+    };
+    (@$scope:ident
+        $acc:ident: $width:literal $bits:ident |$value:ident| $to_bits:expr, $from_bits:expr
+    ) => { pastey::paste! {
+        #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        unsafe fn [<replace_ $scope>](cell: *mut $acc, new: impl Fn($acc) -> $acc) {
+            // SAFETY: the caller's contract; as many bits have the cell's size and alignment.
+            unsafe {
+                let mut seen = mid::[<atomic_load_ $width _ $scope>](cell.cast(), Relaxed);
+                loop {
+                    let $value: $bits = seen;
+                    let $value: $acc = new($from_bits);
+                    let bits: $bits = $to_bits;
+                    let found = mid::[<atomic_compare_and_swap_ $bits _ $scope>](
+                        cell.cast(),
+                        seen,
+                        bits,
+                        Relaxed,
+                    );
+                    if found == seen {
+                        break;
+                    }
+                    seen = found;
+                }
+            }
+        }
+    }};
+}
+
+replace! {
+    i32: 32 u32 |x| x as u32, x as i32;
+    u32: 32 u32 |x| x, x;
+    i64: 64 u64 |x| x as u64, x as i64;
+    u64: 64 u64 |x| x, x;
+    f32: 32 u32 |x| x.to_bits(), f32::from_bits(x);
+    f64: 64 u64 |x| x.to_bits(), f64::from_bits(x);
+}

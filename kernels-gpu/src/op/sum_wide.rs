@@ -1,0 +1,83 @@
+//! The sum in 64 bits.
+
+use super::{AtomicOp, Combine, CombineAtomic, Op, Sum};
+use crate::element::Number;
+
+/// The sum as an `i64`, a `u64` or an `f64`: of 2^32 elements of 32 bits without wrapping, and of
+/// floats to twice the digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumWide;
+
+/// What has 64 bits, and what can be made to.
+pub trait Wide {
+    /// The type of 64 bits.
+    type Wide: Number;
+
+    /// The same value; exact.
+    fn wide(self) -> Self::Wide;
+}
+
+macro_rules! wide {
+    ($($acc:ident in $wide:ident),*) => { $(
+        impl Wide for $acc {
+            type Wide = $wide;
+
+            #[inline(always)]
+            fn wide(self) -> $wide {
+                self.into()
+            }
+        }
+    )* };
+}
+
+wide!(i32 in i64, u32 in u64, i64 in i64, u64 in u64, f32 in f64, f64 in f64);
+
+impl<T, A, W> Op<T> for SumWide
+where
+    T: Number<Acc = A>,
+    A: Wide<Wide = W>,
+    W: Number,
+    Sum: Combine<W>,
+{
+    const NAME: &'static str = "sum_wide";
+    type Acc = W;
+    const IDENTITY: W = <Sum as Combine<W>>::IDENTITY;
+    type Output = W;
+
+    #[inline(always)]
+    fn lift(value: T, _: usize) -> W {
+        value.widen().wide()
+    }
+
+    #[inline(always)]
+    fn combine(a: W, b: W) -> W {
+        <Sum as Combine<W>>::combine(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(acc: W) -> W {
+        acc
+    }
+}
+
+impl<T, A, W> AtomicOp<T> for SumWide
+where
+    T: Number<Acc = A>,
+    A: Wide<Wide = W>,
+    W: Number,
+    Sum: CombineAtomic<W>,
+{
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn combine_atomic_device(cell: *mut W, value: W) {
+        // SAFETY: the caller's contract is the callee's.
+        unsafe { Sum::combine_device(cell, value) }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn combine_atomic_block(cell: *mut W, value: W) {
+        // SAFETY: the caller's contract is the callee's.
+        unsafe { Sum::combine_block(cell, value) }
+    }
+}

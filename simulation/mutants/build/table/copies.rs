@@ -1,0 +1,88 @@
+//! The copies.
+
+use super::{COPY, Mutant, Source, mutant};
+
+pub const SOURCE: Source = Source {
+    path: COPY,
+    kernels: &["copy_scalar", "copy_vec2", "copy_vec4"],
+    mutants: MUTANTS,
+};
+
+const WIDE: &[&str] = &["copy_vec2", "copy_vec4"];
+
+const MUTANTS: &[Mutant] = &[
+    mutant(
+        "one_element_too_many",
+        "`<=` for `<`: an element behind the arrays is copied",
+        "while i < from.len() {",
+        "while i <= from.len() {",
+    ),
+    mutant(
+        "one_word_too_many",
+        "`<=` for `<`: a word behind the last whole one is copied",
+        "while w < source.len() {",
+        "while w <= source.len() {",
+    )
+    .on(WIDE),
+    mutant(
+        "neighbours_again",
+        "threads go on by one, to words that others copy",
+        "w += stride;",
+        "w += 1;",
+    )
+    .on(WIDE),
+    mutant(
+        "blocks_again",
+        "every block copies all of it",
+        "grid_dim_x() as usize * threads,",
+        "threads,",
+    ),
+    mutant(
+        "every_block_is_the_first",
+        "the elements of the other blocks stay away",
+        "block_idx_x() as usize * threads + thread_idx_x() as usize,",
+        "thread_idx_x() as usize,",
+    ),
+    mutant(
+        "no_head",
+        "the elements before the first word are left out",
+        "if thread < head {",
+        "if thread < 0 * head {",
+    )
+    .on(WIDE),
+    mutant(
+        "head_past_the_end",
+        "an array that ends before its first word",
+        "from.before_words::<W>().min(from.len());",
+        "from.before_words::<W>();",
+    )
+    .on(WIDE),
+    mutant(
+        "tail_as_if_aligned",
+        "the tail begins where it would without a head",
+        "let tail = head + words * word;",
+        "let tail = words * word;",
+    )
+    .on(WIDE),
+    mutant(
+        "tail_without_its_last",
+        "the last element is left out",
+        "if tail + thread < from.len() {",
+        "if tail + thread + 1 < from.len() {",
+    )
+    .on(WIDE),
+    mutant(
+        "words_as_if_aligned",
+        "as many words as the array would have without a head",
+        "let words = (from.len() - head) / word;",
+        "let words = from.len() / word;",
+    )
+    .on(WIDE),
+    mutant(
+        "target_without_head",
+        "the words go to the start of the target",
+        "to.words::<W>(head, words)",
+        "to.words::<W>(0, words)",
+    )
+    .on(WIDE),
+];

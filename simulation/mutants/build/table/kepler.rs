@@ -1,0 +1,133 @@
+//! Shuffles and atomics, and what they are made of.
+
+use super::{Source, mutant};
+
+pub const BLOCK: Source = Source {
+    path: "block.rs",
+    kernels: &["stable", "block_atomic"],
+    mutants: &[
+        mutant(
+            "no_barrier",
+            "the first warp takes the others' values before they are there",
+            "    // The first warp reads what all of them wrote.
+    sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "lane_for_warp",
+            "every warp's value goes to the lane's place, not the warp's",
+            "scratch.set(tid / WARP_SIZE, partial);",
+            "scratch.set(tid % WARP_SIZE, partial);",
+        ),
+        mutant(
+            "every_lane_leaves_its_value",
+            "lanes that do not hold the warp's result write it too",
+            "if tid % WARP_SIZE == 0 {",
+            "if warps > 0 {",
+        ),
+        mutant(
+            "no_identity_for_missing_warps",
+            "lanes without a warp read the scratch all the same",
+            "let partial = if tid < warps {",
+            "let partial = if tid < WARP_SIZE {",
+        ),
+        mutant(
+            "shuffle_of_few",
+            "as many lanes as there are warps come to a shuffle of 32",
+            "    if tid >= WARP_SIZE {
+",
+            "    if tid >= warps {
+",
+        ),
+    ],
+};
+
+pub const GRID_STRIDE: Source = Source {
+    path: "kepler/grid_stride.rs",
+    kernels: &["stable", "warp_atomic_vec2", "block_atomic_vec4"],
+    mutants: &[
+        mutant(
+            "bound_of_first_load",
+            "asks whether the first of the four loads is inside",
+            "while v + (IN_FLIGHT - 1) * stride < vectors.len() {",
+            "while v < vectors.len() {",
+        ),
+        mutant(
+            "vectors_read_again",
+            "four vectors are read, but the loop goes on by one",
+            "v += IN_FLIGHT * stride;",
+            "v += stride;",
+        ),
+        mutant(
+            "first_of_vector_left_out",
+            "the first element of each vector is not combined",
+            "for e in 0..N {",
+            "for e in 1..N {",
+        )
+        .nth(2, 2),
+        mutant(
+            "no_tail",
+            "elements behind the last vector are left out",
+            "if N > 1 && thread < around {",
+            "if N > 1 && thread < head {",
+        )
+        .on(&["stable_vec4", "warp_atomic_vec2"]),
+        mutant(
+            "head_for_tail",
+            "the tail begins at the vectors' number, not the elements'",
+            "            thread + vectors.len() * N
+",
+            "            thread + vectors.len()
+",
+        )
+        .on(&["stable_vec4", "warp_atomic_vec2"]),
+        mutant(
+            "thread_u32",
+            "the thread's number in the grid wraps at 2^32",
+            "block_idx_x() as usize * threads + thread_idx_x() as usize;",
+            "(block_idx_x() * threads as u32 + thread_idx_x()) as usize;",
+        ),
+    ],
+};
+
+pub const STABLE: Source = Source {
+    path: "kepler/stable.rs",
+    kernels: &["stable", "stable_vec4"],
+    mutants: &[mutant(
+        "two_threads_store",
+        "a thread that does not hold the result writes it too",
+        "if thread_idx_x() == 0 {",
+        "if thread_idx_x() < 2 {",
+    )],
+};
+
+pub const WARP_ATOMIC: Source = Source {
+    path: "kepler/warp_atomic.rs",
+    kernels: &["warp_atomic", "warp_atomic_vec4"],
+    mutants: &[
+        mutant(
+            "every_lane_adds",
+            "lanes that do not hold the warp's result combine theirs too",
+            "if thread_idx_x().is_multiple_of(WARP_SIZE) {",
+            "if thread_idx_x().is_multiple_of(1) {",
+        ),
+        mutant(
+            "first_warp_alone",
+            "the other warps' values are lost",
+            "if thread_idx_x().is_multiple_of(WARP_SIZE) {",
+            "if thread_idx_x() == 0 {",
+        ),
+    ],
+};
+
+pub const BLOCK_ATOMIC: Source = Source {
+    path: "kepler/block_atomic.rs",
+    kernels: &["block_atomic", "block_atomic_vec2"],
+    mutants: &[mutant(
+        "every_warp_adds",
+        "the first lane of each warp combines, not the first of the block",
+        "if thread_idx_x() == 0 {",
+        "if thread_idx_x().is_multiple_of(32) {",
+    )],
+};

@@ -1,0 +1,270 @@
+//! One launch of an entry that reduces by key: its data, its memory, and whether its cells are
+//! right.
+
+pub mod keys;
+
+use std::fmt;
+
+use cuda_sim::{Buffer, Failure, Plain, Report, Simulator};
+use kernels_gpu::entry::keyed::Entry;
+use kernels_gpu::keyed::Key;
+use kernels_gpu::op::{Max, Min, Sum};
+use thiserror::Error;
+
+use crate::data::Data;
+use crate::oracle::{Oracle, Subject, close, same};
+pub use keys::{KeySubject, Keys};
+
+/// Elements on either side of the cells, which no kernel may touch.
+const MARGIN: usize = 3;
+
+/// What the count of rejected elements begins with.
+const REJECTED_BEFORE: u64 = 5;
+
+/// A launch of an entry of the keyed table on random data.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed {
+    /// The entry. A mutant takes its place as `Entry { function, ..entry }`.
+    pub entry: Entry,
+    /// Threads per block.
+    pub threads: u32,
+    /// Blocks of the grid, as many as it takes or more.
+    pub blocks: u32,
+    /// Elements.
+    pub n: usize,
+    /// How the keys are spread.
+    pub keys: Keys,
+    /// How many keys before the first its memory begins, which is aligned to 256 bytes.
+    pub keys_start: usize,
+    /// The same of the values.
+    pub values_start: usize,
+    /// The values.
+    pub data: Data,
+    /// Of the random data.
+    pub seed: u64,
+}
+
+/// What was wrong with a launch.
+#[derive(Debug, Error)]
+pub enum WrongKeyed {
+    /// The simulator found something.
+    #[error("{keyed}:\n{failure}")]
+    Findings {
+        /// The launch.
+        keyed: Box<Keyed>,
+        /// What was found.
+        failure: Failure,
+    },
+    /// The simulator found nothing, and the memory holds something else afterwards than it should.
+    #[error("{keyed}: {what}")]
+    Answer {
+        /// The launch.
+        keyed: Box<Keyed>,
+        /// What it holds, and should.
+        what: String,
+    },
+    /// A key type, operator or element type without right answers.
+    #[error("there is no oracle for {entry}")]
+    NoOracle {
+        /// The entry.
+        entry: &'static str,
+    },
+}
+
+impl Keyed {
+    /// A launch of the fewest blocks over random elements from aligned starts.
+    pub fn new(entry: Entry, threads: u32, n: usize) -> Self {
+        let blocks = n.div_ceil(threads as usize * entry.per_thread).max(1);
+        Self {
+            entry,
+            threads,
+            blocks: blocks.try_into().expect("fewer than 2^32 blocks"),
+            n,
+            keys: Keys::Random,
+            keys_start: 0,
+            values_start: 0,
+            data: Data::Rough,
+            seed: 0,
+        }
+    }
+
+    /// Launches it and checks what it leaves.
+    ///
+    /// # Errors
+    ///
+    /// What was wrong.
+    pub fn run(&self, simulator: Simulator) -> Result<Report, WrongKeyed> {
+        macro_rules! by_element {
+            ($key:ident) => {
+                match (self.entry.op, self.entry.element) {
+                    ("sum", "f32") => self.launch::<$key, f32, Sum>(simulator),
+                    ("sum", "f64") => self.launch::<$key, f64, Sum>(simulator),
+                    ("sum", "i32") => self.launch::<$key, i32, Sum>(simulator),
+                    ("sum", "i64") => self.launch::<$key, i64, Sum>(simulator),
+                    ("sum", "u64") => self.launch::<$key, u64, Sum>(simulator),
+                    ("min", "f32") => self.launch::<$key, f32, Min>(simulator),
+                    ("min", "f64") => self.launch::<$key, f64, Min>(simulator),
+                    ("min", "i32") => self.launch::<$key, i32, Min>(simulator),
+                    ("min", "i64") => self.launch::<$key, i64, Min>(simulator),
+                    ("min", "u64") => self.launch::<$key, u64, Min>(simulator),
+                    ("max", "f32") => self.launch::<$key, f32, Max>(simulator),
+                    ("max", "f64") => self.launch::<$key, f64, Max>(simulator),
+                    ("max", "i32") => self.launch::<$key, i32, Max>(simulator),
+                    ("max", "i64") => self.launch::<$key, i64, Max>(simulator),
+                    ("max", "u64") => self.launch::<$key, u64, Max>(simulator),
+                    _ => Err(self.no_oracle()),
+                }
+            };
+        }
+        match self.entry.key {
+            "u32" => by_element!(u32),
+            "u64" => by_element!(u64),
+            "i32" => by_element!(i32),
+            "i64" => by_element!(i64),
+            _ => Err(self.no_oracle()),
+        }
+    }
+
+    fn no_oracle(&self) -> WrongKeyed {
+        WrongKeyed::NoOracle {
+            entry: self.entry.name,
+        }
+    }
+
+    fn launch<K: KeySubject, T: Subject, O: Oracle<T>>(
+        &self,
+        simulator: Simulator,
+    ) -> Result<Report, WrongKeyed> {
+        let arrays = self.entry.arrays;
+        let (keys, cells) = self.keys.draw::<K>(self.n, self.seed);
+        let before = vec![keys.first().copied().unwrap_or(K::new(0)); self.keys_start];
+        let key_memory = [before, keys.clone()].concat();
+        // Nothing behind the arrays, so that whoever reads there is found.
+        let values = arrays * self.n;
+        let value_memory = self.data.draw::<T>(self.values_start + values, self.seed);
+        let values = &value_memory[self.values_start..];
+        // In every second cell a value from before; next to the cells what must not change.
+        let drawn = Data::Rough.draw::<T>(MARGIN + arrays * cells + MARGIN, !self.seed);
+        let is_cell = |i: usize| (MARGIN..MARGIN + arrays * cells).contains(&i);
+        let cell_memory: Vec<T> = (0..drawn.len())
+            .map(|i| match is_cell(i) && i % 2 == 0 {
+                true => O::IDENTITY,
+                false => drawn[i],
+            })
+            .collect();
+
+        let key_buffer = Buffer::from(&key_memory);
+        let value_buffer = Buffer::from(&value_memory);
+        let cell_buffer = Buffer::from(&cell_memory);
+        let rejected_buffer = Buffer::from(&[REJECTED_BEFORE]);
+        let key_start = start(&key_buffer, self.keys_start).cast_const();
+        let value_start = start(&value_buffer, self.values_start).cast_const();
+        let cell_start = start(&cell_buffer, MARGIN);
+        let keyed = Box::new(*self);
+        let launched = simulator
+            .kernel(self.entry.name)
+            .grid(self.blocks)
+            .block(self.threads)
+            // SAFETY: the arrays are there, of the entry's types, which `run` chose by their names,
+            // and as many values as keys for each array.
+            .run(|| unsafe {
+                (self.entry.function)(
+                    (key_start.cast(), self.n),
+                    (value_start.cast(), values.len()),
+                    (cell_start.cast(), arrays * cells),
+                    (start(&rejected_buffer, 0), 1),
+                )
+            });
+        let report = match launched {
+            Ok(report) => report,
+            Err(failure) => return Err(WrongKeyed::Findings { keyed, failure }),
+        };
+        let after = cell_buffer.to_vec();
+        let judged = (0..after.len())
+            .filter(|&i| !is_cell(i))
+            .find(|&i| !same(after[i], cell_memory[i]))
+            .map_or(Ok(()), |i| {
+                Err(format!("element {i} of the cells' margins changed"))
+            })
+            .and_then(|()| {
+                let cell_values = &cell_memory[MARGIN..][..arrays * cells];
+                self.judge::<K, T, O>(&keys, values, cell_values, &after[MARGIN..])
+            })
+            .and_then(|()| {
+                let rejected = keys.iter().filter(|key| key.cell() >= cells).count() as u64;
+                match rejected_buffer.to_vec()[0] - REJECTED_BEFORE {
+                    got if got == rejected => Ok(()),
+                    got => Err(format!("{got} elements were rejected, not {rejected}")),
+                }
+            })
+            .and_then(|()| {
+                let changed = |what: &str| Err(format!("the {what} changed"));
+                let same_values = value_buffer.to_vec();
+                if key_buffer.to_vec() != key_memory {
+                    changed("keys")
+                } else if (0..same_values.len()).any(|i| !same(same_values[i], value_memory[i])) {
+                    changed("values")
+                } else {
+                    Ok(())
+                }
+            });
+        match judged {
+            Ok(()) => Ok(report),
+            Err(what) => Err(WrongKeyed::Answer { keyed, what }),
+        }
+    }
+
+    /// Holds the cells against what a naive loop collects for them.
+    fn judge<K: Key, T: Subject, O: Oracle<T>>(
+        &self,
+        keys: &[K],
+        values: &[T],
+        before: &[T],
+        after: &[T],
+    ) -> Result<(), String> {
+        let cells = before.len() / self.entry.arrays;
+        let mut collected: Vec<Vec<T>> = before.iter().map(|value| vec![*value]).collect();
+        for (i, value) in values.iter().enumerate() {
+            let (array, cell) = (i / self.n, keys[i % self.n].cell());
+            if cell < cells {
+                collected[array * cells + cell].push(*value);
+            }
+        }
+        for (cell, values) in collected.iter().enumerate() {
+            // Any order of additions, one for each value and for each identity on the way.
+            let chain = match self.data {
+                Data::Whole => 2.0,
+                _ => 2.0 * values.len() as f64,
+            };
+            close(after[cell], &O::expected(values), chain)
+                .map_err(|wrong| format!("cell {cell} of {}: {wrong}", collected.len()))?;
+        }
+        Ok(())
+    }
+}
+
+fn start<T: Plain>(buffer: &Buffer<T>, elements: usize) -> *mut T {
+    buffer.as_mut_ptr().wrapping_add(elements)
+}
+
+impl fmt::Display for Keyed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            entry,
+            threads,
+            blocks,
+            n,
+            keys,
+            keys_start,
+            values_start,
+            data,
+            seed,
+        } = self;
+        write!(
+            f,
+            "{}, {blocks} blocks of {threads} threads, n = {n}, {keys:?} keys from {keys_start}, \
+             {data:?} from {values_start} of seed {seed}",
+            entry.name
+        )
+    }
+}

@@ -1,0 +1,131 @@
+//! By what is reduced.
+
+use cuda_sim::Plain;
+use kernels_gpu::keyed::Key;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+/// A key type as the tests see it.
+pub trait KeySubject: Key + Plain {
+    /// The key with this number; in fewer bits, its lower ones.
+    fn new(number: i64) -> Self;
+    /// The greatest key.
+    const GREATEST: Self;
+}
+
+macro_rules! key_subjects {
+    ($($key:ident),*) => {
+        $(impl KeySubject for $key {
+            const GREATEST: Self = Self::MAX;
+            fn new(number: i64) -> Self { number as Self }
+        })*
+    };
+}
+
+key_subjects!(u32, u64, i32, i64);
+
+/// How keys are spread over cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// One cell has all elements.
+    Equal,
+    /// Every element has a cell of its own, in any order.
+    Distinct,
+    /// Ten elements of a cell stand side by side.
+    Ordered,
+    /// Any of fifty cells.
+    Random,
+    /// Any of three cells.
+    Few,
+    /// One in three elements has no cell; the others come in short runs.
+    Outside,
+}
+
+impl Keys {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::Equal,
+        Self::Distinct,
+        Self::Ordered,
+        Self::Random,
+        Self::Few,
+        Self::Outside,
+    ];
+
+    /// `n` keys, the same ones for the same seed, and the number of cells.
+    pub fn draw<K: KeySubject>(self, n: usize, seed: u64) -> (Vec<K>, usize) {
+        let rng = &mut StdRng::seed_from_u64(seed);
+        let mut any_of = |cells: usize| {
+            let keys = (0..n).map(|_| K::new(rng.random_range(0..cells as i64)));
+            (keys.collect(), cells)
+        };
+        match self {
+            Self::Equal => (vec![K::new(4); n], 7),
+            Self::Distinct => {
+                let mut keys: Vec<K> = (0..n as i64).map(K::new).collect();
+                keys.shuffle(rng);
+                (keys, n)
+            }
+            Self::Ordered => {
+                let keys = (0..n as i64).map(|i| K::new(i / 10));
+                (keys.collect(), n / 10 + 1)
+            }
+            Self::Random => any_of(50),
+            Self::Few => any_of(3),
+            Self::Outside => {
+                const CELLS: i64 = 13;
+                // Just outside, far outside, and where a key of 32 bits would be inside.
+                let outside = [
+                    K::new(CELLS),
+                    K::new(CELLS + 1),
+                    K::new(-1),
+                    K::GREATEST,
+                    if size_of::<K>() == 8 {
+                        K::new((1 << 32) + 2)
+                    } else {
+                        K::new(1000)
+                    },
+                ];
+                let mut keys = Vec::with_capacity(n);
+                while keys.len() < n {
+                    let key = match rng.random_range(0..3) {
+                        0 => outside[rng.random_range(0..outside.len())],
+                        _ => K::new(rng.random_range(0..CELLS)),
+                    };
+                    for _ in 0..rng.random_range(1..5) {
+                        keys.push(key);
+                    }
+                }
+                keys.truncate(n);
+                (keys, CELLS as usize)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_has_no_cell_and_only_of_one_kind() {
+        for keys in Keys::ALL {
+            let (drawn, cells) = keys.draw::<u64>(3000, 1);
+            let outside = drawn.iter().filter(|key| key.cell() >= cells).count();
+            assert_eq!(
+                (500..1500).contains(&outside),
+                keys == Keys::Outside,
+                "{keys:?}"
+            );
+            assert!(keys == Keys::Outside || outside == 0, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn distinct_keys_are() {
+        let (mut keys, cells) = Keys::Distinct.draw::<u32>(100, 1);
+        keys.sort_unstable();
+        assert_eq!((keys, cells), ((0..100).collect(), 100));
+    }
+}

@@ -1,0 +1,217 @@
+//! The types.
+
+use std::cmp::Ordering;
+
+use cuda_sim::Plain;
+use kernels_gpu::element::{Element, Indexed, Number, bf16, f16};
+use rand::RngExt;
+use rand::rngs::StdRng;
+
+use super::{Expected, gamma};
+
+/// What an array on the device holds.
+pub trait Value: Element + Plain {
+    /// Half a unit in the last place of 1; 0 where nothing rounds.
+    const ROUNDOFF: f64;
+    /// The same bits, or both NaN.
+    fn same(self, other: Self) -> bool;
+    /// The nearest `f64`.
+    fn to_f64(self) -> f64;
+}
+
+/// A type whose arrays are drawn at random.
+pub trait Drawn: Value {
+    /// Any integer; a float from -1 to 1.
+    fn rough(rng: &mut StdRng) -> Self;
+    /// Any integer; a float from -4 to 4 without a fraction. 2^22 of them add up exactly in
+    /// every order, even in f32.
+    fn whole(rng: &mut StdRng) -> Self;
+    /// The greatest finite value.
+    const GREATEST: Self;
+    /// Zeroes of both signs, or zero and the integer whose bits are all ones.
+    const ZEROES: [Self; 2];
+    /// NaN, or the smallest integer.
+    const ODD: Self;
+}
+
+/// A number as the tests see it.
+pub trait Subject: Drawn + Number {
+    /// The total order in which -0.0 is smaller than 0.0.
+    fn order(&self, other: &Self) -> Ordering;
+    /// Whether it is NaN.
+    fn is_nan(&self) -> bool;
+}
+
+/// What sums and products are made of.
+pub trait Total: Subject {
+    /// The sum, wrapped or rounded once; and what is needed to judge another rounding of it.
+    fn sum(values: &[Self]) -> Expected<Self>;
+    /// The product, wrapped or rounded; and how far another rounding of it may be off.
+    fn product(values: &[Self]) -> Expected<Self>;
+}
+
+macro_rules! integers {
+    ($($element:ident)*) => {
+        $(impl Value for $element {
+            const ROUNDOFF: f64 = 0.0;
+            fn same(self, other: Self) -> bool { self == other }
+            fn to_f64(self) -> f64 { self as f64 }
+        }
+
+        impl Drawn for $element {
+            const GREATEST: Self = Self::MAX;
+            const ZEROES: [Self; 2] = [0, !0];
+            const ODD: Self = Self::MIN;
+            fn rough(rng: &mut StdRng) -> Self { rng.random() }
+            fn whole(rng: &mut StdRng) -> Self { rng.random() }
+        }
+
+        impl Subject for $element {
+            fn order(&self, other: &Self) -> Ordering { self.cmp(other) }
+            fn is_nan(&self) -> bool { false }
+        })*
+    };
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! floats {
+    ($($element:ident: $digits:expr, $rough:expr;)*) => {
+        $(impl Value for $element {
+            const ROUNDOFF: f64 = 1.0 / (1u64 << $digits) as f64;
+            fn same(self, other: Self) -> bool {
+                (self.is_nan() && other.is_nan()) || self.to_bits() == other.to_bits()
+            }
+            fn to_f64(self) -> f64 { f64::from(self) }
+        }
+
+        impl Drawn for $element {
+            const GREATEST: Self = Self::MAX;
+            const ZEROES: [Self; 2] = [Self::from_bits(0), Self::from_bits(1 << (size_of::<Self>() * 8 - 1))];
+            const ODD: Self = Self::NAN;
+            fn rough(rng: &mut StdRng) -> Self { $rough(rng) }
+            fn whole(rng: &mut StdRng) -> Self { Self::from(rng.random_range(-4i8..=4)) }
+        }
+
+        impl Subject for $element {
+            fn order(&self, other: &Self) -> Ordering { self.total_cmp(other) }
+            fn is_nan(&self) -> bool { $element::is_nan(*self) }
+        })*
+    };
+}
+
+// With the bits of the significand, the hidden one included.
+floats! {
+    f16: 11, |rng: &mut StdRng| f16::from_f32(rng.random::<f32>() * 2.0 - 1.0);
+    bf16: 8, |rng: &mut StdRng| bf16::from_f32(rng.random::<f32>() * 2.0 - 1.0);
+    f32: 24, |rng: &mut StdRng| rng.random::<f32>() * 2.0 - 1.0;
+    f64: 53, |rng: &mut StdRng| rng.random::<f64>() * 2.0 - 1.0;
+}
+
+impl<V: Value> Value for Indexed<V>
+where
+    Indexed<V>: Element + Plain,
+{
+    const ROUNDOFF: f64 = 0.0;
+
+    fn same(self, other: Self) -> bool {
+        self.value().same(other.value()) && self.index() == other.index()
+    }
+
+    fn to_f64(self) -> f64 {
+        self.value().to_f64()
+    }
+}
+
+/// Anywhere in an array, so that hardly two are at the same index.
+impl<V: Drawn> Drawn for Indexed<V>
+where
+    Indexed<V>: Value,
+{
+    const GREATEST: Self = Indexed::new(V::GREATEST, 7);
+    const ZEROES: [Self; 2] = [
+        Indexed::new(V::ZEROES[0], 1 << 32),
+        Indexed::new(V::ZEROES[1], 9),
+    ];
+    const ODD: Self = Indexed::new(V::ODD, 8);
+
+    fn rough(rng: &mut StdRng) -> Self {
+        Indexed::new(V::rough(rng), rng.random())
+    }
+
+    fn whole(rng: &mut StdRng) -> Self {
+        Indexed::new(V::whole(rng), rng.random())
+    }
+}
+
+macro_rules! integer_totals {
+    ($($acc:ident)*) => { $(
+        impl Total for $acc {
+            // The low bits of a wider result are the wrapped one.
+            fn sum(values: &[Self]) -> Expected<Self> {
+                let wide = values.iter().map(|value| i128::from(*value));
+                Expected::exact(wide.fold(0, i128::wrapping_add) as Self)
+            }
+
+            fn product(values: &[Self]) -> Expected<Self> {
+                let wide = values.iter().map(|value| i128::from(*value));
+                Expected::exact(wide.fold(1, i128::wrapping_mul) as Self)
+            }
+        }
+    )* };
+}
+
+integer_totals!(i32 i64 u32 u64);
+
+macro_rules! float_totals {
+    ($($acc:ident)*) => { $(
+        impl Total for $acc {
+            fn sum(values: &[Self]) -> Expected<Self> {
+                let (high, low) = double_sum(values.iter().map(|value| f64::from(*value)));
+                // Nothing lost: the sum as it stands, whose zero has a sign.
+                let value = if low == 0.0 { high } else { high + low } as Self;
+                Expected {
+                    value,
+                    rest: (high - f64::from(value)) + low,
+                    magnitude: values.iter().map(|value| f64::from(*value).abs()).sum(),
+                    spread: 0.0,
+                }
+            }
+
+            fn product(values: &[Self]) -> Expected<Self> {
+                let wide = || values.iter().map(|value| f64::from(*value));
+                let value = wide().product::<f64>();
+                let mut expected = Expected::exact(value as Self);
+                // The most that a subset of them can be.
+                let grown: f64 = wide().map(|value| value.abs().max(1.0)).product();
+                if (grown as Self).is_finite() {
+                    // Each multiplication rounds, here too; below the normal numbers by as much
+                    // as the smallest of all, which later factors make larger.
+                    let n = values.len() as f64;
+                    let smallest = f64::from(Self::from_bits(1));
+                    expected.spread =
+                        gamma(2.0 * n * Self::ROUNDOFF) * value.abs() + n * smallest * grown;
+                } else if wide().any(|value| value.abs() < 1.0) {
+                    expected.spread = f64::INFINITY;
+                }
+                expected
+            }
+        }
+    )* };
+}
+
+float_totals!(f32 f64);
+
+/// The sum in about twice the precision of f64: what each addition rounds away is added up on
+/// the side.
+fn double_sum(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((-0.0, -0.0), |(high, low), value| {
+        let sum = high + value;
+        if !sum.is_finite() {
+            return (sum, -0.0);
+        }
+        let part = sum - high;
+        let lost = (high - (sum - part)) + (value - part);
+        (sum, low + lost)
+    })
+}

@@ -1,0 +1,87 @@
+//! Every entry of the keyed table under the simulator, with all checks and counters on: one trial
+//! each.
+//!
+//! A trial launches its entry with several numbers of threads and every n around an edge (nothing, a
+//! warp, a block, a tile, some tiles), with every kind of keys, under four schedules. Along the way,
+//! in turn, the arrays start where they are aligned and where they are not, the values are of every
+//! kind, the device is of compute capability 9.0 and 7.5, and the grid is as large as it need be or
+//! larger. A launch is right if nothing is found, every cell is what a naive loop
+//! says, the elements without a cell are counted, and no other memory has changed.
+//!
+//! The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
+//! seed.
+
+use std::env;
+use std::process::ExitCode;
+
+use cuda_sim::{Schedule, Simulator};
+use kernels_gpu::entry::keyed::{ENTRIES, Entry};
+use kernels_sim::Data;
+use kernels_sim::keyed::{Keyed, Keys};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+const THREADS: [u32; 4] = [32, 96, 256, 1024];
+
+/// Keys and values that a case may begin late by.
+const STARTS: [(usize, usize); 5] = [(0, 0), (1, 1), (0, 3), (2, 0), (4, 4)];
+
+fn main() -> ExitCode {
+    let seed = env::var("WARPFOLD_SEED").ok();
+    let seed = seed
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::random::<u32>().into());
+    let trials = ENTRIES.iter().map(|entry| {
+        Trial::test(format!("simulator {}", entry.name), move || {
+            sweep(*entry, seed)
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+/// Around nothing, a warp, a block and a tile; some tiles.
+fn sizes(threads: usize, tile: usize) -> Vec<usize> {
+    let mut sizes = vec![0, 1, 2, 31, 32, 33, 65, 127, 128, 129];
+    sizes.extend([threads - 1, threads, threads + 1]);
+    sizes.extend([
+        tile - 1,
+        tile,
+        tile + 1,
+        2 * tile + 31,
+        3 * tile + threads / 2 + 1,
+    ]);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
+    let mut turn = 0;
+    for threads in THREADS {
+        for n in sizes(threads as usize, threads as usize * entry.per_thread) {
+            for keys in Keys::ALL {
+                let fewest = Keyed::new(entry, threads, n);
+                let (keys_start, values_start) = STARTS[turn % STARTS.len()];
+                let case = Keyed {
+                    blocks: fewest.blocks + [0, 1, 3][turn % 3],
+                    keys,
+                    keys_start,
+                    values_start,
+                    data: Data::ALL[turn / STARTS.len() % Data::ALL.len()],
+                    seed: seed.wrapping_add(turn as u64),
+                    ..fewest
+                };
+                let (schedule, arch) = [
+                    (Schedule::Forward, 900),
+                    (Schedule::Reverse, 750),
+                    (Schedule::Random(seed ^ 1), 900),
+                    (Schedule::Random(seed ^ 2), 750),
+                ][turn / 7 % 4];
+                let simulator = Simulator::new().check_all().count();
+                case.run(simulator.schedule(schedule).arch(arch))
+                    .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
+                turn += 1;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Several modules from one compilation.
+
+mod fixture;
+
+use cuda_builder::{CudaBuilderError, NvvmArch, Ptx};
+use fixture::Fixture;
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Two kernels that share a function, shared memory and the dynamic shared memory, with launch
+/// attributes, and a third that has nothing of it.
+const THREE: &str = r#"
+    core::arch::global_asm!("//!cuda fill module=tiles");
+    core::arch::global_asm!("//!cuda fill nvvm.maxntid=128,1,1");
+    core::arch::global_asm!("//!cuda fold module=tiles");
+    core::arch::global_asm!("//!cuda other module=rest nvvm.maxntid=64,1,1");
+    unsafe extern "C" { static mut __cuda_dynamic_shared: [MaybeUninit<u8>; 0]; }
+    #[inline(never)]
+    unsafe fn tile() -> *mut u32 {
+        #[unsafe(link_section = ".shared")]
+        static mut TILE: [MaybeUninit<u32>; 128] = [const { MaybeUninit::uninit() }; 128];
+        unsafe { (&raw mut TILE).cast::<u32>().add(tid() as usize) }
+    }
+    #[unsafe(no_mangle)]
+    pub unsafe extern "ptx-kernel" fn fill(p: *mut u32) { unsafe {
+        *tile() = *p; barrier(0); *p = *tile().sub(1);
+    }}
+    #[unsafe(no_mangle)]
+    pub unsafe extern "ptx-kernel" fn fold(p: *mut u32) { unsafe {
+        *(&raw mut __cuda_dynamic_shared).cast::<u32>().add(tid() as usize) = *p;
+        *tile() += *p; barrier(0); *p = *tile().sub(1);
+    }}
+    #[unsafe(no_mangle)]
+    pub unsafe extern "ptx-kernel" fn other(p: *mut u32) { unsafe { *p = tid() } }
+"#;
+
+const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute80, NvvmArch::Compute90];
+
+fn text(ptx: &Ptx) -> String {
+    fs::read_to_string(&ptx.path).unwrap()
+}
+
+fn entries(ptx: &str) -> BTreeSet<&str> {
+    ptx.lines()
+        .filter_map(|line| line.split_once(".visible .entry ")?.1.split('(').next())
+        .collect()
+}
+
+#[test]
+fn each_module_has_what_its_kernels_use() {
+    let fixture = Fixture::new("groups", THREE);
+    let path = |name: &str| fixture.path(name);
+    let builder = fixture.builder().split_modules(true).arches(ARCHES);
+    let modules = builder.copy_to(path("copy.ptx")).build_all().unwrap();
+
+    let names: Vec<_> = modules
+        .iter()
+        .map(|m| (m.arch.sm(), m.module.as_deref().unwrap(), m.path.clone()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("sm_80", "rest", path("out.rest.sm_80.ptx")),
+            ("sm_80", "tiles", path("out.tiles.sm_80.ptx")),
+            ("sm_90", "rest", path("out.rest.sm_90.ptx")),
+            ("sm_90", "tiles", path("out.tiles.sm_90.ptx")),
+        ]
+    );
+    for module in &modules {
+        let (ptx, name) = (text(module), module.module.as_deref().unwrap());
+        assert!(ptx.contains(&format!(".target {}", module.arch)), "{ptx}");
+        let copy = path(&format!("copy.{name}.{}.ptx", module.arch));
+        assert_eq!(fs::read_to_string(copy).unwrap(), ptx);
+        if name == "tiles" {
+            assert_eq!(entries(&ptx), ["fill", "fold"].into());
+            assert!(ptx.contains(".maxntid 128, 1, 1"), "{ptx}");
+            assert!(ptx.contains("TILE"), "{ptx}");
+        } else {
+            assert_eq!(entries(&ptx), ["other"].into());
+            assert!(ptx.contains(".maxntid 64, 1, 1"), "{ptx}");
+            assert_eq!(ptx.matches(".shared").count(), 0, "{ptx}");
+            assert_eq!(ptx.matches(".func").count(), 0, "{ptx}");
+        }
+    }
+}
+
+#[test]
+fn a_kernel_is_the_same_code_alone_and_among_others() {
+    let fixture = Fixture::new("alone", THREE);
+    let whole = fixture.ptx(fixture.builder());
+    let body = |ptx: &str| {
+        let start = ptx.find(".visible .entry other(").expect("the entry");
+        ptx[start..start + ptx[start..].find("\n}\n").expect("its end")].to_owned()
+    };
+    let modules = fixture.builder().split_modules(true).build_all().unwrap();
+    assert_eq!(entries(&whole), ["fill", "fold", "other"].into());
+    assert_eq!(body(&text(&modules[0])), body(&whole));
+}
+
+#[test]
+fn a_second_build_writes_nothing_and_a_kernel_moves() {
+    let fixture = Fixture::new("again", THREE);
+    let times = |modules: &[Ptx]| -> Vec<_> {
+        let time = |m: &Ptx| fs::metadata(&m.path).unwrap().modified().unwrap();
+        modules.iter().map(time).collect()
+    };
+    let build = || fixture.builder().split_modules(true).build_all().unwrap();
+    let first = build();
+    let written = times(&first);
+    let again = build();
+    assert_eq!((&again, times(&again)), (&first, written));
+
+    fixture.write(&THREE.replace("fold module=tiles", "fold module=rest"));
+    let moved = build();
+    assert_eq!(entries(&text(&moved[0])), ["fold", "other"].into());
+    assert_eq!(entries(&text(&moved[1])), ["fill"].into());
+}
+
+#[test]
+fn only_the_modules_that_change_are_made_again() {
+    let fixture = Fixture::new("parts", THREE);
+    // The text beside the PTX is written only where a module is compiled.
+    let build = || {
+        let builder = fixture.builder().split_modules(true).emit_llvm_ir(true);
+        let modules = builder.build_all().unwrap();
+        modules
+            .into_iter()
+            .map(|module| module.path.with_extension("ll"))
+    };
+    for file in build() {
+        fs::remove_file(file).unwrap();
+    }
+    fixture.write(&THREE.replace("*p = tid()", "*p = 2 * tid()"));
+    let made: Vec<_> = build().map(|file| file.is_file()).collect();
+    assert_eq!(
+        made,
+        [true, false],
+        "`other` of `rest` is another, `tiles` is not"
+    );
+
+    for file in build().filter(|file| file.is_file()) {
+        fs::remove_file(file).unwrap();
+    }
+    assert!(build().all(|file| !file.is_file()), "nothing is another");
+}
+
+#[test]
+fn a_kernel_in_no_module_is_refused_by_name() {
+    let code = THREE.replace("//!cuda fold module=tiles", "//!cuda fold nvvm.minctasm=1");
+    let fixture = Fixture::new("in_none", &code);
+    match fixture.builder().split_modules(true).build() {
+        Err(CudaBuilderError::NoModule { kernels }) => assert_eq!(kernels, ["fold"]),
+        other => panic!("{other:?}"),
+    }
+    fixture.builder().build().expect("it is not asked for");
+
+    let fixture = Fixture::new("nothing", "");
+    match fixture.builder().split_modules(true).build() {
+        Err(CudaBuilderError::NoKernels { krate }) => assert_eq!(krate, "nothing"),
+        other => panic!("{other:?}"),
+    }
+}

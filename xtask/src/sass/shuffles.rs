@@ -1,0 +1,223 @@
+//! Which shuffles wait for the one before.
+
+use super::parse::{Function, Instruction};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Whether each instruction is a shuffle whose value comes, through whatever instructions stand
+/// between, from the shuffle before it: two dependent SHFL back to back.
+pub fn dependent(instructions: &[Instruction]) -> Vec<bool> {
+    // What the last shuffle's answer has become.
+    let mut answers = BTreeSet::new();
+    let mut dependent = Vec::new();
+    for instruction in instructions {
+        let (written, read) = registers(instruction);
+        let takes = read.iter().any(|register| answers.contains(register));
+        let is_shuffle = instruction.mnemonic() == "SHFL";
+        dependent.push(is_shuffle && takes);
+        if is_shuffle {
+            answers.clear();
+        }
+        for register in written {
+            if takes || is_shuffle {
+                answers.insert(register);
+            } else {
+                answers.remove(&register);
+            }
+        }
+    }
+    dependent
+}
+
+/// How many shuffles are [`dependent`].
+pub fn back_to_back(function: &Function) -> usize {
+    let dependent = dependent(&function.instructions);
+    dependent.into_iter().filter(|is_so| *is_so).count()
+}
+
+/// The registers, uniform ones and predicates that an instruction writes and reads, by their names.
+/// The first operand is written, and with it predicates right behind; a shuffle and a comparison
+/// write predicates first. Doubles lie in two registers each.
+fn registers(instruction: &Instruction) -> (Vec<String>, Vec<String>) {
+    let mnemonic = instruction.mnemonic();
+    let double = mnemonic.starts_with('D') && mnemonic != "DEPBAR";
+    let wide = double || instruction.has("WIDE") || instruction.has("64");
+    let stores = ["STG", "STS", "RED", "REDG", "BRA", "EXIT"].contains(&mnemonic);
+    let compares = mnemonic.ends_with("SETP");
+    let (mut written, mut read) = (Vec::new(), Vec::new());
+    read.extend(
+        instruction
+            .guard
+            .iter()
+            .flat_map(|guard| names(guard, false)),
+    );
+    let mut value_written = stores || compares;
+    for (place, operand) in instruction.operands.split(',').enumerate() {
+        let names = names(operand, wide);
+        let is_predicate = operand.trim().starts_with(['P', 'U', '!']) && !names.is_empty()
+            || ["PT", "UPT"].contains(&operand.trim());
+        if is_predicate && !stores && (place < 2 || !value_written) && !operand.contains('!') {
+            written.extend(names);
+        } else if !value_written && !is_predicate {
+            value_written = true;
+            written.extend(names);
+        } else {
+            read.extend(names);
+        }
+    }
+    (written, read)
+}
+
+/// `R4` of `R4.reuse` and `[R4+0x10]`; with its neighbour of a pair; none of `RZ` and numbers.
+fn names(operand: &str, wide: bool) -> Vec<String> {
+    let words = operand.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut names = Vec::new();
+    for word in words {
+        let split = word
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(word.len());
+        let (kind, number) = word.split_at(split);
+        if let (true, Ok(number)) = (
+            ["R", "UR", "P", "UP"].contains(&kind),
+            number.parse::<u32>(),
+        ) {
+            names.push(word.to_owned());
+            if wide && kind.ends_with('R') {
+                names.push(format!("{kind}{}", number + 1));
+            }
+        }
+    }
+    names
+}
+
+/// The steps of a warp in several functions, side by side: from a shuffle to the last one that no
+/// jump or atomic parts from it. A shuffle that waits for the one before is marked with an arrow.
+pub fn side_by_side(functions: &[&Function]) -> String {
+    const WIDTH: usize = 46;
+    let columns: Vec<Vec<String>> = functions.iter().map(|function| column(function)).collect();
+    let mut text = String::new();
+    for function in functions {
+        let _ = write!(text, "{:<WIDTH$}", function.name);
+    }
+    text = format!("{}\n", text.trim_end());
+    for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells = columns
+            .iter()
+            .map(|column| column.get(row).map_or("", String::as_str));
+        let line: String = cells.map(|cell| format!("{cell:<WIDTH$}")).collect();
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    for function in functions {
+        let count = format!("{} wait for the one before", back_to_back(function));
+        let _ = write!(text, "{count:<WIDTH$}");
+    }
+    format!("{}\n", text.trim_end())
+}
+
+fn column(function: &Function) -> Vec<String> {
+    let instructions = &function.instructions;
+    let is_shuffle = |instruction: &Instruction| instruction.mnemonic() == "SHFL";
+    let Some(first) = instructions.iter().position(is_shuffle) else {
+        return Vec::new();
+    };
+    let ends =
+        |instruction: &Instruction| ["BRA", "EXIT", "REDG"].contains(&instruction.mnemonic());
+    let steps = &instructions[first..];
+    let end = steps.iter().position(ends).unwrap_or(steps.len());
+    let last = first + steps[..end].iter().rposition(is_shuffle).unwrap_or(0);
+    let waits = dependent(instructions);
+    let lines = instructions[first..=last].iter().zip(&waits[first..]);
+    lines
+        .map(|(instruction, waits)| {
+            let arrow = if *waits { "─►" } else { "" };
+            let guard = instruction.guard.as_deref().unwrap_or("");
+            let text = format!("{guard} {} {}", instruction.opcode, instruction.operands);
+            format!("{arrow:<3}{}", text.trim())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    fn function(name: &str, lines: &[&str]) -> Function {
+        let mut listing = format!(".section\t.text.{name},\"ax\"\n");
+        for (index, line) in lines.iter().enumerate() {
+            listing += &format!("/*{:04x}*/ {line} ;\n", index * 16);
+        }
+        parse::parse(&listing).remove(0)
+    }
+
+    #[track_caller]
+    fn waits(lines: &[&str], expected: &[bool]) {
+        assert_eq!(dependent(&function("k", lines).instructions), expected);
+    }
+
+    const SINGLE: [&str; 4] = [
+        "SHFL.DOWN PT, R4, R3, 0x10, 0x1f",
+        "FADD R4, R3, R4",
+        "SHFL.DOWN PT, R5, R4.reuse, 0x8, 0x1f",
+        "IMAD.IADD R5, R4, 0x1, R5",
+    ];
+
+    #[test]
+    fn a_shuffle_waits_for_what_it_is_given() {
+        waits(&SINGLE, &[false, false, true, false]);
+        // Another value's shuffle stands between.
+        waits(
+            &[
+                "SHFL.DOWN PT, R4, R3, 0x10, 0x1f",
+                "SHFL.DOWN PT, R6, R7, 0x10, 0x1f",
+                "IADD3 R3, R3, R4, RZ",
+                "SHFL.DOWN PT, R4, R3, 0x8, 0x1f",
+                "IADD3 R7, R7, R6, RZ",
+                "SHFL.DOWN PT, R6, R7, 0x8, 0x1f",
+            ],
+            &[false; 6],
+        );
+        // By a detour, as a pair of registers, and after the answer has been overwritten.
+        waits(
+            &[
+                "SHFL.DOWN PT, R5, R3, 0x10, 0x1f",
+                "DADD R8, R2, R4",
+                "MOV R10, R9",
+                "@P0 SHFL.DOWN PT, R5, R10, 0x8, 0x1f",
+                "MOV R5, R1",
+                "SHFL.DOWN PT, R6, R5, 0x8, 0x1f",
+            ],
+            &[false, false, false, true, false, false],
+        );
+        // A minimum by a comparison.
+        waits(
+            &[
+                "SHFL.DOWN PT, R5, R3, 0x10, 0x1f",
+                "FSETP.GEU.FTZ.AND P1, PT, R3, R5, PT",
+                "FSEL R3, R3, R7, !P1",
+                "SHFL.DOWN PT, R5, R3, 0x8, 0x1f",
+            ],
+            &[false, false, false, true],
+        );
+    }
+
+    #[test]
+    fn steps_stand_side_by_side() {
+        let (one, two) = (function("one", &SINGLE), function("two", &SINGLE[..2]));
+        let text = side_by_side(&[&one, &two]);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[0].starts_with("one ") && lines[0].ends_with("two"));
+        assert!(
+            lines[1].ends_with("   SHFL.DOWN PT, R4, R3, 0x10, 0x1f"),
+            "{text}"
+        );
+        assert!(
+            lines[3].starts_with("─► SHFL.DOWN PT, R5, R4.reuse"),
+            "{text}"
+        );
+        assert!(
+            lines[4].starts_with("1 wait") && lines[4].contains("0 wait"),
+            "{text}"
+        );
+    }
+}
