@@ -2,7 +2,7 @@
 
 use kernels_gpu::element::{Indexed, bf16, f16};
 
-/// An element type: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`], [`bf16`], `f32`
+/// An element type: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32`
 /// or `f64`; or [`Indexed`], where places are combined.
 ///
 /// Which operators a type has, and by which kernels, is

@@ -152,7 +152,7 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
                 }
             });
             // Those of even rank stay.
-            below &= warp_vote_ballot(members, rank % 2 == 0);
+            below &= warp_vote_ballot(members, rank.is_multiple_of(2));
             rank /= 2;
         }
     }

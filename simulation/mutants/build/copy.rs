@@ -13,6 +13,9 @@ pub const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 /// The key type for which copies have entries that reduce by key.
 pub const KEY: &str = "u32";
 
+/// The sizes of elements whose copies are launched: the words of a byte are the most different.
+pub const SIZES: [&str; 2] = ["b8", "b32"];
+
 /// The folder that has the tables of entries.
 const ENTRY: &str = "entry/";
 

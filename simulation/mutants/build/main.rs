@@ -8,7 +8,7 @@ use copy::Tree;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-use table::{KEYED, Mutant, SOURCES, Source, TEXTBOOK};
+use table::{COPY, KEYED, Mutant, SOURCES, Source, TEXTBOOK};
 
 fn main() {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -136,6 +136,15 @@ impl Generated {
 
 /// The entries of a copy that run the code.
 fn entries(module: &str, source: &Source, kernels: &[&str]) -> String {
+    if source.path == COPY {
+        let mut text = String::from("Programs::Copies(&[");
+        for kernel in kernels {
+            for size in copy::SIZES {
+                let _ = write!(text, "entry!(copy {module}, \"{kernel}_{size}\"), ");
+            }
+        }
+        return text + "])";
+    }
     let keyed = source.path.starts_with(KEYED);
     let mut text = String::from(match keyed {
         true => "Programs::Keyed(&[",

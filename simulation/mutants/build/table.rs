@@ -1,6 +1,7 @@
 //! The seeded bugs, one file of them per file of kernels.
 
 mod ceiling;
+mod copies;
 mod kepler;
 mod keyed;
 mod memory;
@@ -31,6 +32,9 @@ pub const TEXTBOOK: &str = "textbook/";
 
 /// What the files of the kernels begin with that have the keyed table's entries.
 pub const KEYED: &str = "keyed";
+
+/// The file of the kernels that have the copies' entries.
+pub const COPY: &str = "copy.rs";
 
 /// A seeded bug: the file with one piece of its text replaced.
 pub struct Mutant {
@@ -115,6 +119,7 @@ pub const SOURCES: &[Source] = &[
     keyed::WARP,
     keyed::BINS,
     keyed::RUNS,
+    copies::SOURCE,
     textbook::LAST_BLOCK,
     textbook::LAST_WARP,
     textbook::MAXIMA,

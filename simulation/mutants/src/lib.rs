@@ -34,6 +34,8 @@ pub enum Programs {
     Entries(&'static [Option<(&'static str, Function)>]),
     /// The same of the keyed table.
     Keyed(&'static [Option<(&'static str, keyed::Function)>]),
+    /// The same of the copies.
+    Copies(&'static [Option<(&'static str, Function)>]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }
@@ -46,6 +48,9 @@ macro_rules! entry {
     };
     (keyed $copy:ident, $name:literal) => {
         entry!(copies::$copy::entry::keyed::ENTRIES, $name)
+    };
+    (copy $copy:ident, $name:literal) => {
+        entry!(copies::$copy::entry::copy::ENTRIES, $name)
     };
     ($entries:path, $name:literal) => {
         const {

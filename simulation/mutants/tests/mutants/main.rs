@@ -4,6 +4,7 @@
 //! so is a finding in the kernels as they are.
 
 mod attempt;
+mod copies;
 mod entries;
 mod far;
 mod keyed;
@@ -83,6 +84,7 @@ fn search(programs: Programs, mode: Mode) -> Attempt {
     match programs {
         Programs::Entries(entries) => entries::search(entries, mode),
         Programs::Keyed(entries) => keyed::search(entries, mode),
+        Programs::Copies(entries) => copies::search(entries, mode),
         Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
     }
 }
