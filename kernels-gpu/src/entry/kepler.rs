@@ -12,7 +12,7 @@ use crate::op::{And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum,
 use cuda_std::kernel;
 
 /// All entry points of the family.
-pub const ENTRIES: &[Entry] = flat!(MOST, OTHERS, PLACES, PARTIALS);
+pub const ENTRIES: &[Entry] = flat!(FORMS, PLACES, PARTIALS);
 
 /// A load brings `elements`; a partial for each block.
 const fn by(elements: usize) -> Needs {
@@ -24,13 +24,33 @@ const fn by_warps(elements: usize) -> Needs {
     Needs::any_grid(Scratch::None, Load::Elements(elements))
 }
 
-// What is used most: each kernel, each width.
-entries!(MOST in kepler: [
-    Sum i8, Sum i16, Sum i32, Sum i64, Sum u8, Sum u16, Sum u32, Sum u64,
-    Sum f16, Sum bf16, Sum f32, Sum f64,
-    Min i32, Min f32,
-    Max i32, Max f32
-] x {
+// Every operator that an atomic can apply: each kernel, each width. What is used most has modules of
+// its own, and what few use does not lengthen their loading.
+entries!(FORMS in
+    kepler: [
+        Sum i8, Sum i16, Sum i32, Sum i64, Sum u8, Sum u16, Sum u32, Sum u64,
+        Sum f16, Sum bf16, Sum f32, Sum f64,
+        Min i32, Min f32,
+        Max i32, Max f32
+    ],
+    kepler_others: [
+        SumWide i8, SumWide i16, SumWide i32, SumWide i64,
+        SumWide u8, SumWide u16, SumWide u32, SumWide u64,
+        SumWide f16, SumWide bf16, SumWide f32, SumWide f64,
+        Product i8, Product i16, Product i32, Product i64,
+        Product u8, Product u16, Product u32, Product u64,
+        Product f16, Product bf16, Product f32, Product f64,
+        Min i8, Min i16, Min i64, Min u8, Min u16, Min u32, Min u64, Min f16, Min bf16, Min f64,
+        Max i8, Max i16, Max i64, Max u8, Max u16, Max u32, Max u64, Max f16, Max bf16, Max f64,
+        NanMin f16, NanMin bf16, NanMin f32, NanMin f64,
+        NanMax f16, NanMax bf16, NanMax f32, NanMax f64
+    ],
+    kepler_bits: [
+        And i8, And i16, And i32, And i64, And u8, And u16, And u32, And u64,
+        Or i8, Or i16, Or i32, Or i64, Or u8, Or u16, Or u32, Or u64,
+        Xor i8, Xor i16, Xor i32, Xor i64, Xor u8, Xor u16, Xor u32, Xor u64
+    ]
+x {
     |input, output, scratch|
     stable [by(1)] = stable::<T, O, 1>(input, output, scratch);
     stable_vec2 [by(2)] = stable::<T, O, 2>(input, output, scratch);
@@ -43,28 +63,6 @@ entries!(MOST in kepler: [
     block_atomic_vec4 [by(4).into_cell()] = block_atomic::<T, O, 4>(input, output, scratch);
 });
 
-// All others, in modules of their own, which few load.
-entries!(OTHERS in kepler_others: [
-    SumWide i8, SumWide i16, SumWide i32, SumWide i64, SumWide u8, SumWide u16, SumWide u32, SumWide u64,
-    SumWide f16, SumWide bf16, SumWide f32, SumWide f64,
-    Product i8, Product i16, Product i32, Product i64, Product u8, Product u16, Product u32, Product u64,
-    Product f16, Product bf16, Product f32, Product f64,
-    Min i8, Min i16, Min i64, Min u8, Min u16, Min u32, Min u64,
-    Min f16, Min bf16, Min f64,
-    Max i8, Max i16, Max i64, Max u8, Max u16, Max u32, Max u64,
-    Max f16, Max bf16, Max f64,
-    NanMin f16, NanMin bf16, NanMin f32, NanMin f64,
-    NanMax f16, NanMax bf16, NanMax f32, NanMax f64,
-    And i8, And i16, And i32, And i64, And u8, And u16, And u32, And u64,
-    Or i8, Or i16, Or i32, Or i64, Or u8, Or u16, Or u32, Or u64,
-    Xor i8, Xor i16, Xor i32, Xor i64, Xor u8, Xor u16, Xor u32, Xor u64
-] x {
-    |input, output, scratch|
-    stable [by(1)] = stable::<T, O, 1>(input, output, scratch);
-    stable_vec4 [by(4)] = stable::<T, O, 4>(input, output, scratch);
-    block_atomic [by(1).into_cell()] = block_atomic::<T, O, 1>(input, output, scratch);
-});
-
 // Places are two words, which no atomic combines.
 entries!(PLACES in kepler_places: [
     ArgMin i8, ArgMin i16, ArgMin i32, ArgMin i64, ArgMin u8, ArgMin u16, ArgMin u32, ArgMin u64,
@@ -74,6 +72,7 @@ entries!(PLACES in kepler_places: [
 ] x {
     |input, output, scratch|
     stable [by(1)] = stable::<T, O, 1>(input, output, scratch);
+    stable_vec2 [by(2)] = stable::<T, O, 2>(input, output, scratch);
     stable_vec4 [by(4)] = stable::<T, O, 4>(input, output, scratch);
 });
 

@@ -3,12 +3,12 @@
 /// The product of two lists: every row of kernels for every `operator element`, as entry points
 /// and as rows of a table. In brackets stands what the kernel needs of its launch. Inside a row,
 /// `T` and `O` are the element and the operator; output and scratch hold the operator's
-/// accumulators. Each element of a family is a module of PTX.
+/// accumulators. Before each list stands the family: an element of a family is a module of PTX.
 macro_rules! entries {
-    ($table:ident in $family:ident: [$($op:ident $element:ident),*] x $kernels:tt) => {
-        $(entries!(@functions $family $op $element $kernels);)*
+    ($table:ident in $($family:ident: [$($op:ident $element:ident),*]),+ x $kernels:tt) => {
+        $($(entries!(@functions $family $op $element $kernels);)*)+
 
-        const $table: &[&[Entry]] = &[$(entries!(@rows $family $op $element $kernels)),*];
+        const $table: &[&[Entry]] = &[$($(entries!(@rows $family $op $element $kernels),)*)+];
     };
 
     (@functions $family:ident $op:ident $element:ident {
