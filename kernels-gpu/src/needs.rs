@@ -53,7 +53,8 @@ pub enum ResultIn {
 }
 
 impl Needs {
-    pub(crate) const fn one_cell(scratch: Scratch) -> Self {
+    /// A thread for each element, all of them combined into one cell.
+    pub const fn one_cell(scratch: Scratch) -> Self {
         Self {
             per_thread: Some(1),
             scratch,
@@ -62,7 +63,8 @@ impl Needs {
         }
     }
 
-    pub(crate) const fn tree(per_thread: u32) -> Self {
+    /// So many elements per thread, combined over the block in a tree, a partial for each block.
+    pub const fn tree(per_thread: u32) -> Self {
         Self {
             per_thread: Some(per_thread),
             scratch: Scratch::PerThread,
@@ -71,7 +73,8 @@ impl Needs {
         }
     }
 
-    pub(crate) const fn any_grid(scratch: Scratch, load: Load) -> Self {
+    /// Any number of blocks, a partial for each.
+    pub const fn any_grid(scratch: Scratch, load: Load) -> Self {
         Self {
             per_thread: None,
             scratch,
@@ -81,7 +84,7 @@ impl Needs {
     }
 
     /// The same, into one cell.
-    pub(crate) const fn into_cell(self) -> Self {
+    pub const fn into_cell(self) -> Self {
         Self {
             result: ResultIn::OneCell,
             ..self

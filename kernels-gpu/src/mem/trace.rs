@@ -27,6 +27,7 @@ mod device {
         _start: *const T,
         _len: usize,
         _index: usize,
+        _alignment: usize,
         _access: Access,
     ) {
     }
@@ -54,23 +55,27 @@ mod host {
     #[inline(always)]
     #[track_caller]
     pub fn global<T>(start: *const T, len: usize, index: usize, access: Access) {
-        device::global(start.addr(), len, index, size_of::<T>(), access.into());
+        let (size, alignment) = (size_of::<T>(), align_of::<T>());
+        device::global(start.addr(), len, index, size, alignment, access.into());
     }
 
-    /// An access by as many instructions as it takes when none moves more than `WIDEST` bytes.
+    /// An access by as many instructions as it takes when none moves more than `WIDEST` bytes, each
+    /// at a multiple of `alignment`.
     #[inline(always)]
     #[track_caller]
     pub fn vector<T, const WIDEST: usize>(
         start: *const T,
         len: usize,
         index: usize,
+        alignment: usize,
         access: Access,
     ) {
         let pieces = size_of::<T>().div_ceil(WIDEST);
         let size = size_of::<T>() / pieces;
         for piece in 0..pieces {
             let index = index * pieces + piece;
-            device::global(start.addr(), len * pieces, index, size, access.into());
+            let len = len * pieces;
+            device::global(start.addr(), len, index, size, alignment, access.into());
         }
     }
 

@@ -40,7 +40,7 @@ impl<T: Element> Global<T> {
     #[inline(always)]
     pub fn vectors_at<const N: usize>(self) -> (usize, Vectors<T, N>) {
         // How many elements lie between two places where a load may begin.
-        let step = alignment::<T, N>() / size_of::<T>();
+        let step = (alignment::<T, N>() / size_of::<T>()).max(1);
         let behind = (self.start.addr() / size_of::<T>()) % step;
         let head = ((step - behind) % step).min(self.len);
         let rest = Self {
@@ -65,7 +65,8 @@ impl<T: Element, const N: usize> Vectors<T, N> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> [T; N] {
-        trace::vector::<[T; N], WIDEST>(self.start, self.len, index, Access::Load);
+        let alignment = alignment::<T, N>();
+        trace::vector::<[T; N], WIDEST>(self.start, self.len, index, alignment, Access::Load);
         // SAFETY: the maker of the `Global` promised that `index` is in bounds, and whoever made
         // the vectors that the start is aligned.
         unsafe { load(self.start.add(index)) }
@@ -81,7 +82,9 @@ const fn alignment<T, const N: usize>() -> usize {
         );
     }
     let bytes = size_of::<[T; N]>();
-    if N == 1 || bytes <= WIDEST {
+    if N == 1 {
+        align_of::<T>()
+    } else if bytes <= WIDEST {
         bytes
     } else {
         WIDEST

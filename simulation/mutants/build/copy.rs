@@ -2,7 +2,7 @@
 
 use crate::table::Mutant;
 use crate::{read, write};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,12 @@ pub const KEY: &str = "u32";
 /// The sizes of elements whose copies are launched: the words of a byte are the most different.
 pub const SIZES: [&str; 2] = ["b8", "b32"];
 
-/// The folder that has the tables of entries.
-const ENTRY: &str = "entry/";
+/// The module that has the tables of entries, a file for each family, and their macros.
+const ENTRY: &str = "entry";
+const MACROS: &str = "entry/product.rs";
+
+/// What a row of a table says to the host, which is not copied: rows of all copies are of one type.
+const NEEDS: &str = "needs";
 
 /// The source of `kernels-gpu`: its files by their paths, relative to `src`, with `/`.
 #[derive(Clone)]
@@ -42,14 +46,6 @@ impl Tree {
                 }
             }
         }
-        let mut tables = files
-            .iter_mut()
-            .filter(|(path, _)| path.starts_with(ENTRY))
-            .peekable();
-        assert!(tables.peek().is_some(), "no tables of entries in {ENTRY}");
-        for (_, table) in tables {
-            *table = narrowed(table);
-        }
         Self(files)
     }
 
@@ -66,43 +62,176 @@ impl Tree {
         tree
     }
 
-    /// Writes the tree as a module whose path is `module`; gives the module's own file.
-    pub fn write(&self, folder: &Path, module: &str) -> PathBuf {
-        for (path, text) in &self.0 {
-            // Attributes of a crate are none of a module.
-            let lines = text.lines().filter(|line| !line.starts_with("#!["));
-            let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-            let text = text.replace("crate::", module);
-            write(&folder.join(path), &text);
+    /// The family whose table has the kernel: `"ladder"`.
+    pub fn family(&self, kernel: &str) -> &str {
+        let (row, plain_row) = (format!("{kernel} ["), format!("{kernel};"));
+        let has = |line: &str| line.trim().starts_with(&row) || line.trim() == plain_row;
+        let mut tables = self.0.iter().filter(|(path, _)| module(path) == ENTRY);
+        let table = tables.find(|(_, text)| text.lines().any(has));
+        let (path, _) = table.unwrap_or_else(|| panic!("no table has the kernel {kernel}"));
+        crate::stem(path)
+    }
+
+    /// Writes what the kernels need to be launched, as a module whose path is `module`; gives the
+    /// module's own file.
+    ///
+    /// Only what the bug in the file `changed` can be seen from is written, the whole crate's
+    /// modules that use it; the others are `kernels-gpu`'s own. Without such a file all of it is.
+    pub fn write(
+        &self,
+        kernels: &[&str],
+        changed: Option<&str>,
+        folder: &Path,
+        path: &str,
+    ) -> PathBuf {
+        let families: BTreeSet<&str> = kernels.iter().map(|k| self.family(k)).collect();
+        let uses = self.uses();
+        let mut used = BTreeSet::new();
+        for family in &families {
+            for direct in names_of_modules(self.file(&format!("{ENTRY}/{family}.rs"))) {
+                used.insert(direct);
+                used.extend(&uses[direct]);
+            }
         }
-        folder.join("lib.rs")
+        used.remove(ENTRY);
+        let is_copied = |name: &str| {
+            let sees = |changed| name == changed || uses[name].contains(changed);
+            name != NEEDS && changed.map(module).is_none_or(sees)
+        };
+        if let Some(changed) = changed {
+            assert!(
+                used.contains(module(changed)),
+                "{kernels:?} do not run {changed}"
+            );
+        }
+
+        let mut root = String::from("pub mod entry;\n");
+        for name in used {
+            if !is_copied(name) {
+                root += &format!("pub use kernels_gpu::{name};\n");
+                continue;
+            }
+            root += &format!("pub mod {name};\n");
+            for (file, text) in &self.0 {
+                if module(file) == name {
+                    write(&folder.join(file), &text.replace("crate::", path));
+                }
+            }
+        }
+        let mut entry = String::from("#[macro_use] mod product;\npub use kernels_gpu::entry::*;\n");
+        write(
+            &folder.join(MACROS),
+            &self.file(MACROS).replace("crate::", path),
+        );
+        for family in families {
+            entry += &format!("pub mod {family};\n");
+            let file = format!("{ENTRY}/{family}.rs");
+            let table = narrowed(self.file(&file), kernels);
+            write(&folder.join(file), &table.replace("crate::", path));
+        }
+        write(&folder.join("entry.rs"), &entry);
+        let file = folder.join("lib.rs");
+        write(&file, &root);
+        file
+    }
+
+    /// For each module of the crate those that it uses, whether itself or through others.
+    fn uses(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut uses = BTreeMap::<_, BTreeSet<_>>::new();
+        for (path, text) in &self.0 {
+            let direct = names_of_modules(text).filter(|name| *name != ENTRY);
+            uses.entry(module(path)).or_default().extend(direct);
+        }
+        loop {
+            let before = uses.clone();
+            for all in uses.values_mut() {
+                for name in all.clone() {
+                    all.extend(&before[name]);
+                }
+            }
+            if uses == before {
+                return uses;
+            }
+        }
     }
 }
 
-/// A table of reductions with [`ELEMENTS`] and [`KEY`] alone: `[Sum i32, Sum u32, ...] x {`,
-/// `[Sum i32 by u32, ...] x {`.
-fn narrowed(table: &str) -> String {
-    const END: &str = "] x {";
+/// The module of the crate that a file belongs to: `"harris"` for `harris/reduce_0.rs`.
+fn module(path: &str) -> &str {
+    let first = path.split('/').next().unwrap_or(path);
+    first.strip_suffix(".rs").unwrap_or(first)
+}
+
+/// The modules of the crate that a text speaks of: `crate::harris::...`. In comments, too, which does
+/// no harm.
+fn names_of_modules(text: &str) -> impl Iterator<Item = &str> {
+    text.split("crate::").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+        &rest[..end.unwrap_or(rest.len())]
+    })
+}
+
+/// A table of reductions with [`ELEMENTS`], [`KEY`] and the kernels alone.
+fn narrowed(table: &str, kernels: &[&str]) -> String {
     let mut narrowed = String::new();
+    let mut rows = false;
+    let mut row = String::new();
+    for line in with_fewer_pairs(table).lines() {
+        if !rows || line.trim_start().starts_with('|') {
+            narrowed += &format!("{line}\n");
+            rows |= line.ends_with("x {");
+        } else if line == "});" {
+            narrowed += &format!("{line}\n");
+            rows = false;
+        } else {
+            row += &format!("{line}\n");
+            if line.ends_with(';') {
+                let kernel = row.split_whitespace().next().unwrap_or_default();
+                if kernels.contains(&kernel) {
+                    narrowed += &row;
+                }
+                row.clear();
+            }
+        }
+    }
+    narrowed
+}
+
+/// The table with shorter lists of `Operator element` and `Operator element by key`.
+fn with_fewer_pairs(table: &str) -> String {
+    let mut text = String::new();
     let mut rest = table;
-    while let Some(end) = rest.find(END) {
-        let start = rest[..end].rfind('[').expect("the list of elements begins") + 1;
-        let kept: Vec<&str> = rest[start..end]
+    while let Some(open) = rest.find('[') {
+        let Some(len) = rest[open..].find(']') else {
+            break;
+        };
+        let pairs: Vec<&str> = rest[open + 1..open + len]
             .split(',')
             .map(str::trim)
-            .filter(|pair| {
-                ELEMENTS.iter().any(|(op, element)| {
-                    let kept = format!("{op} {element}");
-                    *pair == kept || *pair == format!("{kept} by {KEY}")
-                })
-            })
+            .filter(|pair| !pair.is_empty())
             .collect();
-        narrowed += &rest[..start];
-        narrowed += &kept.join(", ");
-        narrowed += END;
-        rest = &rest[end + END.len()..];
+        if !pairs.iter().all(|pair| is_pair(pair)) {
+            text += &rest[..=open];
+            rest = &rest[open + 1..];
+            continue;
+        }
+        let kept = pairs.into_iter().filter(|pair| {
+            ELEMENTS.iter().any(|(op, element)| {
+                let kept = format!("{op} {element}");
+                *pair == kept || *pair == format!("{kept} by {KEY}")
+            })
+        });
+        text += &rest[..=open];
+        text += &kept.collect::<Vec<_>>().join(", ");
+        rest = &rest[open + len..];
     }
-    narrowed + rest
+    text + rest
+}
+
+fn is_pair(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_name = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    text.starts_with(char::is_uppercase) && words.len() > 1 && words.iter().all(is_name)
 }
 
 /// The text with the mutant's bug.

@@ -5,10 +5,11 @@ mod copy;
 mod table;
 
 use copy::Tree;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
-use table::{COPY, KEYED, Mutant, SOURCES, Source, TEXTBOOK};
+use table::{Mutant, SOURCES, Source, TEXTBOOK};
 
 fn main() {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -54,9 +55,14 @@ impl Generated {
             self.textbook(&module, &text, source, copies)
         } else {
             if !self.modules.contains("mod control;") {
-                self.tree("control", kernels, copies);
+                let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
+                let all: Vec<&str> = of_kernels
+                    .flat_map(|source| source.kernels)
+                    .copied()
+                    .collect();
+                self.tree("control", kernels, &all, None, copies);
             }
-            entries("control", source, source.kernels)
+            programs("control", source.kernels, kernels)
         };
         let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
     }
@@ -88,8 +94,10 @@ impl Generated {
         let programs = if is_textbook {
             self.textbook(&module, &text, source, copies)
         } else {
-            self.tree(&module, &kernels.with(source.path, text), copies);
-            entries(&module, source, mutant.kernels.unwrap_or(source.kernels))
+            let changed = kernels.with(source.path, text);
+            let run = mutant.kernels.unwrap_or(source.kernels);
+            self.tree(&module, &changed, run, Some(source.path), copies);
+            programs(&module, run, kernels)
         };
         let _ = writeln!(
             self.mutants,
@@ -98,8 +106,16 @@ impl Generated {
         );
     }
 
-    fn tree(&mut self, module: &str, tree: &Tree, copies: &Path) {
-        let root = tree.write(&copies.join(module), &format!("crate::copies::{module}::"));
+    fn tree(
+        &mut self,
+        module: &str,
+        tree: &Tree,
+        kernels: &[&str],
+        changed: Option<&str>,
+        copies: &Path,
+    ) {
+        let path = format!("crate::copies::{module}::");
+        let root = tree.write(kernels, changed, &copies.join(module), &path);
         self.module(module, &root);
     }
 
@@ -134,36 +150,35 @@ impl Generated {
     }
 }
 
-/// The entries of a copy that run the code.
-fn entries(module: &str, source: &Source, kernels: &[&str]) -> String {
-    if source.path == COPY {
-        let mut text = String::from("Programs::Copies(&[");
-        for kernel in kernels {
-            for size in copy::SIZES {
-                let _ = write!(text, "entry!(copy {module}, \"{kernel}_{size}\"), ");
-            }
-        }
-        return text + "])";
-    }
-    let keyed = source.path.starts_with(KEYED);
-    let mut text = String::from(match keyed {
-        true => "Programs::Keyed(&[",
-        false => "Programs::Entries(&[",
-    });
-    for kernel in kernels {
-        for (op, element) in copy::ELEMENTS {
-            let name = format!("{kernel}_{}_{element}", op.to_lowercase());
-            let _ = match keyed {
-                true => write!(
-                    text,
-                    "entry!(keyed {module}, \"{name}_by_{}\"), ",
-                    copy::KEY
-                ),
-                false => write!(text, "entry!({module}, {name:?}), "),
+/// The entries of a copy that run the kernels, which are of one kind.
+fn programs(module: &str, kernels: &[&str], tree: &Tree) -> String {
+    let (kind, lists): (BTreeSet<_>, Vec<_>) = kernels
+        .iter()
+        .map(|kernel| {
+            let family = tree.family(kernel);
+            let (kind, endings) = match family {
+                "copy" => ("Copies", copy::SIZES.map(str::to_owned)),
+                "keyed" => {
+                    let by_key = |(op, element): (&str, &str)| {
+                        format!("{}_{element}_by_{}", op.to_lowercase(), copy::KEY)
+                    };
+                    ("Keyed", copy::ELEMENTS.map(by_key))
+                }
+                _ => {
+                    let pair =
+                        |(op, element): (&str, &str)| format!("{}_{element}", op.to_lowercase());
+                    ("Entries", copy::ELEMENTS.map(pair))
+                }
             };
-        }
-    }
-    text + "])"
+            let list = endings
+                .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"))
+                .join(", ");
+            (kind, list)
+        })
+        .unzip();
+    assert!(kind.len() == 1, "{kernels:?} are launched in several ways");
+    let kind: String = kind.into_iter().collect();
+    format!("Programs::{kind}(&[{}])", lists.join(", "))
 }
 
 /// `harris/reduce_0.rs`: `reduce_0`.

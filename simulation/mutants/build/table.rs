@@ -30,12 +30,6 @@ pub struct Source {
 /// The folder of the kernels that stand for what `kernels-gpu` has not: fences, flags, reuse.
 pub const TEXTBOOK: &str = "textbook/";
 
-/// What the files of the kernels begin with that have the keyed table's entries.
-pub const KEYED: &str = "keyed";
-
-/// The file of the kernels that have the copies' entries.
-pub const COPY: &str = "copy.rs";
-
 /// A seeded bug: the file with one piece of its text replaced.
 pub struct Mutant {
     pub name: &'static str,

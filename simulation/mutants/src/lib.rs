@@ -43,18 +43,9 @@ pub enum Programs {
 /// Looks an entry up in a copy's own table. In a constant, so that no other entry of the copy is
 /// compiled.
 macro_rules! entry {
-    ($copy:ident, $name:literal) => {
-        entry!(copies::$copy::entry::ENTRIES, $name)
-    };
-    (keyed $copy:ident, $name:literal) => {
-        entry!(copies::$copy::entry::keyed::ENTRIES, $name)
-    };
-    (copy $copy:ident, $name:literal) => {
-        entry!(copies::$copy::entry::copy::ENTRIES, $name)
-    };
-    ($entries:path, $name:literal) => {
+    ($copy:ident $family:ident, $name:literal) => {
         const {
-            let entries = $entries;
+            let entries = copies::$copy::entry::$family::ENTRIES;
             let mut i = 0;
             loop {
                 if i == entries.len() {

@@ -194,16 +194,20 @@ pub fn after_atomic(address: usize, changed: bool) {
 }
 
 /// An access to element `index` of an array of `len` elements of `size` bytes in global memory,
-/// which begins at `start`.
+/// which begins at `start`. The instruction wants its address to be a multiple of `alignment`, as
+/// `size` is.
 ///
 /// # Panics
 ///
-/// Outside of a launch, when there is no such element.
+/// Outside of a launch, when there is no such element, or it is not aligned.
 #[inline(always)]
 #[track_caller]
-pub fn global(start: usize, len: usize, index: usize, size: usize, kind: Kind) {
+pub fn global(start: usize, len: usize, index: usize, size: usize, alignment: usize, kind: Kind) {
     if index >= len {
         beyond(Space::Global, len, index);
+    }
+    if !start.is_multiple_of(alignment) {
+        misaligned(start + index * size, alignment);
     }
     if let Some(lane) = running()
         && lane.traced
@@ -270,13 +274,23 @@ fn access(lane: &Lane, address: usize, size: usize, kind: Kind) {
 #[track_caller]
 fn beyond(space: Space, len: usize, index: usize) -> ! {
     let what = format!("element {index} of an array of {len}");
+    give_up(&what.clone(), Bug::OutOfBounds { space, what })
+}
+
+#[cold]
+#[track_caller]
+fn misaligned(address: usize, alignment: usize) -> ! {
+    let what = format!("address {address:#x} is no multiple of {alignment}");
+    give_up(&what, Bug::Misaligned { address, alignment })
+}
+
+/// Reports what ends the thread; outside of a launch, panics.
+#[track_caller]
+fn give_up(what: &str, bug: Bug) -> ! {
     let Some(lane) = running() else {
         panic!("{what}")
     };
-    lane.report(
-        Bug::OutOfBounds { space, what },
-        Site::of(Location::caller()),
-    );
+    lane.report(bug, Site::of(Location::caller()));
     lane.fail()
 }
 

@@ -130,6 +130,13 @@ pub enum Bug {
         /// What of it was meant.
         what: String,
     },
+    /// An access to global memory at an address that its instruction does not take.
+    Misaligned {
+        /// The address.
+        address: usize,
+        /// What it has to be a multiple of, in bytes.
+        alignment: usize,
+    },
     /// A read of memory that nobody has written.
     Uninitialised {
         /// Which memory.
@@ -256,6 +263,11 @@ impl Finding {
                 "the shuffle reads lane {lane}, which is not in the member mask {mask:#010x}"
             ),
             Bug::OutOfBounds { what, .. } => write!(f, "out of bounds: {what}"),
+            Bug::Misaligned { address, alignment } => write!(
+                f,
+                "misaligned: the address lies {} bytes behind a multiple of {alignment}",
+                address % alignment
+            ),
             Bug::Uninitialised {
                 space,
                 touch,

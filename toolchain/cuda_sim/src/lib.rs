@@ -56,6 +56,7 @@
 //! | barriers at different places, deadlocks: who waits where, for whom | barriers that some threads exit before |
 //! | member masks with an exited or absent lane, or without the caller | shuffles from outside of the mask |
 //! | handles used beyond their array | any traced access beyond its buffer |
+//! | vectors and words at an address that their instruction does not take | |
 //! | livelock, too much shared memory, launches that no device takes | reads of memory that nobody has written, byte by byte |
 //! | panics, overflows of a thread's stack | races, in shared and in global memory |
 //!

@@ -322,6 +322,39 @@ fn beyond_the_end() {
 }
 
 #[test]
+fn where_a_vector_cannot_begin() {
+    let x = Buffer::from(&[1; 100]);
+    let from = |first: usize| {
+        // SAFETY: inside of the buffer.
+        unsafe { Global::<i32>::new(x.as_mut_ptr().add(first), 64) }
+    };
+    for finding in findings(|| {
+        // SAFETY: the simulator checks it.
+        unsafe { from(1).vectors::<4>() }.get(tid() as usize % 16);
+    }) {
+        assert!(
+            matches!(finding.bug, Bug::Misaligned { address, alignment: 16 } if address % 16 == 4),
+            "{finding}"
+        );
+        assert_line(finding.site, "from(1).vectors::<4>()");
+    }
+    for finding in findings(|| {
+        // SAFETY: the simulator checks it.
+        unsafe { from(0).words::<u64>(1, 31) }.set(tid() as usize % 31, 0);
+    }) {
+        assert!(
+            matches!(finding.bug, Bug::Misaligned { alignment: 8, .. }),
+            "{finding}"
+        );
+    }
+    assert_clean(|| {
+        let (head, vectors) = from(1).vectors_at::<4>();
+        assert_eq!(head, 3);
+        vectors.get(tid() as usize % vectors.len());
+    });
+}
+
+#[test]
 fn without_checks_the_ends_hold() {
     let x = Buffer::from(&[1; 100]);
     for bad in [

@@ -307,7 +307,7 @@ fn neighbouring_bytes_are_no_race() {
         simulator(schedule)
             .run(|| {
                 let i = thread::index_1d() as usize;
-                cuda_sim::device::global(bytes.as_ptr().addr(), bytes.len(), i, 1, Kind::Store);
+                cuda_sim::device::global(bytes.as_ptr().addr(), bytes.len(), i, 1, 1, Kind::Store);
                 // SAFETY: one byte per thread.
                 unsafe { bytes.as_mut_ptr().add(i).write(1) };
             })

@@ -1,9 +1,9 @@
 //! The copies.
 
-use super::{COPY, Mutant, Source, mutant};
+use super::{Mutant, Source, mutant};
 
 pub const SOURCE: Source = Source {
-    path: COPY,
+    path: "copy.rs",
     kernels: &["copy_scalar", "copy_vec2", "copy_vec4"],
     mutants: MUTANTS,
 };

@@ -61,7 +61,7 @@ const PEERS_MUTANTS: &[Mutant] = &[
     mutant(
         "even_ranks_leave",
         "the lanes that have just taken something in leave",
-        "rank % 2 == 0",
+        "rank.is_multiple_of(2)",
         "rank % 2 == 1",
     ),
     mutant(
