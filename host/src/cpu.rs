@@ -24,6 +24,20 @@ pub(crate) fn reduce<T: Element, O: Op<T>>(input: &[T]) -> O::Acc {
     partials.into_iter().fold(O::IDENTITY, O::combine)
 }
 
+/// Combines the fields of the triples in `input`, each field as [`reduce`] would.
+pub(crate) fn reduce_triples<T: Element, O: Op<T, Acc = T>>(input: &[T]) -> [T; 3] {
+    let identities = [O::IDENTITY; 3];
+    let both = |[a, b, c]: [T; 3], [d, e, f]: [T; 3]| {
+        [O::combine(a, d), O::combine(b, e), O::combine(c, f)]
+    };
+    let fold = |values: &[T]| {
+        let (triples, _) = values.as_chunks::<3>();
+        triples.iter().copied().fold(identities, both)
+    };
+    let partials: Vec<[T; 3]> = input.par_chunks(3 * CHUNK).map(fold).collect();
+    partials.into_iter().fold(identities, both)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

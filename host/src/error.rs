@@ -141,6 +141,15 @@ pub enum Error {
         arrays: usize,
     },
 
+    /// Triples, the last of which is not whole.
+    #[error("{kernel}: {len} elements, which are no whole triples")]
+    Triples {
+        /// The kernel.
+        kernel: &'static str,
+        /// The elements.
+        len: usize,
+    },
+
     /// More blocks than a grid can have.
     #[error("{kernel}: {blocks} blocks of {threads} threads; a grid has at most {limit} blocks")]
     GridTooLarge {

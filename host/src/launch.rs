@@ -1,11 +1,13 @@
 //! Launching kernels: one typed function per entry ABI. `launch!` occurs nowhere else.
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cust::function::{Function, FunctionAttribute};
 use cust::launch;
 use kernels_gpu::entry::copy::CopyEntry;
+use kernels_gpu::entry::triple::TripleEntry;
 use kernels_gpu::entry::{ENTRIES, Entry, keyed};
 
 use crate::algorithm::{Pass, Shape};
@@ -22,15 +24,18 @@ pub(crate) fn entry<T: Element>(
     kernel: &'static str,
     op: &'static str,
 ) -> Result<&'static Entry, Error> {
+    type Index = HashMap<[&'static str; 3], &'static Entry>;
+    static INDEX: LazyLock<Index> = LazyLock::new(|| {
+        let key = |entry: &Entry| [entry.kernel, entry.op, entry.element];
+        ENTRIES.iter().map(|entry| (key(entry), entry)).collect()
+    });
     let element = T::NAME;
-    ENTRIES
-        .iter()
-        .find(|entry| entry.kernel == kernel && entry.op == op && entry.element == element)
-        .ok_or(Error::NotAvailable {
-            kernel,
-            op,
-            element,
-        })
+    let entry = INDEX.get(&[kernel, op, element]).copied();
+    entry.ok_or(Error::NotAvailable {
+        kernel,
+        op,
+        element,
+    })
 }
 
 /// An entry point of the device's modules, and the most threads that a block of it may have. Valid as
@@ -41,7 +46,7 @@ fn function(gpu: &Arc<Gpu>, module: &str, name: &str) -> Result<(Function<'stati
     let attribute = FunctionAttribute::MaxThreadsPerBlock;
     let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
     // SAFETY: the lifetime is a marker without data that ties the function to its module. The
-    // module is loaded as long as `gpu`, which both callers keep beside the function.
+    // module is loaded as long as `gpu`, which all callers keep beside the function.
     let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
     Ok((function, max_threads.min(gpu.info.max_threads_per_block)))
 }
@@ -273,11 +278,7 @@ pub(crate) struct CopyKernel<T: Element> {
 impl<T: Element> CopyKernel<T> {
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
         assert!(entry.element_bytes == size_of::<T>());
-        gpu.enter()?;
-        let function = gpu.modules.function(entry.module, entry.name)?;
-        // SAFETY: the lifetime is a marker without data that ties the function to its
-        // module. The module is loaded as long as `gpu`, which the kernel keeps below.
-        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+        let (function, _) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
             function,
             gpu: Arc::clone(gpu),
@@ -316,6 +317,59 @@ impl<T: Element> CopyKernel<T> {
             // - Time: both memories are freed only after a wait for this stream
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, 0, stream>>>(source, n, target, n)) }
+        })
+    }
+}
+
+/// One entry point that sums triples, looked up.
+pub(crate) struct TripleKernel<T: Element> {
+    // Valid as long as the module, which `gpu` keeps.
+    function: Function<'static>,
+    gpu: Arc<Gpu>,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T: Element> TripleKernel<T> {
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &TripleEntry) -> Result<Self, Error> {
+        assert_eq!(entry.element, T::NAME);
+        let (function, _) = function(gpu, entry.module, entry.name)?;
+        Ok(Self {
+            function,
+            gpu: Arc::clone(gpu),
+            element: PhantomData,
+        })
+    }
+
+    /// Puts the addition of all triples to the three `cells` on the device's stream and returns. The
+    /// context is current.
+    pub(crate) fn launch(
+        &self,
+        pass: &Pass,
+        input: Span<'_, T>,
+        cells: &mut DeviceMemory<T>,
+    ) -> Result<(), Error> {
+        assert!(input.len() as u64 == pass.n && pass.n.is_multiple_of(3) && cells.len() == 3);
+        assert!(pass.threads.is_multiple_of(32));
+        assert!(Arc::ptr_eq(input.gpu(), &self.gpu) && Arc::ptr_eq(cells.gpu(), &self.gpu));
+
+        let (function, stream) = (&self.function, &self.gpu.stream);
+        let (blocks, threads) = (pass.blocks, pass.threads);
+        let (from, n) = (input.pointer(), input.len() as u64);
+        let (to, room) = (cells.pointer(), cells.len() as u64);
+        check(|| {
+            // SAFETY:
+            // - ABI: every entry of the triples takes (*const E, u64, *mut E, u64) for the
+            //   primitive `E` that it names; `find` has compared the name (Element's law).
+            // - Input: `n` elements, whole triples (asserted above), in live device memory of this
+            //   device (Span holds the borrow), aligned, since allocations are aligned to 256
+            //   bytes and views start at an element.
+            // - Output: three cells of this device (asserted above), borrowed mutably, so they are
+            //   not the input.
+            // - Shape: the kernel strides by the grid and is right for any number of blocks of whole
+            //   warps; 256 threads (`triple::pass`). No shared memory is used.
+            // - Time: both memories are freed only after a wait for this stream
+            //   (DeviceMemory's Drop), and read by the host only through it.
+            unsafe { launch!(function<<<blocks, threads, 0, stream>>>(from, n, to, room)) }
         })
     }
 }

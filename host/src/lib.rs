@@ -29,7 +29,8 @@
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
 //! | `iter().sum()` | [`Device::sum`], [`min`](Device::min), [`max`](Device::max) | waits |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
-//! | `copy_from_slice` | [`Device::copy`] | by accesses of 4, 8 or 16 bytes |
+//! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
+//! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //!
 //! | layer, each knowing only those below | does |
@@ -41,23 +42,31 @@
 //!
 //! # What to expect
 //!
-//! - **Types and operators.** `sum` of `i32 u32 i64 u64 f32 f64`; `min` and `max` of `i32 f32`.
-//!   What there is no kernel for is [`Error::NotAvailable`].
+//! - **Types and operators.** [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`ArgMin`] and
+//!   [`ArgMax`] of `i8 i16 i32 i64 u8 u16 u32 u64` [`f16`](struct@f16) [`bf16`] `f32 f64`; [`And`],
+//!   [`Or`] and [`Xor`] of the integers; [`NanMin`] and [`NanMax`] of the floats. All of them by
+//!   [`Algorithm::Stable`]; by atomics, too, except for places. The ladder has sums of the types of
+//!   32 and 64 bits, and minima and maxima of `i32` and `f32`. What there is no kernel for is
+//!   [`Error::NotAvailable`].
 //! - **Empty input.** [`Reduction::run`] and `sum` give the operator's identity, `min` and `max`
 //!   give `None`; nothing is launched.
-//! - **Numbers.** Integers wrap. Floats are added in their own type. A NaN anywhere is the
-//!   result; -0.0 is smaller than 0.0.
-//! - **Determinism.** The same bits on every run on the same device, except for float sums by
-//!   [`Algorithm::Naive`] and [`Algorithm::SharedMemory`], whose order is the hardware's.
-//!   The CPU adds in another order than the GPU.
+//! - **Numbers.** Integers wrap in their own type, in [`SumWide`] in 64 bits. 16-bit floats are added
+//!   in `f32`, others in their own type. A NaN anywhere is the result, except of [`NanMin`] and
+//!   [`NanMax`]; -0.0 is smaller than 0.0. The first of equal places wins.
+//! - **Determinism.** The same bits on every run on the same device, except for float sums and
+//!   products by atomics ([`Algorithm::Naive`], [`SharedMemory`](Algorithm::SharedMemory),
+//!   [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Cells`],
+//!   [`Device::sum_triples`]), whose order is the hardware's. The CPU adds in another order than the
+//!   GPU.
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input.
 //! - **Memory.** A plan's scratch is one value per block of its first two passes.
 //!
 //! # One binary everywhere
 //!
-//! The kernels are Rust, compiled to PTX when this crate is built and embedded: one module each
-//! for sm_75, sm_80 and sm_90, and the driver compiles the best one for the device. No CUDA
-//! installation is needed to build, no driver to start. Linux only for now.
+//! The kernels are Rust, compiled to PTX when this crate is built and embedded, for sm_75, sm_80 and
+//! sm_90, in modules of one family and one element type each. The driver compiles a module for the
+//! device when it is first used. No CUDA installation is needed to build, no driver to start. Linux
+//! only for now.
 
 mod algorithm;
 mod buffer;
@@ -77,6 +86,7 @@ mod operator;
 mod plan;
 mod policy;
 mod reduce;
+mod triple;
 
 pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
@@ -93,6 +103,7 @@ pub use operator::Operator;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
+pub use triple::{TripleOrder, TriplePlan};
 
 /// The README's example, compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -14,14 +14,17 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         .into_iter()
         .flat_map(|width| {
             let name = width.kernel_name();
-            [
-                lab.trial(format!("{name} i32"), move |lab, device| {
-                    copies(lab, device, width, |rng| rng.random::<i32>())
-                }),
-                lab.trial(format!("{name} u64"), move |lab, device| {
-                    copies(lab, device, width, |rng| rng.random::<u64>())
-                }),
-            ]
+            macro_rules! of {
+                ($element:ident) => {
+                    lab.trial(
+                        format!("{name} {}", stringify!($element)),
+                        move |lab, device| {
+                            copies(lab, device, width, |rng| rng.random::<$element>())
+                        },
+                    )
+                };
+            }
+            [of!(u8), of!(i16), of!(i32), of!(u64)]
         })
         .collect()
 }

@@ -10,6 +10,7 @@ mod ladder;
 mod oracle;
 mod simulator;
 mod sizes;
+mod triples;
 mod usage;
 mod values;
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         simulator::trials(&lab),
         copies::trials(&lab),
         keyed::trials(&lab),
+        triples::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

@@ -100,7 +100,7 @@ impl Draw {
         let data = match (entry.needs.result, entry.op) {
             (ResultIn::OneCell, "sum" | "sum_wide") => Data::Whole,
             (ResultIn::OneCell, "product") => Data::Zeroes,
-            _ => Data::Rough,
+            _ => Data::ALL[rng.random_range(0..Data::ALL.len())],
         };
         let blocks = n.div_ceil((chunks * threads) as usize) as u32;
         let case = Case {
