@@ -4,6 +4,7 @@
 //!   launch every entry of the table with it, at every edge they know.
 //! - [`copying`]: the same of an entry that copies.
 //! - [`keyed`]: the same of an entry that reduces by key.
+//! - [`triples`]: the same of an entry that sums triples.
 //! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
 //! - [`speed`]: how fast the simulator is.
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
@@ -17,6 +18,7 @@ pub mod ladder;
 pub mod oracle;
 mod pairs;
 pub mod speed;
+pub mod triples;
 
 pub use case::{Case, Wrong};
 pub use data::Data;

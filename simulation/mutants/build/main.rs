@@ -152,23 +152,21 @@ impl Generated {
 
 /// The entries of a copy that run the kernels, which are of one kind.
 fn programs(module: &str, kernels: &[&str], tree: &Tree) -> String {
+    let pair = |(op, element): (&str, &str)| format!("{}_{element}", op.to_lowercase());
     let (kind, lists): (BTreeSet<_>, Vec<_>) = kernels
         .iter()
         .map(|kernel| {
             let family = tree.family(kernel);
             let (kind, endings) = match family {
                 "copy" => ("Copies", copy::SIZES.map(str::to_owned)),
+                "triple" => ("Triples", copy::ELEMENTS.map(pair)),
                 "keyed" => {
                     let by_key = |(op, element): (&str, &str)| {
                         format!("{}_{element}_by_{}", op.to_lowercase(), copy::KEY)
                     };
                     ("Keyed", copy::ELEMENTS.map(by_key))
                 }
-                _ => {
-                    let pair =
-                        |(op, element): (&str, &str)| format!("{}_{element}", op.to_lowercase());
-                    ("Entries", copy::ELEMENTS.map(pair))
-                }
+                _ => ("Entries", copy::ELEMENTS.map(pair)),
             };
             let list = endings
                 .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"))

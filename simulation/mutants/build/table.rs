@@ -102,6 +102,7 @@ pub const SOURCES: &[Source] = &[
     kepler::STABLE,
     kepler::WARP_ATOMIC,
     kepler::BLOCK_ATOMIC,
+    kepler::TRIPLE,
     warp::SOURCE,
     operators::SUM,
     operators::NUMBER,

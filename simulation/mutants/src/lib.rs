@@ -36,6 +36,8 @@ pub enum Programs {
     Keyed(&'static [Option<(&'static str, keyed::Function)>]),
     /// The same of the copies.
     Copies(&'static [Option<(&'static str, Function)>]),
+    /// The same of the triples.
+    Triples(&'static [Option<(&'static str, Function)>]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }

@@ -1,6 +1,6 @@
 //! Shuffles and atomics, and what they are made of.
 
-use super::{Source, mutant};
+use super::{Mutant, Source, mutant};
 
 pub const BLOCK: Source = Source {
     path: "block.rs",
@@ -131,3 +131,67 @@ pub const BLOCK_ATOMIC: Source = Source {
         "if thread_idx_x().is_multiple_of(32) {",
     )],
 };
+
+pub const TRIPLE: Source = Source {
+    path: "kepler/triple.rs",
+    kernels: &["triple_interleaved", "triple_in_turn"],
+    mutants: TRIPLE_MUTANTS,
+};
+
+const INTERLEAVED: &[&str] = &["triple_interleaved"];
+
+const TRIPLE_MUTANTS: &[Mutant] = &[
+    mutant(
+        "y_of_z",
+        "two fields come from the same element",
+        "input.get(3 * i + 1)",
+        "input.get(3 * i + 2)",
+    )
+    .on(INTERLEAVED),
+    mutant(
+        "y_and_z_exchanged",
+        "the warp's y is combined with the z above",
+        "y = O::combine(y, y_above);",
+        "y = O::combine(y, z_above);",
+    )
+    .on(INTERLEAVED),
+    mutant(
+        "first_step_left_out",
+        "lanes 16 to 31 are never added",
+        "let mut offset = WARP_SIZE / 2;",
+        "let mut offset = WARP_SIZE / 4;",
+    )
+    .on(INTERLEAVED),
+    mutant(
+        "every_lane_adds_z",
+        "lanes that do not hold the warp's result combine theirs too",
+        "        output.combine_atomic::<T, O>(1, y);\n        output.combine_atomic::<T, O>(2, z);\n    }",
+        "        output.combine_atomic::<T, O>(1, y);\n    }\n    output.combine_atomic::<T, O>(2, z);",
+    )
+    .on(INTERLEAVED),
+    mutant(
+        "fields_in_one_cell",
+        "all three fields go into the first cell",
+        "output.combine_atomic::<T, O>(field, value);",
+        "output.combine_atomic::<T, O>(0, value);",
+    )
+    .on(&["triple_in_turn"]),
+    mutant(
+        "last_triple_left_out",
+        "the last triple is not looked at",
+        "while i < triples {",
+        "while i + 1 < triples {",
+    ),
+    mutant(
+        "triples_rounded_up",
+        "one triple too many",
+        "input.len() / 3;",
+        "input.len() / 3 + 1;",
+    ),
+    mutant(
+        "blocks_again",
+        "every block takes all triples of its threads, again and again",
+        "grid_dim_x() as usize * threads;",
+        "threads;",
+    ),
+];

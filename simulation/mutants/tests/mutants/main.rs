@@ -10,6 +10,7 @@ mod far;
 mod keyed;
 mod tally;
 mod textbook;
+mod triples;
 
 use std::process::ExitCode;
 
@@ -85,6 +86,7 @@ fn search(programs: Programs, mode: Mode) -> Attempt {
         Programs::Entries(entries) => entries::search(entries, mode),
         Programs::Keyed(entries) => keyed::search(entries, mode),
         Programs::Copies(entries) => copies::search(entries, mode),
+        Programs::Triples(entries) => triples::search(entries, mode),
         Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
     }
 }
