@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: a folder of programs for a GPU machine that has no Rust.
 
-use crate::{process, ptx, setup};
+use crate::{process, setup};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,6 @@ impl Args {
             copy(&program, &place)?;
             files.push(place);
         }
-        files.extend(ptx::write(&ptx::build(&ptx::ARCHES, false)?, &self.out)?);
 
         let mut total = 0;
         for file in files {
