@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::env;
 use std::sync::{Arc, Mutex};
 
 use kernels_sim::oracle::Expected;
@@ -16,6 +17,8 @@ use crate::sizes::{LARGEST, SPARE};
 pub struct Lab {
     device: Result<Device, Error>,
     pub seed: u64,
+    /// Little to do: `WARPFOLD_LIGHT`.
+    pub light: bool,
     /// One [`Data`] per element type, by the type's name.
     data: Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
@@ -41,6 +44,7 @@ impl Lab {
         Arc::new(Self {
             device: Device::first(),
             seed,
+            light: env::var_os("WARPFOLD_LIGHT").is_some(),
             data: Mutex::default(),
         })
     }

@@ -1,6 +1,8 @@
 //! The tests that need a CUDA device. Without one, each says that it was ignored.
 //!
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
+//! `WARPFOLD_LIGHT=1` launches each entry seldom and on little, for racecheck, which takes a second
+//! for what the device does in a microsecond.
 
 mod copies;
 mod errors;

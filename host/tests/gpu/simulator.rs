@@ -40,8 +40,10 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
             macro_rules! agree {
                 ($by:ident: $($types:ident)+) => {
                     return lab.trial(name, move |lab, device| {
-                        for launch in index * LAUNCHES..(index + 1) * LAUNCHES {
-                            Draw::new(*entry, lab.seed ^ launch)
+                        let launches = if lab.light { 1 } else { LAUNCHES };
+                        let exponent = if lab.light { 11.0 } else { 17.0 };
+                        for launch in index * LAUNCHES..index * LAUNCHES + launches {
+                            Draw::new(*entry, lab.seed ^ launch, exponent)
                                 .$by::<$($types),+>(device)
                                 .map_err(|wrong| format!("{wrong} (seed {})", lab.seed))?;
                         }
@@ -81,10 +83,11 @@ struct Draw {
 }
 
 impl Draw {
-    fn new(entry: Entry, seed: u64) -> Self {
+    /// Of fewer than `2^exponent` elements.
+    fn new(entry: Entry, seed: u64, exponent: f64) -> Self {
         let rng = &mut StdRng::seed_from_u64(seed);
         // As many of ten elements as of ten thousand.
-        let n = 2.0f64.powf(rng.random_range(0.0..17.0)) as usize;
+        let n = 2.0f64.powf(rng.random_range(0.0..exponent)) as usize;
         let threads = match entry.kernel {
             "read_ceiling" => 256,
             _ => THREADS[rng.random_range(0..THREADS.len())],
