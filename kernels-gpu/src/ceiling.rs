@@ -5,11 +5,11 @@
 //! are, several in flight per thread. It still combines what it reads and leaves one partial per
 //! block: a read whose answer nobody checks can be optimised away, by the compiler or by a mistake.
 
+use crate::block::block_reduce;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
-use crate::warp::{WARP_SIZE, reduce_down};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Bytes of one load, the widest there is before sm_100.
 pub const LOAD_BYTES: usize = 16;
@@ -72,24 +72,9 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
         i += stride;
     }
 
-    // One value per warp, then one warp for the block.
-    // SAFETY: no thread has left; every warp is whole (threads is a multiple of 32).
-    let value = unsafe { reduce_down::<T, O>(value) };
-    if tid % WARP_SIZE == 0 {
-        scratch.set(tid / WARP_SIZE, value);
-    }
-    sync_threads();
-    if tid < WARP_SIZE {
-        let warps = threads / WARP_SIZE;
-        let value = if tid < warps {
-            scratch.get(tid)
-        } else {
-            O::IDENTITY
-        };
-        // SAFETY: the first warp is whole, and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T, O>(value) };
-        if tid == 0 {
-            output.set(block_idx_x() as usize, partial);
-        }
+    // SAFETY: no thread has left, and nobody has used the scratch.
+    let partial = unsafe { block_reduce::<T, O>(value, scratch) };
+    if tid == 0 {
+        output.set(block_idx_x() as usize, partial);
     }
 }

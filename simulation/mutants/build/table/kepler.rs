@@ -4,8 +4,33 @@ use super::{Mutant, Source, mutant};
 
 pub const BLOCK: Source = Source {
     path: "block.rs",
-    kernels: &["stable", "block_atomic"],
+    kernels: &["stable", "block_atomic", "read_ceiling"],
     mutants: &[
+        mutant(
+            "barrier_of_first_lanes",
+            "only lane 0 of each warp comes to the barrier",
+            "        scratch.set(tid / WARP_SIZE, partial);
+    }
+    // The first warp reads what all of them wrote.
+    sync_threads();
+",
+            "        scratch.set(tid / WARP_SIZE, partial);
+        sync_threads();
+    }
+",
+        ),
+        mutant(
+            "first_warp_alone",
+            "the other warps' values are not left",
+            "if tid % WARP_SIZE == 0 {",
+            "if tid == 0 {",
+        ),
+        mutant(
+            "one_warp_too_many",
+            "`<=` for `<`: a value behind the scratch is read",
+            "let partial = if tid < warps {",
+            "let partial = if tid <= warps {",
+        ),
         mutant(
             "no_barrier",
             "the first warp takes the others' values before they are there",
