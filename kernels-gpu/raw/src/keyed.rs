@@ -19,9 +19,9 @@ use peers::{FindPeers, each, is_last, reduce_peers};
 #[derive(Clone, Copy)]
 pub(crate) struct Task<T> {
     pub(crate) keys: *const u32,
-    /// Of the keys.
-    pub(crate) len: usize,
+    pub(crate) keys_len: usize,
     pub(crate) values: *const T,
+    pub(crate) values_len: usize,
     pub(crate) cells: *mut T,
     pub(crate) cells_len: usize,
     pub(crate) rejected: *mut u64,
@@ -59,7 +59,7 @@ impl<T: Element> Task<T> {
 #[inline(always)]
 pub(crate) unsafe fn keyed_atomic<T: Element>(task: Task<T>) {
     let i = thread_in_grid();
-    if i < task.len {
+    if i < task.keys_len {
         // SAFETY: `i` is in bounds.
         unsafe { task.deliver(*task.keys.add(i), *task.values.add(i), 1) };
     }
@@ -71,7 +71,7 @@ pub(crate) unsafe fn keyed_atomic<T: Element>(task: Task<T>) {
 #[inline(always)]
 pub(crate) unsafe fn keyed_cas<T: ByCas>(task: Task<T>) {
     let i = thread_in_grid();
-    if i < task.len {
+    if i < task.keys_len {
         // SAFETY: `i` is in bounds, and so is the cell.
         unsafe {
             let (key, value) = (*task.keys.add(i), *task.values.add(i));
@@ -90,7 +90,7 @@ pub(crate) unsafe fn keyed_cas<T: ByCas>(task: Task<T>) {
 #[inline(always)]
 pub(crate) unsafe fn keyed_warp<T: Element, P: FindPeers, const ARRAYS: usize>(task: Task<T>) {
     let i = thread_in_grid();
-    let (n, cells) = (task.len, task.cells_len / ARRAYS);
+    let (n, cells) = (task.keys_len, task.cells_len / ARRAYS);
     let mut values = [T::IDENTITY; ARRAYS];
     let mut key = None;
     // SAFETY: every access is in bounds; the lanes that have an element arrive where they are asked

@@ -167,8 +167,9 @@ macro_rules! keyed {
                 type T = $element;
                 let $task = keyed::Task::<T> {
                     keys: keys.as_ptr(),
-                    len: keys.len(),
+                    keys_len: keys.len(),
                     values: values.as_ptr(),
+                    values_len: values.len(),
                     cells,
                     cells_len,
                     rejected,

@@ -83,7 +83,9 @@ pub struct Counts {
     pub atoms_loops: usize,
     /// Barriers.
     pub bar: usize,
-    /// Calls of functions.
+    /// Calls of functions. Not counted are those of ptxas's own for a warp that it finds diverged,
+    /// which stand for collectives before sm_90, and those of labels, by which it jumps out of a
+    /// region where a warp converges.
     pub calls: usize,
     /// Conversions from `f16`.
     pub from_f16: usize,
@@ -132,7 +134,11 @@ impl Counts {
                 self.atoms_loops += usize::from(swaps);
             }
             "BAR" => self.bar += 1,
-            "CALL" => self.calls += 1,
+            "CALL" => {
+                let target = &instruction.operands;
+                let is_none = target.contains("__cuda_sm70_") || target.contains("(.L_");
+                self.calls += usize::from(!is_none);
+            }
             "HADD2" if instruction.has("F32") => self.from_f16 += 1,
             "F2F" if instruction.modifiers().last() == Some("F16") => self.from_f16 += 1,
             _ => {}
@@ -214,6 +220,19 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             ..Counts::default()
         };
         assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn calls_of_functions_are_told_from_others() {
+        let count = |callee: &str| {
+            let listing =
+                format!(".section\t.text.k,\"ax\"\n/*0000*/ CALL.REL.NOINC `({callee}) ;\n");
+            Counts::of(&parse::parse(&listing)[0], NvvmArch::Compute80).calls
+        };
+        assert_eq!(count("$__internal_0_$__cuda_sm70_shflsync_down_p"), 0);
+        assert_eq!(count(".L_x_160"), 0);
+        assert_eq!(count("$k$__cuda_sm20_div_u64"), 1);
+        assert_eq!(count("helper"), 1);
     }
 
     #[test]

@@ -22,7 +22,7 @@ const PER_THREAD: usize = 4;
     reason = "expression for expression as the original"
 )]
 pub(crate) unsafe fn keyed_bins<T: Element>(task: Task<T>, owners: *mut u32, bins: *mut T) {
-    let (n, cells) = (task.len, task.cells_len);
+    let (n, cells) = (task.keys_len, task.cells_len);
     let (tid, threads) = (thread_idx_x(), block_dim_x());
     let tile = threads as usize * PER_THREAD;
     let first = block_idx_x() as usize * tile;

@@ -13,8 +13,11 @@ const PER_THREAD: usize = 4;
 /// The task is as its fields say; the launch is as the original asks.
 #[inline(always)]
 pub(crate) unsafe fn keyed_runs<T: Element>(task: Task<T>) {
-    let n = task.len;
-    let vectors = match (vectors_at(task.keys, n), vectors_at(task.values, n)) {
+    let n = task.keys_len;
+    let vectors = match (
+        vectors_at(task.keys, n),
+        vectors_at(task.values, task.values_len),
+    ) {
         ((0, keys, _), (0, values, _)) => Some((keys, values)),
         _ => None,
     };
@@ -50,7 +53,7 @@ pub(crate) unsafe fn keyed_runs<T: Element>(task: Task<T>) {
 /// The task has elements.
 #[inline(always)]
 unsafe fn elements<T: Element>(task: Task<T>, i: usize) -> ([u32; PER_THREAD], [T; PER_THREAD]) {
-    let last = task.len - 1;
+    let last = task.keys_len - 1;
     // SAFETY: the index is the last one's at most.
     let key = |e: usize| unsafe { *task.keys.add((i + e).min(last)) };
     let value = |e: usize| {
