@@ -12,10 +12,54 @@ const IN_FLIGHT: usize = 4;
 /// Steps in which a warp of 32 lanes becomes one value.
 const STEPS: usize = 5;
 
-/// What an entry breaks of the laws that hold for every architecture. Empty where it keeps them.
-pub fn broken_anywhere(profile: &Profile) -> Vec<String> {
-    let (resources, counts) = (&profile.resources, &profile.counts);
+/// What an entry breaks of the laws of every architecture. Empty where it keeps them.
+pub fn broken_anywhere(claim: &Claim, profile: &Profile) -> Vec<String> {
     let mut broken = Broken::default();
+    spaces(&mut broken, profile);
+    let Some(kernel) = kernels::of(claim.kernel) else {
+        broken.unless(
+            false,
+            format!("no law speaks of the kernel {}", claim.kernel),
+        );
+        return broken.0;
+    };
+    loads(&mut broken, kernel, claim, &profile.counts);
+    result(&mut broken, kernel, claim, &profile.counts);
+    block(&mut broken, kernel, claim, profile);
+    halves(&mut broken, kernel, claim, &profile.counts);
+    broken.0
+}
+
+/// What an entry breaks of the laws of sm_90, which are those and the warps'. Empty where it keeps
+/// them.
+pub fn broken(claim: &Claim, profile: &Profile) -> Vec<String> {
+    let mut broken = Broken(broken_anywhere(claim, profile));
+    if let Some(kernel) = kernels::of(claim.kernel) {
+        warp(&mut broken, kernel, claim, &profile.counts);
+    }
+    broken.0
+}
+
+/// What has been found, in words.
+#[derive(Default)]
+struct Broken(Vec<String>);
+
+impl Broken {
+    fn unless(&mut self, holds: bool, law: String) {
+        if !holds {
+            self.0.push(law);
+        }
+    }
+
+    fn unless_equal<T: PartialEq + Debug>(&mut self, what: &str, found: &T, expected: &T) {
+        let law = format!("{what}: {found:?}, and should be {expected:?}");
+        self.unless(found == expected, law);
+    }
+}
+
+/// Registers, and memory whose space is known.
+fn spaces(broken: &mut Broken, profile: &Profile) {
+    let (resources, counts) = (&profile.resources, &profile.counts);
     broken.unless(
         counts.generic == 0,
         format!("{} instructions take a generic address", counts.generic),
@@ -38,42 +82,6 @@ pub fn broken_anywhere(profile: &Profile) -> Vec<String> {
         counts.calls == 0,
         format!("{} calls of functions", counts.calls),
     );
-    broken.0
-}
-
-/// What an entry breaks for sm_90. Empty where it keeps every law.
-pub fn broken(claim: &Claim, profile: &Profile) -> Vec<String> {
-    let mut broken = Broken(broken_anywhere(profile));
-    let Some(kernel) = kernels::of(claim.kernel) else {
-        broken.unless(
-            false,
-            format!("no law speaks of the kernel {}", claim.kernel),
-        );
-        return broken.0;
-    };
-    loads(&mut broken, kernel, claim, &profile.counts);
-    result(&mut broken, kernel, claim, &profile.counts);
-    block(&mut broken, kernel, claim, profile);
-    warp(&mut broken, kernel, claim, &profile.counts);
-    halves(&mut broken, kernel, claim, &profile.counts);
-    broken.0
-}
-
-/// What has been found, in words.
-#[derive(Default)]
-struct Broken(Vec<String>);
-
-impl Broken {
-    fn unless(&mut self, holds: bool, law: String) {
-        if !holds {
-            self.0.push(law);
-        }
-    }
-
-    fn unless_equal<T: PartialEq + Debug>(&mut self, what: &str, found: &T, expected: &T) {
-        let law = format!("{what}: {found:?}, and should be {expected:?}");
-        self.unless(found == expected, law);
-    }
 }
 
 /// Loads are as wide as they can be, and no more than the source has.
