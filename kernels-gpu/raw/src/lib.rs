@@ -1,9 +1,9 @@
-//! The reductions on raw pointers: what their handles are measured against.
+//! The kernels on raw pointers: what their handles are measured against.
 //!
 //! Every kernel of `kernels-gpu` once more, expression for expression, except that memory is a
 //! pointer where the original has a `Global` or a `Shared`. A law of `xtask` compares the
-//! instructions of the two, for sums of a few elements: a handle must not cost a single access to
-//! memory. Nobody launches these.
+//! instructions of the two, for sums of a few elements and, by key, for keys of `u32`: a handle must
+//! not cost a single access to memory. Nobody launches these.
 //!
 //! | module | holds |
 //! |---|---|

@@ -17,10 +17,6 @@ const PER_THREAD: usize = 4;
 /// `owners` and `bins` hold [`BINS`] elements each; the task is as its fields say; the launch is as
 /// the original asks.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "expression for expression as the original"
-)]
 pub(crate) unsafe fn keyed_bins<T: Element>(task: Task<T>, owners: *mut u32, bins: *mut T) {
     let (n, cells) = (task.keys_len, task.cells_len);
     let (tid, threads) = (thread_idx_x(), block_dim_x());
