@@ -21,7 +21,7 @@ use xtask::sass::{name, profile::Profile};
 use xtask::tools::{self, PtxTools};
 use xtask::{laws, ptx, sass};
 
-/// The architecture whose SASS the laws are about.
+/// The architecture whose SASS all laws are about; some ask the others too.
 const SASS: NvvmArch = NvvmArch::Compute90;
 
 /// The elements whose sums have a raw twin, by keys of [`TWIN_KEY`] where there are any. Copies have
