@@ -1,6 +1,7 @@
 //! `cargo xtask sass`: what the kernels become on the GPU, checked without one.
 
 pub mod listing;
+pub mod name;
 pub mod parse;
 pub mod profile;
 pub mod shuffles;
@@ -10,12 +11,14 @@ use crate::tools::PtxTools;
 use crate::{laws, process, ptx, setup};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{NvvmArch, Ptx};
+use name::{is_of, kernel_of};
 use parse::Function;
 use profile::{Counts, Profile, Resources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 /// Show the kernels' SASS: a table of what each entry costs, or one entry with its Rust lines
@@ -103,14 +106,10 @@ fn nothing_called(name: &str, entries: &BTreeSet<String>) -> String {
     let kernels: Vec<_> = kernels.into_iter().collect();
     format!(
         "no kernel or entry is called {name}; the kernels are {}, \
-         their entries end in operator and element: reduce_2_sum_i32",
+         their entries end in operator and element, and in the key where there is one: \
+         reduce_2_sum_i32, copy_vec4_b32, keyed_match_sum_f64_by_u32",
         kernels.join(", ")
     )
-}
-
-/// Whether an entry is the one called `name`, or of the kernel called `name`.
-fn is_of(entry: &str, name: &str) -> bool {
-    entry == name || kernel_of(entry) == name
 }
 
 /// Modules as ptxas assembled them.
@@ -144,33 +143,35 @@ impl Assembled {
     }
 }
 
-/// Entries are `<kernel>_<operator>_<element>`.
-fn kernel_of(entry: &str) -> &str {
-    entry.rsplitn(3, '_').last().unwrap_or(entry)
-}
-
 /// Assembles modules, as many at once as there are cores, and reads the SASS; with the source
 /// lines where `line_info`.
 pub fn assemble(tools: &PtxTools, modules: &[Ptx], line_info: bool) -> Result<Assembled> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let share = modules.len().div_ceil(cores).max(1);
-    let assemble = |module: &Ptx| assemble_one(tools, &module.path, module.arch, line_info);
+    // Modules take from milliseconds to seconds: whoever is done takes the next.
+    let next = AtomicUsize::new(0);
+    let assemble = || -> Result<Vec<Assembled>> {
+        let mut done = Vec::new();
+        while let Some(module) = modules.get(next.fetch_add(1, Relaxed)) {
+            done.push(assemble_one(tools, &module.path, module.arch, line_info)?);
+        }
+        Ok(done)
+    };
     let parts: Vec<Result<Vec<_>>> = thread::scope(|scope| {
-        let threads: Vec<_> = modules
-            .chunks(share)
-            .map(|modules| scope.spawn(move || modules.iter().map(assemble).collect()))
-            .collect();
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(assemble)).collect();
         let parts = threads.into_iter();
         parts
             .map(|t| t.join().expect("assembly does not panic"))
             .collect()
     });
     let mut all = Assembled::default();
-    for part in parts {
-        for module in part? {
-            all.resources.extend(module.resources);
-            all.functions.extend(module.functions);
-        }
+    for module in parts
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?
+        .into_iter()
+        .flatten()
+    {
+        all.resources.extend(module.resources);
+        all.functions.extend(module.functions);
     }
     Ok(all)
 }
@@ -205,25 +206,6 @@ fn assemble_one(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn entries_and_kernels_are_selected_by_name() {
-        let selected = |name: &str| -> Vec<_> {
-            let names = [
-                "reduce_4_sum_i32",
-                "reduce_4_min_f32",
-                "reduce_4_redux_sum_i32",
-            ];
-            names
-                .into_iter()
-                .filter(|entry| is_of(entry, name))
-                .collect()
-        };
-        assert_eq!(selected("reduce_4_min_f32"), ["reduce_4_min_f32"]);
-        let kernel = ["reduce_4_sum_i32", "reduce_4_min_f32"];
-        assert_eq!(selected("reduce_4"), kernel);
-        assert!(selected("reduce_9").is_empty());
-    }
 
     #[test]
     fn a_name_of_nothing_shows_the_names_there_are() {

@@ -1,6 +1,7 @@
 //! Shuffles and atomics: `kernels_gpu::kepler`.
 
 use crate::sum::{Element, WARP_SIZE, reduce_down};
+use crate::vector::{load, vectors_at};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
 /// Loads under way at once, as the original's.
@@ -77,11 +78,7 @@ unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -
     let thread = block_idx_x() as usize * threads + thread_idx_x() as usize;
     let stride = grid_dim_x() as usize * threads;
 
-    let step = bytes::<T, N>() / size_of::<T>();
-    let behind = (input.addr() / size_of::<T>()) % step;
-    let head = ((step - behind) % step).min(len);
-    let vectors = input.wrapping_add(head).cast::<[T; N]>();
-    let vectors_len = (len - head) / N;
+    let (head, vectors, vectors_len) = vectors_at::<T, N>(input, len);
 
     let mut value = T::IDENTITY;
     let mut v = thread;
@@ -119,39 +116,6 @@ unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -
         value = T::combine(value, unsafe { *input.add(i) });
     }
     value
-}
-
-/// What a vector's address is a multiple of, in bytes.
-const fn bytes<T, const N: usize>() -> usize {
-    let bytes = size_of::<[T; N]>();
-    if bytes <= 16 { bytes } else { 16 }
-}
-
-#[derive(Clone, Copy)]
-#[repr(C, align(4))]
-struct At4<T>(T);
-
-#[derive(Clone, Copy)]
-#[repr(C, align(8))]
-struct At8<T>(T);
-
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct At16<T>(T);
-
-/// # Safety
-///
-/// `from` is valid for reads and a multiple of [`bytes`].
-#[inline(always)]
-unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N] {
-    // SAFETY: the caller's contract.
-    unsafe {
-        match bytes::<T, N>() {
-            4 => (*from.cast::<At4<[T; N]>>()).0,
-            8 => (*from.cast::<At8<[T; N]>>()).0,
-            _ => (*from.cast::<At16<[T; N]>>()).0,
-        }
-    }
 }
 
 /// The block's values as one, held by thread 0.

@@ -1,9 +1,9 @@
-//! The reductions on raw pointers: what their handles are measured against.
+//! The kernels on raw pointers: what their handles are measured against.
 //!
 //! Every kernel of `kernels-gpu` once more, expression for expression, except that memory is a
 //! pointer where the original has a `Global` or a `Shared`. A law of `xtask` compares the
-//! instructions of the two, for sums of a few elements: a handle must not cost a single access to
-//! memory. Nobody launches these.
+//! instructions of the two, for sums of a few elements and, by key, for keys of `u32`: a handle must
+//! not cost a single access to memory. Nobody launches these.
 //!
 //! | module | holds |
 //! |---|---|
@@ -12,6 +12,10 @@
 //! | `tree` | `reduce_0` to `reduce_3`: a tree in shared memory |
 //! | `shuffle` | `reduce_4`, `reduce_5`: the last warp by shuffles |
 //! | `kepler` | `stable`, `warp_atomic`, `block_atomic` |
+//! | `vector` | neighbours that travel together |
+//! | `triple` | `triple_interleaved`, `triple_in_turn` |
+//! | `keyed` | reduction by key, for keys of `u32` |
+//! | `copy` | the copies |
 //! | `ceiling` | `read_ceiling` |
 //!
 //! The crate takes nothing from `kernels-gpu`, not even operators, so that nothing of what is
@@ -20,16 +24,22 @@
 #![no_std]
 
 mod ceiling;
+mod copy;
 mod kepler;
+mod keyed;
 mod queue;
 mod shuffle;
 mod sum;
 mod tree;
+mod triple;
+mod vector;
 
-use cuda_std::kernel;
 use cuda_std::shared::dynamic_shared_mem;
+use cuda_std::{kernel, shared_array};
+use keyed::{Ballot, Match};
 
-/// Entry points with the parameters of the originals. Inside a row, `T` is the element.
+/// Entry points of reductions, with the parameters of the originals. Inside a row, `T` is the
+/// element.
 macro_rules! entries {
     ([$($element:ident),*] x $kernels:tt) => {
         $(entries!(@functions $element $kernels);)*
@@ -94,6 +104,103 @@ entries!([i32, f32, f64] x {
 entries!([i32] x {
     |input, len, output, scratch|
     reduce_4_redux = shuffle::reduce_4_redux::<T>(input, len, output, scratch);
+});
+
+entries!([i32, f32, f64] x {
+    |input, len, output, scratch|
+    triple_interleaved = triple::triple_interleaved::<T>(input, len, output);
+    triple_in_turn = triple::triple_in_turn::<T>(input, len, output);
+});
+
+/// Entry points that copy, with the parameters of the originals.
+macro_rules! copies {
+    ([$($element:ident $size:ident),*] x $kernels:tt) => {
+        $(copies!(@functions $element $size $kernels);)*
+    };
+
+    (@functions $element:ident $size:ident { $($kernel:ident;)* }) => { pastey::paste! {
+        $(
+            #[doc = concat!("`", stringify!($kernel), "` of elements of the size of `", stringify!($element), "`.")]
+            ///
+            /// # Safety
+            ///
+            /// The launch is as the original's body asks.
+            #[kernel]
+            pub unsafe fn [<$kernel _ $size>](
+                input: &[$element],
+                output: *mut $element,
+                _output_len: usize,
+            ) {
+                // SAFETY: whoever launches the entry vouches for its arguments and for what the
+                // body does with them.
+                unsafe { copy::$kernel(input.as_ptr(), input.len(), output) }
+            }
+        )*
+    }};
+}
+
+copies!([u8 b8, u16 b16, u32 b32, u64 b64] x { copy_scalar; copy_vec2; copy_vec4; });
+
+/// Entry points of reduction by key, with the parameters of the originals. Inside a row, `T` is
+/// the element.
+macro_rules! keyed {
+    ([$($element:ident),*] x $kernels:tt) => {
+        $(keyed!(@functions $element $kernels);)*
+    };
+
+    (@functions $element:ident { |$task:ident| $($kernel:ident = $body:expr;)* }) => { pastey::paste! {
+        $(
+            #[doc = concat!("`", stringify!($kernel), "` of `", stringify!($element), "` by its sum.")]
+            ///
+            /// # Safety
+            ///
+            /// The launch is as the original's body asks.
+            #[kernel]
+            pub unsafe fn [<$kernel _sum_ $element _by_u32>](
+                keys: &[u32],
+                values: &[$element],
+                cells: *mut $element,
+                cells_len: usize,
+                rejected: *mut u64,
+                _rejected_len: usize,
+            ) {
+                type T = $element;
+                let $task = keyed::Task::<T> {
+                    keys: keys.as_ptr(),
+                    keys_len: keys.len(),
+                    values: values.as_ptr(),
+                    values_len: values.len(),
+                    cells,
+                    cells_len,
+                    rejected,
+                };
+                // SAFETY: whoever launches the entry vouches for its arguments and for what the
+                // body does with them.
+                unsafe { $body }
+            }
+        )*
+    }};
+}
+
+keyed!([i32, f32, f64] x {
+    |task|
+    keyed_atomic = keyed::keyed_atomic::<T>(task);
+    keyed_ballot = keyed::keyed_warp::<T, Ballot, 1>(task);
+    keyed_match = keyed::keyed_warp::<T, Match, 1>(task);
+    keyed_bins = keyed::keyed_bins::<T>(
+        task,
+        shared_array![u32; keyed::BINS],
+        shared_array![T; keyed::BINS],
+    );
+    keyed_runs = keyed::keyed_runs::<T>(task);
+    keyed_match_x2 = keyed::keyed_warp::<T, Match, 2>(task);
+    keyed_match_x3 = keyed::keyed_warp::<T, Match, 3>(task);
+    keyed_ballot_x3 = keyed::keyed_warp::<T, Ballot, 3>(task);
+});
+
+keyed!([f32, f64] x {
+    |task|
+    keyed_cas = keyed::keyed_cas::<T>(task);
 });
 
 /// The threads of the block, with the same promise to the compiler as the originals'.

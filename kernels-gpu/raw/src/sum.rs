@@ -60,6 +60,43 @@ elements! {
     f64, -0.0, |a, b| a + b;
 }
 
+/// What is summed, too, where no atomic adds it.
+pub(crate) trait ByCas: Element {
+    /// Adds to a cell of global memory by a loop around a compare-and-swap.
+    ///
+    /// # Safety
+    ///
+    /// As [`combine_atomic_device`](Element::combine_atomic_device).
+    unsafe fn combine_by_cas(cell: *mut Self, value: Self);
+}
+
+macro_rules! by_cas {
+    ($($element:ident $width:literal $bits:ident),*) => { pastey::paste! {
+        $(impl ByCas for $element {
+            #[inline(always)]
+            unsafe fn combine_by_cas(cell: *mut $element, value: $element) {
+                let cell = cell.cast::<$bits>();
+                // SAFETY: the caller's contract; as many bits have the cell's size and alignment.
+                unsafe {
+                    let mut seen = mid::[<atomic_load_ $width _device>](cell, Relaxed);
+                    loop {
+                        let new = Self::combine($element::from_bits(seen), value).to_bits();
+                        let found = mid::[<atomic_compare_and_swap_ $bits _device>](
+                            cell, seen, new, Relaxed,
+                        );
+                        if found == seen {
+                            break;
+                        }
+                        seen = found;
+                    }
+                }
+            }
+        })*
+    }};
+}
+
+by_cas!(f32 32 u32, f64 64 u64);
+
 /// Lanes in a warp.
 pub(crate) const WARP_SIZE: u32 = 32;
 

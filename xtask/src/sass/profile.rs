@@ -66,7 +66,8 @@ pub struct Counts {
     pub lds: usize,
     /// Stores to shared memory.
     pub sts: usize,
-    /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`.
+    /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`. Without those of collectives: ptxas keeps a
+    /// copy of some for a warp that it finds diverged.
     pub shfl: BTreeMap<String, usize>,
     /// Shuffles that wait for the one before.
     pub dependent_shfl: usize,
@@ -78,8 +79,16 @@ pub struct Counts {
     pub atom: usize,
     /// Atomics on shared memory.
     pub atoms: usize,
+    /// Those of them that are part of a loop around a compare-and-swap.
+    pub atoms_loops: usize,
     /// Barriers.
     pub bar: usize,
+    /// Calls of functions. Not counted are those of ptxas's own for a warp that it finds diverged,
+    /// which stand for collectives before sm_90, and those of labels, by which it jumps out of a
+    /// region where a warp converges.
+    pub calls: usize,
+    /// Conversions from `f16`.
+    pub from_f16: usize,
 }
 
 impl Counts {
@@ -89,13 +98,19 @@ impl Counts {
             dependent_shfl: shuffles::back_to_back(function),
             ..Self::default()
         };
+        let mut in_collective = false;
         for instruction in &function.instructions {
-            counts.add(instruction, arch);
+            match instruction.mnemonic() {
+                "WARPSYNC" => in_collective = instruction.has("COLLECTIVE"),
+                "ENDCOLLECTIVE" => in_collective = false,
+                _ => {}
+            }
+            counts.add(instruction, in_collective, arch);
         }
         counts
     }
 
-    fn add(&mut self, instruction: &Instruction, arch: NvvmArch) {
+    fn add(&mut self, instruction: &Instruction, in_collective: bool, arch: NvvmArch) {
         self.instructions += 1;
         match instruction.mnemonic() {
             "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
@@ -106,15 +121,26 @@ impl Counts {
             "LDL" | "STL" => self.local += 1,
             "LDS" => self.lds += 1,
             "STS" => self.sts += 1,
-            "SHFL" => {
+            "SHFL" if !in_collective => {
                 let mode = instruction.modifiers().next().unwrap_or("");
                 *self.shfl.entry(mode.into()).or_default() += 1;
             }
             "REDUX" | "CREDUX" => self.redux += 1,
             "RED" | "REDG" => self.red += 1,
             "ATOMG" => self.atom += 1,
-            "ATOMS" => self.atoms += 1,
+            "ATOMS" => {
+                self.atoms += 1;
+                let swaps = instruction.has("CAS") || instruction.has("CAST");
+                self.atoms_loops += usize::from(swaps);
+            }
             "BAR" => self.bar += 1,
+            "CALL" => {
+                let target = &instruction.operands;
+                let is_none = target.contains("__cuda_sm70_") || target.contains("(.L_");
+                self.calls += usize::from(!is_none);
+            }
+            "HADD2" if instruction.has("F32") => self.from_f16 += 1,
+            "F2F" if instruction.modifiers().last() == Some("F16") => self.from_f16 += 1,
             _ => {}
         }
     }
@@ -197,6 +223,19 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
     }
 
     #[test]
+    fn calls_of_functions_are_told_from_others() {
+        let count = |callee: &str| {
+            let listing =
+                format!(".section\t.text.k,\"ax\"\n/*0000*/ CALL.REL.NOINC `({callee}) ;\n");
+            Counts::of(&parse::parse(&listing)[0], NvvmArch::Compute80).calls
+        };
+        assert_eq!(count("$__internal_0_$__cuda_sm70_shflsync_down_p"), 0);
+        assert_eq!(count(".L_x_160"), 0);
+        assert_eq!(count("$k$__cuda_sm20_div_u64"), 1);
+        assert_eq!(count("helper"), 1);
+    }
+
+    #[test]
     fn state_spaces_and_widths_are_told_apart() {
         let opcodes = [
             "LDG.E",
@@ -210,11 +249,25 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             "REDG.E.ADD.STRONG.GPU",
             "ATOMG.E.CAS.STRONG.GPU",
             "ATOMS.POPC.INC.32",
+            "ATOMS.CAST.SPIN.64",
+            "ATOMS.CAS",
             "ATOM.E.ADD",
             "RED.E.ADD.STRONG.GPU",
             "QSPC.E.S",
             "REDUX.SUM.S32",
             "LDGSTS.E",
+            "CALL.REL.NOINC",
+            "HADD2.F32",
+            "HADD2",
+            "F2F.F64.F16",
+            "F2F.F16.F32",
+            "SHFL.DOWN",
+            "WARPSYNC.COLLECTIVE",
+            "SHFL.DOWN",
+            "ENDCOLLECTIVE",
+            "SHFL.IDX",
+            "WARPSYNC",
+            "SHFL.IDX",
         ];
         let mut listing = String::from(".section\t.text.k,\"ax\"\n");
         for (index, opcode) in opcodes.iter().enumerate() {
@@ -229,8 +282,12 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             lds: 1,
             red: 1,
             atom: 1,
-            atoms: 1,
+            atoms: 3,
+            atoms_loops: 2,
             redux: 1,
+            calls: 1,
+            from_f16: 2,
+            shfl: [("DOWN".to_owned(), 1), ("IDX".to_owned(), 2)].into(),
             ..Counts::default()
         };
         assert_eq!(Counts::of(function, NvvmArch::Compute90), expected);

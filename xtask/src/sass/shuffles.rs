@@ -13,7 +13,7 @@ pub fn dependent(instructions: &[Instruction]) -> Vec<bool> {
     for instruction in instructions {
         let (written, read) = registers(instruction);
         let takes = read.iter().any(|register| answers.contains(register));
-        let is_shuffle = instruction.mnemonic() == "SHFL";
+        let is_shuffle = is_shuffle(instruction);
         dependent.push(is_shuffle && takes);
         if is_shuffle {
             answers.clear();
@@ -90,51 +90,76 @@ fn names(operand: &str, wide: bool) -> Vec<String> {
     names
 }
 
-/// The steps of a warp in several functions, side by side: from a shuffle to the last one that no
-/// jump or atomic parts from it. A shuffle that waits for the one before is marked with an arrow.
+/// The steps of a warp in several functions, side by side: every shuffle, and what stands between
+/// shuffles that no jump and no atomic part. A line leads from each shuffle to the next one where
+/// that waits for it.
 pub fn side_by_side(functions: &[&Function]) -> String {
-    const WIDTH: usize = 46;
+    const WIDTH: usize = 48;
     let columns: Vec<Vec<String>> = functions.iter().map(|function| column(function)).collect();
     let mut text = String::new();
-    for function in functions {
-        let _ = write!(text, "{:<WIDTH$}", function.name);
-    }
-    text = format!("{}\n", text.trim_end());
-    for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
-        let cells = columns
-            .iter()
-            .map(|column| column.get(row).map_or("", String::as_str));
-        let line: String = cells.map(|cell| format!("{cell:<WIDTH$}")).collect();
+    let mut row = |cells: &[&str]| {
+        let line: String = cells.iter().map(|cell| format!("{cell:<WIDTH$}")).collect();
         let _ = writeln!(text, "{}", line.trim_end());
+    };
+    let names: Vec<_> = functions.iter().map(|function| &*function.name).collect();
+    row(&names);
+    for line in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cell = |column: &Vec<String>| column.get(line).cloned().unwrap_or_default();
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    for function in functions {
-        let count = format!("{} wait for the one before", back_to_back(function));
-        let _ = write!(text, "{count:<WIDTH$}");
-    }
-    format!("{}\n", text.trim_end())
+    let count = |function: &&Function| {
+        let shuffles = function.instructions.iter().filter(|i| is_shuffle(i));
+        let (waiting, all) = (back_to_back(function), shuffles.count());
+        format!("{waiting} of {all} SHFL wait for the one before")
+    };
+    let counts: Vec<_> = functions.iter().map(count).collect();
+    row(&counts.iter().map(String::as_str).collect::<Vec<_>>());
+    text
+}
+
+fn is_shuffle(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == "SHFL"
+}
+
+/// Whether an instruction parts the steps before it from those behind.
+fn parts(instruction: &Instruction) -> bool {
+    ["BRA", "EXIT", "RED", "REDG"].contains(&instruction.mnemonic())
 }
 
 fn column(function: &Function) -> Vec<String> {
     let instructions = &function.instructions;
-    let is_shuffle = |instruction: &Instruction| instruction.mnemonic() == "SHFL";
-    let Some(first) = instructions.iter().position(is_shuffle) else {
-        return Vec::new();
-    };
-    let ends =
-        |instruction: &Instruction| ["BRA", "EXIT", "REDG"].contains(&instruction.mnemonic());
-    let steps = &instructions[first..];
-    let end = steps.iter().position(ends).unwrap_or(steps.len());
-    let last = first + steps[..end].iter().rposition(is_shuffle).unwrap_or(0);
     let waits = dependent(instructions);
-    let lines = instructions[first..=last].iter().zip(&waits[first..]);
+    let shuffles: Vec<_> = (0..instructions.len())
+        .filter(|&i| is_shuffle(&instructions[i]))
+        .collect();
+    let mut lines = Vec::new();
+    for (s, &place) in shuffles.iter().enumerate() {
+        let next = shuffles.get(s + 1).copied();
+        let leads = next.is_some_and(|next| waits[next]);
+        let mark = match (waits[place], leads) {
+            (false, false) => "",
+            (false, true) => "┌─",
+            (true, true) => "├►",
+            (true, false) => "└►",
+        };
+        lines.push(line(mark, &instructions[place]));
+        let between = &instructions[place + 1..next.unwrap_or(place + 1)];
+        if between.iter().any(parts) {
+            lines.push(format!("   ... {} instructions", between.len()));
+        } else {
+            let mark = if leads { "│" } else { "" };
+            lines.extend(between.iter().map(|instruction| line(mark, instruction)));
+        }
+    }
     lines
-        .map(|(instruction, waits)| {
-            let arrow = if *waits { "─►" } else { "" };
-            let guard = instruction.guard.as_deref().unwrap_or("");
-            let text = format!("{guard} {} {}", instruction.opcode, instruction.operands);
-            format!("{arrow:<3}{}", text.trim())
-        })
-        .collect()
+}
+
+/// An instruction with what stands before it.
+fn line(mark: &str, instruction: &Instruction) -> String {
+    let guard = instruction.guard.as_deref().unwrap_or("");
+    let text = format!("{guard} {} {}", instruction.opcode, instruction.operands);
+    format!("{mark:<3}{}", text.trim())
 }
 
 #[cfg(test)]
@@ -207,17 +232,38 @@ mod tests {
         let text = side_by_side(&[&one, &two]);
         let lines: Vec<_> = text.lines().collect();
         assert!(lines[0].starts_with("one ") && lines[0].ends_with("two"));
+        assert!(lines[1].starts_with("┌─ SHFL.DOWN PT, R4, R3"), "{text}");
         assert!(
             lines[1].ends_with("   SHFL.DOWN PT, R4, R3, 0x10, 0x1f"),
             "{text}"
         );
+        assert!(lines[2].starts_with("│  FADD"), "{text}");
+        assert!(lines[3].starts_with("└► SHFL.DOWN PT, R5, R4"), "{text}");
         assert!(
-            lines[3].starts_with("─► SHFL.DOWN PT, R5, R4.reuse"),
+            lines[4].starts_with("1 of 2 SHFL wait") && lines[4].contains("0 of 1 SHFL wait"),
             "{text}"
         );
-        assert!(
-            lines[4].starts_with("1 wait") && lines[4].contains("0 wait"),
-            "{text}"
-        );
+    }
+
+    #[test]
+    fn what_parts_the_steps_is_left_out() {
+        let steps = [
+            "SHFL.DOWN PT, R4, R3, 0x10, 0x1f",
+            "FADD R4, R3, R4",
+            "SHFL.DOWN PT, R5, R4, 0x8, 0x1f",
+            "FADD R5, R4, R5",
+            "SHFL.DOWN PT, R6, R5, 0x4, 0x1f",
+            "@!P0 REDG.E.ADD.F32 desc[UR4][R8.64], R6",
+            "MOV R6, R1",
+            "SHFL.DOWN PT, R7, R6, 0x10, 0x1f",
+            "EXIT",
+        ];
+        let text = side_by_side(&[&function("k", &steps)]);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[3].starts_with("├► SHFL.DOWN PT, R5"), "{text}");
+        assert!(lines[5].starts_with("└► SHFL.DOWN PT, R6"), "{text}");
+        assert_eq!(lines[6], "   ... 2 instructions", "{text}");
+        assert!(lines[7].starts_with("   SHFL.DOWN PT, R7"), "{text}");
+        assert_eq!(lines.len(), 9, "{text}");
     }
 }

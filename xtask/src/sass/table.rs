@@ -5,9 +5,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-const HEADER: [&str; 16] = [
-    "entry", "regs", "spill", "local", "shared", "LDG bits", "generic", "LDS", "STS", "SHFL",
-    "REDUX", "RED", "ATOM", "ATOMS", "BAR", "instr",
+const HEADER: [&str; 17] = [
+    "entry", "regs", "spill", "local", "shared", "LDG bits", "STG bits", "generic", "LDS", "STS",
+    "SHFL", "REDUX", "RED", "ATOM", "ATOMS", "BAR", "instr",
 ];
 
 /// Bytes for spill (stored and loaded), local (stack) and shared (static), else numbers of
@@ -25,7 +25,7 @@ pub(super) fn of(profiles: &[Profile]) -> String {
     format!("{table}\n")
 }
 
-fn row(profile: &Profile) -> [String; 16] {
+fn row(profile: &Profile) -> [String; 17] {
     let (r, c) = (&profile.resources, &profile.counts);
     [
         profile.name.clone(),
@@ -34,6 +34,7 @@ fn row(profile: &Profile) -> [String; 16] {
         number(r.stack as usize),
         number(r.shared as usize),
         each(&c.ldg),
+        each(&c.stg),
         number(c.generic),
         number(c.lds),
         number(c.sts),
@@ -85,7 +86,7 @@ mod tests {
         let row = row(&profile);
         assert_eq!(row[..3], ["k", "24", ""]);
         assert_eq!(row[5], "128 x4, 32");
-        assert_eq!(row[15], "77");
+        assert_eq!(row[16], "77");
         let text = of(&[profile]);
         assert_eq!(text.lines().count(), 2, "{text}");
     }

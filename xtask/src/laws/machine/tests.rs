@@ -1,0 +1,325 @@
+use super::super::claim::tests::claim;
+use super::*;
+use crate::sass::{parse, profile};
+use cuda_builder::NvvmArch;
+
+/// SASS with these opcodes, as an entry without resources. `x5` behind an opcode repeats it.
+fn entry(opcodes: &str) -> Profile {
+    let mut listing = String::from(".section\t.text.k,\"ax\"\n");
+    let mut last = "";
+    for word in opcodes.split_whitespace() {
+        let times = match word.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()) {
+            Some(times) => times - 1,
+            None => {
+                last = word;
+                1
+            }
+        };
+        // Every instruction has the same registers.
+        listing += &format!("/*0000*/ {last} R0, R1 ;\n").repeat(times);
+    }
+    Profile {
+        name: "k".into(),
+        resources: profile::Resources {
+            registers: 16,
+            ..Default::default()
+        },
+        counts: Counts::of(&parse::parse(&listing)[0], NvvmArch::Compute90),
+    }
+}
+
+#[track_caller]
+fn keeps(claim: Claim, opcodes: &str) {
+    let broken = broken(&claim, &entry(opcodes));
+    assert!(broken.is_empty(), "{broken:?}");
+}
+
+/// Breaks one law, whose text has `law`.
+#[track_caller]
+fn breaks(claim: Claim, opcodes: &str, law: &str) {
+    let broken = broken(&claim, &entry(opcodes));
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(broken[0].contains(law), "{broken:?}");
+}
+
+#[test]
+fn laws_of_every_entry_can_fail() {
+    let naive = claim("reduce_naive", "sum", "i32");
+    keeps(naive, "LDG.E REDG.E.ADD EXIT");
+    for generic in ["LD.E", "ST.E", "RED.E.ADD", "QSPC.E.S", "ATOM.E.ADD"] {
+        breaks(naive, &format!("LDG.E {generic} REDG.E.ADD"), "generic");
+    }
+    breaks(naive, "LDG.E STL REDG.E.ADD", "local memory: 1");
+    breaks(naive, "LDG.E CALL.REL REDG.E.ADD", "1 calls");
+    let mut spilled = entry("LDG.E REDG.E.ADD");
+    spilled.resources.spill_loads = 4;
+    assert!(broken(&naive, &spilled)[0].contains("spills"));
+    assert!(broken_anywhere(&naive, &spilled)[0].contains("spills"));
+    let mut stacked = entry("LDG.E REDG.E.ADD");
+    stacked.resources.stack = 16;
+    assert!(broken(&naive, &stacked)[0].contains("16 bytes of stack"));
+    breaks(claim("reduce_9", "sum", "i32"), "LDG.E", "reduce_9");
+}
+
+#[test]
+fn laws_of_the_rungs_can_fail() {
+    for kernel in [
+        "reduce_0",
+        "reduce_0_modulo",
+        "reduce_1",
+        "reduce_2",
+        "reduce_3",
+    ] {
+        let tree = claim(kernel, "sum", "i32");
+        keeps(tree, "LDG.E STS BAR.SYNC LDS STG.E");
+        breaks(tree, "LDG.E STS BAR.SYNC STG.E", "meets in shared memory");
+        breaks(tree, "LDG.E LDS BAR.SYNC STG.E", "meets in shared memory");
+        breaks(tree, "LDG.E STS LDS STG.E", "0 BAR");
+        breaks(tree, "LDG.E STS LDS BAR.SYNC STG.E SHFL.DOWN", "SHFL");
+        breaks(
+            tree,
+            "LDG.E STS LDS BAR.SYNC STG.E STG.E",
+            "bits stored: 64",
+        );
+        breaks(
+            tree,
+            "LDG.E STS LDS BAR.SYNC STG.E REDG.E.ADD",
+            "a partial is",
+        );
+        breaks(
+            tree,
+            "LDG.E.64 STS LDS BAR.SYNC STG.E",
+            "loads by bits: {64: 1}",
+        );
+    }
+    for kernel in ["reduce_4", "reduce_5", "reduce_5_x16"] {
+        let shuffled = |element| claim(kernel, "sum", element);
+        keeps(shuffled("i32"), "LDG.E STS LDS BAR.SYNC SHFL.DOWN x5 STG.E");
+        keeps(
+            shuffled("i32"),
+            "LDG.E x9 STS LDS BAR.SYNC SHFL.DOWN x5 STG.E",
+        );
+        breaks(
+            shuffled("i32"),
+            "LDG.E STS LDS BAR.SYNC SHFL.DOWN x4 STG.E",
+            "SHFL",
+        );
+        breaks(
+            shuffled("i32"),
+            "LDG.E STS LDS BAR.SYNC SHFL.BFLY x5 STG.E",
+            "SHFL",
+        );
+        breaks(
+            shuffled("f64"),
+            "LDG.E.64 STS LDS BAR.SYNC SHFL.DOWN x5 STG.E.64",
+            "SHFL",
+        );
+        keeps(
+            shuffled("f64"),
+            "LDG.E.64 STS LDS BAR.SYNC SHFL.DOWN x10 STG.E.64",
+        );
+    }
+    let redux = claim("reduce_4_redux", "sum", "i32");
+    keeps(redux, "LDG.E STS LDS BAR.SYNC REDUX.SUM.S32 STG.E");
+    breaks(redux, "LDG.E STS LDS BAR.SYNC STG.E", "no REDUX");
+    breaks(
+        redux,
+        "LDG.E STS LDS BAR.SYNC REDUX.SUM SHFL.DOWN STG.E",
+        "SHFL",
+    );
+}
+
+#[test]
+fn laws_of_vectors_can_fail() {
+    let rest = "SHFL.DOWN x10 STS LDS BAR.SYNC STG.E";
+    let stable = |element, loads: &str| {
+        let profile = entry(&format!("{loads} {rest}"));
+        broken(&claim("stable_vec4", "sum", element), &profile).join("; ")
+    };
+    assert_eq!(stable("i32", "LDG.E.128 x5 LDG.E"), "");
+    assert_eq!(stable("i32", "LDG.E.128 x8 LDG.E"), "", "unrolled");
+    assert_eq!(stable("i8", "LDG.E x5 LDG.E.U8"), "");
+    assert_eq!(stable("bf16", "LDG.E.64 x5 LDG.E.U16"), "");
+    assert!(stable("i32", "LDG.E.64 x10 LDG.E").contains("should be {32: 1, 128: 5}"));
+    assert!(stable("i32", "LDG.E.128 x4 LDG.E x5").contains("loads by bits: {32: 5, 128: 4}"));
+    assert!(stable("i32", "LDG.E.128 x4 LDG.E").contains("128: 4}"));
+    assert!(stable("i8", "LDG.E.U8 x21").contains("loads by bits"));
+
+    let wide = "LDG.E.128 x10 LDG.E.64 SHFL.DOWN x20 STS LDS BAR.SYNC STG.E.64";
+    keeps(claim("stable_vec4", "sum", "f64"), wide);
+    breaks(
+        claim("stable_vec2", "sum", "f64"),
+        &wide.replace("x20", "x10"),
+        "SHFL",
+    );
+    let places = "LDG.E x15 SHFL.DOWN x30 STS LDS BAR.SYNC STG.E x3";
+    keeps(claim("stable", "arg_min", "indexed_f32"), places);
+    let stable = claim("stable", "sum", "i32");
+    breaks(
+        stable,
+        "LDG.E x5 SHFL.DOWN x10 STS LDS BAR.SYNC x2 STG.E",
+        "one barrier",
+    );
+    // The copy of the shuffles for a diverged warp does not count.
+    let copy = "WARPSYNC.COLLECTIVE SHFL.DOWN ENDCOLLECTIVE";
+    keeps(stable, &format!("LDG.E x5 {rest} {copy} {copy}"));
+}
+
+#[test]
+fn laws_of_atomics_can_fail() {
+    let atomic = |op| claim("warp_atomic", op, "i32");
+    let with = |atomics: &str| format!("LDG.E x5 SHFL.DOWN x5 {atomics}");
+    keeps(atomic("sum"), &with("REDG.E.ADD"));
+    keeps(atomic("min"), &with("REDUX.MIN REDG.E.MIN REDG.E.MAX"));
+    breaks(atomic("sum"), &with("ATOMG.E.ADD"), "0 RED and 1 ATOM");
+    breaks(atomic("sum"), &with("REDG.E.ADD STG.E"), "bits stored");
+    breaks(
+        atomic("sum"),
+        &with("REDG.E.ADD BAR.SYNC"),
+        "warps do not meet",
+    );
+    keeps(atomic("product"), &with("LDG.E.STRONG.GPU ATOMG.E.CAS"));
+    breaks(atomic("sum"), &with("ATOMG.E.CAS"), "nobody needs");
+    breaks(
+        atomic("product"),
+        &with("LDG.E REDG.E.ADD"),
+        "1 RED and 0 ATOM",
+    );
+    // The cell's word is wider than the elements.
+    let narrow = claim("warp_atomic_vec2", "product", "i8");
+    keeps(
+        narrow,
+        "LDG.E.U16 x5 LDG.E.U8 SHFL.DOWN x5 LDG.E ATOMG.E.CAS",
+    );
+
+    let shared = |element| claim("reduce_shared_memory", "sum", element);
+    let with = |atomic: &str| format!("LDG.E STS LDS {atomic} BAR.SYNC REDG.E.ADD");
+    keeps(shared("i32"), &with("ATOMS.ADD"));
+    keeps(shared("f32"), &with("ATOMS.CAST.SPIN"));
+    breaks(
+        shared("i32"),
+        &with("ATOMS.CAST.SPIN"),
+        "1 loops around ATOMS",
+    );
+    breaks(shared("i32"), &with(""), "0 ATOMS");
+}
+
+#[test]
+fn laws_of_triples_can_fail() {
+    // No instruction reads what another has written: `entry` gives all the same registers.
+    let opcodes = "LDG.E x3 SHFL.DOWN x15 REDG.E.ADD x3";
+    keeps(claim("triple_interleaved", "sum", "i32"), opcodes);
+    breaks(
+        claim("triple_in_turn", "sum", "i32"),
+        opcodes,
+        "no SHFL waits",
+    );
+    let mut waiting = entry(opcodes);
+    waiting.counts.dependent_shfl = 1;
+    assert!(broken(&claim("triple_in_turn", "sum", "i32"), &waiting).is_empty());
+    let broken = broken(&claim("triple_interleaved", "sum", "i32"), &waiting);
+    assert_eq!(broken, ["1 SHFL wait for the one before"]);
+}
+
+#[test]
+fn laws_of_copies_can_fail() {
+    let copy = |kernel, element, vector| Claim {
+        vector,
+        ..claim(kernel, "", element)
+    };
+    let vec2 = copy("copy_vec2", "b32", 2);
+    keeps(vec2, "LDG.E LDG.E.64 STG.E STG.E.64");
+    breaks(
+        vec2,
+        "LDG.E.64 STG.E.64 LDG.E STG.E.U8",
+        "of what is loaded",
+    );
+    breaks(
+        vec2,
+        "LDG.E.64 STG.E.64 REDG.E.ADD",
+        "a copy combines nothing",
+    );
+    let vec4 = copy("copy_vec4", "b8", 16);
+    keeps(vec4, "LDG.E.128 STG.E.128 LDG.E.U8 STG.E.U8");
+    let halves = broken(&vec4, &entry("LDG.E.128 STG.E.64 STG.E.64"));
+    assert!(halves[0].contains("widest store moves 128"), "{halves:?}");
+    let halves = broken(&vec4, &entry("LDG.E.64 LDG.E.64 STG.E.128"));
+    assert!(halves[0].contains("widest load moves 128"), "{halves:?}");
+    keeps(copy("copy_scalar", "b16", 1), "LDG.E.U16 STG.E.U16");
+}
+
+#[test]
+fn laws_of_keys_can_fail() {
+    let keyed = |kernel, element, key_bits| Claim {
+        key_bits,
+        ..claim(kernel, "sum", element)
+    };
+    keeps(
+        keyed("keyed_atomic", "f64", 32),
+        "LDG.E LDG.E.64 REDG.E.ADD x2",
+    );
+    breaks(
+        keyed("keyed_atomic", "f64", 64),
+        "LDG.E LDG.E.64 REDG.E.ADD x2",
+        "loads by bits",
+    );
+    let cas = "LDG.E LDG.E.64 LDG.E.64 ATOMG.E.CAS.64 REDG.E.ADD.64";
+    keeps(keyed("keyed_cas", "f64", 32), cas);
+    breaks(
+        keyed("keyed_cas", "f64", 32),
+        "LDG.E LDG.E.64 x2 ATOMG.E.CAS",
+        "a loop around",
+    );
+    let three = Claim {
+        arrays: 3,
+        ..keyed("keyed_ballot_x3", "f64", 64)
+    };
+    keeps(three, "LDG.E.64 x4 SHFL.IDX x8 REDG.E.ADD x4");
+    breaks(three, "LDG.E.64 x4 SHFL.IDX x6 REDG.E.ADD x4", "SHFL");
+    keeps(
+        keyed("keyed_match", "f32", 32),
+        "LDG.E x2 MATCH.ANY SHFL.IDX REDG.E.ADD x2",
+    );
+    let bins = Claim {
+        vector: 4,
+        ..keyed("keyed_bins", "i32", 32)
+    };
+    let with = |atomic: &str| format!("LDG.E x8 STS LDS {atomic} BAR.SYNC x3 REDG.E.ADD x9");
+    keeps(bins, &with("ATOMS.MIN ATOMS.ADD"));
+    breaks(bins, &with("ATOMS.CAST.SPIN"), "loops around ATOMS");
+    keeps(
+        Claim {
+            key_bits: 64,
+            ..bins
+        },
+        &with("LDG.E.64 x4 ATOMS.MIN.64").replacen("x8", "x4", 1),
+    );
+    let runs = Claim {
+        vector: 4,
+        ..keyed("keyed_runs", "f64", 32)
+    };
+    let with = |loads: &str| format!("{loads} LDG.E.64 x4 LDG.E x4 SHFL.UP x5 REDG.E.ADD x5");
+    keeps(runs, &with("LDG.E.128 x3"));
+    breaks(
+        runs,
+        &with("LDG.E.64 x6"),
+        "should be {32: 4, 64: 4, 128: 3}",
+    );
+}
+
+#[test]
+fn laws_of_halves_can_fail() {
+    let half = claim("stable_vec2", "sum", "f16");
+    let with = |conversions: &str| {
+        format!("LDG.E x5 LDG.E.U16 {conversions} SHFL.DOWN x10 STS LDS BAR.SYNC STG.E")
+    };
+    keeps(half, &with("HADD2.F32 x11"));
+    keeps(half, &with("HADD2.F32 x10 F2F.F64.F16"));
+    breaks(
+        half,
+        &with("HADD2.F32 x10"),
+        "10 conversions of f16 for 11 elements",
+    );
+    assert_eq!(converts_in_software(&half, 133, 100), None);
+    assert!(converts_in_software(&half, 134, 100).is_some());
+}
