@@ -53,8 +53,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "head_past_the_end",
         "an array that ends before its first word",
-        "from.before_words::<W>().min(from.len());",
-        "from.before_words::<W>();",
+        "from.before_words::<W>().min(from.len())",
+        "from.before_words::<W>()",
     )
     .on(WIDE),
     mutant(
