@@ -44,6 +44,13 @@ const MUTANTS: &[Mutant] = &[
         "thread_idx_x() as usize,",
     ),
     mutant(
+        "target_not_asked",
+        "a target that lies differently is taken for one that begins with a word",
+        "if from.begins_word::<W>() && to.begins_word::<W>() {",
+        "if from.begins_word::<W>() {",
+    )
+    .on(WIDE),
+    mutant(
         "no_head",
         "the elements before the first word are left out",
         "if thread < head {",
