@@ -84,12 +84,11 @@ pub unsafe fn copy_scalar<T: Element>(from: Global<T>, to: Global<T>) {
 /// The launch is as [`copy`](self) asks.
 #[inline(always)]
 pub unsafe fn copy_vec2<T: Element>(from: Global<T>, to: Global<T>) {
+    let grid = grid_stride();
     // SAFETY: the launch is this function's own.
     unsafe {
-        if from.lies_alike::<u64>(to) {
-            copy_words::<T, u64>(from, to);
-        } else {
-            copy_narrow(from, to);
+        if !copy_words::<T, u64>(grid, from, to) {
+            copy_narrow(grid, from, to);
         }
     }
 }
@@ -102,13 +101,12 @@ pub unsafe fn copy_vec2<T: Element>(from: Global<T>, to: Global<T>) {
 /// The launch is as [`copy`](self) asks.
 #[inline(always)]
 pub unsafe fn copy_vec4<T: Element>(from: Global<T>, to: Global<T>) {
+    let grid = grid_stride();
     // SAFETY: the launch is this function's own.
     unsafe {
-        if cuda_arch() >= 1000 && from.lies_alike::<B256>(to) {
-            copy_words::<T, B256>(from, to);
-        } else if from.lies_alike::<B128>(to) {
-            copy_words::<T, B128>(from, to);
-        } else {
+        let done = cuda_arch() >= 1000 && copy_words::<T, B256>(grid, from, to)
+            || copy_words::<T, B128>(grid, from, to);
+        if !done {
             copy_vec2(from, to);
         }
     }
@@ -120,31 +118,54 @@ pub unsafe fn copy_vec4<T: Element>(from: Global<T>, to: Global<T>) {
 ///
 /// The launch is as [`copy`](self) asks.
 #[inline(always)]
-unsafe fn copy_narrow<T: Element>(from: Global<T>, to: Global<T>) {
+unsafe fn copy_narrow<T: Element>(grid: Grid, from: Global<T>, to: Global<T>) {
     // SAFETY: the launch is this function's own.
     unsafe {
-        if size_of::<T>() < 4 && from.lies_alike::<u32>(to) {
-            copy_words::<T, u32>(from, to);
-        } else if size_of::<T>() < 2 && from.lies_alike::<u16>(to) {
-            copy_words::<T, u16>(from, to);
-        } else {
+        let done = size_of::<T>() < 4 && copy_words::<T, u32>(grid, from, to)
+            || size_of::<T>() < 2 && copy_words::<T, u16>(grid, from, to);
+        if !done {
             copy_scalar(from, to);
         }
     }
 }
 
-/// Copies in words of `W`, and what is left at both ends by elements.
+/// Copies in words of `W`, and what is left at both ends by elements, if the two arrays lie alike in
+/// such words, and says whether they do.
 ///
 /// # Safety
 ///
-/// The launch is as [`copy`](self) asks; the arrays lie alike in words of `W`, which are no
-/// smaller than the elements, and the head and the tail, each less than a word, are no more than 31
-/// elements.
+/// The launch is as [`copy`](self) asks; words are no smaller than elements, and the head and the
+/// tail, each less than a word, are no more than 31 elements.
 #[inline(always)]
-unsafe fn copy_words<T: Element, W: Word>(from: Global<T>, to: Global<T>) {
-    let (thread, stride) = grid_stride();
+unsafe fn copy_words<T: Element, W: Word>(grid: Grid, from: Global<T>, to: Global<T>) -> bool {
+    // SAFETY: the caller's promise; behind these heads a word begins, or the array ends.
+    unsafe {
+        // What an allocation begins with is asked for first and has code of its own: to work out a
+        // head is most of what precedes the first load.
+        if from.begins_word::<W>() && to.begins_word::<W>() {
+            copy_behind::<T, W>(0, grid, from, to);
+        } else if from.lies_alike::<W>(to) {
+            copy_behind::<T, W>(from.before_words::<W>().min(from.len()), grid, from, to);
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// Copies the `head` elements before the first word one by one, then words, then the tail.
+///
+/// # Safety
+///
+/// As [`copy_words`]; in both arrays a word begins behind the head, or they end there.
+#[inline(always)]
+unsafe fn copy_behind<T: Element, W: Word>(
+    head: usize,
+    (thread, stride): Grid,
+    from: Global<T>,
+    to: Global<T>,
+) {
     let word = size_of::<W>() / size_of::<T>();
-    let head = from.before_words::<W>().min(from.len());
     let words = (from.len() - head) / word;
     let tail = head + words * word;
 
@@ -166,8 +187,15 @@ unsafe fn copy_words<T: Element, W: Word>(from: Global<T>, to: Global<T>) {
 }
 
 /// The thread's number in the grid, and how many there are.
+///
+/// The wide copies ask for it before anything else: the launch's shape and the kernel's parameters
+/// are apart in constant memory, and a copy of a few kilobytes feels it when the second is asked for
+/// only after the first is there.
+type Grid = (usize, usize);
+
+/// This thread's [`Grid`].
 #[inline(always)]
-fn grid_stride() -> (usize, usize) {
+fn grid_stride() -> Grid {
     let threads = block_dim_x() as usize;
     (
         block_idx_x() as usize * threads + thread_idx_x() as usize,

@@ -32,6 +32,21 @@ use crate::op::AtomicOp;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
+/// A line that the compiler moves no access to memory across. It costs nothing at run time, and
+/// orders nothing there.
+///
+/// For loads that are to be under way together: LLVM moves one into the only branch that uses its
+/// value, behind the wait for what the branch depends on. (`core`'s `compiler_fence` says the same,
+/// but LLVM's back-end for PTX refuses it.)
+#[inline(always)]
+pub fn hold_accesses() {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("", options(nostack, preserves_flags));
+    }
+}
+
 /// An array in global memory. See the [module](self) for what its maker promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Global<T> {

@@ -9,7 +9,7 @@ use crate::report::{Device, Peers, Started};
 use crate::timing::{Samples, Summary, Wrong};
 
 /// The version of the JSON; a change of meaning gives it a new number.
-const SCHEMA: &str = "warpfold-bench/copy/1";
+const SCHEMA: &str = "warpfold-bench/copy/2";
 
 /// One run of `warpfold-bench copy`. Times are milliseconds, sizes are bytes.
 #[derive(Debug, Serialize)]
@@ -66,7 +66,10 @@ pub struct Row {
     /// Present when a run left another sum than the source's; the rest is then null.
     pub wrong: Option<Wrong>,
     pub time: Option<Summary>,
-    /// Bytes read and written, over the median.
+    /// The mean of the middle half of the runs. Events tell the time in steps, which are some
+    /// percent of a short copy: a median would be one step or the next.
+    pub middle_ms: Option<f64>,
+    /// Bytes read and written, over that mean.
     pub gb_per_s: Option<f64>,
 }
 
@@ -80,6 +83,7 @@ impl Row {
             samples_ms: Vec::new(),
             wrong: None,
             time: None,
+            middle_ms: None,
             gb_per_s: None,
         }
     }
@@ -88,7 +92,8 @@ impl Row {
     pub fn filled(mut self, n: usize, samples: Samples) -> Row {
         self.time = samples.summary();
         let bytes = (2 * n * size_of::<i32>()) as f64;
-        self.gb_per_s = self.time.map(|time| bytes / time.median_ms / 1e6);
+        self.middle_ms = samples.middle_ms();
+        self.gb_per_s = self.middle_ms.map(|ms| bytes / ms / 1e6);
         self.samples_ms = samples.ms;
         self.wrong = samples.wrong;
         self
@@ -100,11 +105,11 @@ impl Size {
         Size { n, rows }
     }
 
-    /// The median of a row over that of nvcc's twin: below 1 is faster.
+    /// The time of a row over that of nvcc's twin: below 1 is faster.
     pub fn over_twin(&self, row: &Row) -> Option<f64> {
         let is_twin = |other: &&Row| other.by == By::Nvcc && other.kernel == row.kernel;
         let twin = self.rows.iter().find(is_twin)?;
-        Some(row.time?.median_ms / twin.time?.median_ms)
+        Some(row.middle_ms? / twin.middle_ms?)
     }
 }
 
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn read_and_written_bytes_count() {
         let samples = Samples {
-            ms: vec![2.0, 1.0, 4.0],
+            ms: vec![2.0, 1.0, 3.0],
             wrong: None,
         };
         let row = Row::new("copy_vec4", By::Warpfold, None).filled(1_000_000, samples);

@@ -23,7 +23,7 @@ impl Record {
         lines.extend(self.peers.as_ref().map(peers_line));
         lines.push(format!("data     random i32, seed {}", self.seed));
         lines.push(format!(
-            "method   median of {} rounds after {} of warm-up, every row once a round, nothing in the L2 cache",
+            "method   mean of the middle half of {} rounds after {} of warm-up, every row once a round, nothing in the L2 cache",
             self.repeats, self.warmup
         ));
         lines.push(

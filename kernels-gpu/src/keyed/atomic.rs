@@ -6,6 +6,7 @@
 
 use super::{Key, Task, thread_in_grid};
 use crate::element::Element;
+use crate::mem::hold_accesses;
 use crate::op::AtomicOp;
 
 /// Combines each value into its key's cell.
@@ -17,6 +18,9 @@ use crate::op::AtomicOp;
 pub unsafe fn keyed_atomic<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task<K, T>) {
     let i = thread_in_grid();
     if i < task.keys.len() {
-        task.deliver::<O>(task.keys.get(i), task.values.get(i), 1);
+        let (key, value) = (task.keys.get(i), task.values.get(i));
+        // Or the value would be loaded where it is needed: when the key is there and has a cell.
+        hold_accesses();
+        task.deliver::<O>(key, value, 1);
     }
 }

@@ -138,22 +138,26 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     values: &mut [T; N],
 ) {
     let lane = lane_id();
-    let mut rank = (peers & (!1 << lane)).count_ones();
+    let rank = (peers & (!1 << lane)).count_ones();
     let mut below = peers & ((1 << lane) - 1);
     // SAFETY: the caller brings the members, in each step all of them.
     unsafe {
-        while warp_vote_any(members, below != 0) {
-            // A source must be a member, also where its value is not used.
-            let next = if below == 0 { lane } else { highest(below) };
+        // Five steps are enough for 32 peers: a number that lets LLVM unroll the loop.
+        for step in 0..WARP_SIZE.ilog2() {
+            if !warp_vote_any(members, below != 0) {
+                break;
+            }
+            // A source must be a member, also where its value is not used: the lane itself, as
+            // "no lane" is the greatest number.
+            let next = highest(below).min(lane);
             each::<N>(|a| {
                 let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
                 if below != 0 {
                     values[a] = O::combine(values[a], taken);
                 }
             });
-            // Those of even rank stay.
-            below &= warp_vote_ballot(members, rank.is_multiple_of(2));
-            rank /= 2;
+            // Those stay whose rank, halved in every step, is even.
+            below &= warp_vote_ballot(members, rank >> step & 1 == 0);
         }
     }
 }

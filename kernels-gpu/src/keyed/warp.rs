@@ -36,10 +36,12 @@ where
     let Some(key) = key else { return };
     // SAFETY: the lanes that have an element are here, and no others.
     let peers = unsafe { P::find(members, key) };
+    // Decided before the values are there, not after.
+    let (delivers, has_cell) = (is_last(peers), key.cell() < cells);
     // SAFETY: the same lanes; the masks are theirs.
     unsafe { reduce_peers::<T, O, ARRAYS>(members, peers, &mut values) };
-    if is_last(peers) {
-        if key.cell() < cells {
+    if delivers {
+        if has_cell {
             each::<ARRAYS>(|a| {
                 let cell = a * cells + key.cell();
                 task.cells.combine_atomic::<T, O>(cell, values[a]);

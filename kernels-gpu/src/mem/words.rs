@@ -65,6 +65,12 @@ impl<T: Element> Global<T> {
         (self.start.addr() ^ other.start.addr()).is_multiple_of(size_of::<W>())
     }
 
+    /// Whether a word of `W` may begin with the first element.
+    #[inline(always)]
+    pub fn begins_word<W: Word>(self) -> bool {
+        self.start.addr().is_multiple_of(size_of::<W>())
+    }
+
     /// How many elements lie before the first whole word of `W`, which may be past the end.
     #[inline(always)]
     pub fn before_words<W: Word>(self) -> usize {

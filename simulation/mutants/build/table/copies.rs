@@ -44,6 +44,13 @@ const MUTANTS: &[Mutant] = &[
         "thread_idx_x() as usize,",
     ),
     mutant(
+        "target_not_asked",
+        "a target that lies differently is taken for one that begins with a word",
+        "if from.begins_word::<W>() && to.begins_word::<W>() {",
+        "if from.begins_word::<W>() {",
+    )
+    .on(WIDE),
+    mutant(
         "no_head",
         "the elements before the first word are left out",
         "if thread < head {",
@@ -53,8 +60,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "head_past_the_end",
         "an array that ends before its first word",
-        "from.before_words::<W>().min(from.len());",
-        "from.before_words::<W>();",
+        "from.before_words::<W>().min(from.len())",
+        "from.before_words::<W>()",
     )
     .on(WIDE),
     mutant(

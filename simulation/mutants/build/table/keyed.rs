@@ -61,8 +61,8 @@ const PEERS_MUTANTS: &[Mutant] = &[
     mutant(
         "even_ranks_leave",
         "the lanes that have just taken something in leave",
-        "rank.is_multiple_of(2)",
-        "rank % 2 == 1",
+        "rank >> step & 1 == 0",
+        "rank >> step & 1 == 1",
     ),
     mutant(
         "only_receivers_shuffle",
@@ -77,8 +77,8 @@ const PEERS_MUTANTS: &[Mutant] = &[
     mutant(
         "loop_by_lane",
         "a lane that has nothing more to take in leaves, though others want its value",
-        "while warp_vote_any(members, below != 0) {",
-        "while below != 0 {",
+        "if !warp_vote_any(members, below != 0) {",
+        "if below == 0 {",
     ),
     mutant(
         "ballot_in_whole_warp",
@@ -113,8 +113,8 @@ pub const WARP: Source = Source {
         mutant(
             "keyed_all_peers_deliver",
             "what the other peers hold is delivered, too",
-            "if is_last(peers) {",
-            "if is_last(peers) || true {",
+            "if delivers {",
+            "if delivers || true {",
         ),
         mutant(
             "keyed_group_rejected_as_one",
@@ -125,8 +125,8 @@ pub const WARP: Source = Source {
         mutant(
             "keyed_bound_includes_the_end",
             "`<=` for `<`: the key after the last cell's is written",
-            "if key.cell() < cells {",
-            "if key.cell() <= cells {",
+            "key.cell() < cells);",
+            "key.cell() <= cells);",
         ),
         mutant(
             "keyed_values_of_first_array",
