@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use cuda_sim::{Buffer, Schedule, Simulator};
+use cuda_sim::{Buffer, Plain, Schedule, Simulator};
 use cuda_std::thread::thread_idx_x;
 use kernels_gpu::element::{
     Element, bf16, f16, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32,
@@ -65,10 +65,7 @@ fn simulator(schedule: Schedule) -> Simulator {
         .block(N as u32)
 }
 
-fn handle<T>(buffer: &Buffer<T>) -> Global<T>
-where
-    T: Copy,
-{
+fn handle<T: Element + Plain>(buffer: &Buffer<T>) -> Global<T> {
     // SAFETY: the buffer outlives the launch, which the simulator checks.
     unsafe { Global::new(buffer.as_mut_ptr(), N) }
 }
