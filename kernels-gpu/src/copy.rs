@@ -22,8 +22,8 @@
 //! 2, 4 and 8 bytes, and `copy_vec2` of 8-byte elements is the scalar copy by another name.
 //!
 //! On an H200, 4-byte elements, read and written (`benches/records/h200/2026-11-21/copy.txt`): 1 MiB
-//! by 431, 449 and 449 GB/s, 64 MiB by 2.75, 3.40 and 3.54 TB/s, 1 GiB by 3.04, 3.96 and 3.97 TB/s.
-//! The driver's own copy of 1 GiB runs at 4.25 TB/s.
+//! by 440, 454 and 460 GB/s, 64 MiB by 2.70, 3.38 and 3.53 TB/s, 1 GiB by 3.00, 3.94 and 3.96 TB/s.
+//! The driver's own copy of 1 GiB runs at 4.23 TB/s.
 //!
 //! # Any length, any alignment
 //!
