@@ -27,7 +27,7 @@
 //! |---|---|---|
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
-//! | `iter().sum()` | [`Device::sum`], [`min`](Device::min), [`max`](Device::max) | waits |
+//! | `iter().sum()` | [`Device::sum`], [`product`](Device::product), [`min`](Device::min), [`argmin`](Device::argmin), ... | waits |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
 //! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
@@ -70,6 +70,7 @@
 
 mod algorithm;
 mod buffer;
+mod calls;
 mod copy;
 mod cpu;
 mod device;

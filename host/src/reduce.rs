@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use kernels_gpu::ceiling::LOAD_BYTES;
-use kernels_gpu::op::{Max, Min, Op, Sum};
+use kernels_gpu::op::{Op, Sum};
 
 use crate::algorithm::{Algorithm, Pass, Shape};
 use crate::buffer::{Place, View};
@@ -117,55 +117,6 @@ impl Device {
             threads: None,
             op: PhantomData,
         }
-    }
-
-    /// The sum. Integers wrap in their own type. Floats are added in their own type, in an order
-    /// that depends on n and the device alone: the same bits every time. Of nothing: 0 (for
-    /// floats -0.0, which added to anything leaves it as it is).
-    ///
-    /// # Errors
-    ///
-    /// As [`Reduction::run`].
-    pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
-    where
-        Sum: Operator<T, Output = T>,
-    {
-        self.reduce(input, Sum).run()
-    }
-
-    /// The smallest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
-    /// smaller than 0.0.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reduction::run`].
-    pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        Min: Operator<T, Output = T>,
-    {
-        self.extremum(input.into(), Min)
-    }
-
-    /// The largest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
-    /// smaller than 0.0.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reduction::run`].
-    pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        Max: Operator<T, Output = T>,
-    {
-        self.extremum(input.into(), Max)
-    }
-
-    fn extremum<'a, T: Element, O: Operator<T, Output = T>>(
-        &self,
-        input: View<'a, T>,
-        op: O,
-    ) -> Result<Option<T>, Error> {
-        let value = self.reduce(input, op).run()?;
-        Ok((!input.is_empty()).then_some(value))
     }
 
     /// A plan that reads all of `input` as fast as this library knows how: what the device's

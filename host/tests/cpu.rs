@@ -107,6 +107,45 @@ fn extrema_of_something_are_some() {
 }
 
 #[test]
+fn calls_by_name() {
+    let device = Device::cpu();
+    let bytes = device.upload(&[200u8, 100, 7]).unwrap();
+    assert_eq!(device.sum(&bytes), Ok(51));
+    assert_eq!(device.sum_wide(&bytes), Ok(307));
+    assert_eq!(device.product(&bytes), Ok(224)); // of 140,000
+    assert_eq!(device.argmax(&bytes), Ok(Some(0)));
+    assert_eq!(device.argmin(bytes.view(1..).unwrap()), Ok(Some(1)));
+
+    let floats = device.upload(&[2.0f32, f32::NAN, -0.0, 0.0, 2.0]).unwrap();
+    assert!(device.min(&floats).unwrap().unwrap().is_nan());
+    let smallest = device.nan_min(&floats).unwrap().unwrap();
+    assert!(smallest == 0.0 && smallest.is_sign_negative());
+    assert_eq!(device.nan_max(&floats), Ok(Some(2.0)));
+    assert_eq!(device.argmin(&floats), Ok(Some(1)));
+    let numbers = floats.view(2..).unwrap();
+    assert_eq!(
+        (device.argmin(numbers), device.argmax(numbers)),
+        (Ok(Some(0)), Ok(Some(2)))
+    );
+    assert_eq!(device.sum_wide(numbers), Ok(2.0f64));
+
+    let nothing = device.alloc::<f64>(0).unwrap();
+    assert_eq!(device.product(&nothing), Ok(1.0));
+    assert_eq!(
+        device.sum_wide(&nothing).unwrap().to_bits(),
+        (-0.0f64).to_bits()
+    );
+    assert_eq!(
+        (device.nan_min(&nothing), device.nan_max(&nothing)),
+        (Ok(None), Ok(None))
+    );
+    assert_eq!(
+        (device.argmin(&nothing), device.argmax(&nothing)),
+        (Ok(None), Ok(None))
+    );
+}
+
+#[test]
 fn views_are_parts_of_buffers() {
     let device = Device::cpu();
     let x = device.upload(&[1, 2, 4, 8, 16]).unwrap();

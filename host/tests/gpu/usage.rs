@@ -1,6 +1,7 @@
 //! A device in use: from several threads, by plans that run again and again, over more than
 //! 2^31 elements, timed.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
@@ -27,6 +28,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         lab.trial("usage read ceiling f32", read_ceiling::<f32>),
         lab.trial("usage read ceiling f64", read_ceiling::<f64>),
         lab.trial("usage more than 2^31 elements", more_than_2_31),
+        lab.trial("usage calls by name", calls_by_name),
     ]
 }
 
@@ -79,6 +81,45 @@ fn plan_runs_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
                 let wrong = format!("{algorithm:?}, run {run}: {got} instead of {expected}");
                 return Err(wrong.into());
             }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// Every call gives what it gives on the CPU.
+fn calls_by_name(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    fn of_integers(device: &Device, values: &[i32]) -> Result<impl Debug + PartialEq, Error> {
+        let x = &device.upload(values)?;
+        Ok((
+            (device.sum(x)?, device.sum_wide(x)?, device.product(x)?),
+            (device.min(x)?, device.max(x)?),
+            (device.argmin(x)?, device.argmax(x)?),
+        ))
+    }
+    fn of_floats(device: &Device, values: &[f32]) -> Result<impl Debug + PartialEq, Error> {
+        let x = &device.upload(values)?;
+        Ok((
+            (device.nan_min(x)?, device.nan_max(x)?),
+            (device.argmin(x)?, device.argmax(x)?),
+        ))
+    }
+    let cpu = Device::cpu();
+    let integers = &lab.data::<i32>()?.rough.host;
+    for n in [0, 1, 1000, 100_001] {
+        let here = of_integers(device, &integers[..n])?;
+        let there = of_integers(&cpu, &integers[..n])?;
+        if here != there {
+            return Err(format!("{n} integers: {here:?} instead of {there:?}").into());
+        }
+    }
+    let mut floats = lab.data::<f32>()?.rough.host[..70_000].to_vec();
+    for nan_at in [None, Some(40_000)] {
+        if let Some(i) = nan_at {
+            floats[i] = f32::NAN;
+        }
+        let (here, there) = (of_floats(device, &floats)?, of_floats(&cpu, &floats)?);
+        if here != there {
+            return Err(format!("NaN at {nan_at:?}: {here:?} instead of {there:?}").into());
         }
     }
     Ok(Completion::Completed)
