@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand};
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::ladder::ENTRIES;
 use kernels_sim::ladder::{Ladder, Style};
 use kernels_sim::speed::Speed;
 
@@ -99,7 +100,7 @@ fn style(markdown: bool) -> Style {
     }
 }
 
-/// What stands in a column of the table of entries.
+/// What stands in a column of the ladder's table of entries.
 fn names(of: fn(&Entry) -> &'static str) -> PossibleValuesParser {
     let mut names: Vec<_> = ENTRIES.iter().map(of).collect();
     names.sort_unstable();

@@ -5,6 +5,8 @@
 //! elements: the operator is the same code for every element of a width, and the handles know of no
 //! operator.
 //!
+//! The widest copies move 256 bits on sm_100, for which the library embeds no module.
+//!
 //! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. What cannot be checked is
 //! reported as ignored, never as passed.
 
@@ -17,7 +19,10 @@ use std::sync::{Arc, OnceLock};
 use xtask::laws::claim::{self, Claim};
 use xtask::laws::memory::{self, Accesses};
 use xtask::laws::{kernels::KERNELS, machine};
-use xtask::sass::{name, profile::Profile};
+use xtask::sass::{
+    name,
+    profile::{Counts, Profile},
+};
 use xtask::tools::{self, PtxTools};
 use xtask::{laws, ptx, sass};
 
@@ -28,6 +33,12 @@ const SASS: NvvmArch = NvvmArch::Compute90;
 /// one of each size.
 const TWINS: [&str; 3] = ["i32", "f32", "f64"];
 
+/// The first architecture with accesses of 256 bits, for which no module is embedded.
+const WIDER: NvvmArch = NvvmArch::Compute100;
+
+/// The module that has them.
+const WIDER_MODULE: &str = "copy";
+
 /// The key of the twins.
 const TWIN_KEY: &str = "u32";
 
@@ -37,7 +48,7 @@ fn main() -> ExitCode {
         // Listing must not take a device build; the names of modules and entries are known.
         let code = |arch| Code::new(arch, Vec::new(), None);
         let modules = ptx::ARCHES.map(|arch| (code(arch), code(arch)));
-        return libtest_mimic::run(&arguments, trials(modules)).exit_code();
+        return libtest_mimic::run(&arguments, trials(modules, code(WIDER))).exit_code();
     }
     let trials = match modules() {
         Err(error) => {
@@ -46,13 +57,13 @@ fn main() -> ExitCode {
             (arguments.filter, arguments.skip) = (None, Vec::new());
             vec![Trial::test("modules_are_built", || Err(error.into()))]
         }
-        Ok(modules) => trials(modules),
+        Ok((modules, wider)) => trials(modules, wider),
     };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// For each architecture the kernels, and the kernels on raw pointers.
-fn modules() -> anyhow::Result<Vec<(Code, Code)>> {
+/// For each architecture the kernels, and the kernels on raw pointers; and the copies for [`WIDER`].
+fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
     let tools = tools::find();
     let kernels = ptx::build(&ptx::ARCHES, false)?;
     let raw = ptx::build_raw(&ptx::ARCHES)?;
@@ -61,10 +72,13 @@ fn modules() -> anyhow::Result<Vec<(Code, Code)>> {
         Code::new(arch, of_arch.cloned().collect(), tools.clone())
     };
     let pair = |arch| (of(arch, &kernels), of(arch, &raw));
-    Ok(ptx::ARCHES.map(pair).into())
+    let mut wider = ptx::build(&[WIDER], false)?;
+    wider.retain(|module| module.module.as_deref() == Some(WIDER_MODULE));
+    let wider = Code::new(WIDER, wider, tools.clone());
+    Ok((ptx::ARCHES.map(pair).into(), wider))
 }
 
-fn trials(codes: impl IntoIterator<Item = (Code, Code)>) -> Vec<Trial> {
+fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("kernels_are_read_from_names", kernels_are_read_from_names),
         Trial::test("laws_speak_of_all_kernels", laws_speak_of_all_kernels),
@@ -73,6 +87,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>) -> Vec<Trial> {
             every_kernel_is_to_have_a_twin,
         ),
     ];
+    trials.push(sass_trial(
+        &Arc::new(wider),
+        "copy_vec4_moves_256_bits",
+        |sass| copies_wider(&sass.profiles),
+    ));
     for (code, raw) in codes {
         let (code, raw) = (Arc::new(code), Arc::new(raw));
         trials.push(trial(
@@ -281,6 +300,22 @@ fn all_keep_the_laws_of_anywhere(profiles: &BTreeMap<String, Profile>) -> Result
         broken.extend(of_entry.map(|law| format!("{name}: {law}")));
     }
     none("laws broken", &broken)
+}
+
+/// Whether the widest copies load and store 256 bits at once, and the others never.
+fn copies_wider(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for entry in copy::ENTRIES {
+        let profile = profiles
+            .get(entry.name)
+            .ok_or("ptxas reports no such entry")?;
+        let Counts { ldg, stg, .. } = &profile.counts;
+        let wide = [ldg, stg].map(|counts| counts.contains_key(&256));
+        if wide != [entry.kernel == "copy_vec4"; 2] {
+            wrong.push(format!("{}: loads {ldg:?}, stores {stg:?}", entry.name));
+        }
+    }
+    none("copies of other widths", &wrong)
 }
 
 /// Whether the entries of 16-bit floats have hardly more instructions than those of `f32`, in which

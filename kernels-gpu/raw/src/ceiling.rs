@@ -1,7 +1,8 @@
 //! The fastest read: `kernels_gpu::ceiling`.
 
-use crate::sum::{Element, WARP_SIZE, reduce_down};
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+use crate::kepler::block_reduce;
+use crate::sum::Element;
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Loads under way at once, as the original's.
 const IN_FLIGHT: usize = 4;
@@ -60,26 +61,11 @@ pub(crate) unsafe fn read_ceiling<T: Element, const N: usize>(
         i += stride;
     }
 
-    // SAFETY: no thread has left; every warp is whole (threads is a multiple of 32).
-    let value = unsafe { reduce_down::<T>(value) };
-    if tid % WARP_SIZE == 0 {
-        // SAFETY: `scratch` holds an element per warp.
-        unsafe { *scratch.add((tid / WARP_SIZE) as usize) = value };
-    }
-    sync_threads();
-    if tid < WARP_SIZE {
-        let warps = threads / WARP_SIZE;
-        let value = if tid < warps {
-            // SAFETY: every warp has written its element before the barrier.
-            unsafe { *scratch.add(tid as usize) }
-        } else {
-            T::IDENTITY
-        };
-        // SAFETY: the first warp is whole, and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T>(value) };
+    // SAFETY: no thread has left; `scratch` holds an element per warp, and `output` one per block.
+    unsafe {
+        let partial = block_reduce(value, scratch);
         if tid == 0 {
-            // SAFETY: `output` holds an element per block.
-            unsafe { *output.add(block_idx_x() as usize) = partial };
+            *output.add(block_idx_x() as usize) = partial;
         }
     }
 }

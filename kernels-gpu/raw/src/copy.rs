@@ -22,12 +22,11 @@ pub(crate) unsafe fn copy_scalar<T: Copy>(from: *const T, len: usize, to: *mut T
 /// As [`copy_scalar`].
 #[inline(always)]
 pub(crate) unsafe fn copy_vec2<T: Copy>(from: *const T, len: usize, to: *mut T) {
+    let grid = grid_stride();
     // SAFETY: the launch is this function's own.
     unsafe {
-        if lie_alike::<T, u64>(from, to) {
-            copy_words::<T, u64>(from, len, to);
-        } else {
-            copy_narrow(from, len, to);
+        if !copy_words::<T, u64>(grid, from, len, to) {
+            copy_narrow(grid, from, len, to);
         }
     }
 }
@@ -37,11 +36,10 @@ pub(crate) unsafe fn copy_vec2<T: Copy>(from: *const T, len: usize, to: *mut T) 
 /// As [`copy_scalar`].
 #[inline(always)]
 pub(crate) unsafe fn copy_vec4<T: Copy>(from: *const T, len: usize, to: *mut T) {
+    let grid = grid_stride();
     // SAFETY: the launch is this function's own.
     unsafe {
-        if lie_alike::<T, B128>(from, to) {
-            copy_words::<T, B128>(from, len, to);
-        } else {
+        if !copy_words::<T, B128>(grid, from, len, to) {
             copy_vec2(from, len, to);
         }
     }
@@ -51,14 +49,12 @@ pub(crate) unsafe fn copy_vec4<T: Copy>(from: *const T, len: usize, to: *mut T) 
 ///
 /// As [`copy_scalar`].
 #[inline(always)]
-unsafe fn copy_narrow<T: Copy>(from: *const T, len: usize, to: *mut T) {
+unsafe fn copy_narrow<T: Copy>(grid: Grid, from: *const T, len: usize, to: *mut T) {
     // SAFETY: the launch is this function's own.
     unsafe {
-        if size_of::<T>() < 4 && lie_alike::<T, u32>(from, to) {
-            copy_words::<T, u32>(from, len, to);
-        } else if size_of::<T>() < 2 && lie_alike::<T, u16>(from, to) {
-            copy_words::<T, u16>(from, len, to);
-        } else {
+        let done = size_of::<T>() < 4 && copy_words::<T, u32>(grid, from, len, to)
+            || size_of::<T>() < 2 && copy_words::<T, u16>(grid, from, len, to);
+        if !done {
             copy_scalar(from, len, to);
         }
     }
@@ -66,12 +62,36 @@ unsafe fn copy_narrow<T: Copy>(from: *const T, len: usize, to: *mut T) {
 
 /// # Safety
 ///
-/// As [`copy_scalar`]; the arrays lie alike in words of `W`.
+/// As [`copy_scalar`].
 #[inline(always)]
-unsafe fn copy_words<T: Copy, W: Word>(from: *const T, len: usize, to: *mut T) {
-    let (thread, stride) = grid_stride();
+unsafe fn copy_words<T: Copy, W: Word>(grid: Grid, from: *const T, len: usize, to: *mut T) -> bool {
+    let begins = |address: usize| address.is_multiple_of(size_of::<W>());
+    // SAFETY: the launch is this function's own; behind these heads a word begins, or the array ends.
+    unsafe {
+        if begins(from.addr()) && begins(to.addr()) {
+            copy_behind::<T, W>(0, grid, from, len, to);
+        } else if begins(from.addr() ^ to.addr()) {
+            let head = from.addr().wrapping_neg() % size_of::<W>() / size_of::<T>();
+            copy_behind::<T, W>(head.min(len), grid, from, len, to);
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// # Safety
+///
+/// As [`copy_scalar`]; in both arrays a word begins behind the head, or they end there.
+#[inline(always)]
+unsafe fn copy_behind<T: Copy, W: Word>(
+    head: usize,
+    (thread, stride): Grid,
+    from: *const T,
+    len: usize,
+    to: *mut T,
+) {
     let word = size_of::<W>() / size_of::<T>();
-    let head = (from.addr().wrapping_neg() % size_of::<W>() / size_of::<T>()).min(len);
     let words = (len - head) / word;
     let tail = head + words * word;
 
@@ -93,12 +113,6 @@ unsafe fn copy_words<T: Copy, W: Word>(from: *const T, len: usize, to: *mut T) {
             *to.add(tail + thread) = *from.add(tail + thread);
         }
     }
-}
-
-/// Whether the two arrays lie alike in words of `W`.
-#[inline(always)]
-fn lie_alike<T, W>(from: *const T, to: *mut T) -> bool {
-    (from.addr() ^ to.addr()).is_multiple_of(size_of::<W>())
 }
 
 /// What one instruction loads and one stores.
@@ -138,8 +152,10 @@ impl Word for B128 {
 }
 
 /// The thread's number in the grid, and how many there are.
+type Grid = (usize, usize);
+
 #[inline(always)]
-fn grid_stride() -> (usize, usize) {
+fn grid_stride() -> Grid {
     let threads = block_dim_x() as usize;
     (
         block_idx_x() as usize * threads + thread_idx_x() as usize,

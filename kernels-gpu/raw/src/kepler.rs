@@ -124,7 +124,7 @@ unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -
 ///
 /// All threads of the block arrive here; `scratch` holds an element per warp.
 #[inline(always)]
-unsafe fn block_reduce<T: Element>(value: T, scratch: *mut T) -> T {
+pub(crate) unsafe fn block_reduce<T: Element>(value: T, scratch: *mut T) -> T {
     let (tid, warps) = (thread_idx_x(), block_dim_x() / WARP_SIZE);
 
     // SAFETY: every warp is whole; a barrier stands between the writers of the scratch and the

@@ -61,7 +61,11 @@ pub(crate) unsafe fn keyed_atomic<T: Element>(task: Task<T>) {
     let i = thread_in_grid();
     if i < task.keys_len {
         // SAFETY: `i` is in bounds.
-        unsafe { task.deliver(*task.keys.add(i), *task.values.add(i), 1) };
+        unsafe {
+            let (key, value) = (*task.keys.add(i), *task.values.add(i));
+            hold_accesses();
+            task.deliver(key, value, 1);
+        }
     }
 }
 
@@ -103,9 +107,10 @@ pub(crate) unsafe fn keyed_warp<T: Element, P: FindPeers, const ARRAYS: usize>(t
         let members = warp_vote_ballot(u32::MAX, i < n);
         let Some(key) = key else { return };
         let peers = P::find(members, key);
+        let (delivers, has_cell) = (is_last(peers), (key as usize) < cells);
         reduce_peers::<T, ARRAYS>(members, peers, &mut values);
-        if is_last(peers) {
-            if (key as usize) < cells {
+        if delivers {
+            if has_cell {
                 each::<ARRAYS>(|a| {
                     let cell = task.cells.add(a * cells + key as usize);
                     T::combine_atomic_device(cell, values[a]);
@@ -114,6 +119,16 @@ pub(crate) unsafe fn keyed_warp<T: Element, P: FindPeers, const ARRAYS: usize>(t
                 task.reject(peers.count_ones());
             }
         }
+    }
+}
+
+/// A line that the compiler moves no access to memory across.
+#[inline(always)]
+fn hold_accesses() {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("", options(nostack, preserves_flags));
     }
 }
 

@@ -48,7 +48,7 @@ pub enum Warp {
     Down(usize),
     /// By the instruction made for it.
     Redux,
-    /// Each value by one shuffle of a loop, behind a search for peers by `match.any`.
+    /// Each value by a shuffle in each of five steps, behind a search for peers by `match.any`.
     Match,
     /// The same, behind a search that shuffles the key.
     Ballot,

@@ -222,8 +222,8 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let (mode, expected) = match kernel.warp {
         Warp::Apart | Warp::Redux => ("", 0),
         Warp::Down(reductions) => ("DOWN", reductions * STEPS * values),
-        Warp::Match => ("IDX", values),
-        Warp::Ballot => ("IDX", claim.key_words() + values),
+        Warp::Match => ("IDX", STEPS * values),
+        Warp::Ballot => ("IDX", claim.key_words() + STEPS * values),
         Warp::Runs => ("UP", claim.key_words() + 2 * values),
     };
     let expected: BTreeMap<String, usize> = match expected {

@@ -59,20 +59,22 @@ pub(crate) unsafe fn reduce_peers<T: Element, const N: usize>(
     values: &mut [T; N],
 ) {
     let lane = lane_id();
-    let mut rank = (peers & (!1 << lane)).count_ones();
+    let rank = (peers & (!1 << lane)).count_ones();
     let mut below = peers & ((1 << lane) - 1);
     // SAFETY: the caller brings the members, in each step all of them.
     unsafe {
-        while warp_vote_any(members, below != 0) {
-            let next = if below == 0 { lane } else { highest(below) };
+        for step in 0..WARP_SIZE.ilog2() {
+            if !warp_vote_any(members, below != 0) {
+                break;
+            }
+            let next = highest(below).min(lane);
             each::<N>(|a| {
                 let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
                 if below != 0 {
                     values[a] = T::combine(values[a], taken);
                 }
             });
-            below &= warp_vote_ballot(members, rank.is_multiple_of(2));
-            rank /= 2;
+            below &= warp_vote_ballot(members, rank >> step & 1 == 0);
         }
     }
 }

@@ -274,11 +274,11 @@ fn laws_of_keys_can_fail() {
         arrays: 3,
         ..keyed("keyed_ballot_x3", "f64", 64)
     };
-    keeps(three, "LDG.E.64 x4 SHFL.IDX x8 REDG.E.ADD x4");
-    breaks(three, "LDG.E.64 x4 SHFL.IDX x6 REDG.E.ADD x4", "SHFL");
+    keeps(three, "LDG.E.64 x4 SHFL.IDX x32 REDG.E.ADD x4");
+    breaks(three, "LDG.E.64 x4 SHFL.IDX x30 REDG.E.ADD x4", "SHFL");
     keeps(
         keyed("keyed_match", "f32", 32),
-        "LDG.E x2 MATCH.ANY SHFL.IDX REDG.E.ADD x2",
+        "LDG.E x2 MATCH.ANY SHFL.IDX x5 REDG.E.ADD x2",
     );
     let bins = Claim {
         vector: 4,
