@@ -274,6 +274,10 @@ impl Shape {
     }
 }
 
+/// The limits of a GPU that the CPU device answers with, so that bad input is refused alike.
+pub(crate) const CPU_MAX_THREADS: u32 = 1024;
+pub(crate) const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
+
 /// Whether a block may have so many threads.
 pub(crate) fn check_threads(kernel: &'static str, threads: u32, limit: u32) -> Result<(), Error> {
     if threads.is_power_of_two() && (32..=limit).contains(&threads) {

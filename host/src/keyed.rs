@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kernels_gpu::op::Op;
 
-use crate::algorithm::check_threads;
+use crate::algorithm::{CPU_MAX_THREADS, check_threads};
 use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
@@ -350,6 +350,3 @@ impl<T: Element, O: Operator<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
         write!(f, "Cells<{}>({arrays} x {len} on {})", T::NAME, self.device)
     }
 }
-
-/// The limit of a GPU that the CPU device answers with, so that bad input is refused alike.
-const CPU_MAX_THREADS: u32 = 1024;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use kernels_gpu::ceiling::LOAD_BYTES;
 use kernels_gpu::op::{Op, Sum};
 
-use crate::algorithm::{Algorithm, Pass, Shape};
+use crate::algorithm::{Algorithm, CPU_MAX_BLOCKS, CPU_MAX_THREADS, Pass, Shape};
 use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
@@ -14,10 +14,6 @@ use crate::launch::{self, Kernels};
 use crate::operator::Operator;
 use crate::plan::Plan;
 use crate::policy::Policy;
-
-/// The limits of a GPU that the CPU device answers with, so that bad input is refused alike.
-const CPU_MAX_THREADS: u32 = 1024;
-const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
 
 /// A reduction that has been described and not yet run; see [`Device::reduce`].
 #[derive(Clone, Debug)]

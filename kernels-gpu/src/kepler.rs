@@ -16,8 +16,7 @@
 //!
 //! Where the kernels differ from the post: indexes are 64 bits wide; any operator, and what it
 //! combines in may be wider than the elements; a vector's loads are right for an array that starts
-//! at any element; four loads are begun before the first of them is waited for, which nvcc does by
-//! itself and rustc does not.
+//! at any element; four loads are begun before the first of them is waited for.
 //!
 //! # What they ask of their launch
 //!

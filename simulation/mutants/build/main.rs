@@ -1,5 +1,6 @@
 //! Makes a copy of the kernels for every seeded bug, with the bug in it, and one without. All of
-//! them become modules of the package, so that one compilation builds them all.
+//! them become modules of the package, so that one compilation builds them all; a copy holds no more
+//! than what the bug can be seen from.
 
 mod copy;
 mod table;
