@@ -1,15 +1,55 @@
 //! What can be reduced: the element types.
 
+mod extrema;
 mod indexed;
+mod moments;
+mod scaled_squares;
 
+pub use extrema::Extrema;
 pub use half::{bf16, f16};
 pub use indexed::{
     Indexed, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
 };
+pub use moments::Moments;
+pub use scaled_squares::ScaledSquares;
 
 use core::fmt::Debug;
 use cuda_std::float16::Float16;
 use cuda_std::warp::WarpShuffleValue;
+
+/// A structure of numbers of one type, as an element: its fields are shuffled one after the other.
+macro_rules! structure {
+    ($structure:ty, $name:expr, of $number:ty: $($field:ident),*) => {
+        impl ::cuda_std::warp::WarpShuffleValue for $structure {
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            unsafe fn shuffle(
+                mode: ::cuda_std::warp::WarpShuffleMode,
+                mask: u32,
+                value: Self,
+                b: u32,
+                width: u32,
+            ) -> (Self, bool) {
+                // SAFETY: the caller's contract, for every field: all members shuffle them all.
+                let fields = unsafe {
+                    [$(<$number>::shuffle(mode, mask, value.$field, b, width)),*]
+                };
+                let [$($field),*] = fields.map(|(field, _)| field);
+                (Self { $($field),* }, fields[0].1)
+            }
+        }
+
+        impl $crate::element::Element for $structure {
+            const NAME: &'static str = $name;
+        }
+
+        // SAFETY: numbers of one type, and so no padding between them or behind.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl cuda_sim::Plain for $structure {}
+    };
+}
+
+use structure;
 
 /// A value that lives in arrays on the GPU and travels between lanes by shuffle.
 ///
@@ -35,6 +75,9 @@ pub trait Number: Element {
 
     /// The nearest value of the type.
     fn saturate(acc: Self::Acc) -> Self;
+
+    /// The nearest value of 64 bits: the same, except for integers beyond 2^53.
+    fn to_f64(self) -> f64;
 }
 
 macro_rules! numbers {
@@ -60,6 +103,11 @@ macro_rules! numbers {
             #[inline(always)]
             fn saturate($from: $acc) -> Self {
                 $saturate
+            }
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                Number::widen(self) as f64
             }
         }
     )* };

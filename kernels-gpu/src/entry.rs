@@ -21,6 +21,7 @@ pub mod copy;
 pub mod kepler;
 pub mod keyed;
 pub mod ladder;
+pub mod single_pass;
 pub mod triple;
 
 use crate::needs::{Load, Needs};
@@ -35,6 +36,7 @@ pub const FAMILIES: &[Family] = &[
     family!(keyed),
     family!(copy),
     family!(triple),
+    family!(single_pass),
 ];
 
 /// The entry points of a file of this folder, whatever their parameters.

@@ -8,7 +8,7 @@
 //! | [`block_atomic`](block_atomic::block_atomic) | through shared memory, by an atomic per block | the result | one |
 //!
 //! All three begin alike: a thread walks over the array in steps as long as the grid is wide and
-//! combines what it finds in a register ([`grid_stride`](grid_stride::grid_stride)). So any grid is
+//! combines what it finds in a register ([`grid_stride`](crate::grid_stride)). So any grid is
 //! right for any array, and the blocks can be as many as keep the device busy, no more: the post has
 //! 1024 of 512 threads. Each exists for `N` elements at a time: one, two and four.
 //!
@@ -31,7 +31,6 @@
 //! and for `N > 1` on how the array's start is aligned. By the atomics it is the hardware's.
 
 pub mod block_atomic;
-pub mod grid_stride;
 pub mod stable;
 pub mod triple;
 pub mod warp_atomic;

@@ -8,6 +8,8 @@
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), the only way kernels touch it |
 //! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
 //! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
+//! | [`grid_stride`], [`grid`] | a grid | how it reads an array; the cooperative step of a grid: its blocks meet in global memory |
+//! | [`single_pass`] | a grid | whole reductions in one launch: what the library does where nobody says otherwise |
 //! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
 //! | [`keyed`] | a grid | reduction by key: an element goes into the cell that its key names |
 //! | [`kepler`] | a grid | by shuffles and atomics, any operator, vectors of one, two and four |
@@ -29,10 +31,13 @@ pub mod ceiling;
 pub mod copy;
 pub mod element;
 pub mod entry;
+pub mod grid;
+pub mod grid_stride;
 pub mod harris;
 pub mod kepler;
 pub mod keyed;
 pub mod mem;
 pub mod needs;
 pub mod op;
+pub mod single_pass;
 pub mod warp;

@@ -29,6 +29,8 @@ pub use words::{B128, B256, Word, Words};
 
 use crate::element::Element;
 use crate::op::AtomicOp;
+use core::sync::atomic::Ordering;
+use cuda_std::atomic::mid::atomic_fetch_add_u32_device;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -111,6 +113,21 @@ impl<T: Element> Global<T> {
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
         unsafe { O::combine_atomic_device(self.start.add(index), value) }
+    }
+}
+
+impl Global<u32> {
+    /// Adds 1 to element `index`, indivisibly for all threads of the device, and gives what it was.
+    ///
+    /// It acquires and releases: whoever finds the count that this thread has left sees what this
+    /// thread wrote before.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn count_in(self, index: usize) -> u32 {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
+        // touches the element other than atomically meanwhile.
+        unsafe { atomic_fetch_add_u32_device(self.start.add(index), Ordering::AcqRel, 1) }
     }
 }
 

@@ -9,6 +9,12 @@
 //! | [`NanMin`], [`NanMax`] | floats | the same | as the former |
 //! | [`And`], [`Or`], [`Xor`] | integers | the same | an instruction |
 //! | [`ArgMin`], [`ArgMax`] | numbers | [`Indexed`](crate::element::Indexed) | none |
+//! | [`MinMax`] | numbers | [`Extrema`](crate::element::Extrema) | none |
+//! | [`SumAbs`] | numbers | `u64`, `f64` | none |
+//! | [`SumSquares`] | numbers | `f64`; of `f64` [`ScaledSquares`](crate::element::ScaledSquares) | none |
+//! | [`MeanVariance`] | numbers | [`Moments`](crate::element::Moments) | none |
+//!
+//! A [`Predicate`] is no operator but a question about an element; what is combined is a count.
 //!
 //! # Laws
 //!
@@ -17,7 +23,7 @@
 //! - `combine(IDENTITY, a) == a == combine(a, IDENTITY)`, bit for bit (NaN stays NaN);
 //! - `combine(a, b) == combine(b, a)`;
 //! - `combine(combine(a, b), c) == combine(a, combine(b, c))`, exactly; for sums and products of
-//!   floats up to the rounding of each step.
+//!   floats, and for moments, up to the rounding of each step.
 //!
 //! A reduction may therefore group and order the elements as the hardware likes. Then:
 //!
@@ -38,20 +44,32 @@ mod bits;
 mod by_cas;
 mod by_sign;
 mod extremum;
+mod mean_variance;
+mod min_max;
 mod nan_extremum;
+mod predicate;
 mod product;
 mod sum;
+mod sum_abs;
+mod sum_squares;
 mod sum_wide;
+mod unrolled;
 
 pub use arg_extremum::{ArgMax, ArgMin, Rank};
 pub use bits::{And, Or, Xor};
 pub use by_cas::{ByCas, Replace};
 pub use extremum::{Max, Min};
+pub use mean_variance::MeanVariance;
+pub use min_max::MinMax;
 pub use nan_extremum::{NanMax, NanMin};
 pub use number::{Combine, CombineAtomic};
+pub use predicate::{Equal, Greater, IsNan, Less, Predicate};
 pub use product::Product;
 pub use sum::Sum;
+pub use sum_abs::{Magnitude, SumAbs};
+pub use sum_squares::{Squares, SumSquares};
 pub use sum_wide::{SumWide, Wide};
+pub(crate) use unrolled::unrolled;
 
 use crate::element::Element;
 use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
@@ -60,8 +78,8 @@ use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 /// documentation](self) and are tested for every operator and element type.
 ///
 /// A reduction lifts each element into an accumulator, combines the accumulators in any order, and
-/// its caller finishes what is left. An operator is one over its own accumulators too, which it
-/// lifts as they are: so are partials reduced.
+/// its caller finishes what is left. Where partials are reduced by a launch of their own, the operator
+/// is one over its own accumulators too, which it lifts as they are.
 pub trait Op<T: Element>: Copy + Send + Sync + 'static {
     /// The operator's name as it stands in the names of entry points: `"sum"`.
     const NAME: &'static str;
@@ -78,6 +96,20 @@ pub trait Op<T: Element>: Copy + Send + Sync + 'static {
 
     /// The two values as one.
     fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+
+    /// An accumulator and elements that have been loaded together, as one. Row `k` of them holds
+    /// the elements of the array from `first[k]` on.
+    ///
+    /// One by one, unless an operator knows better.
+    #[inline(always)]
+    fn absorb<const N: usize, const K: usize>(
+        mut acc: Self::Acc,
+        rows: [[T; N]; K],
+        first: [usize; K],
+    ) -> Self::Acc {
+        unrolled!(|k < K, e < N| acc = Self::combine(acc, Self::lift(rows[k][e], first[k] + e)));
+        acc
+    }
 
     /// What the caller of a whole reduction gets.
     type Output;

@@ -1,8 +1,8 @@
 //! `block_atomic`: one launch, one atomic per block.
 
-use super::grid_stride::grid_stride;
 use crate::block::block_reduce;
 use crate::element::Element;
+use crate::grid_stride::grid_stride;
 use crate::mem::{Global, Shared};
 use crate::op::AtomicOp;
 use cuda_std::thread::thread_idx_x;

@@ -1,8 +1,8 @@
 //! `stable`: a partial per block, and the same kernel once more for the partials.
 
-use super::grid_stride::grid_stride;
 use crate::block::block_reduce;
 use crate::element::Element;
+use crate::grid_stride::grid_stride;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_idx_x, thread_idx_x};

@@ -1,7 +1,7 @@
 //! `warp_atomic`: one launch, one atomic per warp.
 
-use super::grid_stride::grid_stride;
 use crate::element::Element;
+use crate::grid_stride::grid_stride;
 use crate::mem::Global;
 use crate::op::AtomicOp;
 use crate::warp::{WARP_SIZE, reduce_down};

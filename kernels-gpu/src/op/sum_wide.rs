@@ -15,10 +15,13 @@ pub trait Wide {
 
     /// The same value; exact.
     fn wide(self) -> Self::Wide;
+
+    /// The product of the two; exact of 32 bits and less. Integers of 64 bits wrap.
+    fn product(a: Self, b: Self) -> Self::Wide;
 }
 
 macro_rules! wide {
-    ($($acc:ident in $wide:ident),*) => { $(
+    ($($acc:ident in $wide:ident, |$a:ident, $b:ident| $product:expr;)*) => { $(
         impl Wide for $acc {
             type Wide = $wide;
 
@@ -26,11 +29,24 @@ macro_rules! wide {
             fn wide(self) -> $wide {
                 self.into()
             }
+
+            #[inline(always)]
+            fn product(a: Self, b: Self) -> $wide {
+                let ($a, $b) = (a.wide(), b.wide());
+                $product
+            }
         }
     )* };
 }
 
-wide!(i32 in i64, u32 in u64, i64 in i64, u64 in u64, f32 in f64, f64 in f64);
+wide! {
+    i32 in i64, |a, b| a * b;
+    u32 in u64, |a, b| a * b;
+    i64 in i64, |a, b| a.wrapping_mul(b);
+    u64 in u64, |a, b| a.wrapping_mul(b);
+    f32 in f64, |a, b| a * b;
+    f64 in f64, |a, b| a * b;
+}
 
 impl<T, A, W> Op<T> for SumWide
 where

@@ -1,0 +1,85 @@
+//! The mean and the variance, in one pass.
+
+use super::{Op, unrolled};
+use crate::element::{Moments, Number};
+
+/// Count, mean and squared distances from the mean, as [`Moments`], from which the variance follows.
+///
+/// The textbook's `E[x^2] - E[x]^2` subtracts two large numbers that are nearly the same, and little is
+/// left of either. Here the distances are those from a mean that moves along: after B. P. Welford
+/// (1962) for the elements that a thread loads, several at once, and after T. F. Chan, G. H. Golub and
+/// R. J. LeVeque (1979) where two threads' moments meet.
+///
+/// Elements count as `f64`; of integers of 64 bits the nearest. With an infinity or a NaN among them
+/// mean and variance are NaN, as with squares that no `f64` has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeanVariance;
+
+impl<T: Number> Op<T> for MeanVariance {
+    const NAME: &'static str = "mean_variance";
+    type Acc = Moments;
+    const IDENTITY: Moments = Moments::NONE;
+    type Output = Moments;
+
+    #[inline(always)]
+    fn lift(value: T, _: usize) -> Moments {
+        Moments::new(1.0, value.to_f64(), 0.0)
+    }
+
+    /// Chan, Golub and LeVeque's update, the mean as a weighted one so that both sides are alike.
+    #[inline(always)]
+    fn combine(a: Moments, b: Moments) -> Moments {
+        if a.count() == 0.0 {
+            return b;
+        }
+        if b.count() == 0.0 {
+            return a;
+        }
+        let count = a.count() + b.count();
+        let (of_a, of_b) = (a.count() / count, b.count() / count);
+        let apart = b.mean() - a.mean();
+        let mean = a.mean() * of_a + b.mean() * of_b;
+        let between = apart * apart * (of_a * of_b * count);
+        Moments::new(count, mean, a.squares() + b.squares() + between)
+    }
+
+    /// Welford's update for several elements at once, by a single division. With `d` the distances of
+    /// the new elements from the mean so far, of which those of the old ones add up to 0:
+    ///
+    /// ```text
+    /// mean'    = mean + sum(d) / count'
+    /// squares' = squares + sum(d^2) - sum(d)^2 / count'
+    /// ```
+    #[inline(always)]
+    fn absorb<const N: usize, const K: usize>(
+        acc: Moments,
+        rows: [[T; N]; K],
+        _: [usize; K],
+    ) -> Moments {
+        // Any number near the elements does for a mean of none.
+        let mean = if acc.count() == 0.0 {
+            rows[0][0].to_f64()
+        } else {
+            acc.mean()
+        };
+        let (mut distances, mut squares) = (0.0, 0.0);
+        unrolled!(|k < K, e < N| {
+            let distance = rows[k][e].to_f64() - mean;
+            distances += distance;
+            squares += distance * distance;
+        });
+        let count = acc.count() + (N * K) as f64;
+        let shift = distances / count;
+        let squares = acc.squares() + (squares - distances * shift);
+        Moments::new(count, mean + shift, squares)
+    }
+
+    #[inline(always)]
+    fn finish(acc: Moments) -> Moments {
+        if acc.squares().is_finite() {
+            acc
+        } else {
+            Moments::new(acc.count(), f64::NAN, f64::NAN)
+        }
+    }
+}

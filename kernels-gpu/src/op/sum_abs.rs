@@ -1,0 +1,69 @@
+//! The sum of the absolute values.
+
+use super::{Combine, Op, Sum};
+use crate::element::Number;
+
+/// The sum of the absolute values in 64 bits, the 1-norm: a `u64` of integers, which wraps, and an
+/// `f64` of floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumAbs;
+
+/// What has an absolute value.
+pub trait Magnitude {
+    /// A type of 64 bits that has room for it.
+    type Magnitude: Number;
+
+    /// The absolute value; exact.
+    fn magnitude(self) -> Self::Magnitude;
+}
+
+macro_rules! magnitude {
+    ($($acc:ident in $wide:ident, |$value:ident| $magnitude:expr;)*) => { $(
+        impl Magnitude for $acc {
+            type Magnitude = $wide;
+
+            #[inline(always)]
+            fn magnitude(self) -> $wide {
+                let $value = self;
+                $magnitude
+            }
+        }
+    )* };
+}
+
+magnitude! {
+    i32 in u64, |value| value.unsigned_abs().into();
+    u32 in u64, |value| value.into();
+    i64 in u64, |value| value.unsigned_abs();
+    u64 in u64, |value| value;
+    f32 in f64, |value| value.abs().into();
+    f64 in f64, |value| value.abs();
+}
+
+impl<T, A, W> Op<T> for SumAbs
+where
+    T: Number<Acc = A>,
+    A: Magnitude<Magnitude = W>,
+    W: Number,
+    Sum: Combine<W>,
+{
+    const NAME: &'static str = "sum_abs";
+    type Acc = W;
+    const IDENTITY: W = <Sum as Combine<W>>::IDENTITY;
+    type Output = W;
+
+    #[inline(always)]
+    fn lift(value: T, _: usize) -> W {
+        value.widen().magnitude()
+    }
+
+    #[inline(always)]
+    fn combine(a: W, b: W) -> W {
+        <Sum as Combine<W>>::combine(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(acc: W) -> W {
+        acc
+    }
+}

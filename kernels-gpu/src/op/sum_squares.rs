@@ -1,0 +1,91 @@
+//! The sum of the squares.
+
+use super::Op;
+use crate::element::{Element, Number, ScaledSquares};
+
+/// The sum of the squares, of which the 2-norm is the root: an `f64`, or of `f64`
+/// [`ScaledSquares`], so that no square overflows or underflows.
+///
+/// Of 32 bits and less the squares are exact (of `f32`, its square has 48 digits); integers of 64 bits
+/// are rounded to an `f64` before they are squared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumSquares;
+
+/// What can be squared.
+pub trait Squares {
+    /// What squares are added in.
+    type Squares: Element;
+
+    /// The sum of no squares.
+    const NONE: Self::Squares;
+
+    /// The square.
+    fn square(self) -> Self::Squares;
+
+    /// Both sums as one.
+    fn plus(a: Self::Squares, b: Self::Squares) -> Self::Squares;
+}
+
+macro_rules! squares {
+    ($($acc:ident)*) => { $(
+        impl Squares for $acc {
+            type Squares = f64;
+            const NONE: f64 = -0.0;
+
+            #[inline(always)]
+            fn square(self) -> f64 {
+                let value = self.to_f64();
+                value * value
+            }
+
+            #[inline(always)]
+            fn plus(a: f64, b: f64) -> f64 {
+                a + b
+            }
+        }
+    )* };
+}
+
+squares!(i32 u32 i64 u64 f32);
+
+impl Squares for f64 {
+    type Squares = ScaledSquares;
+    const NONE: ScaledSquares = ScaledSquares::NONE;
+
+    #[inline(always)]
+    fn square(self) -> ScaledSquares {
+        ScaledSquares::of(self)
+    }
+
+    #[inline(always)]
+    fn plus(a: ScaledSquares, b: ScaledSquares) -> ScaledSquares {
+        a.plus(b)
+    }
+}
+
+impl<T, A, S> Op<T> for SumSquares
+where
+    T: Number<Acc = A>,
+    A: Squares<Squares = S>,
+    S: Element,
+{
+    const NAME: &'static str = "sum_squares";
+    type Acc = S;
+    const IDENTITY: S = A::NONE;
+    type Output = S;
+
+    #[inline(always)]
+    fn lift(value: T, _: usize) -> S {
+        value.widen().square()
+    }
+
+    #[inline(always)]
+    fn combine(a: S, b: S) -> S {
+        A::plus(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(acc: S) -> S {
+        acc
+    }
+}

@@ -1,0 +1,28 @@
+//! Loops that are none.
+
+/// Does something for every element of an array of `K` rows of `N`, at most 4 of 16, row by row:
+/// `unrolled!(|k < K, e < N| sum += rows[k][e])`. Straight code, whatever is done.
+///
+/// The GPU's registers have no indexes. An array in a loop that LLVM does not unroll, because much is
+/// done in it, goes to local memory.
+macro_rules! unrolled {
+    (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
+        unrolled!(@rows [0 1 2 3] $k $rows $e $elements $body)
+    };
+
+    (@rows [$($row:literal)*] $k:ident $rows:ident $e:ident $elements:ident $body:expr) => { $(
+        if $row < $rows {
+            let $k = $row;
+            unrolled!(@row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $e $elements $body);
+        }
+    )* };
+
+    (@row [$($element:literal)*] $e:ident $elements:ident $body:expr) => { $(
+        if $element < $elements {
+            let $e = $element;
+            $body;
+        }
+    )* };
+}
+
+pub(crate) use unrolled;
