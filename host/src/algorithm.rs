@@ -6,14 +6,17 @@ use kernels_gpu::needs::{Needs, ResultIn};
 use crate::error::Error;
 use crate::policy;
 
-/// How a reduction is computed on the GPU: by one rung of the ladder, each mending what the one
-/// before got wrong, or by shuffles and atomics. The kernels say how; see
-/// [`kernels_gpu::harris`] and [`kernels_gpu::kepler`].
+/// How a reduction is computed on the GPU: in a single pass, by one rung of the ladder, each mending
+/// what the one before got wrong, or by shuffles and atomics. The kernels say how; see
+/// [`kernels_gpu::single_pass`], [`kernels_gpu::harris`] and [`kernels_gpu::kepler`].
 ///
 /// On the CPU device the choice is checked and has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
+    /// One launch: shuffles, a partial per block, and the last block to arrive reduces the partials.
+    /// For every operator and type; the default.
+    SinglePass,
     /// One atomic per element on one cell of global memory. Sums of `f32` take subnormal numbers
     /// for zero there, as the hardware's atomic addition does; so do those of the next rung.
     Naive,
@@ -94,9 +97,10 @@ impl Algorithm {
         Self::BlockAtomic { vector: 4 },
     ];
 
-    /// All of them: the ladder, then shuffles and atomics.
+    /// All of them: the single pass, the ladder, then shuffles and atomics.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::LADDER.iter().chain(Self::KEPLER).copied()
+        let others = Self::LADDER.iter().chain(Self::KEPLER).copied();
+        [Self::SinglePass].into_iter().chain(others)
     }
 
     /// The kernel's name in `kernels-gpu`, as `reduce_5_x4`. For a number of chunks or a width that
@@ -104,6 +108,7 @@ impl Algorithm {
     /// [`Error::Vector`].
     pub const fn kernel_name(self) -> &'static str {
         match self {
+            Self::SinglePass => "single_pass",
             Self::Naive => "reduce_naive",
             Self::SharedMemory => "reduce_shared_memory",
             Self::Reduce0 => "reduce_0",
@@ -135,7 +140,8 @@ impl Algorithm {
         }
     }
 
-    /// What a launch of the kernel has to look like.
+    /// What a launch of the kernel has to look like: of all but the single pass, which the table of
+    /// [`ENTRIES`](kernels_gpu::entry::ENTRIES) does not have.
     pub(crate) fn shape(self) -> Result<Shape, Error> {
         let kernel = self.kernel_name();
         let refused = |chunks, allowed| {

@@ -5,12 +5,11 @@ use std::ops::{Bound, RangeBounds};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::host;
 use crate::memory::{DeviceMemory, Span};
 
 /// An array of `T` on a [`Device`], made by [`Device::upload`] or [`Device::alloc`].
 ///
-/// Dropping it waits for the work on the device's stream and gives the memory back; a
+/// Dropping it waits for the work on all streams of the device and gives the memory back; a
 /// failure there is reported by the device's next call ([`Error::Deferred`]).
 pub struct Buffer<T: Element> {
     device: Device,
@@ -50,7 +49,7 @@ impl<T: Element> Buffer<T> {
         self.len == 0
     }
 
-    /// The elements, copied to the host after all work on the device's stream.
+    /// The elements, copied to the host after all work on the stream of the device that made it.
     ///
     /// # Errors
     ///
@@ -69,13 +68,30 @@ impl<T: Element> Buffer<T> {
         View::from(self).view(range)
     }
 
+    /// Overwrites the elements from `start` on, after the work on the stream of the device that made
+    /// the buffer. They have arrived when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewRange`] when the buffer has not so many; [`Error::Cuda`], [`Error::Deferred`].
+    pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
+        let end = start.saturating_add(data.len());
+        self.view(start..end)?;
+        match (&mut self.storage, self.device.stream()) {
+            (Storage::Host(all), _) => all[start..end].copy_from_slice(data),
+            (Storage::Device(memory), Some(stream)) => memory.write(stream, start, data)?,
+            (Storage::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
+        }
+        Ok(())
+    }
+
     /// The address of the first element: of device memory, or on the CPU device of host
     /// memory. Null when there are no elements.
     pub fn as_device_ptr(&self) -> u64 {
         match &self.storage {
             Storage::Host(data) if data.is_empty() => 0,
             Storage::Host(data) => data.as_ptr().addr() as u64,
-            Storage::Device(memory) => memory.pointer().as_raw(),
+            Storage::Device(memory) => memory.address(),
         }
     }
 
@@ -97,21 +113,22 @@ impl<T: Element> std::fmt::Debug for Buffer<T> {
 
 /// A part of a [`Buffer`], or all of it; a reference that is cheap to copy.
 pub struct View<'a, T: Element> {
-    buffer: &'a Buffer<T>,
-    // `start + len <= buffer.len`, held by `view`, the only way to a part.
-    start: usize,
-    len: usize,
+    owner: &'a Device,
+    place: Place<'a, T>,
 }
 
 impl<'a, T: Element> View<'a, T> {
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.len
+        match self.place {
+            Place::Host(data) => data.len(),
+            Place::Device(span) => span.len(),
+        }
     }
 
     /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// A part of this part; the range counts from the view's first element.
@@ -120,6 +137,7 @@ impl<'a, T: Element> View<'a, T> {
     ///
     /// [`Error::ViewRange`] when the range is not inside the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'a, T>, Error> {
+        let len = self.len();
         let start = match range.start_bound() {
             Bound::Included(&start) => start,
             Bound::Excluded(&start) => start.saturating_add(1),
@@ -128,17 +146,17 @@ impl<'a, T: Element> View<'a, T> {
         let end = match range.end_bound() {
             Bound::Included(&end) => end.saturating_add(1),
             Bound::Excluded(&end) => end,
-            Bound::Unbounded => self.len,
+            Bound::Unbounded => len,
         };
-        if start > end || end > self.len {
-            let len = self.len;
+        if start > end || end > len {
             return Err(Error::ViewRange { start, end, len });
         }
-        Ok(View {
-            buffer: self.buffer,
-            start: self.start + start,
-            len: end - start,
-        })
+        let place = match self.place {
+            Place::Host(data) => Place::Host(&data[start..end]),
+            Place::Device(span) => Place::Device(span.part(start, end - start)),
+        };
+        let owner = self.owner;
+        Ok(View { owner, place })
     }
 
     /// The elements, as [`Buffer::download`].
@@ -147,26 +165,21 @@ impl<'a, T: Element> View<'a, T> {
     ///
     /// As [`Buffer::download`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        match &self.buffer.storage {
-            Storage::Host(data) => host::copy(&data[self.start..self.start + self.len]),
-            Storage::Device(memory) => memory.download(self.start, self.len),
-        }
+        self.owner.download(*self)
     }
 
     pub(crate) fn owner(&self) -> &'a Device {
-        &self.buffer.device
+        self.owner
     }
 
     /// Where the elements are.
     pub(crate) fn place(&self) -> Place<'a, T> {
-        match &self.buffer.storage {
-            Storage::Host(data) => Place::Host(&data[self.start..self.start + self.len]),
-            Storage::Device(memory) => Place::Device(memory.span(self.start, self.len)),
-        }
+        self.place
     }
 }
 
 /// Where a view's elements are.
+#[derive(Clone, Copy)]
 pub(crate) enum Place<'a, T: Element> {
     Host(&'a [T]),
     Device(Span<'a, T>),
@@ -188,17 +201,23 @@ impl<T: Element> Copy for View<'_, T> {}
 
 impl<T: Element> std::fmt::Debug for View<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (start, end) = (self.start, self.start + self.len);
-        write!(f, "View({start}..{end} of {:?})", self.buffer)
+        write!(
+            f,
+            "View<{}>({} on {})",
+            T::NAME,
+            self.len(),
+            self.owner.name()
+        )
     }
 }
 
 impl<'a, T: Element> From<&'a Buffer<T>> for View<'a, T> {
     fn from(buffer: &'a Buffer<T>) -> Self {
-        View {
-            buffer,
-            start: 0,
-            len: buffer.len,
-        }
+        let place = match &buffer.storage {
+            Storage::Host(data) => Place::Host(data),
+            Storage::Device(memory) => Place::Device(memory.all()),
+        };
+        let owner = &buffer.device;
+        View { owner, place }
     }
 }

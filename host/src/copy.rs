@@ -1,5 +1,7 @@
 //! Copies on a device: what the caller asks for, checked, and turned into launches.
 
+use std::sync::Arc;
+
 use kernels_gpu::entry::copy::{self as table, CopyEntry};
 
 use crate::algorithm::Pass;
@@ -9,6 +11,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::launch::CopyKernel;
 use crate::memory::{DeviceMemory, Span};
+use crate::stream::Stream;
 
 /// How much one instruction of a copy moves; see [`kernels_gpu::copy`].
 ///
@@ -60,6 +63,7 @@ enum Work<'a, T: Element> {
         to: &'a mut [T],
     },
     Gpu {
+        stream: Arc<Stream>,
         kernel: CopyKernel<T>,
         /// None for an empty source.
         pass: Option<Pass>,
@@ -98,16 +102,17 @@ impl Device {
         self.check_owner(&from)?;
         let end = at.saturating_add(from.len());
         self.check_owner(&to.view(at..end)?)?;
-        let work = match (from.place(), to.place_mut()) {
-            (Place::Host(from), PlaceMut::Host(to)) => {
+        let work = match (from.place(), to.place_mut(), self.stream()) {
+            (Place::Host(from), PlaceMut::Host(to), _) => {
                 let to = &mut to[at..end];
                 Work::Cpu { from, to }
             }
-            (Place::Device(from), PlaceMut::Device(to)) => {
+            (Place::Device(from), PlaceMut::Device(to), Some(stream)) => {
                 let entry = width.entry(size_of::<T>());
                 let kernel = CopyKernel::find(from.gpu(), entry)?;
                 let pass = pass(from.len(), entry, from.gpu().info.multiprocessors);
                 Work::Gpu {
+                    stream: Arc::clone(stream),
                     kernel,
                     pass,
                     from,
@@ -133,14 +138,15 @@ impl<T: Element> CopyPlan<'_, T> {
             Work::Cpu { from, to } => to.copy_from_slice(from),
             Work::Gpu { pass: None, .. } => {}
             Work::Gpu {
+                stream,
                 kernel,
                 pass: Some(pass),
                 from,
                 to,
                 at,
             } => {
-                from.gpu().enter()?;
-                kernel.launch(pass, *from, to, *at)?;
+                stream.gpu().enter()?;
+                kernel.launch(stream, pass, *from, to, *at)?;
             }
         }
         Ok(())
@@ -155,7 +161,7 @@ impl<T: Element> CopyPlan<'_, T> {
         self.enqueue()?;
         match &self.work {
             Work::Cpu { .. } => Ok(()),
-            Work::Gpu { from, .. } => from.gpu().synchronize(),
+            Work::Gpu { stream, .. } => stream.synchronize(),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The same reductions without a GPU.
 
-use kernels_gpu::op::Op;
+use kernels_gpu::op::{Op, Predicate};
 use rayon::prelude::*;
 
 use crate::element::Element;
+use crate::number::Number;
 
 /// Elements per task: enough that handing out tasks costs nothing beside reading them.
 const CHUNK: usize = 1 << 16;
@@ -36,6 +37,31 @@ pub(crate) fn reduce_triples<T: Element, O: Op<T, Acc = T>>(input: &[T]) -> [T; 
     };
     let partials: Vec<[T; 3]> = input.par_chunks(3 * CHUNK).map(fold).collect();
     partials.into_iter().fold(identities, both)
+}
+
+/// For how many elements the predicate holds beside `value`.
+pub(crate) fn count<T: Element, P: Predicate<T>>(input: &[T], value: T) -> u64 {
+    let count = |values: &[T]| {
+        values
+            .iter()
+            .filter(|element| P::holds(**element, value))
+            .count()
+    };
+    input
+        .par_chunks(CHUNK)
+        .map(|values| count(values) as u64)
+        .sum()
+}
+
+/// The sum of the products, chunk by chunk.
+pub(crate) fn dot<T: Number>(a: &[T], b: &[T]) -> T::Wide {
+    let fold = |(a, b): (&[T], &[T])| {
+        let products = a.iter().zip(b).map(|(a, b)| T::product(*a, *b));
+        products.fold(T::NO_PRODUCTS, T::plus)
+    };
+    let chunks = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
+    let partials: Vec<T::Wide> = chunks.map(fold).collect();
+    partials.into_iter().fold(T::NO_PRODUCTS, T::plus)
 }
 
 #[cfg(test)]

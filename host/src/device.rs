@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::buffer::{Buffer, View};
+use crate::buffer::{Buffer, Place, View};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::host;
 use crate::memory::DeviceMemory;
 use crate::module;
+use crate::stream::Stream;
 
 /// A CUDA device, or the CPU in its place. Cheap to clone; clones are the same device.
 ///
@@ -18,7 +19,8 @@ use crate::module;
 ///
 /// It may be used from several threads at once: each call makes the device's primary context
 /// current on its thread and leaves it so. All work of one `Device` and its clones goes to one
-/// stream, in the order of the calls.
+/// stream, in the order of the calls; [`new_stream`](Self::new_stream) gives the same device with
+/// another, for work at the same time.
 ///
 /// A failure in a destructor is reported by the next call on the same device, as
 /// [`Error::Deferred`]; only what fails while the last clone itself is dropped is lost.
@@ -32,7 +34,7 @@ pub struct Device {
 #[derive(Clone)]
 enum Backend {
     Cpu,
-    Gpu(Arc<Gpu>),
+    Gpu(Arc<Stream>),
 }
 
 /// What the driver says of a device.
@@ -84,9 +86,13 @@ impl Device {
     ///
     /// [`Error::DeviceIndex`] and those of [`Device::first`].
     pub fn nth(index: u32) -> Result<Self, Error> {
-        let gpu = Gpu::open(index)?;
+        let gpu = Arc::new(Gpu::open(index)?);
+        Self::on(Stream::new(&gpu)?)
+    }
+
+    fn on(stream: Stream) -> Result<Self, Error> {
         Ok(Self {
-            backend: Backend::Gpu(Arc::new(gpu)),
+            backend: Backend::Gpu(Arc::new(stream)),
             fallback: None,
         })
     }
@@ -141,7 +147,7 @@ impl Device {
     pub fn info(&self) -> Option<&DeviceInfo> {
         match &self.backend {
             Backend::Cpu => None,
-            Backend::Gpu(gpu) => Some(&gpu.info),
+            Backend::Gpu(stream) => Some(&stream.gpu().info),
         }
     }
 
@@ -154,8 +160,8 @@ impl Device {
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         match &self.backend {
             Backend::Cpu => Ok(Buffer::host(self.clone(), host::copy(data)?)),
-            Backend::Gpu(gpu) => {
-                let memory = DeviceMemory::upload(gpu, data)?;
+            Backend::Gpu(stream) => {
+                let memory = DeviceMemory::upload(stream, data)?;
                 Ok(Buffer::device(self.clone(), data.len(), memory))
             }
         }
@@ -169,8 +175,8 @@ impl Device {
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
         match &self.backend {
             Backend::Cpu => Ok(Buffer::host(self.clone(), host::zeroes(len)?)),
-            Backend::Gpu(gpu) => {
-                let memory = DeviceMemory::filled(gpu, len, 0)?;
+            Backend::Gpu(stream) => {
+                let memory = DeviceMemory::filled(stream, len, 0)?;
                 Ok(Buffer::device(self.clone(), len, memory))
             }
         }
@@ -200,7 +206,82 @@ impl Device {
                 work()?;
                 Ok(start.elapsed().as_secs_f64() * 1e3)
             }
-            Backend::Gpu(gpu) => gpu.time(work),
+            Backend::Gpu(stream) => stream.time(work),
+        }
+    }
+
+    /// The elements of a buffer or of a part of it, copied to the host after all work on this device's
+    /// stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`]; [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for the fault of an
+    /// earlier kernel; [`Error::Deferred`].
+    pub fn download<'a, T: Element>(&self, view: impl Into<View<'a, T>>) -> Result<Vec<T>, Error> {
+        let view = view.into();
+        self.check_owner(&view)?;
+        match (view.place(), &self.backend) {
+            (Place::Host(data), _) => host::copy(data),
+            (Place::Device(span), Backend::Gpu(stream)) => span.download(stream),
+            (Place::Device(_), Backend::Cpu) => unreachable!("`check_owner` has compared them"),
+        }
+    }
+
+    /// The same device with a stream of its own: what is enqueued there may be done at the same time
+    /// as what is enqueued here. Buffers are of the device and may be used on all of its streams.
+    ///
+    /// Nothing orders two streams but [`wait_for`](Self::wait_for) and waiting on the host: a buffer
+    /// that one stream writes and another reads meanwhile holds some of either. The CPU has no
+    /// streams, and this is another name of it.
+    ///
+    /// ```
+    /// # use warpfold::{Device, Sum};
+    /// let device = Device::auto()?;
+    /// let other = device.new_stream()?;
+    /// let x = device.upload(&[1, 2, 3])?;
+    /// assert_eq!(other.sum(&x)?, 6);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], [`Error::Deferred`].
+    pub fn new_stream(&self) -> Result<Self, Error> {
+        match &self.backend {
+            Backend::Cpu => Ok(self.clone()),
+            Backend::Gpu(stream) => Self::on(Stream::new(stream.gpu())?),
+        }
+    }
+
+    /// The same device on a stream of other code's, a `CUstream`, for reductions between its own work.
+    ///
+    /// # Safety
+    ///
+    /// `stream` is a stream of the device's primary context, and is destroyed after the last clone of
+    /// what this returns and after all that was made with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsGpu`] on the CPU.
+    pub unsafe fn on_stream_ptr(&self, stream: *mut std::ffi::c_void) -> Result<Self, Error> {
+        match &self.backend {
+            Backend::Cpu => Err(Error::NeedsGpu { what: "a stream" }),
+            // SAFETY: the caller's contract.
+            Backend::Gpu(own) => Self::on(unsafe { Stream::borrowed(own.gpu(), stream.cast()) }),
+        }
+    }
+
+    /// What is enqueued here from now on begins after what has been enqueued on `other` so far. It
+    /// does not wait itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`]; [`Error::Cuda`], [`Error::Deferred`].
+    pub fn wait_for(&self, other: &Self) -> Result<(), Error> {
+        self.check_same(other)?;
+        match (&self.backend, &other.backend) {
+            (Backend::Gpu(stream), Backend::Gpu(other)) => stream.wait_for(other),
+            _ => Ok(()),
         }
     }
 
@@ -212,7 +293,7 @@ impl Device {
     pub fn synchronize(&self) -> Result<(), Error> {
         match &self.backend {
             Backend::Cpu => Ok(()),
-            Backend::Gpu(gpu) => gpu.enter().and_then(|()| gpu.synchronize()),
+            Backend::Gpu(stream) => stream.gpu().enter().and_then(|()| stream.synchronize()),
         }
     }
 
@@ -221,7 +302,7 @@ impl Device {
     pub fn stream_ptr(&self) -> *mut std::ffi::c_void {
         match &self.backend {
             Backend::Cpu => std::ptr::null_mut(),
-            Backend::Gpu(gpu) => gpu.stream.as_inner().cast(),
+            Backend::Gpu(stream) => stream.handle().cast(),
         }
     }
 
@@ -230,26 +311,30 @@ impl Device {
     pub fn try_module(&self, ptx: &std::ffi::CStr) -> Result<(), Error> {
         match &self.backend {
             Backend::Cpu => Ok(()),
-            Backend::Gpu(gpu) => {
-                gpu.enter()?;
+            Backend::Gpu(stream) => {
+                stream.gpu().enter()?;
                 module::load("tried", ptx).map(drop)
             }
         }
     }
 
-    /// The GPU; `None` for the CPU.
-    pub(crate) fn gpu(&self) -> Option<&Arc<Gpu>> {
+    /// The GPU's stream; `None` for the CPU.
+    pub(crate) fn stream(&self) -> Option<&Arc<Stream>> {
         match &self.backend {
             Backend::Cpu => None,
-            Backend::Gpu(gpu) => Some(gpu),
+            Backend::Gpu(stream) => Some(stream),
         }
     }
 
     pub(crate) fn check_owner<T: Element>(&self, view: &View<'_, T>) -> Result<(), Error> {
-        let owner = view.owner();
+        self.check_same(view.owner())
+    }
+
+    /// Whether the two are one device, on whatever streams.
+    fn check_same(&self, owner: &Self) -> Result<(), Error> {
         let same = match (&self.backend, &owner.backend) {
             (Backend::Cpu, Backend::Cpu) => true,
-            (Backend::Gpu(one), Backend::Gpu(other)) => Arc::ptr_eq(one, other),
+            (Backend::Gpu(one), Backend::Gpu(other)) => Arc::ptr_eq(one.gpu(), other.gpu()),
             _ => false,
         };
         if same {

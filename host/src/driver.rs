@@ -6,9 +6,7 @@ use std::ptr;
 
 use cust::CudaFlags;
 use cust::error::CudaResult;
-use cust::memory::{DeviceCopy, DeviceSlice};
-use cust::stream::Stream;
-use cust::sys::{self, CUjit_option, CUresult};
+use cust::sys::{self, CUjit_option, CUresult, CUstream, CUstream_flags};
 use libcuda::Failure;
 
 use crate::error::Error;
@@ -115,24 +113,124 @@ pub(crate) fn compiler_log(ptx: &CStr) -> String {
     log.to_string_lossy().trim().into()
 }
 
+/// Makes one call of the driver.
+pub(crate) fn call(call: impl FnOnce() -> CUresult) -> Result<(), Error> {
+    let (_, failure) = libcuda::record(call);
+    failure.map_or(Ok(()), |failure| Err(cuda(failure)))
+}
+
+/// Waits for all streams of the current context.
+pub(crate) fn synchronize_all() -> Result<(), Error> {
+    // SAFETY: no conditions.
+    call(|| unsafe { sys::cuCtxSynchronize() })
+}
+
+/// A stream of the current context that does not wait for the null stream. (`cust` cannot make one:
+/// it removes the flag.)
+pub(crate) fn create_stream() -> Result<CUstream, Error> {
+    let mut stream = ptr::null_mut();
+    let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+    // SAFETY: a place for a handle.
+    call(|| unsafe { sys::cuStreamCreateWithPriority(&mut stream, flags, 0) })?;
+    Ok(stream)
+}
+
+/// Device memory of the current context: its address.
+pub(crate) fn allocate(bytes: usize) -> Result<u64, Error> {
+    let mut address = 0;
+    // SAFETY: a place for an address.
+    call(|| unsafe { sys::cuMemAlloc_v2(&mut address, bytes) })?;
+    Ok(address)
+}
+
+/// Gives device memory back.
+///
+/// # Safety
+///
+/// [`allocate`] gave it, its context is current, and nobody uses it any more.
+pub(crate) unsafe fn free(address: u64) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemFree_v2(address) })
+}
+
+/// Host memory that stays where it is, for host and device; aligned to a page.
+pub(crate) fn allocate_on_host(bytes: usize) -> Result<*mut c_void, Error> {
+    let mut address = ptr::null_mut();
+    // SAFETY: a place for an address.
+    call(|| unsafe { sys::cuMemAllocHost_v2(&mut address, bytes) })?;
+    Ok(address)
+}
+
+/// Gives it back.
+///
+/// # Safety
+///
+/// [`allocate_on_host`] gave it, its context is current, and nobody uses it any more.
+pub(crate) unsafe fn free_on_host(address: *mut c_void) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemFreeHost(address) })
+}
+
 /// Fills device memory with one byte, in the stream's order.
 ///
 /// # Safety
 ///
 /// - The stream's context is current.
-/// - The memory stays allocated until the stream has been waited for.
-/// - Every pattern of bits is a valid `T`.
-pub(crate) unsafe fn fill<T: DeviceCopy>(
-    memory: &mut DeviceSlice<T>,
+/// - `bytes` at `address` are device memory that stays allocated until the stream has been waited for,
+///   and may have any pattern of bits.
+pub(crate) unsafe fn fill(
+    address: u64,
     byte: u8,
-    stream: &Stream,
+    bytes: usize,
+    stream: CUstream,
 ) -> Result<(), Error> {
-    let bytes = memory.len() * size_of::<T>();
-    let address = memory.as_device_ptr().as_raw();
-    let (_, failure) = libcuda::record(|| {
-        // SAFETY: the slice says that `bytes` at `address` are its own; the rest is the
-        // caller's contract.
-        unsafe { sys::cuMemsetD8Async(address, byte, bytes, stream.as_inner()) }
-    });
-    failure.map_or(Ok(()), |failure| Err(cuda(failure)))
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemsetD8Async(address, byte, bytes, stream) })
+}
+
+/// Copies to the device, in the stream's order.
+///
+/// # Safety
+///
+/// - The stream's context is current.
+/// - Both are `bytes` long, and stay allocated and unchanged by others until the stream has been
+///   waited for.
+pub(crate) unsafe fn copy_to_device(
+    to: u64,
+    from: *const c_void,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream) })
+}
+
+/// Copies to the host, in the stream's order.
+///
+/// # Safety
+///
+/// As [`copy_to_device`]; the host's memory is not even read before the stream has been waited for.
+pub(crate) unsafe fn copy_to_host(
+    to: *mut c_void,
+    from: u64,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream) })
+}
+
+/// Copies on the device, in the stream's order.
+///
+/// # Safety
+///
+/// As [`copy_to_device`], and the two do not overlap.
+pub(crate) unsafe fn copy_on_device(
+    to: u64,
+    from: u64,
+    bytes: usize,
+    stream: CUstream,
+) -> Result<(), Error> {
+    // SAFETY: the caller's contract.
+    call(|| unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream) })
 }

@@ -1,9 +1,10 @@
 //! What can be reduced.
 
-use kernels_gpu::element::{Indexed, bf16, f16};
+use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 
 /// An element type: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32`
-/// or `f64`; or [`Indexed`], where places are combined.
+/// or `f64`; or what some operators combine those in: [`Indexed`], [`Extrema`], [`Moments`],
+/// [`ScaledSquares`].
 ///
 /// Which operators a type has, and by which kernels, is
 /// [`ENTRIES`](kernels_gpu::entry::ENTRIES); other combinations are
@@ -71,6 +72,26 @@ macro_rules! places {
 }
 
 places!(i32, i64, u32, u64, f32, f64);
+
+macro_rules! structures {
+    ($($structure:ty),*) => { $(
+        impl sealed::Sealed for $structure {}
+
+        // SAFETY: numbers of one type, and so no padding between them or behind. The name is its own.
+        unsafe impl Element for $structure {}
+    )* };
+}
+
+structures!(
+    Extrema<i32>,
+    Extrema<i64>,
+    Extrema<u32>,
+    Extrema<u64>,
+    Extrema<f32>,
+    Extrema<f64>,
+    Moments,
+    ScaledSquares
+);
 
 /// The value whose bytes are all zero.
 pub(crate) fn zero<T: Element>() -> T {

@@ -213,6 +213,51 @@ pub enum Error {
         device: String,
     },
 
+    /// Scratch of one stream given to another.
+    #[error(
+        "the scratch was made by another stream than it is used on; `Device::scratch` makes one for \
+         each"
+    )]
+    OtherStream,
+
+    /// What only a GPU has.
+    #[error("{what}: the CPU has none; this needs a CUDA device")]
+    NeedsGpu {
+        /// What was asked for.
+        what: &'static str,
+    },
+
+    /// Two arrays of which one is longer.
+    #[error("{call}: {a} elements and {b}; both are to have as many")]
+    Lengths {
+        /// The call.
+        call: &'static str,
+        /// The elements of the first.
+        a: usize,
+        /// The elements of the second.
+        b: usize,
+    },
+
+    /// A number of blocks that the kernel cannot be launched with.
+    #[error("{kernel}: {blocks} blocks; it takes 1 to {limit}")]
+    Blocks {
+        /// The kernel.
+        kernel: &'static str,
+        /// The blocks asked for.
+        blocks: u32,
+        /// The most it takes.
+        limit: u32,
+    },
+
+    /// A number of blocks for a kernel whose blocks follow from the elements.
+    #[error("{kernel}: {blocks} blocks asked for; its blocks follow from the number of elements")]
+    BlocksFixed {
+        /// The kernel.
+        kernel: &'static str,
+        /// The blocks asked for.
+        blocks: u32,
+    },
+
     /// The result of a plan that has not been enqueued, or whose last enqueue failed.
     #[error("{kernel}: no result, since the plan has not been enqueued or its last enqueue failed")]
     NotEnqueued {

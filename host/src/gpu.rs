@@ -1,11 +1,11 @@
-//! One CUDA device, opened: its context, its stream, its modules.
+//! One CUDA device, opened: its context and its modules.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
-use cust::event::{Event, EventFlags};
-use cust::stream::{Stream, StreamFlags};
+use cust::function::{Function, FunctionAttribute};
 use cust::{CudaApiVersion, memory};
 
 use crate::device::DeviceInfo;
@@ -13,19 +13,24 @@ use crate::driver::{self, check};
 use crate::error::Error;
 use crate::module::{self, Modules};
 
-/// What all clones of a [`Device`](crate::Device) and all that lives on it share.
-///
-/// All work goes to one stream. `cust` cannot make a stream that ignores the null stream
-/// (it removes the flag); nothing here relies on either behaviour, because every copy is
-/// put on this stream and waited for.
+/// What all clones of a [`Device`](crate::Device), all of its streams and all that lives on it share.
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
     // Dropped in this order, with the context current (see `Drop`).
-    pub(crate) modules: Modules,
-    pub(crate) stream: Stream,
+    modules: Modules,
+    /// The entry points that have been looked up, by their names.
+    functions: Mutex<HashMap<&'static str, Arc<Loaded>>>,
     context: Context,
     /// The first failure met where none could be returned.
     deferred: Mutex<Option<Error>>,
+}
+
+/// An entry point of a module that is loaded.
+pub(crate) struct Loaded {
+    /// Valid as long as the [`Gpu`].
+    pub(crate) function: Function<'static>,
+    /// The most threads that a block of it may have.
+    pub(crate) max_threads: u32,
 }
 
 impl Gpu {
@@ -45,12 +50,11 @@ impl Gpu {
         let context = check(|| Context::new(device))?;
         // `Context::new` does not look at the result of its own attempt.
         check(|| CurrentContext::set_current(&context))?;
-        let stream = check(|| Stream::new(StreamFlags::DEFAULT, None))?;
         let modules = Modules::probe(embedded)?;
         Ok(Self {
             info,
             modules,
-            stream,
+            functions: Mutex::default(),
             context,
             deferred: Mutex::new(None),
         })
@@ -67,6 +71,33 @@ impl Gpu {
         }
     }
 
+    /// An entry point, looked up once. Whoever gets it keeps this `Gpu` beside it.
+    pub(crate) fn function(&self, module: &str, name: &'static str) -> Result<Arc<Loaded>, Error> {
+        let known = |functions: &HashMap<_, _>| functions.get(name).map(Arc::clone);
+        let lock = || {
+            self.functions
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(loaded) = known(&lock()) {
+            return Ok(loaded);
+        }
+        self.enter()?;
+        // Not under the lock: loading a module takes long, and other modules need not wait for it.
+        let function = self.modules.function(module, name)?;
+        let attribute = FunctionAttribute::MaxThreadsPerBlock;
+        let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
+        // SAFETY: the lifetime is a marker without data that ties the function to its module. The
+        // module is loaded as long as `self`, which all callers keep beside the function.
+        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
+        let loaded = Arc::new(Loaded {
+            function,
+            max_threads: max_threads.min(self.info.max_threads_per_block),
+        });
+        lock().insert(name, Arc::clone(&loaded));
+        Ok(loaded)
+    }
+
     /// Runs calls in a destructor: a failure is kept for the next [`enter`](Self::enter).
     pub(crate) fn in_drop(&self, calls: impl FnOnce() -> Result<(), Error>) {
         let entered = check(|| CurrentContext::set_current(&self.context));
@@ -76,28 +107,6 @@ impl Gpu {
         }
     }
 
-    /// Waits for everything on the stream. The context is current.
-    pub(crate) fn synchronize(&self) -> Result<(), Error> {
-        check(|| self.stream.synchronize())
-    }
-
-    /// The time on the stream between before and after `work`, in milliseconds.
-    pub(crate) fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
-        self.enter()?;
-        let event = || check(|| Event::new(EventFlags::DEFAULT));
-        let (start, end) = (event()?, event()?);
-        check(|| start.record(&self.stream))?;
-        work()?;
-        self.enter()?;
-        check(|| end.record(&self.stream))?;
-        check(|| end.synchronize())?;
-        let milliseconds = check(|| end.elapsed_time_f32(&start))?;
-        for event in [start, end] {
-            check(|| Event::drop(event).map_err(|(error, _)| error))?;
-        }
-        Ok(f64::from(milliseconds))
-    }
-
     /// The error for an allocation of `wanted` bytes that failed with `error`.
     pub(crate) fn allocation_error(&self, wanted: u64, error: Error) -> Error {
         const OUT_OF_MEMORY: i32 = 2;
@@ -105,15 +114,20 @@ impl Gpu {
             Error::Cuda {
                 code: OUT_OF_MEMORY,
                 ..
-            } => match check(memory::mem_get_info) {
-                Ok((free, total)) => Error::OutOfMemory {
-                    wanted,
-                    free: free as u64,
-                    total: total as u64,
-                },
-                Err(error) => error,
-            },
+            } => self.too_little_memory(wanted),
             other => other,
+        }
+    }
+
+    /// The error for an allocation of more than there is. The context is current.
+    pub(crate) fn too_little_memory(&self, wanted: u64) -> Error {
+        match check(memory::mem_get_info) {
+            Ok((free, total)) => Error::OutOfMemory {
+                wanted,
+                free: free as u64,
+                total: total as u64,
+            },
+            Err(error) => error,
         }
     }
 }

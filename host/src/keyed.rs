@@ -1,6 +1,7 @@
 //! Reduction by key: every value goes into the cell that its key names.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use kernels_gpu::op::Op;
 
@@ -9,12 +10,11 @@ use crate::buffer::{Place, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::gpu::Gpu;
 use crate::host;
 use crate::launch::{KeyedKernel, keyed_entry};
 use crate::memory::DeviceMemory;
 use crate::operator::Operator;
-use std::sync::Arc;
+use crate::stream::Stream;
 
 /// A type of keys: `u32`, `u64`, `i32` or `i64`.
 ///
@@ -111,7 +111,7 @@ enum State<T: Element> {
         rejected: u64,
     },
     Device {
-        gpu: Arc<Gpu>,
+        stream: Arc<Stream>,
         cells: DeviceMemory<T>,
         /// What the cells begin with.
         identities: DeviceMemory<T>,
@@ -151,17 +151,17 @@ impl Device {
     ) -> Result<Cells<T, O>, Error> {
         let _ = op; // names the type; operators have no values
         let all = host::filled(len.saturating_mul(arrays), O::IDENTITY)?;
-        let state = match self.gpu() {
+        let state = match self.stream() {
             None => State::Host {
                 cells: all,
                 rejected: 0,
             },
-            Some(gpu) => State::Device {
-                cells: DeviceMemory::upload(gpu, &all)?,
-                identities: DeviceMemory::upload(gpu, &all)?,
-                rejected: DeviceMemory::filled(gpu, 1, 0)?,
-                zero: DeviceMemory::filled(gpu, 1, 0)?,
-                gpu: Arc::clone(gpu),
+            Some(stream) => State::Device {
+                cells: DeviceMemory::upload(stream, &all)?,
+                identities: DeviceMemory::upload(stream, &all)?,
+                rejected: DeviceMemory::filled(stream, 1, 0)?,
+                zero: DeviceMemory::filled(stream, 1, 0)?,
+                stream: Arc::clone(stream),
             },
         };
         Ok(Cells {
@@ -256,7 +256,7 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
             }
             (
                 State::Device {
-                    gpu,
+                    stream,
                     cells,
                     rejected,
                     ..
@@ -264,9 +264,9 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
                 Place::Device(keys),
                 Place::Device(values),
             ) => {
-                let kernel = KeyedKernel::<K, T>::find(gpu, entry)?;
+                let kernel = KeyedKernel::<K, T>::find(stream.gpu(), entry)?;
                 check_threads(entry.kernel, self.threads, kernel.max_threads())?;
-                kernel.launch(self.threads, keys, values, cells, rejected)
+                kernel.launch(stream, self.threads, keys, values, cells, rejected)
             }
             _ => unreachable!("`check_owner` has compared the devices"),
         }
@@ -285,15 +285,15 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
                 Ok(())
             }
             State::Device {
-                gpu,
+                stream,
                 cells,
                 identities,
                 rejected,
                 zero,
             } => {
-                gpu.enter()?;
-                cells.enqueue_copy(identities)?;
-                rejected.enqueue_copy(zero)
+                stream.gpu().enter()?;
+                cells.enqueue_copy(stream, identities)?;
+                rejected.enqueue_copy(stream, zero)
             }
         }
     }
@@ -307,7 +307,7 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     pub fn download(&self) -> Result<Vec<T>, Error> {
         match &self.state {
             State::Host { cells, .. } => host::copy(cells),
-            State::Device { cells, .. } => cells.download(0, cells.len()),
+            State::Device { stream, cells, .. } => cells.all().download(stream),
         }
     }
 
@@ -319,7 +319,9 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     pub fn rejected(&self) -> Result<u64, Error> {
         match &self.state {
             State::Host { rejected, .. } => Ok(*rejected),
-            State::Device { rejected, .. } => Ok(rejected.download(0, 1)?[0]),
+            State::Device {
+                stream, rejected, ..
+            } => Ok(rejected.all().download(stream)?[0]),
         }
     }
 
@@ -339,7 +341,7 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     pub fn as_device_ptr(&self) -> u64 {
         match &self.state {
             State::Host { .. } => 0,
-            State::Device { cells, .. } => cells.pointer().as_raw(),
+            State::Device { cells, .. } => cells.address(),
         }
     }
 }

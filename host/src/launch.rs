@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
-use cust::function::{Function, FunctionAttribute};
 use cust::launch;
 use kernels_gpu::entry::copy::CopyEntry;
+use kernels_gpu::entry::single_pass::{self, Reads, SinglePassEntry};
 use kernels_gpu::entry::triple::TripleEntry;
 use kernels_gpu::entry::{ENTRIES, Entry, keyed};
 
@@ -14,10 +14,13 @@ use crate::algorithm::{Pass, Shape};
 use crate::driver::check;
 use crate::element::Element;
 use crate::error::Error;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Loaded};
 use crate::keyed::Key;
-use crate::memory::{DeviceMemory, Span};
+use crate::memory::{Cell, DeviceMemory, Span};
 use crate::operator::Operator;
+use crate::policy::Policy;
+use crate::single_pass::{Grid, Meeting};
+use crate::stream::Stream;
 
 /// The table's row for a kernel with an operator and an element type.
 pub(crate) fn entry<T: Element>(
@@ -38,17 +41,55 @@ pub(crate) fn entry<T: Element>(
     })
 }
 
-/// An entry point of the device's modules, and the most threads that a block of it may have. Valid as
-/// long as the module, which `gpu` keeps: whoever gets it keeps `gpu`.
-fn function(gpu: &Arc<Gpu>, module: &str, name: &str) -> Result<(Function<'static>, u32), Error> {
-    gpu.enter()?;
-    let function = gpu.modules.function(module, name)?;
-    let attribute = FunctionAttribute::MaxThreadsPerBlock;
-    let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
-    // SAFETY: the lifetime is a marker without data that ties the function to its module. The
-    // module is loaded as long as `gpu`, which all callers keep beside the function.
-    let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
-    Ok((function, max_threads.min(gpu.info.max_threads_per_block)))
+/// The single passes' row for an operator and an element type.
+pub(crate) fn single_pass_entry(
+    op: &'static str,
+    element: &'static str,
+) -> Result<&'static SinglePassEntry, Error> {
+    type Index = HashMap<[&'static str; 2], &'static SinglePassEntry>;
+    static INDEX: LazyLock<Index> = LazyLock::new(|| {
+        let rows = single_pass::ENTRIES.iter();
+        rows.map(|entry| ([entry.op, entry.element], entry))
+            .collect()
+    });
+    INDEX
+        .get(&[op, element])
+        .copied()
+        .ok_or(Error::NotAvailable {
+            kernel: "single_pass",
+            op,
+            element,
+        })
+}
+
+/// An entry point of a device's module, looked up.
+struct Function {
+    // Valid as long as the module, which `gpu` keeps.
+    loaded: Arc<Loaded>,
+    gpu: Arc<Gpu>,
+}
+
+impl Function {
+    fn find(gpu: &Arc<Gpu>, module: &'static str, name: &'static str) -> Result<Self, Error> {
+        Ok(Self {
+            loaded: gpu.function(module, name)?,
+            gpu: Arc::clone(gpu),
+        })
+    }
+
+    fn handle(&self) -> &cust::function::Function<'static> {
+        &self.loaded.function
+    }
+
+    /// The most threads per block: the device's limit, or less where registers run out.
+    fn max_threads(&self) -> u32 {
+        self.loaded.max_threads
+    }
+
+    /// Whether all of them are this function's device's.
+    fn is_of(&self, gpus: &[&Arc<Gpu>]) -> bool {
+        gpus.iter().all(|gpu| Arc::ptr_eq(gpu, &self.gpu))
+    }
 }
 
 /// What the passes of a plan launch.
@@ -80,13 +121,10 @@ impl<T: Element, A: Element> Kernels<T, A> {
     }
 }
 
-/// One entry point of the device's module, looked up: of elements `T` and accumulators `A`.
+/// One entry point of the device's module: of elements `T` and accumulators `A`.
 pub(crate) struct Kernel<T: Element, A: Element> {
-    // Valid as long as the module, which `gpu` keeps.
-    function: Function<'static>,
+    function: Function,
     shape: Shape,
-    max_threads: u32,
-    gpu: Arc<Gpu>,
     types: PhantomData<fn(T) -> A>,
 }
 
@@ -94,39 +132,40 @@ impl<T: Element, A: Element> Kernel<T, A> {
     fn find(gpu: &Arc<Gpu>, shape: Shape, op: &'static str) -> Result<Self, Error> {
         let entry = entry::<T>(shape.kernel, op)?;
         assert_eq!(entry.acc_bytes, size_of::<A>());
-        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
-            function,
+            function: Function::find(gpu, entry.module, entry.name)?,
             shape,
-            max_threads,
-            gpu: Arc::clone(gpu),
             types: PhantomData,
         })
     }
 
-    /// The most threads per block: the device's limit, or less where registers run out.
+    /// The most threads per block.
     pub(crate) fn max_threads(&self) -> u32 {
-        self.max_threads
+        self.function.max_threads()
     }
 
-    /// Puts one pass on the device's stream and returns. The context is current.
+    /// Puts one pass on the stream and returns. The context is current.
     ///
     /// A fault of the kernel is an error of the first call that waits for it.
     pub(crate) fn launch(
         &self,
+        stream: &Stream,
         pass: &Pass,
         input: Span<'_, T>,
         output: &mut DeviceMemory<A>,
     ) -> Result<(), Error> {
         assert!(input.len() as u64 == pass.n && pass.n > 0);
         assert!(output.len() >= self.shape.needs.outputs(pass.blocks));
-        assert!(Arc::ptr_eq(input.gpu(), &self.gpu) && Arc::ptr_eq(output.gpu(), &self.gpu));
+        assert!(
+            self.function
+                .is_of(&[input.gpu(), output.gpu(), stream.gpu()])
+        );
 
-        let (function, stream) = (&self.function, &self.gpu.stream);
+        let function = self.function.handle();
         let (blocks, threads) = (pass.blocks, pass.threads);
         let shared = self.shape.needs.shared_bytes(threads, size_of::<A>()) as u32;
-        let (from, n) = (input.pointer(), input.len() as u64);
-        let (to, room) = (output.pointer(), output.len() as u64);
+        let (from, n) = (input.address(), input.len() as u64);
+        let (to, room) = (output.address(), output.len() as u64);
         check(|| {
             // SAFETY:
             // - ABI: every entry of ENTRIES takes (*const E, u64, *mut B, u64) for the
@@ -147,10 +186,136 @@ impl<T: Element, A: Element> Kernel<T, A> {
             //   second pass of such a shape has 1024 threads, which every device has, for a kernel
             //   that needs few registers; if it had more, the launch would be refused. The dynamic shared memory is
             //   what the kernel indexes, at most 1024 elements.
-            // - Time: both memories are freed only after a wait for this stream
+            // - Time: both memories are freed only after a wait for all streams
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, shared, stream>>>(from, n, to, room)) }
         })
+    }
+}
+
+/// One entry point that reduces in a single pass: of elements `T` and accumulators `A`.
+pub(crate) struct SinglePassKernel<T: Element, A: Element> {
+    function: Function,
+    entry: &'static SinglePassEntry,
+    types: PhantomData<fn(T) -> A>,
+}
+
+impl<T: Element, A: Element> SinglePassKernel<T, A> {
+    /// Of the operator of this name, whose accumulators over `T` are `A`.
+    pub(crate) fn find(gpu: &Arc<Gpu>, op: &'static str) -> Result<Self, Error> {
+        let entry = single_pass_entry(op, T::NAME)?;
+        assert_eq!(entry.acc_bytes, size_of::<A>());
+        Ok(Self {
+            function: Function::find(gpu, entry.module, entry.name)?,
+            entry,
+            types: PhantomData,
+        })
+    }
+
+    /// The most threads per block.
+    pub(crate) fn max_threads(&self) -> u32 {
+        self.function.max_threads()
+    }
+
+    /// Puts the reduction of `input` on the stream and returns. The context is current.
+    pub(crate) fn launch(
+        &self,
+        stream: &Stream,
+        grid: Grid,
+        input: Span<'_, T>,
+        meeting: Meeting<'_, A>,
+    ) -> Result<(), Error> {
+        assert!(self.entry.reads == Reads::One && self.function.is_of(&[input.gpu()]));
+        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
+        let function = self.function.handle();
+        let (from, n) = (input.address(), input.len() as u64);
+        let [partials, room, arrivals, result] = meeting.parameters();
+        check(|| {
+            // SAFETY: as `checked` says; an entry that reads one array takes (*const E, u64) before
+            // the parameters of the meeting, and `n` elements at `from` are in live device memory of
+            // this device (Span holds the borrow; asserted above).
+            unsafe {
+                launch!(function<<<blocks, threads, shared, stream>>>(
+                    from, n, partials, room, arrivals, result
+                ))
+            }
+        })
+    }
+
+    /// Puts the reduction of `a` and `b` side by side on the stream and returns. The context is
+    /// current.
+    pub(crate) fn launch_two(
+        &self,
+        stream: &Stream,
+        grid: Grid,
+        [a, b]: [Span<'_, T>; 2],
+        meeting: Meeting<'_, A>,
+    ) -> Result<(), Error> {
+        assert!(self.entry.reads == Reads::Two && a.len() == b.len());
+        assert!(self.function.is_of(&[a.gpu(), b.gpu()]));
+        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
+        let function = self.function.handle();
+        let (a, b, n) = (a.address(), b.address(), a.len() as u64);
+        let [partials, room, arrivals, result] = meeting.parameters();
+        check(|| {
+            // SAFETY: as `checked` says; an entry that reads two arrays takes (*const E, u64, *const E,
+            // u64) before the parameters of the meeting, and there are `n` elements at both (Span;
+            // asserted above).
+            unsafe {
+                launch!(function<<<blocks, threads, shared, stream>>>(
+                    a, n, b, n, partials, room, arrivals, result
+                ))
+            }
+        })
+    }
+
+    /// Puts the reduction of `input` with a value beside it on the stream and returns. The context is
+    /// current.
+    pub(crate) fn launch_with(
+        &self,
+        stream: &Stream,
+        grid: Grid,
+        input: Span<'_, T>,
+        value: T,
+        meeting: Meeting<'_, A>,
+    ) -> Result<(), Error> {
+        assert!(self.entry.reads == Reads::OneAndValue && self.function.is_of(&[input.gpu()]));
+        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
+        let function = self.function.handle();
+        let (from, n, value) = (input.address(), input.len() as u64, Cell(value));
+        let [partials, room, arrivals, result] = meeting.parameters();
+        check(|| {
+            // SAFETY: as `checked` says; an entry with a value takes (*const E, u64, E) before the
+            // parameters of the meeting, and there are `n` elements at `from` (Span; asserted above).
+            unsafe {
+                launch!(function<<<blocks, threads, shared, stream>>>(
+                    from, n, value, partials, room, arrivals, result
+                ))
+            }
+        })
+    }
+
+    /// What all three launches rest on:
+    ///
+    /// - ABI: the entries' parameters are as their table says, of the primitive `E` that it names and
+    ///   the accumulators of the operator; `find` took this one by `T::NAME`, which names a primitive
+    ///   of `T`'s size, alignment and ABI (Element's law; the trait is sealed), and held the size of
+    ///   the accumulators against `A`'s.
+    /// - Input: aligned, since allocations are aligned to 256 bytes and views start at an element.
+    /// - Meeting: memory of this device that is the launch's alone, as long as it is on the stream: it
+    ///   belongs to this stream, whose launches do not overlap. There is a partial for each block, and
+    ///   the count is 0 where no launch has failed half way, after which the device gives no answers at
+    ///   all.
+    /// - Shape: whole warps, no more than the kernel's registers allow. Any number of blocks is right.
+    ///   The dynamic shared memory is what the kernel indexes.
+    /// - Time: all memory is freed only after a wait for all streams, and read by the host only
+    ///   through one.
+    fn checked(&self, stream: &Stream, grid: Grid, meeting: &Meeting<'_, A>) -> (u32, u32, u32) {
+        let Grid { blocks, threads } = grid;
+        assert!(threads.is_multiple_of(32) && (32..=self.max_threads()).contains(&threads));
+        assert!((1..=Policy::SINGLE_PASS_MAX_BLOCKS).contains(&blocks));
+        assert!(self.function.is_of(&[stream.gpu(), meeting.gpu]));
+        (blocks, threads, self.entry.shared_bytes(threads) as u32)
     }
 }
 
@@ -182,11 +347,8 @@ pub(crate) fn keyed_entry<K: Key, T: Element, O: Operator<T>>(
 
 /// One entry point of the keyed table, looked up.
 pub(crate) struct KeyedKernel<K: Key, T: Element> {
-    // Valid as long as the module, which `gpu` keeps.
-    function: Function<'static>,
+    function: Function,
     entry: &'static keyed::Entry,
-    max_threads: u32,
-    gpu: Arc<Gpu>,
     types: PhantomData<fn(K, T)>,
 }
 
@@ -194,36 +356,33 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
     /// Of a row that [`keyed_entry`] gave for these types.
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static keyed::Entry) -> Result<Self, Error> {
         assert_eq!((entry.key, entry.element), (K::NAME, T::NAME));
-        let (function, max_threads) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
-            function,
+            function: Function::find(gpu, entry.module, entry.name)?,
             entry,
-            max_threads,
-            gpu: Arc::clone(gpu),
             types: PhantomData,
         })
     }
 
-    /// The most threads per block: the device's limit, or less where registers run out.
+    /// The most threads per block.
     pub(crate) fn max_threads(&self) -> u32 {
-        self.max_threads
+        self.function.max_threads()
     }
 
-    /// Puts the reduction of all elements on the device's stream and returns. The context is
-    /// current.
+    /// Puts the reduction of all elements on the stream and returns. The context is current.
     pub(crate) fn launch(
         &self,
+        stream: &Stream,
         threads: u32,
         keys: Span<'_, K>,
         values: Span<'_, T>,
         cells: &mut DeviceMemory<T>,
         rejected: &mut DeviceMemory<u64>,
     ) -> Result<(), Error> {
-        let gpu = &self.gpu;
         assert!(values.len() == keys.len() * self.entry.arrays);
         assert!(cells.len().is_multiple_of(self.entry.arrays) && rejected.len() == 1);
-        assert!(Arc::ptr_eq(keys.gpu(), gpu) && Arc::ptr_eq(values.gpu(), gpu));
-        assert!(Arc::ptr_eq(cells.gpu(), gpu) && Arc::ptr_eq(rejected.gpu(), gpu));
+        let gpu = stream.gpu();
+        let gpus = [gpu, keys.gpu(), values.gpu(), cells.gpu(), rejected.gpu()];
+        assert!(self.function.is_of(&gpus));
         if keys.len() == 0 {
             return Ok(());
         }
@@ -239,11 +398,11 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
         }
         let blocks = blocks as u32;
 
-        let (function, stream) = (&self.function, &gpu.stream);
-        let (from, n) = (keys.pointer(), keys.len() as u64);
-        let (what, count) = (values.pointer(), values.len() as u64);
-        let (to, room) = (cells.pointer(), cells.len() as u64);
-        let (outside, one) = (rejected.pointer(), 1u64);
+        let function = self.function.handle();
+        let (from, n) = (keys.address(), keys.len() as u64);
+        let (what, count) = (values.address(), values.len() as u64);
+        let (to, room) = (cells.address(), cells.len() as u64);
+        let (outside, one) = (rejected.address(), 1u64);
         check(|| {
             // SAFETY:
             // - ABI: every entry of the keyed table takes (*const K, u64, *const T, u64, *mut T,
@@ -256,7 +415,7 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
             //   that names no cell is not used.
             // - Shape: `threads` was checked (Cells::combine); `blocks` covers all elements. No
             //   dynamic shared memory is used.
-            // - Time: all memory is freed only after a wait for this stream (DeviceMemory's Drop),
+            // - Time: all memory is freed only after a wait for all streams (DeviceMemory's Drop),
             //   and read by the host only through it.
             unsafe {
                 launch!(function<<<blocks, threads, 0, stream>>>(
@@ -269,27 +428,24 @@ impl<K: Key, T: Element> KeyedKernel<K, T> {
 
 /// One entry point that copies, looked up.
 pub(crate) struct CopyKernel<T: Element> {
-    // Valid as long as the module, which `gpu` keeps.
-    function: Function<'static>,
-    gpu: Arc<Gpu>,
+    function: Function,
     element: PhantomData<fn(T)>,
 }
 
 impl<T: Element> CopyKernel<T> {
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
         assert!(entry.element_bytes == size_of::<T>());
-        let (function, _) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
-            function,
-            gpu: Arc::clone(gpu),
+            function: Function::find(gpu, entry.module, entry.name)?,
             element: PhantomData,
         })
     }
 
-    /// Puts a copy of `from` to the elements of `to` from `at` on on the device's stream and
-    /// returns. The context is current.
+    /// Puts a copy of `from` to the elements of `to` from `at` on on the stream and returns. The
+    /// context is current.
     pub(crate) fn launch(
         &self,
+        stream: &Stream,
         pass: &Pass,
         from: Span<'_, T>,
         to: &mut DeviceMemory<T>,
@@ -297,12 +453,12 @@ impl<T: Element> CopyKernel<T> {
     ) -> Result<(), Error> {
         assert!(from.len() as u64 == pass.n && pass.n > 0 && pass.threads >= 32);
         assert!(at <= to.len() && from.len() <= to.len() - at);
-        assert!(Arc::ptr_eq(from.gpu(), &self.gpu) && Arc::ptr_eq(to.gpu(), &self.gpu));
+        assert!(self.function.is_of(&[from.gpu(), to.gpu(), stream.gpu()]));
 
-        let (function, stream) = (&self.function, &self.gpu.stream);
+        let function = self.function.handle();
         let (blocks, threads) = (pass.blocks, pass.threads);
-        let (source, n) = (from.pointer(), from.len() as u64);
-        let target = to.pointer().wrapping_add(at);
+        let (source, n) = (from.address(), from.len() as u64);
+        let target = to.span(at, from.len()).address();
         check(|| {
             // SAFETY:
             // - ABI: every entry of the copies takes (*const E, u64, *mut E, u64) for an
@@ -314,7 +470,7 @@ impl<T: Element> CopyKernel<T> {
             //   borrowed mutably, so it is not the source's.
             // - Shape: the kernel strides by the grid and is right for any number of blocks of at
             //   least 32 threads; 1024 or less (`copy::pass`).
-            // - Time: both memories are freed only after a wait for this stream
+            // - Time: both memories are freed only after a wait for all streams
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, 0, stream>>>(source, n, target, n)) }
         })
@@ -323,39 +479,39 @@ impl<T: Element> CopyKernel<T> {
 
 /// One entry point that sums triples, looked up.
 pub(crate) struct TripleKernel<T: Element> {
-    // Valid as long as the module, which `gpu` keeps.
-    function: Function<'static>,
-    gpu: Arc<Gpu>,
+    function: Function,
     element: PhantomData<fn(T)>,
 }
 
 impl<T: Element> TripleKernel<T> {
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &TripleEntry) -> Result<Self, Error> {
         assert_eq!(entry.element, T::NAME);
-        let (function, _) = function(gpu, entry.module, entry.name)?;
         Ok(Self {
-            function,
-            gpu: Arc::clone(gpu),
+            function: Function::find(gpu, entry.module, entry.name)?,
             element: PhantomData,
         })
     }
 
-    /// Puts the addition of all triples to the three `cells` on the device's stream and returns. The
-    /// context is current.
+    /// Puts the addition of all triples to the three `cells` on the stream and returns. The context is
+    /// current.
     pub(crate) fn launch(
         &self,
+        stream: &Stream,
         pass: &Pass,
         input: Span<'_, T>,
         cells: &mut DeviceMemory<T>,
     ) -> Result<(), Error> {
         assert!(input.len() as u64 == pass.n && pass.n.is_multiple_of(3) && cells.len() == 3);
         assert!(pass.threads.is_multiple_of(32));
-        assert!(Arc::ptr_eq(input.gpu(), &self.gpu) && Arc::ptr_eq(cells.gpu(), &self.gpu));
+        assert!(
+            self.function
+                .is_of(&[input.gpu(), cells.gpu(), stream.gpu()])
+        );
 
-        let (function, stream) = (&self.function, &self.gpu.stream);
+        let function = self.function.handle();
         let (blocks, threads) = (pass.blocks, pass.threads);
-        let (from, n) = (input.pointer(), input.len() as u64);
-        let (to, room) = (cells.pointer(), cells.len() as u64);
+        let (from, n) = (input.address(), input.len() as u64);
+        let (to, room) = (cells.address(), cells.len() as u64);
         check(|| {
             // SAFETY:
             // - ABI: every entry of the triples takes (*const E, u64, *mut E, u64) for the
@@ -367,7 +523,7 @@ impl<T: Element> TripleKernel<T> {
             //   not the input.
             // - Shape: the kernel strides by the grid and is right for any number of blocks of whole
             //   warps; 256 threads (`triple::pass`). No shared memory is used.
-            // - Time: both memories are freed only after a wait for this stream
+            // - Time: both memories are freed only after a wait for all streams
             //   (DeviceMemory's Drop), and read by the host only through it.
             unsafe { launch!(function<<<blocks, threads, 0, stream>>>(from, n, to, room)) }
         })

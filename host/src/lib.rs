@@ -72,6 +72,7 @@ mod algorithm;
 mod buffer;
 mod calls;
 mod copy;
+mod count;
 mod cpu;
 mod device;
 mod driver;
@@ -83,27 +84,34 @@ mod keyed;
 mod launch;
 mod memory;
 mod module;
+mod number;
 mod operator;
 mod plan;
 mod policy;
 mod reduce;
+mod single_pass;
+mod stream;
 mod triple;
 
 pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
 pub use copy::{CopyPlan, CopyWidth};
+pub use count::Predicate;
 pub use device::{Device, DeviceInfo};
 pub use element::Element;
 pub use error::Error;
-pub use kernels_gpu::element::{Indexed, bf16, f16};
+pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 pub use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Or, Product, Sum, SumAbs,
+    SumSquares, SumWide, Xor,
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
+pub use number::Number;
 pub use operator::Operator;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
+pub use single_pass::Scratch;
 pub use triple::{TripleOrder, TriplePlan};
 
 /// The README's example, compiled and run with the documentation's.

@@ -1,13 +1,15 @@
 //! What to reduce by.
 
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Op, Or, Product, Sum,
+    SumAbs, SumSquares, SumWide, Xor,
 };
 
 use crate::element::Element;
 
-/// An operator of elements `T`: [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`ArgMin`] and
-/// [`ArgMax`] of all numbers, [`And`], [`Or`] and [`Xor`] of integers, [`NanMin`] and [`NanMax`] of floats.
+/// An operator of elements `T`: [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`],
+/// [`ArgMin`], [`ArgMax`], [`SumAbs`], [`SumSquares`] and [`MeanVariance`] of all numbers, [`And`],
+/// [`Or`] and [`Xor`] of integers, [`NanMin`] and [`NanMax`] of floats.
 ///
 /// By which kernels is [`ENTRIES`](kernels_gpu::entry::ENTRIES); other combinations are
 /// [`Error::NotAvailable`](crate::Error::NotAvailable).
@@ -51,4 +53,7 @@ macro_rules! operators {
     ($($op:ident)*) => { $(impl sealed::Sealed for $op {})* };
 }
 
-operators!(Sum SumWide Product Min Max NanMin NanMax And Or Xor ArgMin ArgMax);
+operators! {
+    Sum SumWide Product Min Max MinMax NanMin NanMax And Or Xor ArgMin ArgMax
+    SumAbs SumSquares MeanVariance
+}

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
-use crate::algorithm::Pass;
+use crate::algorithm::{Algorithm, Pass};
 use crate::cpu;
 use crate::element::Element;
 use crate::error::Error;
-use crate::gpu::Gpu;
 use crate::launch::Kernels;
 use crate::memory::{DeviceMemory, Span};
+use crate::single_pass::Prepared;
+use crate::stream::Stream;
 
 /// A reduction of one input, ready to run any number of times.
 ///
@@ -42,11 +43,12 @@ enum Work<'a, T: Element, A: Element> {
         reduce: fn(&[T]) -> A,
         value: A,
     },
+    SinglePass(Box<Prepared<'a, T, A>>),
     Gpu(Box<Launches<'a, T, A>>),
 }
 
 struct Launches<'a, T: Element, A: Element> {
-    gpu: Arc<Gpu>,
+    stream: Arc<Stream>,
     kernels: Kernels<T, A>,
     input: Span<'a, T>,
     /// Written to by the passes in turn: pass 0 writes the first, pass 1 reads it and writes the
@@ -69,8 +71,22 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
         Self::new::<O>(kernel, Vec::new(), work)
     }
 
-    /// `passes` are of the kernels' shape and over `input`, which is on the kernels' device.
+    /// Of an empty input.
+    pub(crate) fn nothing<O: Op<T, Acc = A, Output = R>>(kernel: &'static str) -> Self {
+        Self::new::<O>(kernel, Vec::new(), Work::Nothing)
+    }
+
+    /// A single pass over an input of some elements.
+    pub(crate) fn single_pass<O: Op<T, Acc = A, Output = R>>(prepared: Prepared<'a, T, A>) -> Self {
+        let pass = prepared.pass();
+        let work = Work::SinglePass(Box::new(prepared));
+        Self::new::<O>(Algorithm::SinglePass.kernel_name(), vec![pass], work)
+    }
+
+    /// `passes` are of the kernels' shape and over `input`, which is on the device of the kernels and
+    /// of the stream.
     pub(crate) fn gpu<O: Op<T, Acc = A, Output = R>>(
+        stream: &Arc<Stream>,
         kernels: Kernels<T, A>,
         input: Span<'a, T>,
         passes: Vec<Pass>,
@@ -79,20 +95,19 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
         if passes.is_empty() {
             return Ok(Self::new::<O>(shape.kernel, passes, Work::Nothing));
         }
-        let gpu = Arc::clone(input.gpu());
         let scratch = |pass: usize| {
             let len = passes
                 .get(pass)
                 .map_or(0, |pass| shape.needs.outputs(pass.blocks));
-            DeviceMemory::filled(&gpu, len, 0)
+            DeviceMemory::filled(stream, len, 0)
         };
         let identity = match shape.needs.result {
             ResultIn::Partials => None,
-            ResultIn::OneCell => Some(DeviceMemory::upload(&gpu, &[O::IDENTITY])?),
+            ResultIn::OneCell => Some(DeviceMemory::upload(stream, &[O::IDENTITY])?),
         };
         let launches = Launches {
+            stream: Arc::clone(stream),
             scratch: [scratch(0)?, scratch(1)?],
-            gpu,
             kernels,
             input,
             identity,
@@ -140,6 +155,7 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
                 reduce,
                 value,
             } => *value = reduce(input),
+            Work::SinglePass(prepared) => prepared.enqueue()?,
             Work::Gpu(launches) => launches.enqueue(&self.passes)?,
         }
         self.enqueued = true;
@@ -161,6 +177,7 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
         let combined = match &self.work {
             Work::Nothing => self.identity,
             Work::Cpu { value, .. } => *value,
+            Work::SinglePass(prepared) => prepared.result()?,
             Work::Gpu(launches) => {
                 let values = launches.download(&self.passes)?;
                 values.into_iter().fold(self.identity, self.combine)
@@ -176,8 +193,9 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
     #[doc(hidden)]
     pub fn result_ptr(&self) -> u64 {
         match &self.work {
-            Work::Gpu(launches) => launches.last(&self.passes).pointer().as_raw(),
-            _ => 0,
+            Work::SinglePass(prepared) => prepared.cell().address(),
+            Work::Gpu(launches) => launches.last(&self.passes).address(),
+            Work::Nothing | Work::Cpu { .. } => 0,
         }
     }
 
@@ -191,25 +209,36 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
                 launches.enqueue(&self.passes[..1])?;
                 launches.download(&self.passes[..1])
             }
-            _ => Ok(Vec::new()),
+            Work::SinglePass(prepared) => {
+                prepared.enqueue()?;
+                Ok(vec![prepared.result()?])
+            }
+            Work::Nothing | Work::Cpu { .. } => Ok(Vec::new()),
         }
     }
 
     /// Overwrites all scratch memory, so that a test sees a partial that nobody wrote.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
-        if let Work::Gpu(launches) = &mut self.work {
-            for memory in &mut launches.scratch {
-                memory.fill(byte)?;
+        match &mut self.work {
+            Work::SinglePass(prepared) => prepared.fill(byte),
+            Work::Gpu(launches) => {
+                let Launches {
+                    stream, scratch, ..
+                } = &mut **launches;
+                scratch
+                    .iter_mut()
+                    .try_for_each(|memory| memory.fill(stream, byte))
             }
+            Work::Nothing | Work::Cpu { .. } => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl<T: Element, A: Element> Launches<'_, T, A> {
     fn enqueue(&mut self, passes: &[Pass]) -> Result<(), Error> {
-        self.gpu.enter()?;
+        let stream = &self.stream;
+        stream.gpu().enter()?;
         let [first, second] = &mut self.scratch;
         for (i, pass) in passes.iter().enumerate() {
             let (partials, output) = match i % 2 {
@@ -217,13 +246,15 @@ impl<T: Element, A: Element> Launches<'_, T, A> {
                 _ => (&*first, &mut *second),
             };
             if let Some(identity) = &self.identity {
-                output.enqueue_first(identity)?;
+                output.enqueue_first(stream, identity)?;
             }
             if i == 0 {
-                self.kernels.first.launch(pass, self.input, output)?;
+                self.kernels
+                    .first
+                    .launch(stream, pass, self.input, output)?;
             } else {
                 let values = partials.span(0, pass.n as usize);
-                self.kernels.second.launch(pass, values, output)?;
+                self.kernels.second.launch(stream, pass, values, output)?;
             }
         }
         Ok(())
@@ -236,7 +267,7 @@ impl<T: Element, A: Element> Launches<'_, T, A> {
             .shape()
             .needs
             .outputs(passes[passes.len() - 1].blocks);
-        self.last(passes).download(0, outputs)
+        self.last(passes).span(0, outputs).download(&self.stream)
     }
 
     /// The memory that the last pass writes.

@@ -23,13 +23,18 @@ pub(crate) const GRID_STRIDE_BLOCKS: u32 = 1024;
 pub(crate) const SECOND_PASS_THREADS: u32 = 1024;
 
 impl Policy {
-    /// For every n, of the element types and operators that the ladder has.
+    /// For every n, type and operator.
+    pub const DEFAULT: Self = Self {
+        algorithm: Algorithm::SinglePass,
+        threads: 512,
+    };
+
+    /// The fastest rung of the ladder.
     ///
     /// Evidence: the sum of 400 million `i32` on an H200 (`benches/records/h200/2026-11-20`; the
     /// read ceiling was 0.344 ms) took 0.353 ms with 8 chunks and 256 threads, and 0.353 with
-    /// 16 chunks; 0.466 with 4. With 512 and 1024 threads, 8 chunks took 0.355 and 0.400. Small
-    /// n, other types and other operators have not been timed.
-    pub const DEFAULT: Self = Self {
+    /// 16 chunks; 0.466 with 4. With 512 and 1024 threads, 8 chunks took 0.355 and 0.400.
+    pub const LADDER: Self = Self {
         algorithm: Algorithm::Reduce5 { chunks: 8 },
         threads: 256,
     };
@@ -41,9 +46,25 @@ impl Policy {
         threads: 512,
     };
 
-    /// The algorithm for an operator and an element type, when the caller does not say.
+    /// The most blocks of a single pass: as many partials there is room for.
+    pub const SINGLE_PASS_MAX_BLOCKS: u32 = 4096;
+
+    /// The blocks of a single pass over `n` elements of `T`, when the caller does not say: as many as
+    /// have four loads of 16 bytes for each thread, up to so many that the device runs at once.
+    pub(crate) fn single_pass_blocks<T>(n: usize, threads: u32, multiprocessors: u32) -> u32 {
+        const LOADS: usize = 4;
+        const LOAD_BYTES: usize = 16;
+        const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
+        let tile = threads as usize * LOADS * LOAD_BYTES / size_of::<T>();
+        let most = multiprocessors * (THREADS_PER_MULTIPROCESSOR / threads);
+        let blocks = n.div_ceil(tile).min(most as usize) as u32;
+        blocks.clamp(1, Self::SINGLE_PASS_MAX_BLOCKS)
+    }
+
+    /// The algorithm for an operator and an element type, when the caller does not say: the single
+    /// pass, but for what has none (places combined again).
     pub(crate) fn algorithm_of<T: Element, O: Operator<T>>() -> Algorithm {
-        match launch::entry::<T>(Self::DEFAULT.algorithm.kernel_name(), O::NAME) {
+        match launch::single_pass_entry(O::NAME, T::NAME) {
             Ok(_) => Self::DEFAULT.algorithm,
             Err(_) => Self::KEPLER.algorithm,
         }
@@ -52,10 +73,11 @@ impl Policy {
     /// The threads per block of an algorithm, when the caller does not say.
     pub(crate) const fn threads_of(algorithm: Algorithm) -> u32 {
         match algorithm {
+            Algorithm::SinglePass => Self::DEFAULT.threads,
             Algorithm::Stable { .. }
             | Algorithm::WarpAtomic { .. }
             | Algorithm::BlockAtomic { .. } => Self::KEPLER.threads,
-            _ => Self::DEFAULT.threads,
+            _ => Self::LADDER.threads,
         }
     }
 }

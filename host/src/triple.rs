@@ -1,5 +1,7 @@
 //! Sums of triples: of x, of y and of z, at once or one after the other.
 
+use std::sync::Arc;
+
 use kernels_gpu::entry::triple::{ENTRIES, TripleEntry};
 use kernels_gpu::op::{Op, Sum};
 
@@ -12,6 +14,7 @@ use crate::error::Error;
 use crate::launch::TripleKernel;
 use crate::memory::{DeviceMemory, Span};
 use crate::operator::Operator;
+use crate::stream::Stream;
 
 /// In which order a warp takes the steps of three reductions; see [`kernels_gpu::kepler::triple`].
 ///
@@ -65,6 +68,7 @@ enum Work<'a, T: Element> {
         sums: [T; 3],
     },
     Gpu {
+        stream: Arc<Stream>,
         kernel: TripleKernel<T>,
         /// None for no triples.
         pass: Option<Pass>,
@@ -113,22 +117,24 @@ impl Device {
             return Err(Error::Triples { kernel, len });
         }
         let identity = <Sum as Op<T>>::IDENTITY;
-        let work = match triples.place() {
-            Place::Host(input) => Work::Cpu {
+        let work = match (triples.place(), self.stream()) {
+            (Place::Host(input), _) => Work::Cpu {
                 input,
                 reduce: cpu::reduce_triples::<T, Sum>,
                 sums: [identity; 3],
             },
-            Place::Device(input) => {
+            (Place::Device(input), Some(stream)) => {
                 let gpu = input.gpu();
                 Work::Gpu {
+                    stream: Arc::clone(stream),
                     kernel: TripleKernel::find(gpu, entry)?,
                     pass: pass(len, gpu.info.multiprocessors),
                     input,
-                    cells: DeviceMemory::upload(gpu, &[identity; 3])?,
-                    identities: DeviceMemory::upload(gpu, &[identity; 3])?,
+                    cells: DeviceMemory::upload(stream, &[identity; 3])?,
+                    identities: DeviceMemory::upload(stream, &[identity; 3])?,
                 }
             }
+            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
         };
         Ok(TriplePlan {
             kernel,
@@ -156,15 +162,16 @@ impl<T: Element> TriplePlan<'_, T> {
             } => *sums = reduce(input),
             Work::Gpu { pass: None, .. } => {}
             Work::Gpu {
+                stream,
                 kernel,
                 pass: Some(pass),
                 input,
                 cells,
                 identities,
             } => {
-                input.gpu().enter()?;
-                cells.enqueue_copy(identities)?;
-                kernel.launch(pass, *input, cells)?;
+                stream.gpu().enter()?;
+                cells.enqueue_copy(stream, identities)?;
+                kernel.launch(stream, pass, *input, cells)?;
             }
         }
         self.enqueued = true;
@@ -184,9 +191,9 @@ impl<T: Element> TriplePlan<'_, T> {
         }
         Ok(match &self.work {
             Work::Cpu { sums, .. } => *sums,
-            Work::Gpu { cells, .. } => {
+            Work::Gpu { stream, cells, .. } => {
                 let mut sums = [self.identity; 3];
-                sums.copy_from_slice(&cells.download(0, 3)?);
+                sums.copy_from_slice(&cells.all().download(stream)?);
                 sums
             }
         })

@@ -65,7 +65,7 @@ pub trait Element: Copy + Debug + PartialEq + Send + Sync + WarpShuffleValue + '
 /// in those; all others in their own type.
 pub trait Number: Element {
     /// What such numbers are combined in.
-    type Acc: Number<Acc = Self::Acc>;
+    type Acc: Number<Acc = Self::Acc> + PartialOrd;
 
     /// The same value; exact.
     fn widen(self) -> Self::Acc;

@@ -206,26 +206,30 @@ macro_rules! operator {
 
 /// The sum of the products of two arrays.
 macro_rules! dot {
-    (function $module:ident $op:ident $element:ident) => { pastey::paste! {
-        function!(
-            $module $element,
-            [<single_pass_dot_ $element>](a: &[$element], b: &[$element]) -> Products<$element>,
-            |meeting| single_pass_dot::<$element, _, _, { vector::<$element>() }>(
-                Global::from_slice(a),
-                Global::from_slice(b),
-                meeting,
-            )
-        );
-    } };
+    (function $module:ident $op:ident $element:ident) => {
+        pastey::paste! {
+            function!(
+                $module $element,
+                [<single_pass_dot_ $element>](a: &[$element], b: &[$element]) -> Products<$element>,
+                |meeting| single_pass_dot::<$element, _, _, { vector::<$element>() }>(
+                    Global::from_slice(a),
+                    Global::from_slice(b),
+                    meeting,
+                )
+            );
+        }
+    };
 
-    (row $module:ident $op:ident $element:ident) => { pastey::paste! {
-        row!(
-            $module $element, [<single_pass_dot_ $element>],
-            single_pass_dot "dot", Products<$element>, Two,
-            |x| core::slice::from_raw_parts(x.input.cast(), x.len),
-                core::slice::from_raw_parts(x.other.cast(), x.len)
-        )
-    } };
+    (row $module:ident $op:ident $element:ident) => {
+        pastey::paste! {
+            row!(
+                $module $element, [<single_pass_dot_ $element>],
+                single_pass_dot "dot", Products<$element>, Two,
+                |x| core::slice::from_raw_parts(x.input.cast(), x.len),
+                    core::slice::from_raw_parts(x.other.cast(), x.len)
+            )
+        }
+    };
 }
 
 /// For how many elements a predicate holds.
@@ -255,66 +259,66 @@ macro_rules! count {
 type Products<T> = <<T as Number>::Acc as Wide>::Wide;
 
 single_passes!(COMMON by operator in
-    single_pass: [
-        Sum i8, Sum i16, Sum i32, Sum i64, Sum u8, Sum u16, Sum u32, Sum u64,
-        Sum f16, Sum bf16, Sum f32, Sum f64,
-        Min i8, Min i16, Min i32, Min i64, Min u8, Min u16, Min u32, Min u64,
-        Min f16, Min bf16, Min f32, Min f64,
-        Max i8, Max i16, Max i32, Max i64, Max u8, Max u16, Max u32, Max u64,
-        Max f16, Max bf16, Max f32, Max f64
-    ]);
+single_pass: [
+    Sum i8, Sum i16, Sum i32, Sum i64, Sum u8, Sum u16, Sum u32, Sum u64,
+    Sum f16, Sum bf16, Sum f32, Sum f64,
+    Min i8, Min i16, Min i32, Min i64, Min u8, Min u16, Min u32, Min u64,
+    Min f16, Min bf16, Min f32, Min f64,
+    Max i8, Max i16, Max i32, Max i64, Max u8, Max u16, Max u32, Max u64,
+    Max f16, Max bf16, Max f32, Max f64
+]);
 
 single_passes!(OTHERS by operator in
-    single_pass_others: [
-        SumWide i8, SumWide i16, SumWide i32, SumWide i64,
-        SumWide u8, SumWide u16, SumWide u32, SumWide u64,
-        SumWide f16, SumWide bf16, SumWide f32, SumWide f64,
-        Product i8, Product i16, Product i32, Product i64,
-        Product u8, Product u16, Product u32, Product u64,
-        Product f16, Product bf16, Product f32, Product f64,
-        NanMin f16, NanMin bf16, NanMin f32, NanMin f64,
-        NanMax f16, NanMax bf16, NanMax f32, NanMax f64,
-        MinMax i8, MinMax i16, MinMax i32, MinMax i64,
-        MinMax u8, MinMax u16, MinMax u32, MinMax u64,
-        MinMax f16, MinMax bf16, MinMax f32, MinMax f64,
-        And i8, And i16, And i32, And i64, And u8, And u16, And u32, And u64,
-        Or i8, Or i16, Or i32, Or i64, Or u8, Or u16, Or u32, Or u64,
-        Xor i8, Xor i16, Xor i32, Xor i64, Xor u8, Xor u16, Xor u32, Xor u64
-    ],
-    single_pass_places: [
-        ArgMin i8, ArgMin i16, ArgMin i32, ArgMin i64,
-        ArgMin u8, ArgMin u16, ArgMin u32, ArgMin u64,
-        ArgMin f16, ArgMin bf16, ArgMin f32, ArgMin f64,
-        ArgMax i8, ArgMax i16, ArgMax i32, ArgMax i64,
-        ArgMax u8, ArgMax u16, ArgMax u32, ArgMax u64,
-        ArgMax f16, ArgMax bf16, ArgMax f32, ArgMax f64
-    ],
-    single_pass_norms: [
-        SumAbs i8, SumAbs i16, SumAbs i32, SumAbs i64,
-        SumAbs u8, SumAbs u16, SumAbs u32, SumAbs u64,
-        SumAbs f16, SumAbs bf16, SumAbs f32, SumAbs f64,
-        SumSquares i8, SumSquares i16, SumSquares i32, SumSquares i64,
-        SumSquares u8, SumSquares u16, SumSquares u32, SumSquares u64,
-        SumSquares f16, SumSquares bf16, SumSquares f32, SumSquares f64,
-        MeanVariance i8, MeanVariance i16, MeanVariance i32, MeanVariance i64,
-        MeanVariance u8, MeanVariance u16, MeanVariance u32, MeanVariance u64,
-        MeanVariance f16, MeanVariance bf16, MeanVariance f32, MeanVariance f64
-    ]);
+single_pass_others: [
+    SumWide i8, SumWide i16, SumWide i32, SumWide i64,
+    SumWide u8, SumWide u16, SumWide u32, SumWide u64,
+    SumWide f16, SumWide bf16, SumWide f32, SumWide f64,
+    Product i8, Product i16, Product i32, Product i64,
+    Product u8, Product u16, Product u32, Product u64,
+    Product f16, Product bf16, Product f32, Product f64,
+    NanMin f16, NanMin bf16, NanMin f32, NanMin f64,
+    NanMax f16, NanMax bf16, NanMax f32, NanMax f64,
+    MinMax i8, MinMax i16, MinMax i32, MinMax i64,
+    MinMax u8, MinMax u16, MinMax u32, MinMax u64,
+    MinMax f16, MinMax bf16, MinMax f32, MinMax f64,
+    And i8, And i16, And i32, And i64, And u8, And u16, And u32, And u64,
+    Or i8, Or i16, Or i32, Or i64, Or u8, Or u16, Or u32, Or u64,
+    Xor i8, Xor i16, Xor i32, Xor i64, Xor u8, Xor u16, Xor u32, Xor u64
+],
+single_pass_places: [
+    ArgMin i8, ArgMin i16, ArgMin i32, ArgMin i64,
+    ArgMin u8, ArgMin u16, ArgMin u32, ArgMin u64,
+    ArgMin f16, ArgMin bf16, ArgMin f32, ArgMin f64,
+    ArgMax i8, ArgMax i16, ArgMax i32, ArgMax i64,
+    ArgMax u8, ArgMax u16, ArgMax u32, ArgMax u64,
+    ArgMax f16, ArgMax bf16, ArgMax f32, ArgMax f64
+],
+single_pass_norms: [
+    SumAbs i8, SumAbs i16, SumAbs i32, SumAbs i64,
+    SumAbs u8, SumAbs u16, SumAbs u32, SumAbs u64,
+    SumAbs f16, SumAbs bf16, SumAbs f32, SumAbs f64,
+    SumSquares i8, SumSquares i16, SumSquares i32, SumSquares i64,
+    SumSquares u8, SumSquares u16, SumSquares u32, SumSquares u64,
+    SumSquares f16, SumSquares bf16, SumSquares f32, SumSquares f64,
+    MeanVariance i8, MeanVariance i16, MeanVariance i32, MeanVariance i64,
+    MeanVariance u8, MeanVariance u16, MeanVariance u32, MeanVariance u64,
+    MeanVariance f16, MeanVariance bf16, MeanVariance f32, MeanVariance f64
+]);
 
 single_passes!(DOTS by dot in
-    single_pass_norms: [
-        Dot i8, Dot i16, Dot i32, Dot i64, Dot u8, Dot u16, Dot u32, Dot u64,
-        Dot f16, Dot bf16, Dot f32, Dot f64
-    ]);
+single_pass_norms: [
+    Dot i8, Dot i16, Dot i32, Dot i64, Dot u8, Dot u16, Dot u32, Dot u64,
+    Dot f16, Dot bf16, Dot f32, Dot f64
+]);
 
 single_passes!(COUNTS by count in
-    single_pass_counts: [
-        Equal i8, Equal i16, Equal i32, Equal i64, Equal u8, Equal u16, Equal u32, Equal u64,
-        Equal f16, Equal bf16, Equal f32, Equal f64,
-        Less i8, Less i16, Less i32, Less i64, Less u8, Less u16, Less u32, Less u64,
-        Less f16, Less bf16, Less f32, Less f64,
-        Greater i8, Greater i16, Greater i32, Greater i64,
-        Greater u8, Greater u16, Greater u32, Greater u64,
-        Greater f16, Greater bf16, Greater f32, Greater f64,
-        IsNan f16, IsNan bf16, IsNan f32, IsNan f64
-    ]);
+single_pass_counts: [
+    Equal i8, Equal i16, Equal i32, Equal i64, Equal u8, Equal u16, Equal u32, Equal u64,
+    Equal f16, Equal bf16, Equal f32, Equal f64,
+    Less i8, Less i16, Less i32, Less i64, Less u8, Less u16, Less u32, Less u64,
+    Less f16, Less bf16, Less f32, Less f64,
+    Greater i8, Greater i16, Greater i32, Greater i64,
+    Greater u8, Greater u16, Greater u32, Greater u64,
+    Greater f16, Greater bf16, Greater f32, Greater f64,
+    IsNan f16, IsNan bf16, IsNan f32, IsNan f64
+]);

@@ -17,7 +17,7 @@ macro_rules! predicates {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $predicate;
 
-        impl<T: Number<Acc: PartialOrd>> Predicate<T> for $predicate {
+        impl<T: Number> Predicate<T> for $predicate {
             const NAME: &'static str = $name;
 
             #[inline(always)]

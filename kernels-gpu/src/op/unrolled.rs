@@ -3,6 +3,8 @@
 /// Does something for every element of an array of `K` rows of `N`, at most 4 of 16, row by row:
 /// `unrolled!(|k < K, e < N| sum += rows[k][e])`. Straight code, whatever is done.
 ///
+/// What is not of the array is not even compiled: the conditions are constants.
+///
 /// The GPU's registers have no indexes. An array in a loop that LLVM does not unroll, because much is
 /// done in it, goes to local memory.
 macro_rules! unrolled {
@@ -11,14 +13,14 @@ macro_rules! unrolled {
     };
 
     (@rows [$($row:literal)*] $k:ident $rows:ident $e:ident $elements:ident $body:expr) => { $(
-        if $row < $rows {
+        if const { $row < $rows } {
             let $k = $row;
             unrolled!(@row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $e $elements $body);
         }
     )* };
 
     (@row [$($element:literal)*] $e:ident $elements:ident $body:expr) => { $(
-        if $element < $elements {
+        if const { $element < $elements } {
             let $e = $element;
             $body;
         }

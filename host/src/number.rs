@@ -1,0 +1,173 @@
+//! What the calls by name need to know of numbers.
+
+use kernels_gpu::element::{Moments, ScaledSquares, bf16, f16};
+use kernels_gpu::op::{self, Combine, MeanVariance, Sum, SumWide};
+
+use crate::element::Element;
+use crate::operator::Operator;
+
+/// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
+/// `f64`.
+pub trait Number: Element + kernels_gpu::element::Number {
+    /// The type of 64 bits that products of such numbers are added in: `i64`, `u64` or `f64`.
+    type Wide: Element;
+
+    /// What [`Device::mean`](crate::Device::mean) reduces by.
+    #[doc(hidden)]
+    type MeanBy: Operator<Self, Output: Mean>;
+
+    #[doc(hidden)]
+    const MEAN_BY: Self::MeanBy;
+
+    /// Whether some of them are no numbers after all.
+    #[doc(hidden)]
+    const HAS_NAN: bool;
+
+    /// Nothing, to add products to.
+    #[doc(hidden)]
+    const NO_PRODUCTS: Self::Wide;
+
+    /// The product of the two.
+    #[doc(hidden)]
+    fn product(a: Self, b: Self) -> Self::Wide;
+
+    /// The sum of the two.
+    #[doc(hidden)]
+    fn plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+}
+
+macro_rules! numbers {
+    ($($number:ident in $acc:ident and $wide:ident, by $op:ident, $has_nan:literal;)*) => { $(
+        impl Number for $number {
+            type Wide = $wide;
+            type MeanBy = $op;
+            const MEAN_BY: $op = $op;
+            const HAS_NAN: bool = $has_nan;
+            const NO_PRODUCTS: $wide = <Sum as Combine<$wide>>::IDENTITY;
+
+            #[inline(always)]
+            fn product(a: Self, b: Self) -> $wide {
+                use kernels_gpu::element::Number;
+                <$acc as op::Wide>::product(a.widen(), b.widen())
+            }
+
+            #[inline(always)]
+            fn plus(a: $wide, b: $wide) -> $wide {
+                <Sum as Combine<$wide>>::combine(a, b)
+            }
+        }
+    )* };
+}
+
+numbers! {
+    i8 in i32 and i64, by SumWide, false;
+    i16 in i32 and i64, by SumWide, false;
+    i32 in i32 and i64, by SumWide, false;
+    i64 in i64 and i64, by MeanVariance, false;
+    u8 in u32 and u64, by SumWide, false;
+    u16 in u32 and u64, by SumWide, false;
+    u32 in u32 and u64, by SumWide, false;
+    u64 in u64 and u64, by MeanVariance, false;
+    f16 in f32 and f64, by SumWide, true;
+    bf16 in f32 and f64, by SumWide, true;
+    f32 in f32 and f64, by SumWide, true;
+    f64 in f64 and f64, by SumWide, true;
+}
+
+/// What a mean follows from.
+pub trait Mean {
+    /// The mean of `n` elements, which are some.
+    fn mean(self, n: usize) -> f64;
+}
+
+macro_rules! sums {
+    ($($sum:ident)*) => { $(
+        impl Mean for $sum {
+            fn mean(self, n: usize) -> f64 {
+                self as f64 / n as f64
+            }
+        }
+    )* };
+}
+
+sums!(i64 u64 f64);
+
+impl Mean for Moments {
+    fn mean(self, _: usize) -> f64 {
+        Moments::mean(self)
+    }
+}
+
+/// A sum of squares, of which the norm is the root.
+pub trait Norm {
+    /// The root.
+    fn norm(self) -> f64;
+}
+
+impl Norm for f64 {
+    fn norm(self) -> f64 {
+        // Of no squares the sum is -0.0.
+        (self + 0.0).sqrt()
+    }
+}
+
+impl Norm for ScaledSquares {
+    fn norm(self) -> f64 {
+        let (large, medium, small) = (self.large(), self.medium(), self.small());
+        let (of_large, of_small) = (ScaledSquares::OF_LARGE, ScaledSquares::OF_SMALL);
+        if large > 0.0 || medium.is_nan() || large.is_nan() {
+            // The medium ones in the scale of the large: what underflows there is nothing beside them.
+            return (large + medium * of_large * of_large).sqrt() / of_large;
+        }
+        if medium > 0.0 {
+            let root = small.sqrt() / of_small;
+            return medium.sqrt().hypot(root);
+        }
+        (small + 0.0).sqrt() / of_small
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn norm(values: &[f64]) -> f64 {
+        let squares = values.iter().map(|value| ScaledSquares::of(*value));
+        squares
+            .fold(ScaledSquares::NONE, ScaledSquares::plus)
+            .norm()
+    }
+
+    #[test]
+    fn norms_of_all_sizes() {
+        let close = |got: f64, right: f64| (got / right - 1.0).abs() < 4.0 * f64::EPSILON;
+        for scale in [
+            1e-320, 1e-310, 1e-200, 1e-154, 1.0, 1e146, 1e147, 1e200, 3e307,
+        ] {
+            let got = norm(&[3.0 * scale, -4.0 * scale]);
+            // Subnormal numbers have fewer digits.
+            let right = 5.0 * scale;
+            assert!(
+                close(got, right) || (got - right).abs() <= 5e-324,
+                "{scale}: {got}"
+            );
+        }
+        assert!(close(norm(&[1e-200; 10_000]), 1e-198));
+        assert!(close(norm(&[1e300, 1.0, 1e-300]), 1e300));
+        assert!(close(norm(&[1.0, 1e-200]), 1.0));
+        assert!(close(norm(&[3e-160, 4e-160, 1e-300]), 5e-160));
+    }
+
+    #[test]
+    fn norms_of_nothing_and_of_what_is_no_number() {
+        assert_eq!(norm(&[]).to_bits(), 0.0f64.to_bits());
+        assert_eq!(norm(&[0.0, -0.0]).to_bits(), 0.0f64.to_bits());
+        assert_eq!(norm(&[1e300, f64::INFINITY, 1.0]), f64::INFINITY);
+        assert!(norm(&[f64::NAN, 1.0]).is_nan());
+        assert!(norm(&[f64::NAN, 1e300]).is_nan());
+        assert!(norm(&[f64::NAN, f64::INFINITY]).is_nan());
+        assert!(norm(&[f64::NAN, 1e-300]).is_nan());
+        assert_eq!((-0.0f64).norm().to_bits(), 0.0f64.to_bits());
+        assert_eq!(norm(&[f64::MAX, f64::MAX]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,190 @@
+//! Streams: what is enqueued on one is done in the order of the calls.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cust::error::{CudaError, CudaResult};
+use cust::function::{BlockSize, Function, GridSize};
+use cust::sys::{self, CUevent, CUevent_flags, CUresult, CUstream};
+
+use crate::driver;
+use crate::error::Error;
+use crate::gpu::Gpu;
+use crate::single_pass::Workspace;
+
+/// A stream of a device. It does not wait for the null stream, nor the null stream for it.
+pub(crate) struct Stream {
+    handle: CUstream,
+    /// Whether it is ours to destroy.
+    owned: bool,
+    gpu: Arc<Gpu>,
+    /// What calls that wait reduce with; made by the first of them.
+    workspace: Mutex<Option<Workspace>>,
+}
+
+// SAFETY: the driver's streams may be used from any thread; the handle is never changed.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
+        gpu.enter()?;
+        Ok(Self {
+            handle: driver::create_stream()?,
+            owned: true,
+            gpu: Arc::clone(gpu),
+            workspace: Mutex::new(None),
+        })
+    }
+
+    /// A stream that somebody else destroys.
+    ///
+    /// # Safety
+    ///
+    /// It is a stream of the device's primary context, and stays one as long as this lives.
+    pub(crate) unsafe fn borrowed(gpu: &Arc<Gpu>, handle: CUstream) -> Self {
+        Self {
+            handle,
+            owned: false,
+            gpu: Arc::clone(gpu),
+            workspace: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    pub(crate) fn handle(&self) -> CUstream {
+        self.handle
+    }
+
+    /// Waits for everything on the stream. The context is current.
+    pub(crate) fn synchronize(&self) -> Result<(), Error> {
+        // SAFETY: the stream is alive.
+        driver::call(|| unsafe { sys::cuStreamSynchronize(self.handle) })
+    }
+
+    /// The time on the stream between before and after `work`, in milliseconds.
+    pub(crate) fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
+        self.gpu.enter()?;
+        let flags = CUevent_flags::CU_EVENT_DEFAULT;
+        let (start, end) = (Event::new(flags)?, Event::new(flags)?);
+        start.record(self)?;
+        work()?;
+        self.gpu.enter()?;
+        end.record(self)?;
+        let milliseconds = end.since(&start)?;
+        start.destroy()?;
+        end.destroy()?;
+        Ok(f64::from(milliseconds))
+    }
+
+    /// What is enqueued here from now on begins after what has been enqueued on `other` so far.
+    pub(crate) fn wait_for(&self, other: &Self) -> Result<(), Error> {
+        self.gpu.enter()?;
+        let event = Event::new(CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        event.record(other)?;
+        // SAFETY: stream and event are alive; the driver keeps what it needs of the event.
+        driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.0, 0) })?;
+        event.destroy()
+    }
+
+    /// What `cust`'s `launch!` calls: its own streams have the same.
+    ///
+    /// # Safety
+    ///
+    /// `arguments` point at what the function's parameters are, and what they say is as the function
+    /// asks.
+    pub(crate) unsafe fn launch(
+        &self,
+        function: &Function<'_>,
+        grid: impl Into<GridSize>,
+        block: impl Into<BlockSize>,
+        shared_bytes: u32,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        let (grid, block) = (grid.into(), block.into());
+        // SAFETY: the caller's contract; the driver only reads the list of arguments.
+        let result = unsafe {
+            sys::cuLaunchKernel(
+                function.to_raw(),
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                self.handle,
+                arguments.as_ptr().cast_mut(),
+                std::ptr::null_mut(),
+            )
+        };
+        match result {
+            CUresult::CUDA_SUCCESS => Ok(()),
+            // Whoever calls takes the driver's own code (`driver::check`).
+            _ => Err(CudaError::UnknownError),
+        }
+    }
+
+    /// What a call that waits reduces with, alone for as long as the guard lives.
+    pub(crate) fn workspace(&self) -> MutexGuard<'_, Option<Workspace>> {
+        self.workspace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A point in a stream. The context is current wherever one is used.
+struct Event(CUevent);
+
+impl Event {
+    fn new(flags: CUevent_flags) -> Result<Self, Error> {
+        let mut event = std::ptr::null_mut();
+        // SAFETY: a place for a handle.
+        driver::call(|| unsafe { sys::cuEventCreate(&mut event, flags as u32) })?;
+        Ok(Self(event))
+    }
+
+    fn record(&self, stream: &Stream) -> Result<(), Error> {
+        // SAFETY: both are alive and of the same context.
+        driver::call(|| unsafe { sys::cuEventRecord(self.0, stream.handle) })
+    }
+
+    /// Waits for both; the milliseconds between them.
+    fn since(&self, start: &Self) -> Result<f32, Error> {
+        let mut milliseconds = 0.0;
+        // SAFETY: both are alive and recorded, with their times; a place for the answer.
+        driver::call(|| unsafe { sys::cuEventSynchronize(self.0) })?;
+        // SAFETY: as above.
+        driver::call(|| unsafe { sys::cuEventElapsedTime(&mut milliseconds, start.0, self.0) })?;
+        Ok(milliseconds)
+    }
+
+    /// (Where an error leads away before this, the event lives as long as the context.)
+    fn destroy(self) -> Result<(), Error> {
+        // SAFETY: made by `new`, and not used again.
+        driver::call(|| unsafe { sys::cuEventDestroy_v2(self.0) })
+    }
+}
+
+/// Waits for the stream; what fails is said by the device's next call.
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let workspace = self
+            .workspace
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        *workspace = None;
+        if self.owned {
+            self.gpu.in_drop(|| {
+                let waited = self.synchronize();
+                // SAFETY: made by `new`, and nothing uses it any more.
+                let destroyed = driver::call(|| unsafe { sys::cuStreamDestroy_v2(self.handle) });
+                waited.and(destroyed)
+            });
+        }
+    }
+}
