@@ -285,7 +285,7 @@ single_pass_others: [
     Or i8, Or i16, Or i32, Or i64, Or u8, Or u16, Or u32, Or u64,
     Xor i8, Xor i16, Xor i32, Xor i64, Xor u8, Xor u16, Xor u32, Xor u64
 ],
-single_pass_places: [
+single_pass_others: [
     ArgMin i8, ArgMin i16, ArgMin i32, ArgMin i64,
     ArgMin u8, ArgMin u16, ArgMin u32, ArgMin u64,
     ArgMin f16, ArgMin bf16, ArgMin f32, ArgMin f64,
@@ -293,7 +293,7 @@ single_pass_places: [
     ArgMax u8, ArgMax u16, ArgMax u32, ArgMax u64,
     ArgMax f16, ArgMax bf16, ArgMax f32, ArgMax f64
 ],
-single_pass_norms: [
+single_pass_others: [
     SumAbs i8, SumAbs i16, SumAbs i32, SumAbs i64,
     SumAbs u8, SumAbs u16, SumAbs u32, SumAbs u64,
     SumAbs f16, SumAbs bf16, SumAbs f32, SumAbs f64,
@@ -306,13 +306,13 @@ single_pass_norms: [
 ]);
 
 single_passes!(DOTS by dot in
-single_pass_norms: [
+single_pass_others: [
     Dot i8, Dot i16, Dot i32, Dot i64, Dot u8, Dot u16, Dot u32, Dot u64,
     Dot f16, Dot bf16, Dot f32, Dot f64
 ]);
 
 single_passes!(COUNTS by count in
-single_pass_counts: [
+single_pass_others: [
     Equal i8, Equal i16, Equal i32, Equal i64, Equal u8, Equal u16, Equal u32, Equal u64,
     Equal f16, Equal bf16, Equal f32, Equal f64,
     Less i8, Less i16, Less i32, Less i64, Less u8, Less u16, Less u32, Less u64,

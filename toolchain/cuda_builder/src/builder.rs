@@ -2,10 +2,11 @@
 
 use crate::cargo::{self, Bitcode, DeviceBuild};
 use crate::error::At;
-use crate::llvm::Llvm;
+use crate::llvm::{Llvm, Machine, Module};
 use crate::stamp::{self, Stamp};
 use crate::toolchain::{self, DeviceToolchain};
 use crate::{CudaBuilderError, NvvmArch, notes, passes, ptx};
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
@@ -201,14 +202,12 @@ impl CudaBuilder {
         .run()?;
         let stamp = self.stamp(&bitcode.bytes, &toolchain);
         let modules = self.modules(&bitcode, &toolchain)?;
-        let wanted: Vec<_> = self
-            .arches
-            .iter()
-            .flat_map(|&arch| modules.iter().map(move |module| (arch, module.as_deref())))
-            .collect();
-        in_parallel(&wanted, |&(arch, module)| {
-            self.emit(arch, module, &package, &bitcode, &toolchain, stamp)
-        })
+        let made = in_parallel(&modules, |module| {
+            self.emit_all(module.as_deref(), &package, &bitcode, &toolchain, stamp)
+        })?;
+        // All modules of the first architecture, then those of the next.
+        let of_arch = |i: usize| made.iter().map(move |all: &Vec<Ptx>| all[i].clone());
+        Ok((0..self.arches.len()).flat_map(of_arch).collect())
     }
 
     /// The names of the modules to write; one without a name where they are not split.
@@ -239,81 +238,91 @@ impl CudaBuilder {
         })
     }
 
-    /// Writes the PTX of one module for one architecture, unless it is there already.
-    fn emit(
+    /// Writes the PTX of one module for all architectures, unless it is there already.
+    fn emit_all(
+        &self,
+        module: Option<&str>,
+        package: &cargo::Package,
+        bitcode: &Bitcode,
+        toolchain: &DeviceToolchain,
+        stamp: u64,
+    ) -> Result<Vec<Ptx>, CudaBuilderError> {
+        // The kernels of all modules take long to read: once, and only if something is to be made.
+        let own = OnceCell::new();
+        let emit = |&arch: &NvvmArch| {
+            let path = self.output(arch, module, package, bitcode);
+            let old = Stamp::of(&path);
+            if old.is_none_or(|old| old.all != stamp) {
+                let own: &Vec<u8> = match own.get() {
+                    Some(own) => own,
+                    None => {
+                        let alone = self.alone(arch, module, package, bitcode, toolchain)?;
+                        own.get_or_init(|| alone)
+                    }
+                };
+                let of_module = self.stamp(own, toolchain);
+                if old.is_none_or(|old| old.module != of_module) {
+                    let text = self.compile(arch, own, &path, package, toolchain)?;
+                    write_if_changed(&path, &text)?;
+                }
+                let stamp = Stamp {
+                    all: stamp,
+                    module: of_module,
+                };
+                stamp.write(&path)?;
+            }
+            if let Some(copy) = &self.copy_to {
+                let copy = self.named(copy, arch, module);
+                write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
+            }
+            let module = module.map(str::to_owned);
+            Ok(Ptx { arch, module, path })
+        };
+        self.arches.iter().map(emit).collect()
+    }
+
+    /// The bitcode of one module: without the kernels of the others and all that only those use. The
+    /// same for all architectures.
+    fn alone(
         &self,
         arch: NvvmArch,
         module: Option<&str>,
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
-        stamp: u64,
-    ) -> Result<Ptx, CudaBuilderError> {
-        let path = self.output(arch, module, package, bitcode);
-        let old = Stamp::of(&path);
-        if old.is_none_or(|old| old.all != stamp) {
-            let known = old.map(|old| old.module);
-            let job = Job {
-                arch,
-                module,
-                path: &path,
-                known,
-            };
-            let made = self.compile(&job, package, bitcode, toolchain)?;
-            if let Some(text) = made.text {
-                write_if_changed(&path, &text)?;
-            }
-            let stamp = Stamp {
-                all: stamp,
-                module: made.stamp,
-            };
-            stamp.write(&path)?;
-        }
-        if let Some(copy) = &self.copy_to {
-            let copy = self.named(copy, arch, module);
-            write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
-        }
-        let module = module.map(str::to_owned);
-        Ok(Ptx { arch, module, path })
-    }
-
-    fn compile(
-        &self,
-        job: &Job<'_>,
-        package: &cargo::Package,
-        bitcode: &Bitcode,
-        toolchain: &DeviceToolchain,
-    ) -> Result<Made, CudaBuilderError> {
-        let arch = job.arch;
-        let failed = |step| {
-            move |message| CudaBuilderError::Llvm {
-                step,
-                arch: arch.sm(),
-                message,
-            }
-        };
+    ) -> Result<Vec<u8>, CudaBuilderError> {
+        let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
-        let module = llvm
+        let all = llvm
             .parse(&bitcode.bytes)
             .map_err(failed("reading the bitcode"))?;
-        if !module.functions().into_iter().any(|f| module.is_kernel(f)) {
+        if !all.functions().into_iter().any(|f| all.is_kernel(f)) {
             return Err(CudaBuilderError::NoKernels {
                 krate: package.name.clone(),
             });
         }
-
-        let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
-        let machine = module
-            .target_machine(arch.sm(), &isa)
-            .map_err(failed("setting up the target"))?;
-        passes::link(&module, job.module)?;
-        module
-            .run_passes(passes::REMOVAL, &machine)
+        let machine = self.machine(&all, arch)?;
+        passes::link(&all, module)?;
+        all.run_passes(passes::REMOVAL, &machine)
             .map_err(failed("removing the other modules' kernels"))?;
-        let stamp = self.stamp(&module.to_bitcode(), toolchain);
-        if job.known == Some(stamp) {
-            return Ok(Made { stamp, text: None });
-        }
+        Ok(all.to_bitcode())
+    }
+
+    /// The PTX of a module's bitcode.
+    fn compile(
+        &self,
+        arch: NvvmArch,
+        bitcode: &[u8],
+        path: &Path,
+        package: &cargo::Package,
+        toolchain: &DeviceToolchain,
+    ) -> Result<String, CudaBuilderError> {
+        let failed = |step| failed(arch, step);
+        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
+        let module = llvm
+            .parse(bitcode)
+            .map_err(failed("reading the module's bitcode"))?;
+        let machine = self.machine(&module, arch)?;
         passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
@@ -326,17 +335,24 @@ impl CudaBuilder {
             });
         }
         if self.emit_llvm_ir {
-            write_if_changed(&job.path.with_extension("ll"), &module.to_text())?;
+            write_if_changed(&path.with_extension("ll"), &module.to_text())?;
         }
         let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
-        let text = match self.line_info {
+        Ok(match self.line_info {
             true => ptx::keep_lines_only(&text),
             false => text,
-        };
-        Ok(Made {
-            stamp,
-            text: Some(text),
         })
+    }
+
+    fn machine<'m>(
+        &self,
+        module: &'m Module<'_>,
+        arch: NvvmArch,
+    ) -> Result<Machine<'m>, CudaBuilderError> {
+        let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
+        module
+            .target_machine(arch.sm(), &isa)
+            .map_err(failed(arch, "setting up the target"))
     }
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
@@ -378,20 +394,13 @@ impl CudaBuilder {
     }
 }
 
-/// One file of PTX to make.
-struct Job<'a> {
-    arch: NvvmArch,
-    module: Option<&'a str>,
-    path: &'a Path,
-    /// The stamp of the module that lies there.
-    known: Option<u64>,
-}
-
-/// What came of it.
-struct Made {
-    stamp: u64,
-    /// `None` where the module is the one that lies there.
-    text: Option<String>,
+/// What LLVM's words on a step become.
+fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderError {
+    move |message| CudaBuilderError::Llvm {
+        step,
+        arch: arch.sm(),
+        message,
+    }
 }
 
 /// The builder's own code, as far as it decides the PTX.
