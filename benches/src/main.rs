@@ -5,6 +5,7 @@
 //! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
 //! warpfold-bench copy --peers --json copy.json
+//! warpfold-bench whole --peers --json whole.json
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
@@ -27,6 +28,7 @@ mod report;
 mod table;
 mod timing;
 mod tool;
+mod whole;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Ladder(options) => ladder(&options),
         Command::Keyed(options) => keyed::run(&options),
         Command::Copy(options) => copies::run(&options),
+        Command::Whole(options) => whole::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
@@ -22,6 +23,8 @@ pub enum Command {
     Keyed(KeyedOptions),
     /// Copies on the device, by accesses of 4, 8 and 16 bytes, beside cudaMemcpy
     Copy(CopyOptions),
+    /// Whole reductions by the default algorithm, of several types and sizes, beside CUB's
+    Whole(WholeOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -156,6 +159,86 @@ pub struct CopyOptions {
     /// Write everything, with every sample, to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct WholeOptions {
+    /// Elements to reduce, a line of the table for each
+    #[arg(
+        long,
+        value_name = "N,..",
+        value_delimiter = ',',
+        value_parser = count,
+        default_value = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"
+    )]
+    pub n: Vec<usize>,
+
+    /// Element types
+    #[arg(long, value_name = "T,..", value_delimiter = ',', default_value = "i32,f32,f64", value_parser = ["i32", "f32", "f64"])]
+    pub types: Vec<String>,
+
+    /// Operators
+    #[arg(long, value_name = "OP,..", value_delimiter = ',', default_value = "sum,min,max", value_parser = ["sum", "min", "max"])]
+    pub ops: Vec<String>,
+
+    /// Further grids to time beside the default one
+    #[arg(
+        long = "grids",
+        value_name = "THREADSxBLOCKS,..",
+        value_delimiter = ','
+    )]
+    pub grids: Vec<Grid>,
+
+    /// Time CUB's reductions in the same rounds (needs nvcc)
+    #[arg(long)]
+    pub peers: bool,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 100, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones, at least 1
+    #[arg(long, value_name = "W", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub warmup: u32,
+
+    /// CUDA's index of the device [default: the first]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random elements [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Threads per block, and blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub threads: u32,
+    pub blocks: u32,
+}
+
+impl FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('x').and_then(|(threads, blocks)| {
+            Some(Grid {
+                threads: threads.parse().ok()?,
+                blocks: blocks.parse().ok()?,
+            })
+        });
+        numbers.ok_or_else(|| "not threads and blocks such as 512x528".into())
+    }
+}
+
+impl Display for Grid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.threads, self.blocks)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -303,11 +386,13 @@ impl BadOption {
 
 /// Tells the errors that an option led to from those that nobody could foresee.
 pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
-    use warpfold::Error::{BlockSize, Chunks, DeviceIndex, GridTooLarge};
+    use warpfold::Error::{BlockSize, Blocks, Chunks, DeviceIndex, GridTooLarge};
     match error {
-        BlockSize { .. } | Chunks { .. } | DeviceIndex { .. } | GridTooLarge { .. } => {
-            BadOption::new(error).into()
-        }
+        BlockSize { .. }
+        | Blocks { .. }
+        | Chunks { .. }
+        | DeviceIndex { .. }
+        | GridTooLarge { .. } => BadOption::new(error).into(),
         _ => error.into(),
     }
 }

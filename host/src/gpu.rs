@@ -1,12 +1,12 @@
 //! One CUDA device, opened: its context and its modules.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::function::{Function, FunctionAttribute};
 use cust::{CudaApiVersion, memory};
+use rustc_hash::FxHashMap;
 
 use crate::device::DeviceInfo;
 use crate::driver::{self, check};
@@ -19,7 +19,7 @@ pub(crate) struct Gpu {
     // Dropped in this order, with the context current (see `Drop`).
     modules: Modules,
     /// The entry points that have been looked up, by their names.
-    functions: Mutex<HashMap<&'static str, Arc<Loaded>>>,
+    functions: Mutex<FxHashMap<&'static str, Arc<Loaded>>>,
     context: Context,
     /// The first failure met where none could be returned.
     deferred: Mutex<Option<Error>>,
@@ -73,7 +73,7 @@ impl Gpu {
 
     /// An entry point, looked up once. Whoever gets it keeps this `Gpu` beside it.
     pub(crate) fn function(&self, module: &str, name: &'static str) -> Result<Arc<Loaded>, Error> {
-        let known = |functions: &HashMap<_, _>| functions.get(name).map(Arc::clone);
+        let known = |functions: &FxHashMap<_, _>| functions.get(name).map(Arc::clone);
         let lock = || {
             self.functions
                 .lock()

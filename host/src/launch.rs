@@ -1,6 +1,5 @@
 //! Launching kernels: one typed function per entry ABI. `launch!` occurs nowhere else.
 
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
@@ -9,6 +8,7 @@ use kernels_gpu::entry::copy::CopyEntry;
 use kernels_gpu::entry::single_pass::{self, Reads, SinglePassEntry};
 use kernels_gpu::entry::triple::TripleEntry;
 use kernels_gpu::entry::{ENTRIES, Entry, keyed};
+use rustc_hash::FxHashMap;
 
 use crate::algorithm::{Pass, Shape};
 use crate::driver::check;
@@ -27,7 +27,7 @@ pub(crate) fn entry<T: Element>(
     kernel: &'static str,
     op: &'static str,
 ) -> Result<&'static Entry, Error> {
-    type Index = HashMap<[&'static str; 3], &'static Entry>;
+    type Index = FxHashMap<[&'static str; 3], &'static Entry>;
     static INDEX: LazyLock<Index> = LazyLock::new(|| {
         let key = |entry: &Entry| [entry.kernel, entry.op, entry.element];
         ENTRIES.iter().map(|entry| (key(entry), entry)).collect()
@@ -46,7 +46,7 @@ pub(crate) fn single_pass_entry(
     op: &'static str,
     element: &'static str,
 ) -> Result<&'static SinglePassEntry, Error> {
-    type Index = HashMap<[&'static str; 2], &'static SinglePassEntry>;
+    type Index = FxHashMap<[&'static str; 2], &'static SinglePassEntry>;
     static INDEX: LazyLock<Index> = LazyLock::new(|| {
         let rows = single_pass::ENTRIES.iter();
         rows.map(|entry| ([entry.op, entry.element], entry))

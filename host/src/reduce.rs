@@ -143,7 +143,9 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
     /// The grid of a single pass: what the caller asked for, checked, and the policy for the rest.
     fn grid(&self, max_threads: u32, multiprocessors: u32) -> Result<Grid, Error> {
         let kernel = Algorithm::SinglePass.kernel_name();
-        let threads = self.threads.unwrap_or(Policy::DEFAULT.threads);
+        let threads = self
+            .threads
+            .unwrap_or_else(|| Policy::single_pass_threads::<T>(self.input.len()));
         check_threads(kernel, threads, max_threads)?;
         let limit = Policy::SINGLE_PASS_MAX_BLOCKS;
         let blocks = match self.blocks {

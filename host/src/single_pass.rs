@@ -28,7 +28,7 @@ pub(crate) struct Grid {
 impl Grid {
     /// What the policy says of `n` elements of `T`.
     pub(crate) fn of<T>(n: usize, info: &DeviceInfo) -> Self {
-        let threads = Policy::DEFAULT.threads;
+        let threads = Policy::single_pass_threads::<T>(n);
         Self {
             blocks: Policy::single_pass_blocks::<T>(n, threads, info.multiprocessors),
             threads,

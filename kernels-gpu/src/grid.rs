@@ -4,7 +4,9 @@ use crate::block::block_reduce;
 use crate::element::Element;
 use crate::mem::{Global, Shared};
 use crate::op::Op;
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads_or, thread_idx_x};
+use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
+use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
+use cuda_std::warp::{sync_warp, warp_shuffle_idx};
 
 /// Where the blocks of a grid meet.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +38,10 @@ pub struct Meeting<A> {
 /// and not in the order of arrival. So the result is bit-equal from run to run.
 ///
 /// The count is an atomic that acquires and releases (PTX ISA, memory consistency model): a block's
-/// partial is written before it counts, and whoever counts the last one sees all partials. The thread
-/// that has counted sees them; the barrier behind it passes that on to its block. The last block sets
-/// the count back, so that the next launch on the stream finds 0, without anybody's help.
+/// partial is written before it counts, and whoever counts the last one sees all partials. That is one
+/// thread; the barrier of its warp passes it on to the other lanes (a shuffle would not: it orders no
+/// memory). A warp is enough for some hundred partials, and needs no barrier of the block. It sets the
+/// count back, so that the next launch on the stream finds 0, without anybody's help.
 ///
 /// # Safety
 ///
@@ -62,23 +65,30 @@ pub unsafe fn grid_reduce<T: Element, O: Op<T>>(value: O::Acc, meeting: Meeting<
         return;
     }
 
-    let mut last = false;
-    if tid == 0 {
-        partials.set(block_idx_x() as usize, partial);
-        last = arrivals.count_in(0) == blocks - 1;
-    }
-    if sync_threads_or(last.into()) == 0 {
+    if tid >= WARP_SIZE {
         return;
     }
+    let mut arrived = 0;
+    if tid == 0 {
+        partials.set(block_idx_x() as usize, partial);
+        arrived = arrivals.count_in(0);
+    }
+    // SAFETY: the first warp is whole, and all of its lanes are here.
+    let (arrived, _) = unsafe { warp_shuffle_idx(FULL_MASK, arrived, 0, WARP_SIZE) };
+    if arrived != blocks - 1 {
+        return;
+    }
+    // SAFETY: as above: all lanes have the same `arrived`.
+    unsafe { sync_warp(FULL_MASK) };
 
     let mut value = O::IDENTITY;
     let mut block = tid;
     while block < blocks {
         value = O::combine(value, partials.get(block as usize));
-        block += block_dim_x();
+        block += WARP_SIZE;
     }
-    // SAFETY: all threads of this block are here, and since the barrier above nobody reads the scratch.
-    let total = unsafe { block_reduce::<T, O>(value, scratch) };
+    // SAFETY: as above.
+    let total = unsafe { reduce_down::<T, O>(value) };
     if tid == 0 {
         result.set(0, total);
         arrivals.set(0, 0);

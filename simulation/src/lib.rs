@@ -5,6 +5,7 @@
 //! - [`copying`]: the same of an entry that copies.
 //! - [`keyed`]: the same of an entry that reduces by key.
 //! - [`triples`]: the same of an entry that sums triples.
+//! - [`single_pass`]: the same of an entry that reduces in a single pass.
 //! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
 //! - [`speed`]: how fast the simulator is.
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
@@ -17,6 +18,7 @@ pub mod keyed;
 pub mod ladder;
 pub mod oracle;
 mod pairs;
+pub mod single_pass;
 pub mod speed;
 pub mod triples;
 

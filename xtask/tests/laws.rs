@@ -11,7 +11,7 @@
 //! reported as ignored, never as passed.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{ENTRIES, FAMILIES, copy, keyed, triple};
+use kernels_gpu::entry::{ENTRIES, FAMILIES, copy, keyed, single_pass, triple};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -173,6 +173,27 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: 8 * entry.element_bytes as u32,
             acc_bits: 8 * entry.acc_bytes as u32,
+            field_bits: 8 * entry.acc_bytes as u32,
+            key_bits: 0,
+            vector: entry.load_elements() as u32,
+            arrays: 1,
+        };
+        (entry.name, claim)
+    });
+    let single_passes = single_pass::ENTRIES.iter().map(|entry| {
+        let acc_bits = 8 * entry.acc_bytes as u32;
+        let claim = Claim {
+            kernel: single_pass::SinglePassEntry::KERNEL,
+            op: entry.op,
+            element: entry.element,
+            element_bits: 8 * entry.element_bytes as u32,
+            acc_bits,
+            // Of a structure those of its fields.
+            field_bits: match (entry.op, acc_bits) {
+                ("arg_min" | "arg_max", 96) | (_, 32) => 32,
+                ("min_max", 64) if entry.element_bytes <= 4 => 32,
+                _ => 64,
+            },
             key_bits: 0,
             vector: entry.load_elements() as u32,
             arrays: 1,
@@ -186,6 +207,7 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: bits(entry.element),
             acc_bits: bits(entry.element),
+            field_bits: bits(entry.element),
             key_bits: 0,
             vector: 1,
             arrays: 1,
@@ -199,6 +221,7 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: "",
             element_bits: 8 * entry.element_bytes as u32,
             acc_bits: 0,
+            field_bits: 0,
             key_bits: 0,
             vector: (entry.access_bytes / entry.element_bytes) as u32,
             arrays: 1,
@@ -212,19 +235,25 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: bits(entry.element),
             acc_bits: bits(entry.element),
+            field_bits: bits(entry.element),
             key_bits: bits(entry.key),
             vector: entry.per_thread as u32,
             arrays: entry.arrays as u32,
         };
         (entry.name, claim)
     });
-    reductions.chain(triples).chain(copies).chain(keyed)
+    let with_operators = reductions.chain(single_passes).chain(triples);
+    with_operators.chain(copies).chain(keyed)
 }
 
 /// The entries that have a twin in `kernels-raw`.
 fn twins() -> impl Iterator<Item = &'static str> {
     let is_twin = |op, element| op == "sum" && TWINS.contains(&element);
     let reductions = ENTRIES
+        .iter()
+        .filter(move |entry| is_twin(entry.op, entry.element))
+        .map(|entry| entry.name);
+    let single_passes = single_pass::ENTRIES
         .iter()
         .filter(move |entry| is_twin(entry.op, entry.element))
         .map(|entry| entry.name);
@@ -237,7 +266,8 @@ fn twins() -> impl Iterator<Item = &'static str> {
         .iter()
         .filter(move |entry| is_twin(entry.op, entry.element) && entry.key == TWIN_KEY)
         .map(|entry| entry.name);
-    reductions.chain(triples).chain(copies).chain(keyed)
+    let with_operators = reductions.chain(single_passes).chain(triples);
+    with_operators.chain(copies).chain(keyed)
 }
 
 /// Whether `cargo xtask sass --kernel`, which knows no tables, finds the kernels by their names.

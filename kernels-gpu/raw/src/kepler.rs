@@ -1,7 +1,7 @@
-//! Shuffles and atomics: `kernels_gpu::kepler`.
+//! Shuffles and atomics: `kernels_gpu::kepler`; how they read, `kernels_gpu::grid_stride`.
 
 use crate::sum::{Element, WARP_SIZE, reduce_down};
-use crate::vector::{load, vectors_at};
+use crate::vector::{hold_accesses, load, vectors_at};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
 /// Loads under way at once, as the original's.
@@ -73,7 +73,7 @@ pub(crate) unsafe fn warp_atomic<T: Element, const N: usize>(
     clippy::needless_range_loop,
     reason = "iterators over the arrays make LLVM keep them in local memory"
 )]
-unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -> T {
+pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -> T {
     let threads = block_dim_x() as usize;
     let thread = block_idx_x() as usize * threads + thread_idx_x() as usize;
     let stride = grid_dim_x() as usize * threads;
@@ -89,6 +89,7 @@ unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -
             // SAFETY: as above.
             loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
         }
+        hold_accesses();
         for k in 0..IN_FLIGHT {
             for e in 0..N {
                 value = T::combine(value, loaded[k][e]);
@@ -99,6 +100,7 @@ unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -
     while v < vectors_len {
         // SAFETY: `v` is in bounds, and the first is aligned.
         let loaded = unsafe { load(vectors.add(v)) };
+        hold_accesses();
         for e in 0..N {
             value = T::combine(value, loaded[e]);
         }

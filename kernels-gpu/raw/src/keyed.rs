@@ -9,6 +9,7 @@ pub(crate) use peers::{Ballot, Match};
 pub(crate) use runs::keyed_runs;
 
 use crate::sum::{ByCas, Element};
+use crate::vector::hold_accesses;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
@@ -119,16 +120,6 @@ pub(crate) unsafe fn keyed_warp<T: Element, P: FindPeers, const ARRAYS: usize>(t
                 task.reject(peers.count_ones());
             }
         }
-    }
-}
-
-/// A line that the compiler moves no access to memory across.
-#[inline(always)]
-fn hold_accesses() {
-    #[cfg(target_arch = "nvptx64")]
-    // SAFETY: no instruction.
-    unsafe {
-        core::arch::asm!("", options(nostack, preserves_flags));
     }
 }
 

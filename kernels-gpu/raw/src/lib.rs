@@ -12,6 +12,7 @@
 //! | `tree` | `reduce_0` to `reduce_3`: a tree in shared memory |
 //! | `shuffle` | `reduce_4`, `reduce_5`: the last warp by shuffles |
 //! | `kepler` | `stable`, `warp_atomic`, `block_atomic` |
+//! | `single_pass` | `single_pass` |
 //! | `vector` | neighbours that travel together |
 //! | `triple` | `triple_interleaved`, `triple_in_turn` |
 //! | `keyed` | reduction by key, for keys of `u32` |
@@ -29,6 +30,7 @@ mod kepler;
 mod keyed;
 mod queue;
 mod shuffle;
+mod single_pass;
 mod sum;
 mod tree;
 mod triple;
@@ -111,6 +113,39 @@ entries!([i32, f32, f64] x {
     triple_interleaved = triple::triple_interleaved::<T>(input, len, output);
     triple_in_turn = triple::triple_in_turn::<T>(input, len, output);
 });
+
+/// Entry points of single passes, with the parameters of the originals.
+macro_rules! single_passes {
+    ($($element:ident),*) => { pastey::paste! {
+        $(
+            #[doc = concat!("`single_pass` of `", stringify!($element), "` by its sum.")]
+            ///
+            /// # Safety
+            ///
+            /// The launch is as the original's body asks.
+            #[kernel]
+            pub unsafe fn [<single_pass_sum_ $element>](
+                input: &[$element],
+                partials: *mut $element,
+                _partials_len: usize,
+                arrivals: *mut u32,
+                result: *mut $element,
+            ) {
+                let (input, len) = (input.as_ptr(), input.len());
+                let scratch = dynamic_shared_mem::<$element>();
+                // SAFETY: whoever launches the entry vouches for its arguments and for what the
+                // body does with them.
+                unsafe {
+                    single_pass::single_pass::<$element, { 16 / size_of::<$element>() }>(
+                        input, len, partials, arrivals, result, scratch,
+                    )
+                }
+            }
+        )*
+    }};
+}
+
+single_passes!(i32, f32, f64);
 
 /// Entry points that copy, with the parameters of the originals.
 macro_rules! copies {

@@ -45,3 +45,13 @@ pub(crate) unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N
         }
     }
 }
+
+/// A line that the compiler moves no access to memory across.
+#[inline(always)]
+pub(crate) fn hold_accesses() {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: no instruction.
+    unsafe {
+        core::arch::asm!("", options(nostack, preserves_flags));
+    }
+}

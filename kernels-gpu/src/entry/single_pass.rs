@@ -30,8 +30,6 @@ pub struct SinglePassEntry {
     pub name: &'static str,
     /// The module of PTX that has it: `"single_pass_i32"`.
     pub module: &'static str,
-    /// The kernel: `"single_pass"`, `"single_pass_dot"` or `"single_pass_count"`.
-    pub kernel: &'static str,
     /// What is done: `"sum"`, [`Op::NAME`]; `"dot"`; `"count_less"`.
     pub op: &'static str,
     /// The element type: `"i32"`.
@@ -59,6 +57,9 @@ pub enum Reads {
 }
 
 impl SinglePassEntry {
+    /// What the kernels of the family are called, whatever they read.
+    pub const KERNEL: &'static str = "single_pass";
+
     /// How many elements a load brings: 16 bytes.
     pub const fn load_elements(&self) -> usize {
         WIDEST / self.element_bytes
@@ -160,12 +161,11 @@ macro_rules! function {
 
 /// A row: which function with which of the arguments.
 macro_rules! row {
-    ($module:ident $element:ident, $name:ident, $kernel:ident $op:expr, $acc:ty, $reads:ident, |$x:ident| $($argument:expr),*) => {
+    ($module:ident $element:ident, $name:ident, $op:expr, $acc:ty, $reads:ident, |$x:ident| $($argument:expr),*) => {
         pastey::paste! {
             SinglePassEntry {
                 name: stringify!($name),
                 module: stringify!([<$module _ $element>]),
-                kernel: stringify!($kernel),
                 op: $op,
                 element: stringify!($element),
                 element_bytes: size_of::<$element>(),
@@ -198,7 +198,7 @@ macro_rules! operator {
     (row $module:ident $op:ident $element:ident) => { pastey::paste! {
         row!(
             $module $element, [<single_pass_ $op:snake _ $element>],
-            single_pass <$op as Op<$element>>::NAME, <$op as Op<$element>>::Acc, One,
+            <$op as Op<$element>>::NAME, <$op as Op<$element>>::Acc, One,
             |x| core::slice::from_raw_parts(x.input.cast(), x.len)
         )
     } };
@@ -224,7 +224,7 @@ macro_rules! dot {
         pastey::paste! {
             row!(
                 $module $element, [<single_pass_dot_ $element>],
-                single_pass_dot "dot", Products<$element>, Two,
+                "dot", Products<$element>, Two,
                 |x| core::slice::from_raw_parts(x.input.cast(), x.len),
                     core::slice::from_raw_parts(x.other.cast(), x.len)
             )
@@ -249,7 +249,7 @@ macro_rules! count {
     (row $module:ident $predicate:ident $element:ident) => { pastey::paste! {
         row!(
             $module $element, [<single_pass_count_ $predicate:snake _ $element>],
-            single_pass_count concat!("count_", stringify!([<$predicate:snake>])), u64, OneAndValue,
+            concat!("count_", stringify!([<$predicate:snake>])), u64, OneAndValue,
             |x| core::slice::from_raw_parts(x.input.cast(), x.len), *x.value.cast::<$element>()
         )
     } };

@@ -1,12 +1,12 @@
 //! Loops that are none.
 
 /// Does something for every element of an array of `K` rows of `N`, at most 4 of 16, row by row:
-/// `unrolled!(|k < K, e < N| sum += rows[k][e])`. Straight code, whatever is done.
-///
-/// What is not of the array is not even compiled: the conditions are constants.
+/// `unrolled!(|k < K, e < N| sum += rows[k][e])`.
 ///
 /// The GPU's registers have no indexes. An array in a loop that LLVM does not unroll, because much is
-/// done in it, goes to local memory.
+/// done in it, goes to local memory. So on the GPU this is straight code, whatever is done; what is not
+/// of the array is not even compiled, since the conditions are constants.
+#[cfg(target_arch = "nvptx64")]
 macro_rules! unrolled {
     (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
         unrolled!(@rows [0 1 2 3] $k $rows $e $elements $body)
@@ -25,6 +25,18 @@ macro_rules! unrolled {
             $body;
         }
     )* };
+}
+
+/// The same for the host, which has memory: a loop.
+#[cfg(not(target_arch = "nvptx64"))]
+macro_rules! unrolled {
+    (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
+        for $k in 0..$rows {
+            for $e in 0..$elements {
+                $body;
+            }
+        }
+    };
 }
 
 pub(crate) use unrolled;

@@ -7,6 +7,8 @@ pub enum Loads {
     Elements,
     /// By vectors, four of them under way at once and then one; the elements around them singly.
     Vectors,
+    /// The same, or pairs of them and of single elements where two arrays are read; and a partial.
+    VectorsAndPartials,
     /// Every key and every value that a thread brings, once.
     KeysAndValues,
     /// Four keys and four values by the widest loads, or singly.
@@ -20,6 +22,9 @@ pub enum Loads {
 pub enum Leaves {
     /// One store of an accumulator: a partial for each block.
     Partial,
+    /// A partial for each block, whose blocks are counted by an atomic; the result, from one place or
+    /// the other; and the count back at zero.
+    Whole,
     /// Atomics whose answer nobody needs, and no store.
     Cells,
     /// Stores alone.
@@ -35,6 +40,8 @@ pub enum Block {
     Memory,
     /// By as much, with a single barrier.
     OneBarrier,
+    /// Twice with a single barrier, and a barrier between.
+    Twice,
     /// By atomics on shared memory.
     Atomics,
 }
@@ -151,6 +158,13 @@ pub const KERNELS: &[Kernel] = &[
         Leaves::Cells,
         Block::OneBarrier,
         Warp::Down(2),
+    ),
+    kernel(
+        &["single_pass"],
+        Loads::VectorsAndPartials,
+        Leaves::Whole,
+        Block::Twice,
+        Warp::Down(4),
     ),
     kernel(
         &["warp_atomic", "warp_atomic_vec2", "warp_atomic_vec4"],

@@ -2,9 +2,28 @@
 //! `_by_<key>` behind, copies without an operator.
 
 /// The operators, those of several words first.
-const OPERATORS: [&str; 12] = [
-    "sum_wide", "nan_min", "nan_max", "arg_min", "arg_max", "sum", "product", "min", "max", "and",
-    "or", "xor",
+const OPERATORS: [&str; 21] = [
+    "count_is_nan",
+    "count_equal",
+    "count_less",
+    "count_greater",
+    "mean_variance",
+    "sum_squares",
+    "sum_wide",
+    "sum_abs",
+    "nan_min",
+    "nan_max",
+    "min_max",
+    "arg_min",
+    "arg_max",
+    "sum",
+    "product",
+    "min",
+    "max",
+    "and",
+    "or",
+    "xor",
+    "dot",
 ];
 
 /// The kernel that an entry is of: `stable_vec4` of `stable_vec4_arg_min_f32`.
@@ -38,6 +57,8 @@ mod tests {
             ("keyed_match_x2_sum_f64_by_u32", "keyed_match_x2"),
             ("copy_vec4_b32", "copy_vec4"),
             ("triple_in_turn_sum_i32", "triple_in_turn"),
+            ("single_pass_min_max_f32", "single_pass"),
+            ("single_pass_count_less_i8", "single_pass"),
             ("main", "main"),
         ] {
             assert_eq!(kernel_of(entry), kernel, "{entry}");

@@ -69,7 +69,7 @@ pub const BLOCK: Source = Source {
 };
 
 pub const GRID_STRIDE: Source = Source {
-    path: "kepler/grid_stride.rs",
+    path: "grid_stride.rs",
     kernels: &["stable", "warp_atomic_vec2", "block_atomic_vec4"],
     mutants: &[
         mutant(
@@ -85,12 +85,11 @@ pub const GRID_STRIDE: Source = Source {
             "v += stride;",
         ),
         mutant(
-            "first_of_vector_left_out",
-            "the first element of each vector is not combined",
-            "for e in 0..N {",
-            "for e in 1..N {",
-        )
-        .nth(2, 2),
+            "vector_of_last_step",
+            "the vector of the last step is brought once more, and the next one not",
+            "value = by.absorb(value, loaded, [head + v * N]);",
+            "value = by.absorb(value, [vectors.get(thread)], [head + v * N]);",
+        ),
         mutant(
             "no_tail",
             "elements behind the last vector are left out",

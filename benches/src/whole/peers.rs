@@ -1,0 +1,109 @@
+//! CUB's reductions, and an empty kernel.
+
+use std::ffi::c_void;
+
+use anyhow::{Context, Result};
+use libloading::{Library, Symbol};
+
+use crate::peers::{self, Built};
+
+const SOURCE: &str = include_str!("../../peers/whole.cu");
+
+type CubFn = unsafe extern "C" fn(
+    *mut c_void,
+    *mut usize,
+    *const c_void,
+    i64,
+    *mut c_void,
+    *mut c_void,
+) -> i32;
+type NothingFn = unsafe extern "C" fn(*mut c_void) -> i32;
+
+/// The loaded peers.
+pub struct WholePeers {
+    library: &'static Library,
+    pub built: Built,
+    nothing: Symbol<'static, NothingFn>,
+}
+
+/// One of CUB's reductions.
+pub struct Cub {
+    library: &'static Library,
+    call: Symbol<'static, CubFn>,
+}
+
+impl WholePeers {
+    /// Compiles and loads them; the error is the reason for going on without.
+    pub fn build(capability: (u32, u32)) -> Result<WholePeers> {
+        let (library, built) = peers::load(&[("whole.cu", SOURCE)], capability)?;
+        // SAFETY: SOURCE defines `launch_nothing` with this signature.
+        let nothing = unsafe { library.get::<NothingFn>(c"launch_nothing") }?;
+        Ok(WholePeers {
+            library,
+            built,
+            nothing,
+        })
+    }
+
+    /// CUB's reduction by this operator of this type.
+    pub fn cub(&self, op: &str, element: &str) -> Result<Cub> {
+        let name = format!("cub_{op}_{element}");
+        // SAFETY: SOURCE defines every `cub_<operator>_<type>` with this signature (its macro
+        // REDUCTION), up to what the pointers point at.
+        let call = unsafe { self.library.get(&name) }
+            .with_context(|| format!("whole.cu has no {name}"))?;
+        Ok(Cub {
+            library: self.library,
+            call,
+        })
+    }
+
+    /// Launches the empty kernel and does not wait.
+    ///
+    /// # Safety
+    ///
+    /// The stream is live and its context is current on this thread.
+    pub unsafe fn nothing(&self, stream: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let status = unsafe { (self.nothing)(stream) };
+        peers::check(self.library, status, "an empty kernel")
+    }
+}
+
+impl Cub {
+    /// Bytes of temporary storage for `n` elements.
+    pub fn temp_bytes(&self, n: usize) -> Result<usize> {
+        let mut bytes = 0;
+        let none = std::ptr::null_mut();
+        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        let status = unsafe { (self.call)(none, &mut bytes, none, n as i64, none, none) };
+        peers::check(self.library, status, "CUB, temporary storage")?;
+        Ok(bytes)
+    }
+
+    /// Launches the reduction on the stream; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    ///
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
+    ///   elements of the type at `input`, one at `result`, and the room, as
+    ///   [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    pub unsafe fn enqueue(
+        &self,
+        input: u64,
+        n: usize,
+        result: u64,
+        (temp, mut temp_bytes): (u64, usize),
+        stream: *mut c_void,
+    ) -> Result<()> {
+        let (temp, input, result) = (
+            temp as *mut c_void,
+            input as *const c_void,
+            result as *mut c_void,
+        );
+        // SAFETY: the caller's promise.
+        let status = unsafe { (self.call)(temp, &mut temp_bytes, input, n as i64, result, stream) };
+        peers::check(self.library, status, "CUB")
+    }
+}

@@ -1,0 +1,103 @@
+//! Every single pass under the simulator, with all checks: one trial each.
+//!
+//! A trial launches its entry with numbers of threads and blocks and n around an edge, under four
+//! schedules that let the blocks arrive in different orders. A launch is right if nothing is found, the
+//! result is what a naive loop says, the counter of blocks is 0 again, and no other memory has changed;
+//! and its result has the same bits under all four.
+//!
+//! `WARPFOLD_SEED=<number>` repeats a run that printed that seed.
+
+use std::env;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use cuda_sim::{Schedule, Simulator};
+use kernels_gpu::entry::single_pass::{ENTRIES, SinglePassEntry};
+use kernels_sim::Data;
+use kernels_sim::single_pass::SinglePass;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+static LAUNCHES: AtomicU64 = AtomicU64::new(0);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let seed = env::var("WARPFOLD_SEED").ok();
+    let seed = seed
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::random::<u32>().into());
+    let began = Instant::now();
+    let trials = ENTRIES.iter().map(|entry| {
+        let name = format!("simulator {}", entry.name);
+        Trial::test(name, move || sweep(*entry, seed))
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    if !arguments.list {
+        println!(
+            "summary: single passes: {} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
+            ENTRIES.len(),
+            LAUNCHES.load(Ordering::Relaxed),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    conclusion.exit_code()
+}
+
+/// Around nothing, a vector, a warp, the grid, and several rounds of it.
+fn sizes(grid: usize, vector: usize) -> [usize; 12] {
+    let round = grid * vector;
+    let rounds = 4 * round;
+    [
+        0,
+        1,
+        vector - 1,
+        vector + 1,
+        31,
+        33,
+        grid + 1,
+        round - 1,
+        round + vector + 1,
+        rounds - 1,
+        rounds + 1,
+        rounds + 2 * round + 5,
+    ]
+}
+
+fn sweep(entry: SinglePassEntry, seed: u64) -> Result<(), Failed> {
+    let mut turn = 0;
+    let vector = entry.load_elements();
+    for (threads, blocks) in [(32, 1), (32, 5), (64, 3), (128, 2), (64, 70)] {
+        for n in sizes((threads * blocks) as usize, vector) {
+            let mut bits = None;
+            let pass = SinglePass {
+                entry,
+                threads,
+                blocks,
+                n,
+                start: turn % (vector + 1),
+                // As the first start, or not.
+                other_start: (turn + turn / 3 % 2) % (vector + 1),
+                data: Data::ALL[turn % Data::ALL.len()],
+                seed: seed.wrapping_add(turn as u64),
+            };
+            for (schedule, arch) in [
+                (Schedule::Forward, 900),
+                (Schedule::Reverse, 750),
+                (Schedule::Random(seed ^ 1), 900),
+                (Schedule::Random(seed ^ turn as u64), 800),
+            ] {
+                let simulator = Simulator::new().check_all().schedule(schedule).arch(arch);
+                let launched = pass
+                    .run(simulator.resident_blocks(1 + turn as u32 % 4))
+                    .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
+                let first = bits.get_or_insert_with(|| launched.bits.clone());
+                if *first != launched.bits {
+                    return Err(format!("{pass}: other bits under {schedule:?}").into());
+                }
+                LAUNCHES.fetch_add(1, Ordering::Relaxed);
+            }
+            turn += 1;
+        }
+    }
+    Ok(())
+}
