@@ -1,9 +1,11 @@
 //! What to reduce by.
 
+use kernels_gpu::element::{Indexed, Number};
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Rank, Sum, SumWide, Xor,
 };
 
+use crate::cpu;
 use crate::element::Element;
 
 /// An operator of elements `T`: [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`ArgMin`] and
@@ -39,16 +41,40 @@ use crate::element::Element;
 /// }
 /// impl warpfold::Operator<i32> for Square {} // it is not `Sealed`
 /// ```
-pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc: Element> {}
+pub trait Operator<T: Element>: sealed::Sealed<T> + Op<T, Acc: Element> {}
 
-impl<T: Element, O: sealed::Sealed + Op<T, Acc: Element>> Operator<T> for O {}
+impl<T: Element, O: sealed::Sealed<T> + Op<T, Acc: Element>> Operator<T> for O {}
 
 mod sealed {
-    pub trait Sealed {}
+    use super::{Element, Op, cpu};
+
+    pub trait Sealed<T: Element>: Op<T> {
+        /// Combines all of `input` on the CPU; the identity when it is empty.
+        fn reduce_on_cpu(input: &[T]) -> Self::Acc {
+            cpu::reduce::<T, Self>(input)
+        }
+    }
 }
 
 macro_rules! operators {
-    ($($op:ident)*) => { $(impl sealed::Sealed for $op {})* };
+    ($($op:ident)*) => { $(
+        impl<T: Element> sealed::Sealed<T> for $op where $op: Op<T> {}
+    )* };
 }
 
-operators!(Sum SumWide Product Min Max NanMin NanMax And Or Xor ArgMin ArgMax);
+operators!(Sum SumWide Product Min Max NanMin NanMax And Or Xor);
+
+macro_rules! operators_with_places {
+    ($($op:ident)*) => { $(
+        impl<T: Element + Number> sealed::Sealed<T> for $op
+        where
+            $op: Op<T, Acc = Indexed<T::Acc>> + Rank<T::Acc>,
+        {
+            fn reduce_on_cpu(input: &[T]) -> Indexed<T::Acc> {
+                cpu::reduce_places::<T, Self>(input)
+            }
+        }
+    )* };
+}
+
+operators_with_places!(ArgMin ArgMax);

@@ -6,12 +6,12 @@ use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
 use crate::algorithm::Pass;
-use crate::cpu;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::launch::Kernels;
 use crate::memory::{DeviceMemory, Span};
+use crate::operator::Operator;
 
 /// A reduction of one input, ready to run any number of times.
 ///
@@ -57,12 +57,15 @@ struct Launches<'a, T: Element, A: Element> {
 }
 
 impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
-    pub(crate) fn cpu<O: Op<T, Acc = A, Output = R>>(kernel: &'static str, input: &'a [T]) -> Self {
+    pub(crate) fn cpu<O: Operator<T, Acc = A, Output = R>>(
+        kernel: &'static str,
+        input: &'a [T],
+    ) -> Self {
         let work = match input {
             [] => Work::Nothing,
             input => Work::Cpu {
                 input,
-                reduce: cpu::reduce::<T, O>,
+                reduce: O::reduce_on_cpu,
                 value: O::IDENTITY,
             },
         };
