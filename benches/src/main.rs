@@ -5,6 +5,7 @@
 //! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
 //! warpfold-bench copy --peers --json copy.json
+//! warpfold-bench cpu --types i32,f32 --json cpu.json
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
@@ -21,6 +22,7 @@ mod machine;
 mod options;
 mod peers;
 mod plot;
+mod processor;
 mod profile;
 mod record;
 mod report;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Ladder(options) => ladder(&options),
         Command::Keyed(options) => keyed::run(&options),
         Command::Copy(options) => copies::run(&options),
+        Command::Cpu(options) => processor::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

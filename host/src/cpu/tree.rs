@@ -1,11 +1,11 @@
 //! The blocks of an array, combined by halves on all cores.
 
-/// Bytes of a block: it stays in the first cache beside its lanes, and makes the steps between blocks
-/// cost nothing.
-const BLOCK_BYTES: usize = 16 << 10;
+/// Bytes of a block: so many that the steps between blocks cost nothing.
+const BLOCK_BYTES: usize = 8 << 10;
 
-/// Below this many bytes one thread does it all. To wake others takes some 13 µs, in which one
-/// core reduces a megabyte (sum of `f32`, AMD EPYC of family 26, 2026-11-22).
+/// Below this many bytes one thread does it all. To wake another takes 10 to 40 µs, in which one core
+/// reduces a megabyte or two: sums of 1 MiB of `f32` took 15 µs on one thread and 20 to 60 on two, of
+/// 2 MiB 34 and 30, of 4 MiB 70 and 50 (two cores of an AMD EPYC of family 26, 2026-11-22).
 const PARALLEL_BYTES: usize = 2 << 20;
 
 /// What a task of rayon's has at most.
@@ -94,7 +94,7 @@ mod tests {
         fn the_shape_depends_on_n_alone(n in 0usize..100_000, task in 1usize..50_000, threads in 1usize..5) {
             let alone = shape(n, 128, usize::MAX);
             prop_assert_eq!((alone.0, alone.1), (0, n));
-            let blocks = n.div_ceil(2048).max(1);
+            let blocks = n.div_ceil(1024).max(1);
             prop_assert_eq!(alone.2, blocks.next_power_of_two().ilog2());
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             prop_assert_eq!(pool.install(|| shape(n, 128, task)), alone);
@@ -103,12 +103,7 @@ mod tests {
 
     #[test]
     fn blocks_are_whole_rows() {
-        for (n, width, depth) in [
-            (2048, 128, 0),
-            (2049, 128, 1),
-            (1920, 192, 0),
-            (1921, 192, 1),
-        ] {
+        for (n, width, depth) in [(1024, 32, 0), (1025, 32, 1), (1008, 48, 0), (1009, 48, 1)] {
             assert_eq!(shape(n, width, 1).2, depth, "{n} in rows of {width}");
         }
     }
