@@ -129,14 +129,17 @@ macro_rules! floats {
         }
 
         impl Number for $number {
-            // Every second element is the inverse of the one before it, so that neither
-            // the product nor any part of it comes near zero or infinity.
+            // The logarithms have a mean of zero, and every second element is the inverse of
+            // the one before it: neither the product nor a part of it comes near zero or infinity.
             fn draw(n: usize, rng: &mut SmallRng) -> Vec<Self> {
                 let mut last = 1.0;
                 (0..n)
                     .map(|i| {
                         let sign = if rng.random() { 1.0 } else { -1.0 };
-                        let size = if i % 2 == 0 { rng.random_range(0.5..2.0) } else { 1.0 / last };
+                        let size = match i % 2 {
+                            0 => rng.random_range(-1.0f64..1.0).exp2(),
+                            _ => 1.0 / last,
+                        };
                         let value = $from(sign * size);
                         last = $to(value).abs();
                         value
