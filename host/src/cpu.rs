@@ -11,10 +11,10 @@
 //!
 //! Elements are combined pairwise: rows of a block in fours, the lanes of a block by halves, and the
 //! blocks by halves, in a tree whose shape depends on n alone. The result has the same bits on any number
-//! of threads and on any processor.
+//! of threads, and but for those of a NaN on any processor.
 //!
-//! A float that is added takes part in at most 18 roundings within its block of 8 KiB (26 if it has 16
-//! bits), and in one more for every doubling of the blocks: of n `f32`, in
+//! A float that is added takes part in at most 18 roundings within its block of 8 KiB (17 of `f64`, 26 if
+//! it has 16 bits), and in one more for every doubling of the blocks: of n `f32`, in
 //! d = 18 + ceil(log2(n / 2048)). The sum is therefore wrong by at most d u / (1 - d u) times the sum of
 //! the absolute values, where u is 2^-24 in `f32` and 2^-53 in `f64`. One loop from the first element
 //! to the last has n - 1 for d.
