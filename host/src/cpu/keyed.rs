@@ -18,9 +18,9 @@ const PIECE: usize = 1 << 16;
 /// More pieces would be for more cores than this.
 const MOST_PIECES: usize = 256;
 
-/// Elements per cell of a piece, at least. A cell more of a piece is one to fill and one to combine,
-/// which is less than half of what an element takes.
-const PER_CELL: usize = 2;
+/// Elements of a piece per cell, at least: so the cells of the pieces, which are filled first and combined
+/// last, are few beside the elements, in time and in memory.
+const PER_CELL: usize = 4;
 
 /// Cells that one thread combines at once.
 const CHUNK: usize = 1 << 14;
@@ -44,27 +44,24 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
         return Ok(scatter::<K, T, O>(keys, 0, values, keys.len(), cells, len));
     }
     let piece = keys.len().div_ceil(pieces);
-    let mut partials = host::filled(pieces * cells.len(), O::IDENTITY)?;
-    let rejected = keys
-        .par_chunks(piece)
-        .zip(partials.par_chunks_mut(cells.len()))
-        .enumerate()
-        .map(|(i, (part, cells))| {
-            scatter::<K, T, O>(part, i * piece, values, keys.len(), cells, len)
-        })
-        .sum();
-    let all = cells.len();
+    let (all, n) = (cells.len(), keys.len());
+    let parts = keys.par_chunks(piece).enumerate().map(|(i, keys)| {
+        let mut cells = host::filled(all, O::IDENTITY)?;
+        let rejected = scatter::<K, T, O>(keys, i * piece, values, n, &mut cells, len);
+        Ok((cells, rejected))
+    });
+    let parts: Vec<(Vec<T>, u64)> = parts.collect::<Result<_, Error>>()?;
     cells
         .par_chunks_mut(CHUNK)
         .enumerate()
         .for_each(|(i, cells)| {
-            for partial in partials.chunks(all) {
-                for (cell, value) in cells.iter_mut().zip(&partial[i * CHUNK..]) {
+            for (part, _) in &parts {
+                for (cell, value) in cells.iter_mut().zip(&part[i * CHUNK..]) {
                     *cell = O::combine(*cell, *value);
                 }
             }
         });
-    Ok(rejected)
+    Ok(parts.iter().map(|(_, rejected)| rejected).sum())
 }
 
 /// How many pieces `n` elements are cut into.
