@@ -324,7 +324,7 @@ impl Bench<'_, '_> {
         let keys = self.gpu.upload(&self.particles.keys)?;
         let values = self.gpu.upload(&values[..self.particles.keys.len()])?;
         let mut cells = self.gpu.cells::<T, _>(self.cells(), Sum)?;
-        let mut row = self.row::<T>("one loop, one core", By::Warpfold);
+        let mut row = self.row::<T>("warpfold, all cores", By::Warpfold);
         for _ in 0..3 {
             cells.clear()?;
             let ms = self.gpu.time(|| cells.combine(&keys, &values))?;

@@ -6,6 +6,7 @@
 //! warpfold-bench plot ladder.json --svg ladder.svg
 //! warpfold-bench copy --peers --json copy.json
 //! warpfold-bench whole --peers --json whole.json
+//! warpfold-bench cpu --types i32,f32 --json cpu.json
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
@@ -22,6 +23,7 @@ mod machine;
 mod options;
 mod peers;
 mod plot;
+mod processor;
 mod profile;
 mod record;
 mod report;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Keyed(options) => keyed::run(&options),
         Command::Copy(options) => copies::run(&options),
         Command::Whole(options) => whole::run(&options),
+        Command::Cpu(options) => processor::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

@@ -25,6 +25,8 @@ pub enum Command {
     Copy(CopyOptions),
     /// Whole reductions by the default algorithm, of several types and sizes, beside CUB's
     Whole(WholeOptions),
+    /// Reductions on the CPU, beside a loop that only reads
+    Cpu(CpuOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -239,6 +241,60 @@ impl Display for Grid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}x{}", self.threads, self.blocks)
     }
+}
+
+#[derive(Args, Debug)]
+pub struct CpuOptions {
+    /// Elements of each type to reduce: 67108864, 67_108_864 or 2^26
+    #[arg(long, value_name = "N", value_parser = count, default_value = "2^26")]
+    pub n: usize,
+
+    /// Types of elements, a table for each
+    #[arg(
+        long,
+        value_name = "T,..",
+        value_delimiter = ',',
+        default_value = "i8,i32,i64,bf16,f32,f64"
+    )]
+    pub types: Vec<ElementType>,
+
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub threads: Option<u16>,
+
+    /// Timed rounds, at least 20
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
+    pub repeats: u32,
+
+    /// Rounds before the timed ones
+    #[arg(long, value_name = "W", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub warmup: u32,
+
+    /// Of the random elements [default: a fresh one, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+
+    /// Write everything, with every sample, to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// A type of elements, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "lower")]
+pub enum ElementType {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    Bf16,
+    F32,
+    F64,
 }
 
 #[derive(Args, Debug)]

@@ -7,6 +7,7 @@ use kernels_gpu::op::Op;
 
 use crate::algorithm::{CPU_MAX_THREADS, check_threads};
 use crate::buffer::{Place, View};
+use crate::cpu;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
@@ -93,7 +94,8 @@ pub struct ByKey<T> {
 /// ```
 ///
 /// Sums of floats depend on the order in which the device's atomics arrive: they differ from run to
-/// run in their last bits. On the CPU the order is that of the elements.
+/// run in their last bits. On the CPU they are combined in pieces of the array, in an order that depends
+/// on the numbers of elements and of cells alone: the same bits on any number of threads.
 pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
     device: Device,
     /// Of each array of values.
@@ -222,7 +224,8 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     /// # Errors
     ///
     /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`],
-    /// [`Error::BlockSize`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::BlockSize`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
+    /// [`Error::OutOfHostMemory`], since the pieces have cells of their own.
     pub fn combine<'a, K: Key>(
         &mut self,
         keys: impl Into<View<'a, K>>,
@@ -242,16 +245,7 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
         match (&mut self.state, keys.place(), values.place()) {
             (State::Host { cells, rejected }, Place::Host(keys), Place::Host(values)) => {
                 check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;
-                let n = keys.len();
-                for (i, value) in values.iter().enumerate() {
-                    let (array, cell) = (i / n, keys[i % n].cell());
-                    if cell < self.len {
-                        let cell = &mut cells[array * self.len + cell];
-                        *cell = O::combine(*cell, *value);
-                    } else if array == 0 {
-                        *rejected += 1;
-                    }
-                }
+                *rejected += cpu::reduce_by_key::<K, T, O>(keys, values, cells, self.len)?;
                 Ok(())
             }
             (

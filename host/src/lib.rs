@@ -57,7 +57,11 @@
 //!   products by atomics ([`Algorithm::Naive`], [`SharedMemory`](Algorithm::SharedMemory),
 //!   [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Cells`],
 //!   [`Device::sum_triples`]), whose order is the hardware's. The CPU adds in another order than the
-//!   GPU.
+//!   GPU, also into cells and of triples: the same bits on any number of threads.
+//! - **Accuracy on the CPU.** Floats are added pairwise. The sum of n `f32` is wrong by at most
+//!   d u / (1 - d u) times the sum of the magnitudes, where d = 18 + ceil(log2(n / 2048)), 18 of few, and
+//!   u = 2^-24; that of n `f64` likewise with 17 + ceil(log2(n / 1024)) and 2^-53. 16-bit floats are added
+//!   in `f32`, with 26 + ceil(log2(n / 4096)), and rounded once more at the end.
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input.
 //! - **Memory.** A plan's scratch is one value per block of its first two passes.
 //!

@@ -1,10 +1,12 @@
 //! What to reduce by.
 
+use kernels_gpu::element::{Indexed, bf16, f16};
 use kernels_gpu::op::{
     And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Op, Or, Product, Sum,
     SumAbs, SumSquares, SumWide, Xor,
 };
 
+use crate::cpu;
 use crate::element::Element;
 
 /// An operator of elements `T`: [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`],
@@ -41,19 +43,54 @@ use crate::element::Element;
 /// }
 /// impl warpfold::Operator<i32> for Square {} // it is not `Sealed`
 /// ```
-pub trait Operator<T: Element>: sealed::Sealed + Op<T, Acc: Element> {}
+pub trait Operator<T: Element>: sealed::Sealed<T> + Op<T, Acc: Element> {}
 
-impl<T: Element, O: sealed::Sealed + Op<T, Acc: Element>> Operator<T> for O {}
+impl<T: Element, O: sealed::Sealed<T> + Op<T, Acc: Element>> Operator<T> for O {}
 
 mod sealed {
-    pub trait Sealed {}
+    use super::{Element, Op, cpu};
+
+    pub trait Sealed<T: Element>: Op<T> {
+        /// Combines all of `input` on the CPU; the identity when it is empty.
+        fn reduce_on_cpu(input: &[T]) -> Self::Acc {
+            cpu::reduce::<T, Self>(input)
+        }
+    }
 }
 
 macro_rules! operators {
-    ($($op:ident)*) => { $(impl sealed::Sealed for $op {})* };
+    ($($op:ident)*) => { $(
+        impl<T: Element> sealed::Sealed<T> for $op where $op: Op<T> {}
+    )* };
 }
 
-operators! {
-    Sum SumWide Product Min Max MinMax NanMin NanMax And Or Xor ArgMin ArgMax
-    SumAbs SumSquares MeanVariance
+operators!(Sum SumWide Product Min Max MinMax NanMin NanMax And Or Xor SumAbs SumSquares);
+
+impl<T: Element> sealed::Sealed<T> for MeanVariance
+where
+    MeanVariance: Op<T>,
+{
+    fn reduce_on_cpu(input: &[T]) -> Self::Acc {
+        cpu::reduce_in_turn::<T, Self>(input)
+    }
 }
+
+/// Places of elements, and of what is a place already.
+macro_rules! operators_with_places {
+    ($($op:ident)*, of $elements:tt and $values:tt) => {
+        $(operators_with_places!(@$op $elements $values);)*
+    };
+    (@$op:ident [$($element:ident)*] [$($value:ident)*]) => {
+        $(impl sealed::Sealed<$element> for $op {
+            fn reduce_on_cpu(input: &[$element]) -> Self::Acc {
+                cpu::reduce_places::<$element, Self>(input)
+            }
+        })*
+        $(impl sealed::Sealed<Indexed<$value>> for $op {})*
+    };
+}
+
+operators_with_places!(
+    ArgMin ArgMax,
+    of [i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64] and [i32 i64 u32 u64 f32 f64]
+);

@@ -6,11 +6,11 @@ use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
 use crate::algorithm::{Algorithm, Pass};
-use crate::cpu;
 use crate::element::Element;
 use crate::error::Error;
 use crate::launch::Kernels;
 use crate::memory::{DeviceMemory, Span};
+use crate::operator::Operator;
 use crate::single_pass::Prepared;
 use crate::stream::Stream;
 
@@ -59,12 +59,15 @@ struct Launches<'a, T: Element, A: Element> {
 }
 
 impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
-    pub(crate) fn cpu<O: Op<T, Acc = A, Output = R>>(kernel: &'static str, input: &'a [T]) -> Self {
+    pub(crate) fn cpu<O: Operator<T, Acc = A, Output = R>>(
+        kernel: &'static str,
+        input: &'a [T],
+    ) -> Self {
         let work = match input {
             [] => Work::Nothing,
             input => Work::Cpu {
                 input,
-                reduce: cpu::reduce::<T, O>,
+                reduce: O::reduce_on_cpu,
                 value: O::IDENTITY,
             },
         };

@@ -7,7 +7,6 @@ use kernels_gpu::op::Op;
 
 use crate::algorithm::Pass;
 use crate::buffer::{Buffer, Place, PlaceMut, View};
-use crate::cpu;
 use crate::device::{Device, DeviceInfo};
 use crate::element::Element;
 use crate::error::Error;
@@ -268,7 +267,7 @@ impl Device {
         match (input.place(), cells.place_mut(), &mut scratch.place) {
             (Place::Host(input), PlaceMut::Host(cells), None) => {
                 single_pass_entry(<O as Op<T>>::NAME, T::NAME)?;
-                cells[at] = cpu::reduce::<T, O>(input);
+                cells[at] = O::reduce_on_cpu(input);
                 Ok(())
             }
             (Place::Device(input), PlaceMut::Device(cells), Some((stream, memory)))

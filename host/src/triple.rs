@@ -95,7 +95,8 @@ impl Device {
     ///
     /// Of `i32`, `f32` and `f64`. The sums of no triples are zero (`-0.0` of floats, the identity of
     /// their addition). Those of floats depend on the order in which the atomics of the device's
-    /// warps arrive, and an atomic addition takes a subnormal `f32` for zero.
+    /// warps arrive, and an atomic addition takes a subnormal `f32` for zero. On the CPU they do not: the order
+    /// depends on the number of triples alone.
     ///
     /// # Errors
     ///
