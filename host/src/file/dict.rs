@@ -119,20 +119,26 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// A tuple, or a list, as some other writers have it.
+    /// A tuple, or a list, as some other writers have it. Without its comma, `(3,)` is a number.
     fn shape(&mut self) -> Result<Vec<u64>, String> {
-        let close = match (self.take("("), self.take("[")) {
-            (true, false) => ")",
-            (false, true) => "]",
-            _ => return Err(self.instead_of("a shape")),
+        let close = if self.take("(") {
+            ")"
+        } else if self.take("[") {
+            "]"
+        } else {
+            return Err(self.instead_of("a shape"));
         };
         let mut shape = vec![];
         while !self.take(close) {
             shape.push(self.dimension()?);
-            if !self.take(",") {
-                self.expect(close)?;
-                break;
+            if self.take(",") {
+                continue;
             }
+            if close == ")" && shape.len() == 1 {
+                return Err(self.instead_of("`,`"));
+            }
+            self.expect(close)?;
+            break;
         }
         Ok(shape)
     }
@@ -209,7 +215,8 @@ mod tests {
         refused("{'fortran_order': 0}", "`True` or `False`");
         refused("{'shape': 3}", "a shape");
         refused("{'shape': (-3,)}", "a dimension");
-        refused("{'shape': (3 4)}", "`4)}` in the header where `)`");
+        refused("{'shape': (3)}", "`)}` in the header where `,`");
+        refused("{'shape': (3, 4 5)}", "`5)}` in the header where `)`");
         refused("{'shape': (,)}", "a dimension");
         refused("{'shape': (18446744073709551616,)}", "64 bits");
         refused("{'shape': ((3,),)}", "a dimension");
