@@ -46,8 +46,10 @@ fn header(content: &[u8]) {
     let text = &content[..end];
     // What `npyz` does not understand, or panics at: Python 2's `3L`, line ends between tokens, and
     // products that overflow before they meet a zero.
-    let dict = text.strip_suffix(b"\n").unwrap_or(text).iter().skip(12);
-    let understood = dict.into_iter().all(|byte| !b"L\r\n".contains(byte));
+    let start = if text[6] == 1 { 10 } else { 12 }; // by the version
+    let dict = &text[start..];
+    let dict = dict.strip_suffix(b"\n").unwrap_or(dict);
+    let understood = dict.iter().all(|byte| !b"L\r\n".contains(byte));
     let mut product = header.shape().iter();
     let product = product.try_fold(1u64, |all, n| all.checked_mul((*n).max(1)));
     if !understood || product.is_none() {
