@@ -1,5 +1,9 @@
 //! The one error type.
 
+use std::path::PathBuf;
+
+use crate::file::DType;
+
 /// Whatever can go wrong, with the values that say why.
 ///
 /// All sizes are in bytes unless the name says otherwise. Codes are the driver's
@@ -263,6 +267,95 @@ pub enum Error {
     NotEnqueued {
         /// The plan's kernel.
         kernel: &'static str,
+    },
+
+    /// A file that the system does not give.
+    #[error("{}: {text}", .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's sentence, or ours where it is no regular file.
+        text: String,
+    },
+
+    /// A `.npy` file that is none, or none of a plain array.
+    #[error("{}: no .npy file of a plain array: {what}", .path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+
+    /// A `.npy` file whose elements are of a type that this library does not have.
+    #[error("{} holds {descr:?}: {why}", .path.display())]
+    UnreadableDType {
+        /// The file.
+        path: PathBuf,
+        /// The type as the file names it.
+        descr: String,
+        /// Why it cannot be read.
+        why: &'static str,
+    },
+
+    /// A `.npy` file whose elements are of another type.
+    #[error("{} holds {holds}, and {wanted} was asked for", .path.display())]
+    OtherDType {
+        /// The file.
+        path: PathBuf,
+        /// What is in it.
+        holds: DType,
+        /// The type asked for.
+        wanted: &'static str,
+    },
+
+    /// A name that no element type has.
+    #[error(
+        "there is no element type {name:?}; there are i8, i16, i32, i64, u8, u16, u32, u64, f16, \
+         bf16, f32 or f64"
+    )]
+    NoSuchDType {
+        /// The name.
+        name: String,
+    },
+
+    /// A `.npy` file that ends before its last element.
+    #[error("{}: {has} bytes, and its shape needs {needs}", .path.display())]
+    FileTooShort {
+        /// The file.
+        path: PathBuf,
+        /// The bytes of header and elements; 2^64 - 1 where they are more.
+        needs: u64,
+        /// The bytes there are.
+        has: u64,
+    },
+
+    /// A file of raw elements, the last of which is not whole.
+    #[error("{}: {bytes} bytes, which are no whole {element} of {size} bytes", .path.display())]
+    NotWholeElements {
+        /// The file.
+        path: PathBuf,
+        /// Its bytes.
+        bytes: u64,
+        /// The type asked for.
+        element: &'static str,
+        /// The bytes of an element.
+        size: u64,
+    },
+
+    /// A file whose elements begin where they cannot be used in place.
+    #[error(
+        "{}: the elements start at byte {offset}, which is no multiple of {multiple}: \
+         they can be read but not mapped",
+        .path.display()
+    )]
+    MisalignedFile {
+        /// The file.
+        path: PathBuf,
+        /// Where its elements start, in bytes.
+        offset: u64,
+        /// What that must be a multiple of.
+        multiple: u64,
     },
 
     /// A driver call failed. A kernel's own fault also ends here, in the first call

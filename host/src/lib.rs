@@ -31,6 +31,7 @@
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
 //! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
+//! | `fs::read` | [`file`](mod@file) | `.npy` and raw files: read, mapped, piece by piece |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //!
 //! | layer, each knowing only those below | does |
@@ -82,6 +83,7 @@ mod device;
 mod driver;
 mod element;
 mod error;
+pub mod file;
 mod gpu;
 mod host;
 mod keyed;

@@ -13,6 +13,7 @@ pub mod check;
 pub mod dist;
 pub mod doctor;
 pub mod driver;
+pub mod fuzz;
 pub mod keyed;
 pub mod ladder;
 pub mod laws;
@@ -48,6 +49,7 @@ enum Command {
     Ladder(ladder::Args),
     Keyed(keyed::Args),
     Profile(profile::Args),
+    Fuzz(fuzz::Args),
     Test(test::Args),
     Lint(lint::Args),
     Check(check::Args),
@@ -64,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Ladder(args) => args.run(),
         Command::Keyed(args) => args.run(),
         Command::Profile(args) => args.run(),
+        Command::Fuzz(args) => args.run(),
         Command::Test(args) => args.run(),
         Command::Lint(args) => args.run(),
         Command::Check(args) => args.run(),

@@ -1,0 +1,45 @@
+//! The calls of the library on the CPU: any arguments.
+
+mod by_key;
+mod input;
+mod number;
+mod oracle;
+mod reduce;
+
+use arbitrary::Unstructured;
+use warpfold::file::DType;
+use warpfold::{bf16, f16};
+
+/// The bytes say what is called, and with what; those that are left are the elements.
+///
+/// - A call succeeds if its arguments are good, and then its result is that of a plain loop over the
+///   elements.
+/// - Else it is the error that its documentation names.
+pub fn calls(bytes: &[u8]) {
+    let mut source = Unstructured::new(bytes);
+    // Too few bytes to say what is called are nothing to call.
+    let _ = call(&mut source);
+}
+
+fn call(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    let keyed = source.arbitrary()?;
+    match (*source.choose(&DType::ALL)?, keyed) {
+        (DType::I32, true) => by_key::any::<i32>(source),
+        (DType::I64, true) => by_key::any::<i64>(source),
+        (DType::U64, true) => by_key::any::<u64>(source),
+        (DType::F32, true) => by_key::any::<f32>(source),
+        (DType::F64, true) => by_key::any::<f64>(source),
+        (DType::I8, _) => reduce::integers::<i8, i64>(source),
+        (DType::I16, _) => reduce::integers::<i16, i64>(source),
+        (DType::I32, false) => reduce::integers::<i32, i64>(source),
+        (DType::I64, false) => reduce::integers::<i64, i64>(source),
+        (DType::U8, _) => reduce::integers::<u8, u64>(source),
+        (DType::U16, _) => reduce::integers::<u16, u64>(source),
+        (DType::U32, _) => reduce::integers::<u32, u64>(source),
+        (DType::U64, false) => reduce::integers::<u64, u64>(source),
+        (DType::F16, _) => reduce::floats::<f16>(source),
+        (DType::Bf16, _) => reduce::floats::<bf16>(source),
+        (DType::F32, false) => reduce::floats::<f32>(source),
+        (DType::F64, false) => reduce::floats::<f64>(source),
+    }
+}

@@ -1,0 +1,135 @@
+//! `Cells` and `reduce_by_key`.
+
+use arbitrary::{Arbitrary, Unstructured};
+use kernels_gpu::entry::keyed::ENTRIES;
+use kernels_gpu::op::Op;
+use warpfold::{Device, Error, Key, KeyedAlgorithm, Max, Min, Operator, Sum};
+
+use super::input;
+use super::number::Number;
+
+/// Reduction by key of numbers of one type.
+pub fn any<T: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<()>
+where
+    Sum: Operator<T, Acc = T>,
+    Min: Operator<T, Acc = T>,
+    Max: Operator<T, Acc = T>,
+{
+    match source.int_in_range(0..=3)? {
+        0 => by_operator::<T, u32>(source, |key| key),
+        1 => by_operator::<T, u64>(source, |key| key.into()),
+        2 => by_operator::<T, i32>(source, |key| key as i32),
+        _ => by_operator::<T, i64>(source, |key| (key as i32).into()),
+    }
+}
+
+fn by_operator<T: Number, K: Key>(
+    source: &mut Unstructured<'_>,
+    key: fn(u32) -> K,
+) -> arbitrary::Result<()>
+where
+    Sum: Operator<T, Acc = T>,
+    Min: Operator<T, Acc = T>,
+    Max: Operator<T, Acc = T>,
+{
+    match source.int_in_range(0..=2)? {
+        0 => by_key::<T, K, Sum>(source, key, Sum),
+        1 => by_key::<T, K, Min>(source, key, Min),
+        _ => by_key::<T, K, Max>(source, key, Max),
+    }
+}
+
+/// How many cells: few, or more than any machine has memory for.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Count {
+    Few(u8),
+    TooMany(u32),
+}
+
+fn by_key<T: Number, K: Key, O: Operator<T, Acc = T>>(
+    source: &mut Unstructured<'_>,
+    key: fn(u32) -> K,
+    op: O,
+) -> arbitrary::Result<()> {
+    let len = match source.arbitrary()? {
+        Count::Few(few) => few.into(),
+        Count::TooMany(many) => usize::MAX - many as usize,
+    };
+    let arrays = usize::from(source.arbitrary::<u8>()? % 5);
+    let algorithm = *source.choose(&KeyedAlgorithm::ALL)?;
+    let threads = input::threads(source)?;
+    let spare = usize::from(source.arbitrary::<bool>()?);
+    let keys: Vec<u8> = source.arbitrary()?;
+    // Some below 0.
+    let named: Vec<u32> = keys.iter().map(|key| (*key as i8 as i32) as u32).collect();
+    let values = input::elements::<T>(source)?;
+    let wanted = keys.len() * arrays + spare;
+    let values: Vec<T> = values.into_iter().take(wanted).collect();
+
+    let device = Device::cpu();
+    let cells = match device.cell_arrays(arrays, len, op) {
+        Ok(cells) => cells,
+        Err(error) => {
+            assert!(matches!(error, Error::OutOfHostMemory { .. }), "{error}");
+            assert!(len > 255 && arrays > 0);
+            return Ok(());
+        }
+    };
+    let mut cells = cells.algorithm(algorithm);
+    if let Some(threads) = threads {
+        cells = cells.threads(threads);
+    }
+    let keys: Vec<K> = named.iter().map(|named| key(*named)).collect();
+    let upload = "there is memory for it";
+    let (keys, x) = (
+        device.upload(&keys).expect(upload),
+        device.upload(&values).expect(upload),
+    );
+    let there_is = ENTRIES.iter().any(|entry| {
+        let name = entry.kernel.split("_x").next();
+        name == Some(algorithm.kernel_name())
+            && (entry.op, entry.element, entry.key) == (O::NAME, T::NAME, K::NAME)
+            && entry.arrays == arrays
+    });
+    let pairs = values.len() == named.len() * arrays;
+    match cells.combine(&keys, &x) {
+        Ok(()) => assert!(pairs && there_is && input::is_block_size(threads)),
+        Err(error) => {
+            match error {
+                Error::KeysAndValues { .. } => assert!(!pairs),
+                Error::NoKeyedKernel { .. } => assert!(!there_is),
+                Error::BlockSize { .. } => assert!(!input::is_block_size(threads)),
+                other => panic!("{other}"),
+            }
+            return Ok(());
+        }
+    }
+
+    let identity = <O as Op<T>>::IDENTITY;
+    let mut expected = vec![identity; len * arrays];
+    for (i, value) in values.iter().enumerate() {
+        let (array, key) = (i / named.len(), named[i % named.len()] as usize);
+        if key < len {
+            let cell = &mut expected[array * len + key];
+            *cell = O::combine(*cell, *value);
+        }
+    }
+    let same = |got: Vec<T>, expected: &[T]| {
+        assert_eq!(got.len(), expected.len());
+        assert!(
+            got.iter()
+                .zip(expected)
+                .all(|(got, expected)| got.is(*expected))
+        );
+    };
+    let strangers = named.iter().filter(|key| **key as usize >= len).count() as u64;
+    same(cells.download().expect(upload), &expected);
+    assert_eq!(cells.rejected(), Ok(strangers));
+    cells.clear().expect("the CPU cannot fail");
+    same(
+        cells.download().expect(upload),
+        &vec![identity; len * arrays],
+    );
+    assert_eq!(cells.rejected(), Ok(0));
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! The readers of `.npy` and raw files.
+
+use std::cell::RefCell;
+use std::io::{Seek, Write};
+
+use npyz::Order;
+use tempfile::NamedTempFile;
+use warpfold::file::{DType, Elements, Mapped, NpyHeader, read_npy, read_raw};
+use warpfold::{Device, Element, Error, bf16, f16};
+
+/// The first byte says which type is asked for; the rest is the file.
+///
+/// - Every way to read it gives the same elements or the same error, and elements are the file's
+///   bytes.
+/// - What the header is said to be, `npyz` says, too.
+pub fn files(bytes: &[u8]) {
+    let Some((first, content)) = bytes.split_first() else {
+        return;
+    };
+    header(content);
+    let dtype = DType::ALL[usize::from(*first) % DType::ALL.len()];
+    match dtype {
+        DType::I8 => elements::<i8>(content),
+        DType::I16 => elements::<i16>(content),
+        DType::I32 => elements::<i32>(content),
+        DType::I64 => elements::<i64>(content),
+        DType::U8 => elements::<u8>(content),
+        DType::U16 => elements::<u16>(content),
+        DType::U32 => elements::<u32>(content),
+        DType::U64 => elements::<u64>(content),
+        DType::F16 => elements::<f16>(content),
+        DType::Bf16 => elements::<bf16>(content),
+        DType::F32 => elements::<f32>(content),
+        DType::F64 => elements::<f64>(content),
+    }
+}
+
+fn header(content: &[u8]) {
+    let Ok(header) = NpyHeader::read(content, "bytes") else {
+        return;
+    };
+    let Ok(dtype) = header.dtype() else {
+        return;
+    };
+    let end = usize::try_from(header.offset()).expect("a header is short");
+    let text = &content[..end];
+    // What `npyz` does not understand, or panics at: Python 2's `3L`, line ends between tokens, and
+    // products that overflow before they meet a zero.
+    let start = if text[6] == 1 { 10 } else { 12 }; // by the version
+    let dict = &text[start..];
+    let dict = dict.strip_suffix(b"\n").unwrap_or(dict);
+    let understood = dict.iter().all(|byte| !b"L\r\n".contains(byte));
+    let mut product = header.shape().iter();
+    let product = product.try_fold(1u64, |all, n| all.checked_mul((*n).max(1)));
+    if !understood || product.is_none() {
+        return;
+    }
+    let theirs = npyz::NpyHeader::from_reader(text).expect("npyz reads it, too");
+    assert_eq!(header.shape(), theirs.shape());
+    assert_eq!(header.len(), theirs.len());
+    assert_eq!(header.fortran_order(), theirs.order() == Order::Fortran);
+    assert_eq!(Some(dtype.size()), theirs.dtype().num_bytes());
+}
+
+fn elements<T: Element>(content: &[u8]) {
+    thread_local! {
+        static FILE: RefCell<NamedTempFile> = RefCell::new(temporary_file());
+    }
+    FILE.with_borrow_mut(|file| {
+        file.as_file().set_len(0).expect("it can be written to");
+        file.rewind().expect("it is a file");
+        file.write_all(content).expect("it can be written to");
+        let path = file.path();
+
+        let npy = read_npy::<T>(path);
+        let pieces = Elements::open_npy(path).and_then(in_pieces);
+        // SAFETY: the file is this process's alone, and this thread writes to it only when the
+        // mapping is gone.
+        let mapped = unsafe { Mapped::npy(path) };
+        same(content, npy, pieces, mapped, || {
+            let header = NpyHeader::of_file(path).expect("it has been read");
+            usize::try_from(header.offset()).expect("a header is short")
+        });
+
+        let raw = read_raw::<T>(path);
+        let pieces = Elements::open_raw(path).and_then(in_pieces);
+        // SAFETY: as above.
+        let mapped = unsafe { Mapped::raw(path) };
+        assert_eq!(raw.is_ok(), content.len().is_multiple_of(size_of::<T>()));
+        same(content, raw, pieces, mapped, || 0);
+    });
+}
+
+/// In memory where that is to be had: a disk takes a hundred times longer.
+fn temporary_file() -> NamedTempFile {
+    let in_memory = NamedTempFile::new_in("/dev/shm");
+    in_memory.unwrap_or_else(|_| NamedTempFile::new().expect("temporary files can be made"))
+}
+
+/// The bits: a NaN is not equal to itself.
+fn bits<T: Element>(elements: &[T]) -> &[u8] {
+    let (start, len) = (elements.as_ptr().cast(), size_of_val(elements));
+    // SAFETY: the bytes of `elements`, borrowed as they are; an element has no padding.
+    unsafe { std::slice::from_raw_parts(start, len) }
+}
+
+fn same<T: Element>(
+    content: &[u8],
+    all: Result<Vec<T>, Error>,
+    pieces: Result<Vec<T>, Error>,
+    mapped: Result<Mapped<T>, Error>,
+    offset: impl FnOnce() -> usize,
+) {
+    match all {
+        Ok(all) => {
+            let (offset, all) = (offset(), bits(&all));
+            assert_eq!(all, &content[offset..offset + all.len()]);
+            assert_eq!(all, bits(&pieces.expect("all at once works")));
+            match mapped {
+                Ok(mapped) => assert_eq!(all, bits(&mapped)),
+                Err(Error::MisalignedFile { .. }) => {
+                    assert!(!offset.is_multiple_of(align_of::<T>()));
+                }
+                Err(error) => panic!("all at once works, and mapped: {error}"),
+            }
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert_eq!(pieces, Err(error.clone()));
+            assert_eq!(mapped.err(), Some(error));
+        }
+    }
+}
+
+fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
+    let mut piece = Device::cpu().alloc(3)?.download()?;
+    let mut all = vec![];
+    loop {
+        match elements.read(&mut piece)? {
+            0 => break,
+            n => all.extend_from_slice(&piece[..n]),
+        }
+    }
+    assert_eq!(all.len(), elements.len());
+    Ok(all)
+}

@@ -1,0 +1,17 @@
+//! What must hold for any bytes: each target takes some and panics where it finds something wrong.
+//!
+//! `cargo xtask fuzz TARGET` searches for such bytes by libFuzzer, led by which branches they take.
+//! What it needs to begin with is in `corpus/TARGET`, and what it ever found in `found/TARGET`;
+//! `cargo test -p warpfold-fuzz` runs every file of both.
+
+mod calls;
+mod files;
+
+pub use calls::calls;
+pub use files::files;
+
+/// A target: its name, and what it does with some bytes.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 2] = [("files", files), ("calls", calls)];

@@ -1,0 +1,157 @@
+//! The types that elements of a file have.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::element::Element;
+use crate::error::Error;
+
+/// A type of elements as a value, where it is known only when the program runs.
+///
+/// ```
+/// use warpfold::file::DType;
+///
+/// let dtype: DType = "f32".parse()?;
+/// assert_eq!((dtype, dtype.size()), (DType::F32, 4));
+/// assert_eq!(DType::of::<f32>(), Some(dtype));
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DType {
+    /// `i8`
+    I8,
+    /// `i16`
+    I16,
+    /// `i32`
+    I32,
+    /// `i64`
+    I64,
+    /// `u8`
+    U8,
+    /// `u16`
+    U16,
+    /// `u32`
+    U32,
+    /// `u64`
+    U64,
+    /// [`f16`](struct@crate::f16)
+    F16,
+    /// [`bf16`](crate::bf16)
+    Bf16,
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+}
+
+impl DType {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::I8,
+        Self::I16,
+        Self::I32,
+        Self::I64,
+        Self::U8,
+        Self::U16,
+        Self::U32,
+        Self::U64,
+        Self::F16,
+        Self::Bf16,
+        Self::F32,
+        Self::F64,
+    ];
+
+    /// That of `T`; `None` of an [`Indexed`](crate::Indexed), which is no number.
+    pub fn of<T: Element>() -> Option<Self> {
+        Self::named(T::NAME)
+    }
+
+    /// The name that the type has in Rust, as `f32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::I8 => "i8",
+            Self::I16 => "i16",
+            Self::I32 => "i32",
+            Self::I64 => "i64",
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The bytes of an element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::I8 | Self::U8 => 1,
+            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dtype| dtype.name() == name)
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = Error;
+
+    /// By [`name`](Self::name).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchDType`].
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::named(name).ok_or_else(|| Error::NoSuchDType { name: name.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Indexed, bf16, f16};
+
+    #[test]
+    fn every_element_type_has_one() {
+        fn check<T: Element>(dtype: DType) {
+            assert_eq!(DType::of::<T>(), Some(dtype));
+            assert_eq!(dtype.size(), size_of::<T>());
+            assert_eq!(dtype.to_string().parse(), Ok(dtype));
+        }
+        check::<i8>(DType::I8);
+        check::<i16>(DType::I16);
+        check::<i32>(DType::I32);
+        check::<i64>(DType::I64);
+        check::<u8>(DType::U8);
+        check::<u16>(DType::U16);
+        check::<u32>(DType::U32);
+        check::<u64>(DType::U64);
+        check::<f16>(DType::F16);
+        check::<bf16>(DType::Bf16);
+        check::<f32>(DType::F32);
+        check::<f64>(DType::F64);
+        assert_eq!(DType::of::<Indexed<f32>>(), None);
+    }
+
+    #[test]
+    fn other_names_are_refused() {
+        for name in ["", "F32", "f8", "float32", " f32", "indexed_f32"] {
+            let error = name.parse::<DType>().unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(&format!("{name:?}")), "{text}");
+            assert!(text.contains("f16, bf16, f32 or f64"), "{text}");
+        }
+    }
+}

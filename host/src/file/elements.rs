@@ -1,0 +1,112 @@
+//! A file piece by piece.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use super::source::{self, Source};
+use crate::element::Element;
+use crate::error::Error;
+
+/// The elements of a file, read one piece after another into the caller's memory, so that the file
+/// may be larger than it.
+///
+/// ```
+/// use warpfold::file::Elements;
+/// # let path = std::env::temp_dir().join(format!("warpfold-elements-{}", std::process::id()));
+/// # std::fs::write(&path, [1u8, 2, 3, 4, 5])?;
+///
+/// let mut elements = Elements::<u8>::open_raw(&path)?;
+/// let (mut piece, mut all) = ([0; 2], vec![]);
+/// loop {
+///     match elements.read(&mut piece)? {
+///         0 => break,
+///         n => all.push(piece[..n].to_vec()),
+///     }
+/// }
+/// assert_eq!(all, [vec![1, 2], vec![3, 4], vec![5]]);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Elements<T: Element> {
+    path: PathBuf,
+    file: File,
+    len: usize,
+    /// Those that have not been read.
+    left: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Elements<T> {
+    /// Those of a `.npy` file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`], [`Error::Npy`], [`Error::UnreadableDType`], [`Error::OtherDType`],
+    /// [`Error::FileTooShort`].
+    pub fn open_npy(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Ok(Self::new(path, Source::npy::<T>(path)?))
+    }
+
+    /// Those of a file that holds nothing else, little-endian.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`], [`Error::NotWholeElements`].
+    pub fn open_raw(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        Ok(Self::new(path, Source::raw::<T>(path)?))
+    }
+
+    fn new(path: &Path, source: Source) -> Self {
+        Self {
+            path: path.into(),
+            file: source.file,
+            len: source.len,
+            left: source.len,
+            element: PhantomData,
+        }
+    }
+
+    /// The number of elements in the file.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the file has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Puts the next elements into `piece` and says how many: all that it takes, or all that are
+    /// left. 0 at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`], also where the file has become shorter since it was opened. Some of `piece` may
+    /// have been overwritten then, and which elements come next is not known.
+    pub fn read(&mut self, piece: &mut [T]) -> Result<usize, Error> {
+        let n = piece.len().min(self.left);
+        let done = self.file.read_exact(bytes_of(&mut piece[..n]));
+        done.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                let shorter = io::Error::other("it has become shorter while it was read");
+                source::error(&self.path, shorter)
+            }
+            _ => source::error(&self.path, error),
+        })?;
+        self.left -= n;
+        Ok(n)
+    }
+}
+
+fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
+    let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
+    // SAFETY: the bytes of `elements`, borrowed as they are. They are initialised, for an element
+    // has no padding, and whatever is written there is a valid element (Element's law).
+    unsafe { slice::from_raw_parts_mut(start, len) }
+}

@@ -1,0 +1,204 @@
+//! What stands before the elements of a `.npy` file.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::dict::Dict;
+use super::dtype::DType;
+use super::source;
+use crate::element::Element;
+use crate::error::Error;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The longest dictionary, in bytes. That of an array of 64 dimensions, NumPy's most, has less than
+/// 1500, and NumPy itself reads no more than this.
+const LONGEST: usize = 10_000;
+
+/// The header of a `.npy` file, of version 1.0, 2.0 or 3.0.
+///
+/// The type of the elements may be one that cannot be read: [`dtype`](Self::dtype) says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NpyHeader {
+    /// For errors.
+    path: PathBuf,
+    descr: String,
+    fortran_order: bool,
+    shape: Vec<u64>,
+    len: u64,
+    offset: u64,
+}
+
+impl NpyHeader {
+    /// That of the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`], [`Error::Npy`].
+    pub fn of_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let (file, _) = source::open(path.as_ref())?;
+        Self::read(file, path)
+    }
+
+    /// The header at the start of `reader`, of which no more than the header is read. `path` names
+    /// it in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Npy`]; [`Error::File`] where `reader` fails.
+    pub fn read(mut reader: impl Read, path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let wrong = |what: String| Error::Npy {
+            path: path.into(),
+            what,
+        };
+        let mut read = |bytes: &mut [u8]| {
+            let done = reader.read_exact(bytes);
+            done.map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => wrong("it ends inside the header".into()),
+                _ => source::error(path, error),
+            })
+        };
+
+        let mut start = [0; 8];
+        read(&mut start)?;
+        let [.., major, minor] = start;
+        if !start.starts_with(MAGIC) {
+            return Err(wrong("it does not begin as such a file does".into()));
+        }
+        let (len, offset) = match (major, minor) {
+            (1, 0) => {
+                let mut len = [0; 2];
+                read(&mut len)?;
+                (u16::from_le_bytes(len).into(), 10)
+            }
+            (2 | 3, 0) => {
+                let mut len = [0; 4];
+                read(&mut len)?;
+                (u32::from_le_bytes(len) as usize, 12)
+            }
+            _ => return Err(wrong(format!("it is of version {major}.{minor}"))),
+        };
+        if len > LONGEST {
+            let what = format!("a header of {len} bytes, more than {LONGEST}");
+            return Err(wrong(what));
+        }
+        let mut text = vec![0; len];
+        read(&mut text)?;
+        let dict = Dict::parse(&text).map_err(wrong)?;
+        let elements = product(&dict.shape);
+        let len_of_array = elements.ok_or_else(|| {
+            let shape = &dict.shape;
+            wrong(format!("more than 2^64 elements in the shape {shape:?}"))
+        })?;
+        Ok(Self {
+            path: path.into(),
+            descr: dict.descr,
+            fortran_order: dict.fortran_order,
+            shape: dict.shape,
+            len: len_of_array,
+            offset: offset + len as u64,
+        })
+    }
+
+    /// The type as NumPy writes it, as `<f4`.
+    pub fn descr(&self) -> &str {
+        &self.descr
+    }
+
+    /// The type of the elements; `u8` of NumPy's booleans.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnreadableDType`] for all other types, and for `V2`, which may be `bf16` and may be
+    /// anything else.
+    pub fn dtype(&self) -> Result<DType, Error> {
+        let why = match self.descr.as_str() {
+            "|b1" | "|u1" | "<u1" => return Ok(DType::U8),
+            "|i1" | "<i1" => return Ok(DType::I8),
+            "<i2" => return Ok(DType::I16),
+            "<i4" => return Ok(DType::I32),
+            "<i8" => return Ok(DType::I64),
+            "<u2" => return Ok(DType::U16),
+            "<u4" => return Ok(DType::U32),
+            "<u8" => return Ok(DType::U64),
+            "<f2" => return Ok(DType::F16),
+            "<f4" => return Ok(DType::F32),
+            "<f8" => return Ok(DType::F64),
+            _ if self.is_v2() => {
+                "two bytes of no type; ml_dtypes writes bf16 so, and read as bf16 they can be"
+            }
+            descr if descr.starts_with('>') => {
+                "big-endian; astype(a.dtype.newbyteorder('<')) before saving makes it little-endian"
+            }
+            _ => "no type of elements here",
+        };
+        Err(Error::UnreadableDType {
+            path: self.path.clone(),
+            descr: self.descr.clone(),
+            why,
+        })
+    }
+
+    /// Whether the elements can be read as `T`: they are of that type, or booleans and `T` is `u8`,
+    /// or `V2` and `T` is `bf16`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDType`], or as [`dtype`](Self::dtype).
+    pub fn check<T: Element>(&self) -> Result<(), Error> {
+        let wanted = DType::of::<T>();
+        if wanted == Some(DType::Bf16) && self.is_v2() {
+            return Ok(());
+        }
+        let holds = self.dtype()?;
+        match wanted == Some(holds) {
+            true => Ok(()),
+            false => Err(Error::OtherDType {
+                path: self.path.clone(),
+                holds,
+                wanted: T::NAME,
+            }),
+        }
+    }
+
+    fn is_v2(&self) -> bool {
+        matches!(self.descr.as_str(), "<V2" | "|V2")
+    }
+
+    /// Whether the first index counts fastest.
+    pub fn fortran_order(&self) -> bool {
+        self.fortran_order
+    }
+
+    /// The length of each dimension; none for a single number.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The number of elements, the product of the shape.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where the first element is in the file, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+/// `None` where it has more than 64 bits.
+fn product(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1u64, |all, n| all.checked_mul(*n))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+use super::*;
+use crate::{Indexed, bf16, f16};
+
+/// A file's bytes: the dictionary padded as NumPy pads it, so that the elements start at a multiple
+/// of 64.
+fn file(version: u8, dict: &str) -> Vec<u8> {
+    let length_bytes = if version == 1 { 2 } else { 4 };
+    let before = MAGIC.len() + 2 + length_bytes;
+    let len = (before + dict.len() + 1).next_multiple_of(64) - before;
+    let mut bytes = [MAGIC, &[version, 0]].concat();
+    bytes.extend(&(len as u32).to_le_bytes()[..length_bytes]);
+    bytes.extend(dict.as_bytes());
+    bytes.resize(before + len - 1, b' ');
+    bytes.push(b'\n');
+    bytes
+}
+
+fn plain(descr: &str, shape: &str) -> Vec<u8> {
+    file(
+        1,
+        &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"),
+    )
+}
+
+fn read(bytes: &[u8]) -> Result<NpyHeader, Error> {
+    NpyHeader::read(bytes, "a.npy")
+}
+
+/// The sentence of an [`Error::Npy`].
+fn refused(bytes: &[u8]) -> String {
+    match read(bytes) {
+        Err(Error::Npy { path, what }) => {
+            assert_eq!(path, Path::new("a.npy"));
+            what
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_version() {
+    let dict = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }";
+    for version in [1, 2, 3] {
+        let bytes = file(version, dict);
+        let header = read(&bytes).unwrap();
+        assert_eq!((header.len(), header.is_empty()), (6, false));
+        assert_eq!(header.shape(), [2, 3]);
+        assert_eq!(header.dtype(), Ok(DType::F32));
+        assert!(header.fortran_order());
+        assert_eq!(header.offset(), bytes.len() as u64);
+        assert_eq!(header.offset() % 64, 0);
+    }
+    let mut bytes = file(1, dict);
+    for (version, text) in [([0, 0], "0.0"), ([1, 1], "1.1"), ([4, 0], "4.0")] {
+        bytes[6..8].copy_from_slice(&version);
+        assert_eq!(refused(&bytes), format!("it is of version {text}"));
+    }
+}
+
+#[test]
+fn nothing_behind_the_header_is_read() {
+    let mut bytes = plain("<u2", "(2,)");
+    let end = bytes.len();
+    bytes.extend([1, 2, 3, 4]);
+    let mut rest = &bytes[..];
+    let header = NpyHeader::read(&mut rest, "a.npy").unwrap();
+    assert_eq!(header.offset(), end as u64);
+    assert_eq!(rest, [1, 2, 3, 4]);
+}
+
+#[test]
+fn every_type() {
+    let dtype = |descr: &str| read(&plain(descr, "(1,)")).unwrap().dtype();
+    for (descr, expected) in [
+        ("|i1", DType::I8),
+        ("<i2", DType::I16),
+        ("<i4", DType::I32),
+        ("<i8", DType::I64),
+        ("|u1", DType::U8),
+        ("|b1", DType::U8),
+        ("<u2", DType::U16),
+        ("<u4", DType::U32),
+        ("<u8", DType::U64),
+        ("<f2", DType::F16),
+        ("<f4", DType::F32),
+        ("<f8", DType::F64),
+    ] {
+        assert_eq!(dtype(descr), Ok(expected));
+    }
+    let why = |descr: &str| match dtype(descr) {
+        Err(Error::UnreadableDType {
+            descr: named, why, ..
+        }) if named == descr => why,
+        other => panic!("{other:?}"),
+    };
+    for descr in [
+        "|O", "|S3", "<U3", "<c8", "<c16", "<f16", "<M8[s]", "|V4", "<V1", "=f4", "f4", "|f4", "",
+        "é",
+    ] {
+        assert_eq!(why(descr), "no type of elements here", "{descr}");
+    }
+    for descr in [">f4", ">i8", ">V2"] {
+        assert!(why(descr).starts_with("big-endian"), "{descr}");
+    }
+    assert!(why("<V2").contains("bf16") && why("|V2").contains("bf16"));
+    let error = dtype(">f4").unwrap_err().to_string();
+    assert!(
+        error.starts_with(r#"a.npy holds ">f4": big-endian"#),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_type_asked_for_must_be_the_files() {
+    let header = |descr| read(&plain(descr, "(1,)")).unwrap();
+    assert_eq!(header("<f4").check::<f32>(), Ok(()));
+    assert_eq!(header("|b1").check::<u8>(), Ok(()));
+    assert_eq!(header("<V2").check::<bf16>(), Ok(()));
+    assert_eq!(header("|V2").check::<bf16>(), Ok(()));
+    assert_eq!(
+        header("<f8").check::<f32>().unwrap_err().to_string(),
+        "a.npy holds f64, and f32 was asked for"
+    );
+    let wanted = |checked: Result<(), Error>| match checked {
+        Err(Error::OtherDType { wanted, .. }) => wanted,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(wanted(header("<f2").check::<bf16>()), "bf16");
+    assert_eq!(wanted(header("|b1").check::<i8>()), "i8");
+    assert_eq!(wanted(header("<f4").check::<Indexed<f32>>()), "indexed_f32");
+    let unreadable = header("<V2").check::<f16>();
+    assert!(matches!(unreadable, Err(Error::UnreadableDType { .. })));
+}
+
+#[test]
+fn any_shape() {
+    let len = |shape| read(&plain("<f4", shape)).map(|header| header.len());
+    assert_eq!(len("()"), Ok(1));
+    assert_eq!(len("(0,)"), Ok(0));
+    assert_eq!(len("(18446744073709551615,)"), Ok(u64::MAX));
+    // Too many elements, had the array any.
+    assert_eq!(len("(4294967296, 4294967296, 0)"), Ok(0));
+    let what = refused(&plain("<f4", "(4294967296, 4294967296)"));
+    assert!(what.starts_with("more than 2^64 elements"), "{what}");
+}
+
+#[test]
+fn every_early_end() {
+    for version in [1, 2] {
+        let bytes = file(
+            version,
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+        );
+        for end in 0..bytes.len() {
+            assert_eq!(refused(&bytes[..end]), "it ends inside the header");
+        }
+    }
+}
+
+#[test]
+fn no_such_file() {
+    let what = refused(b"PK\x03\x04 is what a .npz begins with");
+    assert_eq!(what, "it does not begin as such a file does");
+    let what = refused(&file(1, "{'descr': [('a', '<f4')], "));
+    assert!(what.contains("records"), "{what}");
+}
+
+#[test]
+fn a_header_that_claims_to_be_huge() {
+    let claims = |len: u32| [MAGIC, &[2, 0], &len.to_le_bytes()].concat();
+    assert_eq!(
+        refused(&claims(u32::MAX)),
+        "a header of 4294967295 bytes, more than 10000"
+    );
+    assert_eq!(refused(&claims(10_000)), "it ends inside the header");
+}
+
+#[test]
+fn a_reader_that_fails() {
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+
+    let error = NpyHeader::read(Broken, "a.npy").unwrap_err();
+    assert_eq!(error.to_string(), "a.npy: the disk is gone");
+}

@@ -1,0 +1,219 @@
+//! The calls of the library, each by its own name.
+
+use std::fmt::Debug;
+
+use libtest_mimic::Failed;
+use warpfold::{
+    And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Operator, Or, Product,
+    Sum, SumWide, View, Xor, bf16, f16,
+};
+
+use crate::answers::{Array, Part, arrays};
+use crate::compare::{close, context, equal, same};
+use crate::number::Number;
+use crate::{Test, differences};
+
+pub fn tests() -> Vec<Test> {
+    let mut tests = vec![];
+    integers::<i8, i64>(&mut tests);
+    integers::<i16, i64>(&mut tests);
+    integers::<i32, i64>(&mut tests);
+    integers::<i64, i64>(&mut tests);
+    integers::<u8, u64>(&mut tests);
+    integers::<u16, u64>(&mut tests);
+    integers::<u32, u64>(&mut tests);
+    integers::<u64, u64>(&mut tests);
+    floats::<f16>(&mut tests);
+    floats::<bf16>(&mut tests);
+    floats::<f32>(&mut tests);
+    floats::<f64>(&mut tests);
+    tests
+}
+
+/// A test of `call` with every part of every array of `T`; `judge` compares.
+fn test<T: Number, R: Debug + 'static>(
+    name: &str,
+    call: fn(&Device, View<'_, T>) -> Result<R, Error>,
+    judge: fn(R, &Array<T>, &Part) -> Result<(), String>,
+) -> Test {
+    Test::new(format!("{name}/{}", T::NAME), move |device| {
+        for array in arrays::<T>() {
+            let buffer = array.upload(device)?;
+            for part in &array.parts {
+                let got = call(device, part.view(&buffer)?)?;
+                judge(got, &array, part).map_err(|wrong| {
+                    Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)))
+                })?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn integers<T: Number, W: Number>(tests: &mut Vec<Test>)
+where
+    Sum: Operator<T, Output = T>,
+    SumWide: Operator<T, Output = W>,
+    Product: Operator<T, Output = T>,
+    And: Operator<T, Output = T>,
+    Or: Operator<T, Output = T>,
+    Xor: Operator<T, Output = T>,
+    Min: Operator<T, Output = T>,
+    Max: Operator<T, Output = T>,
+    ArgMin: Operator<T, Output = Indexed<T>>,
+    ArgMax: Operator<T, Output = Indexed<T>>,
+{
+    tests.extend([
+        test::<T, T>(
+            "sum",
+            |device, x| device.sum(x),
+            |got, _, part| same(got, part.number("sum").expect("of all")),
+        ),
+        test::<T, W>(
+            "sum_wide",
+            |device, x| device.sum_wide(x),
+            |got, _, part| same(got, part.number("sum_wide").expect("of all")),
+        ),
+        test::<T, T>(
+            "product",
+            |device, x| device.product(x),
+            |got, _, part| same(got, part.number("prod").expect("of all")),
+        ),
+        test::<T, T>(
+            "and",
+            |device, x| device.reduce(x, And).run(),
+            |got, _, part| same(got, part.number("and").expect("of all")),
+        ),
+        test::<T, T>(
+            "or",
+            |device, x| device.reduce(x, Or).run(),
+            |got, _, part| same(got, part.number("or").expect("of all")),
+        ),
+        test::<T, T>(
+            "xor",
+            |device, x| device.reduce(x, Xor).run(),
+            |got, _, part| same(got, part.number("xor").expect("of all")),
+        ),
+    ]);
+    comparisons::<T>(tests);
+}
+
+fn floats<T: Number>(tests: &mut Vec<Test>)
+where
+    Sum: Operator<T, Output = T>,
+    SumWide: Operator<T, Output = f64>,
+    Product: Operator<T, Output = T>,
+    NanMin: Operator<T, Output = T>,
+    NanMax: Operator<T, Output = T>,
+    Min: Operator<T, Output = T>,
+    Max: Operator<T, Output = T>,
+    ArgMin: Operator<T, Output = Indexed<T>>,
+    ArgMax: Operator<T, Output = Indexed<T>>,
+{
+    tests.extend([
+        test::<T, T>("sum", |device, x| device.sum(x), sum),
+        test::<T, f64>(
+            "sum_wide",
+            |device, x| device.sum_wide(x),
+            |got, array, part| {
+                if part.n == 0 {
+                    return same(
+                        got,
+                        differences::empty_sum(part.number("sum_wide").expect("of all")),
+                    );
+                }
+                let exact = part.number("sum_exact").expect("of all");
+                close(got, exact, part.n, magnitude(array.of(part)), f64::ROUNDOFF)
+            },
+        ),
+        test::<T, T>("product", |device, x| device.product(x), product),
+        test::<T, Option<T>>(
+            "nan_min",
+            |device, x| device.nan_min(x),
+            |got, array, part| extremum(got, part.number("nan_min"), array.of(part), true),
+        ),
+        test::<T, Option<T>>(
+            "nan_max",
+            |device, x| device.nan_max(x),
+            |got, array, part| extremum(got, part.number("nan_max"), array.of(part), false),
+        ),
+    ]);
+    comparisons::<T>(tests);
+}
+
+/// What every type has, and what is never rounded.
+fn comparisons<T: Number>(tests: &mut Vec<Test>)
+where
+    Min: Operator<T, Output = T>,
+    Max: Operator<T, Output = T>,
+    ArgMin: Operator<T, Output = Indexed<T>>,
+    ArgMax: Operator<T, Output = Indexed<T>>,
+{
+    tests.extend([
+        test::<T, Option<T>>(
+            "min",
+            |device, x| device.min(x),
+            |got, array, part| extremum(got, part.number("min"), array.of(part), true),
+        ),
+        test::<T, Option<T>>(
+            "max",
+            |device, x| device.max(x),
+            |got, array, part| extremum(got, part.number("max"), array.of(part), false),
+        ),
+        test::<T, Option<usize>>(
+            "argmin",
+            |device, x| device.argmin(x),
+            |got, _, part| equal(got, part.count("argmin")),
+        ),
+        test::<T, Option<usize>>(
+            "argmax",
+            |device, x| device.argmax(x),
+            |got, _, part| equal(got, part.count("argmax")),
+        ),
+    ]);
+}
+
+/// A float sum in the type of the elements.
+pub fn sum<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
+    if part.n == 0 {
+        return same(
+            got,
+            differences::empty_sum(part.number("sum").expect("of all")),
+        );
+    }
+    let exact = part.number("sum_exact").expect("of all");
+    let judge = |sum: T| {
+        let magnitude = magnitude(array.of(part));
+        close(sum, exact, part.n, magnitude, T::ACCUMULATED)
+    };
+    let numpys = part.number("sum").expect("of all");
+    judge(numpys).map_err(|wrong| format!("NumPy itself: {wrong}"))?;
+    judge(got)
+}
+
+fn product<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), String> {
+    match part.number::<f64>("prod_exact") {
+        Some(exact) => close(got, exact, part.n, exact.abs(), T::ACCUMULATED),
+        // Some order of the factors overflows or underflows.
+        None => Ok(()),
+    }
+}
+
+pub fn extremum<T: Number>(
+    got: Option<T>,
+    numpys: Option<T>,
+    elements: &[T],
+    smallest: bool,
+) -> Result<(), String> {
+    match (got, numpys) {
+        (Some(got), Some(numpys)) => differences::extremum(got, numpys, elements, smallest),
+        (got, None) => differences::of_nothing(got),
+        (None, Some(numpys)) => Err(format!("nothing instead of {numpys:?}")),
+    }
+}
+
+/// The sum of the magnitudes, itself rounded up.
+pub fn magnitude<T: Number>(elements: &[T]) -> f64 {
+    let sum: f64 = elements.iter().map(|element| element.to_f64().abs()).sum();
+    sum * (1.0 + elements.len() as f64 * f64::EPSILON)
+}

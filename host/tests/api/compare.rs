@@ -1,0 +1,99 @@
+//! When two answers are the same.
+
+use std::fmt::Debug;
+
+use libtest_mimic::Trial;
+
+use crate::answers::Part;
+use crate::number::Number;
+
+/// The same bits, or both NaN.
+pub fn same<T: Number>(got: T, numpys: T) -> Result<(), String> {
+    match got.bits() == numpys.bits() {
+        true => Ok(()),
+        false => Err(format!("{got:?} instead of {numpys:?}")),
+    }
+}
+
+/// The same of what is not there for every input.
+pub fn equal<T: PartialEq + Debug>(got: T, numpys: T) -> Result<(), String> {
+    match got == numpys {
+        true => Ok(()),
+        false => Err(format!("{got:?} instead of {numpys:?}")),
+    }
+}
+
+/// A float sum or product that may round: `exact` is right.
+///
+/// In any order, n - 1 additions or multiplications in a type with the unit roundoff u are off by no
+/// more than gamma(n) = n u / (1 - n u) times `magnitude`: of a sum, the sum of the magnitudes; of a
+/// product, its own. `exact` is rounded to f64, and the result to `T`, where it may also fall between
+/// the smallest numbers or beyond the largest.
+pub fn close<T: Number>(
+    got: T,
+    exact: f64,
+    n: usize,
+    magnitude: f64,
+    u: f64,
+) -> Result<(), String> {
+    if exact.is_nan() || exact.is_infinite() {
+        return same(got, T::from_f64(exact));
+    }
+    let nu = n as f64 * u;
+    let off = nu / (1.0 - nu) * magnitude + exact.abs() * f64::EPSILON;
+    // Rounding is monotonic, so that the result lies between what the ends are rounded to.
+    let (least, greatest) = (T::from_f64(exact - off), T::from_f64(exact + off));
+    let got = got.to_f64();
+    // Written so that a NaN fails.
+    if least.to_f64() - T::LEAST <= got && got <= greatest.to_f64() + T::LEAST {
+        return Ok(());
+    }
+    Err(format!(
+        "{got:e} instead of {exact:e} (off by no more than {off:e})"
+    ))
+}
+
+/// What stands before an error.
+pub fn context<T: Number>(array: &str, part: &Part) -> String {
+    let (start, n) = (part.start, part.n);
+    format!("{array} of {}, {n} from {start}", T::NAME)
+}
+
+fn close_f32(got: f32, exact: f64) -> bool {
+    close(got, exact, 10, 10.0, f32::ROUNDOFF).is_ok()
+}
+
+/// Whether a wrong answer is told from a right one.
+pub fn trials() -> Vec<Trial> {
+    let trial = |name: &str, holds: fn() -> bool| {
+        let judge = move || {
+            if holds() {
+                Ok(())
+            } else {
+                Err("a wrong judgement".into())
+            }
+        };
+        Trial::test(format!("compare/{name}"), judge)
+    };
+    vec![
+        trial("a_nan_is_no_number", || {
+            !close_f32(f32::NAN, 1.0)
+                && !close_f32(1.0, f64::NAN)
+                && !close_f32(f32::NAN, f64::INFINITY)
+                && close_f32(-f32::NAN, f64::NAN)
+        }),
+        trial("infinities_have_signs", || {
+            close_f32(f32::INFINITY, f64::INFINITY)
+                && !close_f32(f32::NEG_INFINITY, f64::INFINITY)
+                && !close_f32(f32::MAX, f64::INFINITY)
+                && !close_f32(f32::INFINITY, f32::MAX.into())
+        }),
+        trial("ten_roundings_and_no_more", || {
+            // gamma(10) of a magnitude of 10 is 50 units in the last place of 1.
+            close_f32(1.0 + 49.0 * f32::EPSILON, 1.0) && !close_f32(1.0 + 53.0 * f32::EPSILON, 1.0)
+        }),
+        trial("zeros_have_signs", || {
+            same(0.0, -0.0).is_err() && same(-0.0, -0.0).is_ok()
+        }),
+    ]
+}

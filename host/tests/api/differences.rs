@@ -1,0 +1,51 @@
+//! Where we mean something else than NumPy, and why.
+
+use crate::compare;
+use crate::number::Number;
+
+/// The sum of no floats is -0.0, NumPy's is 0.0: -0.0 added to anything, -0.0 itself included, leaves it
+/// as it is, so that the sum of parts is the sum of the whole.
+pub fn empty_sum<T: Number>(numpys: T) -> T {
+    assert_eq!(
+        numpys.to_f64().to_bits(),
+        0.0f64.to_bits(),
+        "NumPy's is 0.0"
+    );
+    match T::ROUNDOFF > 0.0 {
+        true => T::from_f64(-0.0),
+        false => numpys,
+    }
+}
+
+/// -0.0 is smaller than 0.0; to NumPy they are equal, and which of them it gives depends on the order
+/// and on the processor. So the result does not depend on either.
+pub fn extremum<T: Number>(
+    got: T,
+    numpys: T,
+    elements: &[T],
+    smallest: bool,
+) -> Result<(), String> {
+    if numpys.to_f64() != 0.0 {
+        return compare::same(got, numpys);
+    }
+    let zeros = || elements.iter().filter(|element| element.to_f64() == 0.0);
+    let negative = match smallest {
+        true => zeros().any(|zero| zero.is_negative_zero()),
+        false => zeros().all(|zero| zero.is_negative_zero()),
+    };
+    let zero = if negative {
+        T::from_f64(-0.0)
+    } else {
+        T::from_f64(0.0)
+    };
+    compare::same(got, zero)
+}
+
+/// What only some elements have is `None` of nothing, where NumPy raises an error, and the
+/// answers have null.
+pub fn of_nothing<T>(got: Option<T>) -> Result<(), String> {
+    match got {
+        None => Ok(()),
+        Some(_) => Err("something of no elements".into()),
+    }
+}

@@ -1,0 +1,110 @@
+//! `reduce_by_key`.
+
+use kernels_gpu::entry::keyed::ENTRIES;
+use libtest_mimic::Failed;
+use warpfold::{Device, Error, KeyedAlgorithm, Max, Min, Operator, Sum};
+
+use crate::answers::{Array, Part, arrays};
+use crate::calls::magnitude;
+use crate::compare::{close, context, equal, same};
+use crate::number::Number;
+use crate::{Test, differences};
+
+/// As in `make.py`.
+const CELLS: usize = 5;
+
+/// Those of `make.py`: some are -1 and some 5, which name no cell.
+fn keys(n: usize) -> Vec<u32> {
+    (0..n)
+        .map(|i| ((i * i + 3 * i) % 7) as u32)
+        .map(|key| key.wrapping_sub(1))
+        .collect()
+}
+
+pub fn tests() -> Vec<Test> {
+    let mut tests = vec![];
+    macro_rules! all {
+        ($($number:ident: $sum:ident;)*) => { $(
+            tests.push(test::<$number, Sum>("sum", Sum, $sum));
+            tests.push(test::<$number, Min>("min", Min, |got, cell, array, part| {
+                let elements = elements_of(cell, array, part);
+                differences::extremum(got, part.cells("cells_min")[cell], &elements, true)
+            }));
+            tests.push(test::<$number, Max>("max", Max, |got, cell, array, part| {
+                let elements = elements_of(cell, array, part);
+                differences::extremum(got, part.cells("cells_max")[cell], &elements, false)
+            }));
+        )* };
+    }
+    all! { i32: integer_sum; i64: integer_sum; u64: integer_sum; f32: float_sum; f64: float_sum; }
+    tests
+}
+
+fn elements_of<T: Number>(cell: usize, array: &Array<T>, part: &Part) -> Vec<T> {
+    let keyed = keys(part.n).into_iter().zip(array.of(part));
+    let of_cell = keyed.filter(|(key, _)| *key as usize == cell);
+    of_cell.map(|(_, element)| *element).collect()
+}
+
+fn integer_sum<T: Number>(got: T, cell: usize, _: &Array<T>, part: &Part) -> Result<(), String> {
+    same(got, part.cells("cells_sum")[cell])
+}
+
+fn float_sum<T: Number>(got: T, cell: usize, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let elements = elements_of(cell, array, part);
+    if elements.is_empty() {
+        return same(got, differences::empty_sum(part.cells("cells_sum")[cell]));
+    }
+    let exact = part.cells("cells_sum_exact")[cell];
+    close(
+        got,
+        exact,
+        elements.len(),
+        magnitude(&elements),
+        T::ACCUMULATED,
+    )
+}
+
+/// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
+fn test<T: Number, O: Operator<T, Acc = T> + Copy + Send + Sync + 'static>(
+    name: &str,
+    op: O,
+    judge: fn(T, usize, &Array<T>, &Part) -> Result<(), String>,
+) -> Test {
+    let run = move |device: &Device| {
+        for array in arrays::<T>() {
+            let buffer = array.upload(device)?;
+            for part in &array.parts {
+                let wrong =
+                    |wrong| Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)));
+                let keys = device.upload(&keys(part.n))?;
+                let judge_all = |cells: &[T], rejected: u64| {
+                    equal(Some(rejected as usize), part.count("dropped"))?;
+                    for (cell, got) in cells.iter().enumerate() {
+                        judge(*got, cell, &array, part)
+                            .map_err(|wrong| format!("cell {cell}: {wrong}"))?;
+                    }
+                    Ok(())
+                };
+                let whole = device.reduce_by_key(&keys, part.view(&buffer)?, CELLS, op)?;
+                judge_all(&whole.cells, whole.rejected).map_err(wrong)?;
+                for algorithm in KeyedAlgorithm::ALL {
+                    let mut cells = device.cells(CELLS, op)?.algorithm(algorithm);
+                    let key = (algorithm.kernel_name(), O::NAME, T::NAME, "u32");
+                    let exists = ENTRIES
+                        .iter()
+                        .any(|e| (e.kernel, e.op, e.element, e.key) == key);
+                    match (exists, cells.combine(&keys, part.view(&buffer)?)) {
+                        (true, Ok(())) => {
+                            judge_all(&cells.download()?, cells.rejected()?).map_err(wrong)?;
+                        }
+                        (false, Err(Error::NoKeyedKernel { .. })) => {}
+                        (_, other) => return Err(wrong(format!("{algorithm:?}: {other:?}"))),
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    Test::new(format!("by_key/{name}/{}", T::NAME), run)
+}

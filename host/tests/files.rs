@@ -1,0 +1,263 @@
+//! Arrays from disk: files that NumPy wrote (`data/npy/make.py`), that `npyz` writes, and broken ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use npyz::WriterBuilder;
+use tempfile::TempDir;
+use warpfold::file::{DType, Elements, Mapped, NpyHeader, read_npy, read_raw};
+use warpfold::{Device, Element, Error, Indexed, bf16, f16};
+
+fn numpys(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/npy");
+    folder.join(name).with_extension("npy")
+}
+
+/// The elements of a `.npy` file by all three ways, which must agree.
+fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
+    let read = read_npy::<T>(path);
+    let pieces = Elements::open_npy(path).and_then(in_pieces);
+    // SAFETY: nobody writes to the file.
+    let mapped = unsafe { Mapped::<T>::npy(path) }.map(|mapped| mapped.to_vec());
+    assert_eq!(read, pieces);
+    assert_eq!(read, mapped);
+    read
+}
+
+/// The same of raw elements.
+fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
+    let read = read_raw::<T>(path);
+    let pieces = Elements::open_raw(path).and_then(in_pieces);
+    // SAFETY: nobody writes to the file.
+    let mapped = unsafe { Mapped::<T>::raw(path) }.map(|mapped| mapped.to_vec());
+    assert_eq!(read, pieces);
+    assert_eq!(read, mapped);
+    read
+}
+
+fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
+    let mut piece = vec![zero::<T>(); 2];
+    let mut all = vec![];
+    loop {
+        let n = elements.read(&mut piece)?;
+        all.extend_from_slice(&piece[..n]);
+        if n < piece.len() {
+            assert_eq!(elements.read(&mut piece)?, 0);
+            assert_eq!(elements.len(), all.len());
+            return Ok(all);
+        }
+    }
+}
+
+fn zero<T: Element>() -> T {
+    Device::cpu().alloc(1).unwrap().download().unwrap()[0]
+}
+
+#[test]
+fn every_type_of_numpy() {
+    fn holds<T: Element>(name: &str, elements: [T; 3]) {
+        assert_eq!(npy::<T>(&numpys(name)), Ok(elements.to_vec()));
+    }
+    holds("i1", [3i8, 1, 2]);
+    holds("i2", [3i16, 1, 2]);
+    holds("i4", [3i32, 1, 2]);
+    holds("i8", [3i64, 1, 2]);
+    holds("u1", [3u8, 1, 2]);
+    holds("u2", [3u16, 1, 2]);
+    holds("u4", [3u32, 1, 2]);
+    holds("u8", [3u64, 1, 2]);
+    holds("f2", [3.0, 1.0, 2.0].map(f16::from_f32));
+    holds("bf16", [3.0, 1.0, 2.0].map(bf16::from_f32));
+    holds("f4", [3.0f32, 1.0, 2.0]);
+    holds("f8", [3.0f64, 1.0, 2.0]);
+    holds("bool", [1u8, 0, 1]);
+    holds("version_2", [3u16, 1, 2]);
+    holds("version_3", [3u16, 1, 2]);
+}
+
+#[test]
+fn every_shape_of_numpy() {
+    assert_eq!(npy(&numpys("single")), Ok(vec![7i32]));
+    assert_eq!(npy::<f64>(&numpys("empty")), Ok(vec![]));
+    assert_eq!(npy(&numpys("c_order")), Ok(vec![0i16, 1, 2, 3, 4, 5]));
+    // As it lies in the file.
+    assert_eq!(npy(&numpys("fortran_order")), Ok(vec![0i16, 3, 1, 4, 2, 5]));
+
+    let header = NpyHeader::of_file(numpys("fortran_order")).unwrap();
+    assert_eq!((header.shape(), header.len()), (&[2u64, 3][..], 6));
+    assert_eq!(header.dtype(), Ok(DType::I16));
+    assert!(header.fortran_order());
+    assert_eq!(header.offset(), 128);
+    let header = NpyHeader::of_file(numpys("empty")).unwrap();
+    assert!(header.is_empty() && !header.fortran_order());
+}
+
+#[test]
+fn what_numpy_has_and_we_have_not() {
+    let error = |name| npy::<f32>(&numpys(name)).unwrap_err().to_string();
+    let says = |name, what: &str| {
+        let text = error(name);
+        assert!(text.contains(what) && text.contains(name), "{text}");
+    };
+    says("big_endian", r#"holds ">f4": big-endian"#);
+    says("complex", r#"holds "<c8": no type"#);
+    says("strings", r#"holds "<U5": no type"#);
+    says("objects", r#"holds "|O": no type"#);
+    says("records", "these are records");
+    says("bf16", r#"holds "<V2": two bytes of no type; ml_dtypes"#);
+    says("f8", "holds f64, and f32 was asked for");
+}
+
+#[test]
+fn what_npyz_writes() {
+    fn round_trip<T: Element + npyz::AutoSerialize>(elements: &[T]) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.npy");
+        let options = npyz::WriteOptions::new().default_dtype();
+        let mut writer = options
+            .shape(&[elements.len() as u64])
+            .writer(fs::File::create(&path).unwrap())
+            .begin_nd()
+            .unwrap();
+        writer.extend(elements).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(npy::<T>(&path), Ok(elements.to_vec()));
+    }
+    round_trip(&[i8::MIN, 0, i8::MAX]);
+    round_trip(&[u64::MAX; 1001]);
+    round_trip(&[1.5f32, -0.0, f32::INFINITY]);
+    round_trip::<f64>(&[]);
+}
+
+#[test]
+fn raw_elements() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("raw");
+    fs::write(&path, [1, 0, 2, 0, 3, 1]).unwrap();
+    assert_eq!(raw(&path), Ok(vec![1u16, 2, 259]));
+    assert_eq!(raw(&path), Ok(vec![1u8, 0, 2, 0, 3, 1]));
+    let error = raw::<f64>(&path).unwrap_err();
+    assert_eq!(
+        error,
+        Error::NotWholeElements {
+            path: path.clone(),
+            bytes: 6,
+            element: "f64",
+            size: 8
+        }
+    );
+    let text = error.to_string();
+    assert!(
+        text.ends_with("raw: 6 bytes, which are no whole f64 of 8 bytes"),
+        "{text}"
+    );
+    fs::write(&path, []).unwrap();
+    assert_eq!(raw::<i64>(&path), Ok(vec![]));
+
+    fs::write(&path, [0; 3 * size_of::<Indexed<u32>>()]).unwrap();
+    assert_eq!(raw::<Indexed<u32>>(&path).unwrap().len(), 3);
+}
+
+#[test]
+fn mapped_elements_are_uploaded() {
+    // SAFETY: nobody writes to the file.
+    let mapped = unsafe { Mapped::<f32>::npy(numpys("f4")) }.unwrap();
+    let device = Device::cpu();
+    let x = device.upload(&mapped).unwrap();
+    assert_eq!(device.sum(&x), Ok(6.0));
+    assert_eq!(format!("{mapped:?}"), "Mapped<f32>(3)");
+}
+
+#[test]
+fn a_file_that_is_too_short() {
+    let whole = fs::read(numpys("f4")).unwrap();
+    assert_eq!(whole.len(), 140);
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("short.npy");
+    for len in 128..140 {
+        fs::write(&path, &whole[..len]).unwrap();
+        let (path, needs, has) = (path.clone(), 140, len as u64);
+        let error = Err(Error::FileTooShort { path, needs, has });
+        assert_eq!(npy::<f32>(&folder.path().join("short.npy")), error);
+    }
+    // As NumPy, nobody looks at what is behind the array.
+    fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
+    assert_eq!(npy(&path), Ok(vec![3.0f32, 1.0, 2.0]));
+}
+
+#[test]
+fn a_file_that_claims_to_be_huge() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("huge.npy");
+    for (shape, needs) in [
+        ("(4611686018427387904,)", u64::MAX),
+        ("(4611686018427387903,)", u64::MAX),
+        ("(1000000000000,)", 4_000_000_000_128),
+    ] {
+        let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}");
+        let dict = format!("{dict:<117}\n");
+        let bytes = [b"\x93NUMPY\x01\0\x76\0", dict.as_bytes(), &[0; 4]].concat();
+        fs::write(&path, &bytes).unwrap();
+        let (path, has) = (path.clone(), 132);
+        let error = Err(Error::FileTooShort { path, needs, has });
+        assert_eq!(
+            npy::<f32>(&folder.path().join("huge.npy")),
+            error,
+            "{shape}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_read() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("raw");
+    fs::write(&path, [1u8; 8]).unwrap();
+    let mut elements = Elements::<u8>::open_raw(&path).unwrap();
+    assert_eq!(elements.read(&mut [0; 3]), Ok(3));
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(4).unwrap();
+    let error = elements.read(&mut [0; 8]).unwrap_err().to_string();
+    assert!(error.ends_with("raw: it has become shorter while it was read"));
+}
+
+#[test]
+fn elements_that_start_anywhere() {
+    let dict = "{'descr':'<f4','fortran_order':False,'shape':(2,)} \n";
+    let mut bytes = [b"\x93NUMPY\x01\0", &[dict.len() as u8, 0][..]].concat();
+    bytes.extend(dict.as_bytes());
+    let offset = bytes.len() as u64;
+    assert_eq!(offset % 4, 2);
+    bytes.extend([1.5f32, 2.5].map(f32::to_le_bytes).concat());
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.npy");
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(read_npy::<f32>(&path), Ok(vec![1.5, 2.5]));
+    // SAFETY: nobody writes to the file.
+    let error = unsafe { Mapped::<f32>::npy(&path) }.unwrap_err();
+    let multiple = 4;
+    assert_eq!(
+        error,
+        Error::MisalignedFile {
+            path,
+            offset,
+            multiple
+        }
+    );
+}
+
+#[test]
+fn what_is_no_file() {
+    let folder = TempDir::new().unwrap();
+    let text = |path: &Path| {
+        let error = npy::<f32>(path).unwrap_err();
+        assert_eq!(raw::<f32>(path), Err(error.clone()));
+        assert!(matches!(error, Error::File { .. }));
+        error.to_string()
+    };
+    let missing = text(&folder.path().join("missing.npy"));
+    assert!(missing.contains("missing.npy: No such file"), "{missing}");
+    for path in [folder.path(), Path::new("/dev/zero")] {
+        assert!(text(path).ends_with(": it is no regular file"));
+    }
+}
