@@ -160,7 +160,7 @@ mod tests {
             measure::<f64>(&options, 6).unwrap(),
         ] {
             assert!(table.is_right(), "{table}");
-            assert_eq!(table.to_string().lines().count(), 10, "{table}");
+            assert_eq!(table.to_string().lines().count(), 9, "{table}");
         }
     }
 }

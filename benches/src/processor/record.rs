@@ -152,7 +152,7 @@ impl fmt::Display for Table {
         for column in table.column_iter_mut().skip(1) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        writeln!(f, "{table}")
+        write!(f, "{table}")
     }
 }
 

@@ -1,8 +1,10 @@
 //! Reduction by key.
 //!
-//! The elements are cut into pieces, each of which has cells of its own; these are combined into the
-//! caller's in the order of the pieces. How many pieces there are depends on the numbers of
-//! elements and of cells alone, and so does the order in which a cell's values are combined.
+//! Where there are few cells, the elements are cut into pieces, each of which has cells of its own; these
+//! are combined into the caller's in the order of the pieces. Many cells are filled by one loop:
+//! the cells of several pieces drive one another out of the caches, and on two cores that did not pay.
+//! How many pieces there are depends on the numbers of elements and of cells alone, and so does
+//! the order in which a cell's values are combined.
 
 use kernels_gpu::keyed::Key;
 use kernels_gpu::op::Op;
@@ -18,12 +20,12 @@ const PIECE: usize = 1 << 16;
 /// More pieces would be for more cores than this.
 const MOST_PIECES: usize = 256;
 
+/// Bytes of all cells of a piece, at most: a part of a core's second cache.
+const CELL_BYTES: usize = 256 << 10;
+
 /// Elements of a piece per cell, at least: so the cells of the pieces, which are filled first and combined
 /// last, are few beside the elements, in time and in memory.
 const PER_CELL: usize = 4;
-
-/// Cells that one thread combines at once.
-const CHUNK: usize = 1 << 14;
 
 /// Combines each value into its key's cell; gives the number of keys that name none.
 ///
@@ -39,7 +41,10 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
     cells: &mut [T],
     len: usize,
 ) -> Result<u64, Error> {
-    let pieces = pieces(keys.len(), len);
+    let pieces = match size_of_val(cells) {
+        1..=CELL_BYTES => pieces(keys.len(), len),
+        _ => 1,
+    };
     if pieces == 1 {
         return Ok(scatter::<K, T, O>(keys, 0, values, keys.len(), cells, len));
     }
@@ -51,26 +56,17 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
         Ok((cells, rejected))
     });
     let parts: Vec<(Vec<T>, u64)> = parts.collect::<Result<_, Error>>()?;
-    cells
-        .par_chunks_mut(CHUNK)
-        .enumerate()
-        .for_each(|(i, cells)| {
-            for (part, _) in &parts {
-                for (cell, value) in cells.iter_mut().zip(&part[i * CHUNK..]) {
-                    *cell = O::combine(*cell, *value);
-                }
-            }
-        });
+    for (part, _) in &parts {
+        for (cell, value) in cells.iter_mut().zip(part) {
+            *cell = O::combine(*cell, *value);
+        }
+    }
     Ok(parts.iter().map(|(_, rejected)| rejected).sum())
 }
 
-/// How many pieces `n` elements are cut into.
+/// How many pieces `n` elements of few cells are cut into.
 fn pieces(n: usize, cells: usize) -> usize {
-    let piece = cells.saturating_mul(PER_CELL).max(PIECE);
-    match cells {
-        0 => 1, // nothing to combine
-        _ => (n / piece).clamp(1, MOST_PIECES),
-    }
+    (n / PIECE.max(PER_CELL * cells)).clamp(1, MOST_PIECES)
 }
 
 /// Combines the values of `keys`, which are those from `start` on of `n`, one after the other.

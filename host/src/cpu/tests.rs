@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Or, Product, Sum, SumWide,
+    Xor,
 };
 use kernels_sim::oracle::{Drawn, Oracle, Subject, Value, close, same};
 use proptest::prelude::*;
@@ -335,6 +336,25 @@ fn accumulators_may_be_any_plain_data() {
 }
 
 #[test]
+fn accumulators_may_be_structures() {
+    for n in [1i32, 15, 16, 17, 63, 64, 65, 2047, 2048, 2049, 100_000] {
+        let input: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
+        let moments = reduce::<f32, MeanVariance>(&input);
+        let mean = input.iter().map(|x| f64::from(*x)).sum::<f64>() / f64::from(n);
+        let distances = input.iter().map(|x| (f64::from(*x) - mean).powi(2));
+        let squares: f64 = distances.sum();
+        assert_eq!(moments.count(), f64::from(n));
+        assert!((moments.mean() - mean).abs() <= 1e-13, "{moments:?}");
+        assert!(
+            (moments.squares() - squares).abs() <= 1e-12 * squares,
+            "{moments:?}"
+        );
+        let extrema = reduce::<f32, MinMax>(&input);
+        assert_eq!((extrema.min(), extrema.max()), (0.0, (n - 1).min(6) as f32));
+    }
+}
+
+#[test]
 fn cells_agree_with_one_loop() {
     let mut rng = StdRng::seed_from_u64(rand::random());
     for (n, len, arrays) in [
@@ -347,6 +367,7 @@ fn cells_agree_with_one_loop() {
         (131_072, 0, 1),
         (200_001, 20_000, 3),
         (200_001, 50_001, 1),
+        (200_001, 70_000, 1),
     ] {
         let keys: Vec<i64> = (0..n).map(|_| rng.random_range(-1..=len as i64)).collect();
         let values: Vec<u32> = (0..n * arrays).map(|_| rng.next_u32()).collect();
