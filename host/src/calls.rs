@@ -303,8 +303,9 @@ impl Device {
     {
         let extrema = self.of_some(input.into(), MinMax)?;
         Ok(extrema.map(|extrema| {
-            let (min, max) = (extrema.min().to_f64(), extrema.max().to_f64());
-            if min.is_nan() { min } else { max.max(-min) }
+            let (min, max) = (extrema.min().to_f64().abs(), extrema.max().to_f64().abs());
+            // Both are NaN, or neither.
+            if min > max { min } else { max }
         }))
     }
 

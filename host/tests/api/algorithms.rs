@@ -1,6 +1,6 @@
 //! `reduce(..).algorithm(..).threads(..)`: every algorithm with every type.
 
-use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::{ENTRIES, single_pass};
 use libtest_mimic::Failed;
 use warpfold::{Algorithm, Device, Error, Max, Min, Operator, Sum, bf16, f16};
 
@@ -77,7 +77,15 @@ fn judge_one<T: Number, O: Operator<T>>(
 ) -> Result<(), String> {
     let key = (algorithm.kernel_name(), O::NAME, T::NAME);
     let exists = |entry: &kernels_gpu::entry::Entry| (entry.kernel, entry.op, entry.element) == key;
-    match (ENTRIES.iter().any(exists), got) {
+    let of_single_pass = |entry: &single_pass::SinglePassEntry| {
+        (
+            single_pass::SinglePassEntry::KERNEL,
+            entry.op,
+            entry.element,
+        ) == key
+    };
+    let exists = ENTRIES.iter().any(exists) || single_pass::ENTRIES.iter().any(of_single_pass);
+    match (exists, got) {
         (true, Ok(got)) => judge(got),
         (
             false,

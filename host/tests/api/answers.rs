@@ -97,6 +97,11 @@ impl Part {
         }
     }
 
+    /// A yes or a no.
+    pub fn truth(&self, name: &str) -> bool {
+        self.answer(name).as_bool().expect("true or false")
+    }
+
     /// A number for each cell.
     pub fn cells<N: Number>(&self, name: &str) -> Vec<N> {
         let cells = self.answer(name).as_array().expect("one of each cell");

@@ -49,3 +49,21 @@ pub fn of_nothing<T>(got: Option<T>) -> Result<(), String> {
         Some(_) => Err("something of no elements".into()),
     }
 }
+
+/// The absolute value of an integer, as the 1-norm adds it: in 64 bits, where NumPy's norm is a float.
+pub fn size<T: Number>(value: T) -> u64 {
+    match value.to_f64() < 0.0 {
+        // The bits of a negative number of fewer than 64 bits stand in its own.
+        true => (value.bits() as i64)
+            .wrapping_shl(64 - 8 * size_of::<T>() as u32)
+            .wrapping_shr(64 - 8 * size_of::<T>() as u32)
+            .unsigned_abs(),
+        false => value.bits(),
+    }
+}
+
+/// With an infinity or a NaN among the elements, or squares that no f64 has, mean and variance are NaN
+/// together; NumPy's mean by itself may be an infinity, or a number.
+pub fn has_no_moments(sum_of_squares: f64) -> bool {
+    !sum_of_squares.is_finite()
+}

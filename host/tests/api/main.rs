@@ -10,6 +10,7 @@ mod compare;
 mod differences;
 mod keyed;
 mod number;
+mod statistics;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -67,10 +68,15 @@ impl Test {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let tests: Vec<Test> = [calls::tests(), algorithms::tests(), keyed::tests()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let tests: Vec<Test> = [
+        calls::tests(),
+        statistics::tests(),
+        algorithms::tests(),
+        keyed::tests(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let mut trials = compare::trials();
     for (name, device) in devices() {
         match device {

@@ -26,7 +26,8 @@ impl<T: Number> Op<T> for MeanVariance {
         Moments::new(1.0, value.to_f64(), 0.0)
     }
 
-    /// Chan, Golub and LeVeque's update, the mean as a weighted one so that both sides are alike.
+    /// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
+    /// higher one, whichever is which, so that both orders give the same bits.
     #[inline(always)]
     fn combine(a: Moments, b: Moments) -> Moments {
         if a.count() == 0.0 {
@@ -37,8 +38,13 @@ impl<T: Number> Op<T> for MeanVariance {
         }
         let count = a.count() + b.count();
         let (of_a, of_b) = (a.count() / count, b.count() / count);
-        let apart = b.mean() - a.mean();
-        let mean = a.mean() * of_a + b.mean() * of_b;
+        let (low, high, of_high) = if a.mean() <= b.mean() {
+            (a.mean(), b.mean(), of_b)
+        } else {
+            (b.mean(), a.mean(), of_a)
+        };
+        let apart = high - low;
+        let mean = low + apart * of_high;
         let between = apart * apart * (of_a * of_b * count);
         Moments::new(count, mean, a.squares() + b.squares() + between)
     }

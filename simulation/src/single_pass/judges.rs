@@ -162,20 +162,26 @@ fn mean_variance<T: Drawn + Number>(given: Given<'_, T>, got: Moments) -> Verdic
             _ => Err(format!("{got:?} of nothing")),
         };
     }
-    let total: f64 = Total::sum(&values).value;
-    let mean = total / n;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    // From the distances to one of them, whose sum is finite where their squares are.
+    let distances: Vec<f64> = values.iter().map(|value| value - values[0]).collect();
+    let shift = Total::sum(&distances).value / n;
+    let mean = values[0] + shift;
+    let squares: Vec<f64> = distances.iter().map(|d| (d - shift).powi(2)).collect();
+    let squares = Total::sum(&squares).value;
     if !squares.is_finite() {
         return match got.mean().is_nan() && got.squares().is_nan() {
             true => Ok(()),
             false => Err(format!("{got:?} of squares that are no f64")),
         };
     }
-    let size: f64 = values.iter().map(|value| value * value).sum();
-    let rounding = 8.0 * (given.chain + n.sqrt() + 8.0) * f64::EPSILON;
+    let rounding = 8.0 * (given.chain + 8.0) * f64::EPSILON;
     let near = |got: f64, right: f64, scale: f64| (got - right).abs() <= rounding * scale;
+    let largest = values
+        .iter()
+        .fold(0.0, |size: f64, value| size.max(value.abs()));
+    let size: f64 = squares + n * largest * largest;
     // Written so that a NaN fails.
-    if near(got.mean(), mean, (size / n).sqrt()) && near(got.squares(), squares, size) {
+    if near(got.mean(), mean, largest) && near(got.squares(), squares, size) {
         return Ok(());
     }
     Err(format!("{got:?} instead of mean {mean}, squares {squares}"))

@@ -1,0 +1,242 @@
+//! Counts, means, norms, products: the calls whose result is of another type than the elements.
+
+use std::fmt::Debug;
+
+use libtest_mimic::Failed;
+use warpfold::{
+    Device, Error, Extrema, MinMax, Moments, Operator, Predicate, SumAbs, SumSquares, View,
+};
+use warpfold::{MeanVariance, bf16, f16};
+
+use crate::answers::{Array, Part, arrays};
+use crate::calls::{extremum, magnitude};
+use crate::compare::{close, context, equal, same};
+use crate::number::Number;
+use crate::{Test, differences};
+
+pub fn tests() -> Vec<Test> {
+    let mut tests = vec![];
+    macro_rules! integers {
+        ($($number:ident in $wide:ident),*) => { $(
+            of::<$number, u64>(&mut tests);
+            tests.push(test::<$number, $wide>("dot", reversed_dot, |got, _, part| {
+                same(got, part.number("dot").expect("of all"))
+            }));
+        )* };
+    }
+    integers!(i8 in i64, i16 in i64, i32 in i64, i64 in i64, u8 in u64, u16 in u64, u32 in u64, u64 in u64);
+    macro_rules! floats {
+        ($($number:ident),*) => { $(
+            of::<$number, f64>(&mut tests);
+            tests.push(test::<$number, f64>("dot", reversed_dot, float_dot));
+            tests.push(test::<$number, u64>(
+                "count_nan",
+                |device, x| device.count(x, Predicate::Nan),
+                |got, _, part| equal(Some(got as usize), part.count("nan")),
+            ));
+        )* };
+    }
+    floats!(f16, bf16, f32, f64);
+    tests
+}
+
+/// A test of `call` with every part of every array of `T`; `judge` compares.
+fn test<T: Number, R: Debug + 'static>(
+    name: &str,
+    call: fn(&Device, View<'_, T>) -> Result<R, Error>,
+    judge: fn(R, &Array<T>, &Part) -> Result<(), String>,
+) -> Test {
+    Test::new(format!("{name}/{}", T::NAME), move |device| {
+        for array in arrays::<T>() {
+            let buffer = array.upload(device)?;
+            for part in &array.parts {
+                let got = call(device, part.view(&buffer)?)?;
+                judge(got, &array, part).map_err(|wrong| {
+                    Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)))
+                })?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What every type has; `W` is what absolute values are added in.
+fn of<T, W>(tests: &mut Vec<Test>)
+where
+    T: Number + warpfold::Number,
+    W: Number,
+    MinMax: Operator<T, Output = Extrema<T>>,
+    MeanVariance: Operator<T, Output = Moments>,
+    SumAbs: Operator<T, Output = W>,
+    SumSquares: Operator<T>,
+    Root: NormL2<T>,
+{
+    tests.extend([
+        test::<T, Option<Extrema<T>>>(
+            "min_max",
+            |device, x| device.min_max(x),
+            |got, array, part| {
+                let (min, max) = (got.map(Extrema::min), got.map(Extrema::max));
+                extremum(min, part.number("min"), array.of(part), true)?;
+                extremum(max, part.number("max"), array.of(part), false)
+            },
+        ),
+        test::<T, [bool; 2]>(
+            "all_any",
+            |device, x| Ok([device.all(x)?, device.any(x)?]),
+            |got, _, part| equal(got, [part.truth("all"), part.truth("any")]),
+        ),
+        test::<T, f64>("norm_l2", <Root as NormL2<T>>::norm, |got, _, part| {
+            match part.number::<f64>("norm_2_exact") {
+                Some(exact) => close(got, exact, part.n + 4, exact, f64::ROUNDOFF),
+                // No f64 has the sum of the squares. The norm may be one, or not.
+                None => Ok(()),
+            }
+        }),
+        test::<T, Option<f64>>(
+            "norm_inf",
+            |device, x| device.norm_inf(x),
+            |got, _, part| match got {
+                Some(got) => same(got, part.number("norm_inf").expect("of all")),
+                None => equal(part.n, 0),
+            },
+        ),
+        test::<T, W>(
+            "norm_l1",
+            |device, x| device.norm_l1(x),
+            |got, array, part| {
+                if T::ROUNDOFF > 0.0 {
+                    let Some(exact) = part.number::<f64>("norm_1_exact") else {
+                        return Ok(()); // no f64 has the sum
+                    };
+                    let got = if part.n == 0 {
+                        0.0
+                    } else {
+                        Number::to_f64(got)
+                    };
+                    return close(got, exact, part.n, exact, f64::ROUNDOFF);
+                }
+                // Of integers of 64 bits the sum wraps, which NumPy's float does not.
+                let sizes = array.of(part).iter().map(|x| differences::size(*x));
+                let wrapped = sizes.fold(0u64, u64::wrapping_add);
+                equal(got.bits(), wrapped)
+            },
+        ),
+        test::<T, Option<f64>>(
+            "mean",
+            |device, x| device.mean(x),
+            |got, array, part| match (got, part.number::<f64>("mean_exact")) {
+                (Some(got), Some(exact)) => {
+                    let size = magnitude(array.of(part)) / part.n as f64;
+                    close(got, exact, 4 * part.n + 8, size, f64::ROUNDOFF)
+                }
+                (None, None) => Ok(()),
+                other => Err(format!("{other:?}")),
+            },
+        ),
+        test::<T, Option<Moments>>(
+            "mean_variance",
+            |device, x| device.mean_variance(x),
+            moments,
+        ),
+    ]);
+    // Each count is of elements beside one of them.
+    tests.push(Test::new(format!("count/{}", T::NAME), |device| {
+        for array in arrays::<T>() {
+            let buffer = array.upload(device)?;
+            for part in &array.parts {
+                let x = part.view(&buffer)?;
+                let value: T = part.number("value").expect("of all");
+                for (name, predicate) in [
+                    ("equal", Predicate::Equal(value)),
+                    ("less", Predicate::Less(value)),
+                    ("greater", Predicate::Greater(value)),
+                    ("nonzero", Predicate::Nonzero),
+                ] {
+                    let got = device.count(x, predicate)? as usize;
+                    equal(Some(got), part.count(name)).map_err(|wrong| {
+                        format!("{}, {name}: {wrong}", context::<T>(array.name, part))
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }));
+}
+
+/// The norm, whatever sums of squares are.
+trait NormL2<T: Number> {
+    fn norm(device: &Device, x: View<'_, T>) -> Result<f64, Error>;
+}
+
+struct Root;
+
+macro_rules! norms {
+    ($($number:ident)*) => { $(
+        impl NormL2<$number> for Root {
+            fn norm(device: &Device, x: View<'_, $number>) -> Result<f64, Error> {
+                device.norm_l2(x)
+            }
+        }
+    )* };
+}
+
+norms!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+
+/// The answers' product is with the part reversed.
+fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<T::Wide, Error> {
+    let mut reversed = x.download()?;
+    reversed.reverse();
+    let reversed = device.upload(&reversed)?;
+    device.dot(x, &reversed)
+}
+
+fn float_dot<T: Number>(got: f64, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let Some(exact) = part.number::<f64>("dot_exact") else {
+        return Ok(()); // no f64 has the squares
+    };
+    let elements = array.of(part);
+    let pairs = elements.iter().zip(elements.iter().rev());
+    let size: f64 = pairs.map(|(a, b)| (a.to_f64() * b.to_f64()).abs()).sum();
+    let got = if part.n == 0 { got + 0.0 } else { got };
+    // A product may also fall between the smallest numbers.
+    close(
+        got,
+        exact,
+        part.n + 1,
+        size * (1.0 + 1e-9) + 1e-300,
+        f64::ROUNDOFF,
+    )
+}
+
+fn moments<T: Number>(got: Option<Moments>, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let Some(got) = got else {
+        return equal(part.n, 0);
+    };
+    equal(got.count(), part.n as f64)?;
+    let values: Vec<f64> = array.of(part).iter().map(|x| x.to_f64()).collect();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    if differences::has_no_moments(squares) {
+        return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
+    }
+    let n = part.n as f64;
+    let exact = part.number::<f64>("mean_exact").expect("of some");
+    close(
+        got.mean(),
+        exact,
+        8 * part.n + 64,
+        (squares / n).sqrt(),
+        f64::ROUNDOFF,
+    )?;
+    for (name, got, n) in [
+        ("var0_exact", got.variance(), n),
+        ("var1_exact", got.sample_variance(), n - 1.0),
+    ] {
+        match part.number::<f64>(name) {
+            Some(exact) => close(got, exact, 8 * part.n + 64, squares / n, f64::ROUNDOFF)
+                .map_err(|wrong| format!("{name}: {wrong}"))?,
+            None => equal(got.is_nan(), true)?,
+        }
+    }
+    Ok(())
+}
