@@ -25,28 +25,41 @@
 //!
 //! | on the host | on the device | |
 //! |---|---|---|
-//! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::download`] |
+//! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::write`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
-//! | `iter().sum()` | [`Device::sum`], [`product`](Device::product), [`min`](Device::min), [`argmin`](Device::argmin), ... | waits |
+//! | a file | | [`file`]: `.npy` and raw, read, mapped, or piece by piece |
+//! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | these wait, as all calls to the next line |
+//! | `iter().min()`, `position_min` | [`min`](Device::min), [`max`](Device::max), [`min_max`](Device::min_max), [`argmin`](Device::argmin), [`argmax`](Device::argmax) | `None` of nothing |
+//! | `iter().all(..)`, `filter(..).count()` | [`all`](Device::all), [`any`](Device::any), [`count`](Device::count) | by a [`Predicate`] |
+//! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance) | one pass |
+//! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
 //! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
-//! | `fs::read` | [`file`](mod@file) | `.npy` and raw files: read, mapped, piece by piece |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
+//! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
+//!
+//! | [`Algorithm`] | launches | floats bit-equal from run to run | scratch |
+//! |---|---|---|---|
+//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a count |
+//! | [`Stable`](Algorithm::Stable) | two | yes | a partial per block |
+//! | [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Naive`](Algorithm::Naive), [`SharedMemory`](Algorithm::SharedMemory) | a copy and one | not sums and products | one value |
+//! | [`Reduce0`](Algorithm::Reduce0) to [`Reduce5`](Algorithm::Reduce5) | one per level of partials | yes | a partial per block of the first two |
 //!
 //! | layer, each knowing only those below | does |
 //! |---|---|
-//! | `reduce`, `plan` | n == 0, policy, the passes |
+//! | `reduce`, `single_pass`, `plan` | n == 0, policy, the passes |
 //! | `launch` | one typed function per kernel ABI, the only launch |
-//! | [`Device`], [`Buffer`] | owning types over `cust` |
+//! | [`Device`], [`Buffer`], streams | owning types |
 //! | `driver` | what `cust` lacks |
 //!
 //! # What to expect
 //!
-//! - **Types and operators.** [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`ArgMin`] and
-//!   [`ArgMax`] of `i8 i16 i32 i64 u8 u16 u32 u64` [`f16`](struct@f16) [`bf16`] `f32 f64`; [`And`],
-//!   [`Or`] and [`Xor`] of the integers; [`NanMin`] and [`NanMax`] of the floats. All of them by
-//!   [`Algorithm::Stable`]; by atomics, too, except for places. The ladder has sums of the types of
+//! - **Types and operators.** [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`],
+//!   [`ArgMin`], [`ArgMax`], [`SumAbs`], [`SumSquares`] and [`MeanVariance`] of `i8 i16 i32 i64 u8 u16
+//!   u32 u64` [`f16`](struct@f16) [`bf16`] `f32 f64`; [`And`], [`Or`] and [`Xor`] of the integers;
+//!   [`NanMin`] and [`NanMax`] of the floats. All of them by [`Algorithm::SinglePass`]; by
+//!   [`Algorithm::Stable`], except for the pairs, norms and moments; by atomics, too, except for places. The ladder has sums of the types of
 //!   32 and 64 bits, and minima and maxima of `i32` and `f32`. What there is no kernel for is
 //!   [`Error::NotAvailable`].
 //! - **Empty input.** [`Reduction::run`] and `sum` give the operator's identity, `min` and `max`
@@ -64,7 +77,10 @@
 //!   u = 2^-24; that of n `f64` likewise with 17 + ceil(log2(n / 1024)) and 2^-53. 16-bit floats are added
 //!   in `f32`, with 26 + ceil(log2(n / 4096)), and rounded once more at the end.
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input.
-//! - **Memory.** A plan's scratch is one value per block of its first two passes.
+//! - **Memory.** Calls that wait share 100 KB of their stream, made by its first; a [`Plan`] and
+//!   [`Device::scratch`] have their own.
+//! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is
+//!   freed after a wait for all streams.
 //!
 //! # One binary everywhere
 //!

@@ -72,8 +72,9 @@ impl Policy {
     /// The blocks of a single pass over `n` elements of `T`, when the caller does not say: as many as
     /// have four loads of 16 bytes for each thread, up to 1024 threads for each multiprocessor.
     ///
-    /// Evidence: sums of `i32` on an H200, 2026-11-22; from 2^26 elements on, 264 and 528 blocks of 512
-    /// threads took as long, 132 took 3.5 % longer, and 1056 added 2 us to short reductions.
+    /// Evidence: sums of `i32` on an H200 (`benches/records/h200/2026-11-22/whole-grids.txt`), in grids of
+    /// 512 threads. Of 2^26 and 2^28 elements, 264 and 528 blocks take as long, 132 take 4 % longer; of
+    /// 2^10 to 2^18, each doubling of the blocks from 132 on costs a microsecond or a half.
     pub(crate) fn single_pass_blocks<T>(n: usize, threads: u32, multiprocessors: u32) -> u32 {
         const THREADS_PER_MULTIPROCESSOR: u32 = 1024;
         let tile = threads as usize * LOADS * LOAD_BYTES / size_of::<T>();

@@ -105,6 +105,7 @@ pub const GRID_STRIDE: Source = Source {
             "            thread + vectors.len()
 ",
         )
+        .nth(1, 2)
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "thread_u32",
