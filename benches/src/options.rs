@@ -411,7 +411,7 @@ impl LadderOptions {
     /// The numbers of threads, each once.
     pub fn threads(&self) -> Vec<u32> {
         let own = match self.suite {
-            Suite::Ladder => Policy::DEFAULT.threads,
+            Suite::Ladder => Policy::LADDER.threads,
             Suite::Kepler => Policy::KEPLER.threads,
         };
         let asked = match self.threads.as_slice() {

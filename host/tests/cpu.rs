@@ -204,7 +204,7 @@ fn bad_input_is_refused_as_on_a_gpu() {
         let reduction = device.reduce(&x, op).algorithm(policy.algorithm);
         reduction.threads(policy.threads).run()
     }
-    let default = Policy::DEFAULT;
+    let default = Policy::LADDER;
     let mut policy = default;
     for threads in [0, 1, 31, 48, 2048, u32::MAX] {
         policy.threads = threads;

@@ -68,10 +68,6 @@ pub fn grid_stride<T: Element, O: Op<T>, const N: usize>(input: Global<T>) -> O:
 
 /// The thread's share of `input` as one, by whatever absorbs it.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "iterators over the arrays make LLVM keep them in local memory"
-)]
 pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
     input: Global<T>,
     identity: B::Acc,

@@ -2,6 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::single_pass::{self, SinglePassEntry};
 use warpfold::{
     Algorithm, And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Operator, Or,
     Product, Sum, SumWide, Xor,
@@ -86,8 +87,10 @@ fn run<T: Number, O: Operator<T>>(
     // There is always a default.
     let there_is = how.algorithm.is_none_or(|algorithm| {
         let key = (algorithm.kernel_name(), O::NAME, T::NAME);
+        let mut single_passes = single_pass::ENTRIES.iter();
         let mut entries = ENTRIES.iter();
         entries.any(|entry| (entry.kernel, entry.op, entry.element) == key)
+            || single_passes.any(|entry| (SinglePassEntry::KERNEL, entry.op, entry.element) == key)
     });
     match reduction.run() {
         Ok(got) => {

@@ -60,6 +60,7 @@ driver! {
     fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) put(context, 1);
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) 0;
     fn cuCtxSetCurrent(_context: usize) 0;
+    fn cuCtxSynchronize() 0;
     fn cuStreamCreateWithPriority(stream: *mut usize, _flags: c_uint, _priority: c_int)
         put(stream, 1);
     fn cuStreamSynchronize(_stream: usize) 0;

@@ -29,11 +29,12 @@ impl ScaledSquares {
     /// Numbers below this are small: the square of no other underflows.
     const SMALL: f64 = power_of_two(-511);
 
-    /// What large numbers are multiplied by: 2^1024 becomes [`LARGE`](Self::LARGE).
+    /// What large numbers are multiplied by: 2^1024 becomes 2^486, above which numbers are
+    /// large.
     pub const OF_LARGE: f64 = power_of_two(-538);
 
     /// What small numbers are multiplied by: the smallest of all, 2^-1074, becomes 2^-537, no smaller
-    /// than the smallest that are not small, and `SMALL` becomes 2^26.
+    /// than the smallest that are not small, and 2^-511, below which numbers are small, becomes 2^26.
     pub const OF_SMALL: f64 = power_of_two(537);
 
     /// Of no squares. (-0.0 is the identity of addition.)

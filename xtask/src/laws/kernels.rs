@@ -7,7 +7,8 @@ pub enum Loads {
     Elements,
     /// By vectors, four of them under way at once and then one; the elements around them singly.
     Vectors,
-    /// The same, or pairs of them and of single elements where two arrays are read; and a partial.
+    /// The same, or pairs of them and of single elements where two arrays are read; and partials, in a
+    /// loop.
     VectorsAndPartials,
     /// Every key and every value that a thread brings, once.
     KeysAndValues,
@@ -40,8 +41,6 @@ pub enum Block {
     Memory,
     /// By as much, with a single barrier.
     OneBarrier,
-    /// Twice with a single barrier, and a barrier between.
-    Twice,
     /// By atomics on shared memory.
     Atomics,
 }
@@ -163,8 +162,8 @@ pub const KERNELS: &[Kernel] = &[
         &["single_pass"],
         Loads::VectorsAndPartials,
         Leaves::Whole,
-        Block::Twice,
-        Warp::Down(4),
+        Block::OneBarrier,
+        Warp::Down(3),
     ),
     kernel(
         &["warp_atomic", "warp_atomic_vec2", "warp_atomic_vec4"],
