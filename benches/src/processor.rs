@@ -77,8 +77,8 @@ where
     let read = words.iter().fold(0, |all, word| all ^ word);
 
     let place = || -> Result<Answer> { Ok(cpu.argmin(&x)?.map_or(-1, |i| i as i128).into()) };
-    type Row<'a> = (&'a str, &'a dyn Fn() -> Result<Answer>, Expected);
-    let rows: [Row<'_>; 7] = [
+    type Question<'a> = (&'a str, &'a dyn Fn() -> Result<Answer>, Expected);
+    let rows: [Question<'_>; 7] = [
         (
             "plain read",
             &|| Ok(plain_read(black_box(&words)).into()),
