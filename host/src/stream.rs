@@ -91,7 +91,7 @@ impl Stream {
         event.destroy()
     }
 
-    /// What `cust`'s `launch!` calls: its own streams have the same.
+    /// What `cust`'s macro for launches calls: its own streams have the same.
     ///
     /// # Safety
     ///
