@@ -94,9 +94,9 @@ pub struct ByKey<T> {
 /// ```
 ///
 /// Sums of floats depend on the order in which the device's atomics arrive: they differ from run to
-/// run in their last bits. On the CPU the order is that of the elements; of many elements in few cells, that of
-/// the elements in each of some pieces of the array, which depend on the numbers of elements and of cells
-/// alone. Either way the bits are the same on any number of threads.
+/// run in their last bits. On the CPU the order is that of the elements; of many elements in few
+/// cells, that within pieces of the array, and then of the pieces, which depend on the numbers of
+/// elements and of cells alone. Either way the bits are the same on any number of threads.
 pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
     device: Device,
     /// Of each array of values.
