@@ -77,7 +77,7 @@ where
     let read = words.iter().fold(0, |all, word| all ^ word);
 
     let place = || -> Result<Answer> { Ok(cpu.argmin(&x)?.map_or(-1, |i| i as i128).into()) };
-    type Question<'a> = (&'a str, &'a dyn Fn() -> Result<Answer>, Expected);
+    type Question<'a> = (&'static str, &'a dyn Fn() -> Result<Answer>, Expected);
     let rows: [Question<'_>; 7] = [
         (
             "plain read",
