@@ -193,6 +193,12 @@ impl<T: Element, A: Element> Kernel<T, A> {
     }
 }
 
+/// The address of an input that may be empty: an empty one has none, and a kernel's slice must not
+/// begin at null.
+fn address_of<T: Element>(input: Span<'_, T>) -> u64 {
+    input.address().max(align_of::<T>() as u64)
+}
+
 /// One entry point that reduces in a single pass: of elements `T` and accumulators `A`.
 pub(crate) struct SinglePassKernel<T: Element, A: Element> {
     function: Function,
@@ -228,7 +234,7 @@ impl<T: Element, A: Element> SinglePassKernel<T, A> {
         assert!(self.entry.reads == Reads::One && self.function.is_of(&[input.gpu()]));
         let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
         let function = self.function.handle();
-        let (from, n) = (input.address(), input.len() as u64);
+        let (from, n) = (address_of(input), input.len() as u64);
         let [partials, room, arrivals, result] = meeting.parameters();
         check(|| {
             // SAFETY: as `checked` says; an entry that reads one array takes (*const E, u64) before
