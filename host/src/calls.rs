@@ -218,7 +218,7 @@ impl Device {
     /// square and the standard deviation, and k the roundings in a row (a few for every 16 bytes that a
     /// thread reads, and some thirty where threads meet), the relative error of the variance stays
     /// near k·u·κ, as that of Chan, Golub and LeVeque's pairwise update; the textbook's formula has κ².
-    /// The examples below have lost nothing that shows. With an infinity or a NaN among the elements,
+    /// With an infinity or a NaN among the elements,
     /// or with squares that no `f64` has (distances beyond 1e154), mean and variance are NaN.
     ///
     /// ```

@@ -47,7 +47,7 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
 
     /// Chooses the blocks of the grid, 1 or more, of [`Algorithm::SinglePass`], whose threads go on
     /// until the input ends (at most [`Policy::SINGLE_PASS_MAX_BLOCKS`]). The default is as many as
-    /// the device runs at once, or fewer for a short input.
+    /// keep the device's memory busy, or fewer for a short input.
     pub fn blocks(mut self, blocks: u32) -> Self {
         self.blocks = Some(blocks);
         self

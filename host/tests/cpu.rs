@@ -237,6 +237,69 @@ fn bad_input_is_refused_as_on_a_gpu() {
 }
 
 #[test]
+fn a_single_pass_refuses_bad_grids() {
+    let device = Device::cpu();
+    let x = device.upload(&[1.5f32, 2.0]).unwrap();
+    let (kernel, limit) = ("single_pass", 1024);
+    for threads in [0, 1, 31, 48, 2048, u32::MAX] {
+        let error = Error::BlockSize {
+            kernel,
+            threads,
+            limit,
+        };
+        assert_eq!(device.reduce(&x, Sum).threads(threads).run(), Err(error));
+    }
+    let limit = Policy::SINGLE_PASS_MAX_BLOCKS;
+    for blocks in [0, limit + 1, u32::MAX] {
+        let error = Error::Blocks {
+            kernel,
+            blocks,
+            limit,
+        };
+        assert_eq!(device.reduce(&x, Sum).blocks(blocks).run(), Err(error));
+    }
+    assert_eq!(
+        device.reduce(&x, Sum).blocks(limit).threads(32).run(),
+        Ok(3.5)
+    );
+    let stable = device
+        .reduce(&x, Sum)
+        .algorithm(Algorithm::Stable { vector: 4 });
+    let error = stable.blocks(7).run().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "stable_vec4: 7 blocks asked for; its blocks follow from the number of elements"
+    );
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let device = Device::cpu();
+    let (a, b) = (
+        device.upload(&[1, 2]).unwrap(),
+        device.upload(&[1]).unwrap(),
+    );
+    assert_eq!(
+        device.dot(&a, &b).unwrap_err().to_string(),
+        "dot: 2 elements and 1; both are to have as many"
+    );
+    let (mut cells, mut scratch) = (device.alloc::<i32>(1).unwrap(), device.scratch().unwrap());
+    let error = device.reduce_into(&a, Sum, &mut cells, 1, &mut scratch);
+    assert!(matches!(error, Err(Error::ViewRange { start: 1, .. })));
+    device
+        .reduce_into(&a, Sum, &mut cells, 0, &mut scratch)
+        .unwrap();
+    assert_eq!(cells.download().unwrap(), [3]);
+    let mut cells = device.upload(&[1, 2, 3]).unwrap();
+    assert!(cells.write(2, &[7, 8]).is_err());
+    cells.write(1, &[7, 8]).unwrap();
+    assert_eq!(cells.download().unwrap(), [1, 7, 8]);
+    // SAFETY: no stream is used: the CPU has none.
+    let error = unsafe { device.on_stream_ptr(std::ptr::null_mut()) }.unwrap_err();
+    assert!(error.to_string().contains("needs a CUDA device"), "{error}");
+}
+
+#[test]
 fn too_much_host_memory_is_an_error() {
     let error = Device::cpu().alloc::<u64>(1 << 59).unwrap_err();
     assert_eq!(error, Error::OutOfHostMemory { wanted: 1 << 62 });

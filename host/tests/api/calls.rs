@@ -31,7 +31,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 /// A test of `call` with every part of every array of `T`; `judge` compares.
-fn test<T: Number, R: Debug + 'static>(
+pub fn test<T: Number, R: Debug + 'static>(
     name: &str,
     call: fn(&Device, View<'_, T>) -> Result<R, Error>,
     judge: fn(R, &Array<T>, &Part) -> Result<(), String>,

@@ -1,15 +1,12 @@
 //! Counts, means, norms, products: the calls whose result is of another type than the elements.
 
-use std::fmt::Debug;
-
-use libtest_mimic::Failed;
 use warpfold::{
     Device, Error, Extrema, MinMax, Moments, Operator, Predicate, SumAbs, SumSquares, View,
 };
 use warpfold::{MeanVariance, bf16, f16};
 
 use crate::answers::{Array, Part, arrays};
-use crate::calls::{extremum, magnitude};
+use crate::calls::{extremum, magnitude, test};
 use crate::compare::{close, context, equal, same};
 use crate::number::Number;
 use crate::{Test, differences};
@@ -38,26 +35,6 @@ pub fn tests() -> Vec<Test> {
     }
     floats!(f16, bf16, f32, f64);
     tests
-}
-
-/// A test of `call` with every part of every array of `T`; `judge` compares.
-fn test<T: Number, R: Debug + 'static>(
-    name: &str,
-    call: fn(&Device, View<'_, T>) -> Result<R, Error>,
-    judge: fn(R, &Array<T>, &Part) -> Result<(), String>,
-) -> Test {
-    Test::new(format!("{name}/{}", T::NAME), move |device| {
-        for array in arrays::<T>() {
-            let buffer = array.upload(device)?;
-            for part in &array.parts {
-                let got = call(device, part.view(&buffer)?)?;
-                judge(got, &array, part).map_err(|wrong| {
-                    Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)))
-                })?;
-            }
-        }
-        Ok(())
-    })
 }
 
 /// What every type has; `W` is what absolute values are added in.

@@ -2,7 +2,8 @@
 //!
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
 //! `WARPFOLD_LIGHT=1` launches each entry seldom and on little, for racecheck, which takes a second
-//! for what the device does in a microsecond.
+//! for what the device does in a microsecond. `WARPFOLD_CALLS=<number>`: so many calls of each thread
+//! where many threads call.
 
 mod copies;
 mod errors;
@@ -12,6 +13,7 @@ mod ladder;
 mod oracle;
 mod simulator;
 mod sizes;
+mod streams;
 mod triples;
 mod usage;
 mod values;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         copies::trials(&lab),
         keyed::trials(&lab),
         triples::trials(&lab),
+        streams::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

@@ -1,0 +1,164 @@
+//! Several streams, results that stay on the device, and the same bits on every run.
+
+use std::sync::Arc;
+use std::{env, thread};
+
+use libtest_mimic::{Completion, Failed, Trial};
+use warpfold::{Device, Error, Predicate, Sum};
+
+use crate::lab::Lab;
+use crate::sizes::{around, start};
+
+/// Threads of the host, and streams of each.
+const THREADS: usize = 8;
+const STREAMS: usize = 4;
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    vec![
+        lab.trial("streams: results stay on the device", results_stay),
+        lab.trial("streams: scratch is of one stream", scratch_is_of_one),
+        lab.trial("streams: one waits for another", waits),
+        lab.trial("streams: floats are bit-equal from run to run", bit_equal),
+        lab.trial("streams: many threads, many streams", many),
+    ]
+}
+
+/// On two streams in turn; the cells beside the result keep what they held.
+fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    const SENTINEL: i32 = 0x5A5A_5A5A;
+    let data = lab.data::<i32>()?;
+    let other = device.new_stream()?;
+    let (mut scratch, mut others) = (device.scratch()?, other.scratch()?);
+    for (turn, n) in around(512 * 16)
+        .into_iter()
+        .chain([0, 1_000_003])
+        .enumerate()
+    {
+        let from = start(n);
+        let view = data.rough.device.view(from..from + n)?;
+        let mut cells = device.upload(&[SENTINEL; 3])?;
+        let got = if turn % 2 == 0 {
+            device.reduce_into(view, Sum, &mut cells, 1, &mut scratch)?;
+            device.download(&cells)?
+        } else {
+            other.reduce_into(view, Sum, &mut cells, 1, &mut others)?;
+            other.download(&cells)?
+        };
+        let sum = data.rough.answer::<Sum>(from, n).value;
+        if got != [SENTINEL, sum, SENTINEL] {
+            return Err(format!("{n} from {from}: {got:?} instead of {sum}").into());
+        }
+    }
+    // An empty buffer has no address at all.
+    let mut cells = device.upload(&[SENTINEL])?;
+    device.reduce_into(&device.alloc::<i32>(0)?, Sum, &mut cells, 0, &mut scratch)?;
+    match cells.download()?[0] {
+        0 => Ok(Completion::Completed),
+        got => Err(format!("{got} of nothing").into()),
+    }
+}
+
+fn scratch_is_of_one(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let (other, x) = (device.new_stream()?, device.upload(&[1, 2])?);
+    let (mut cells, mut scratch) = (device.alloc::<i32>(1)?, other.scratch()?);
+    let refused = device.reduce_into(&x, Sum, &mut cells, 0, &mut scratch);
+    if refused != Err(Error::OtherStream) {
+        return Err(format!("{refused:?}").into());
+    }
+    let end = device.reduce_into(&x, Sum, &mut cells, 1, &mut device.scratch()?);
+    match end {
+        Err(Error::ViewRange { start: 1, .. }) => Ok(Completion::Completed),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+/// What one stream leaves, the other reduces.
+fn waits(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data = lab.data::<i32>()?;
+    let n = 3_000_000;
+    let view = data.rough.device.view(..n)?;
+    let expected = data.rough.answer::<Sum>(0, n).value;
+    let other = device.new_stream()?;
+    let (mut scratch, mut others) = (device.scratch()?, other.scratch()?);
+    for run in 0..100 {
+        let (mut first, mut second) = (device.alloc::<i32>(2)?, device.alloc::<i32>(1)?);
+        device.reduce_into(view, Sum, &mut first, 0, &mut scratch)?;
+        device.reduce_into(view, Sum, &mut first, 1, &mut scratch)?;
+        other.wait_for(device)?;
+        other.reduce_into(&first, Sum, &mut second, 0, &mut others)?;
+        let got = other.download(&second)?[0];
+        if got != expected.wrapping_mul(2) {
+            return Err(format!("run {run}: {got} instead of twice {expected}").into());
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// In the default's grid and in others, whose blocks arrive in another order each time.
+fn bit_equal(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data = lab.data::<f32>()?;
+    let view = data.rough.device.view(3..2_000_003)?;
+    let other = device.new_stream()?;
+    for grid in [None, Some((256, 1000)), Some((32, 4096)), Some((1024, 7))] {
+        let mut first = None;
+        for run in 0..100 {
+            let device = if run % 3 == 0 { &other } else { device };
+            let mut sum = device.reduce(view, Sum);
+            if let Some((threads, blocks)) = grid {
+                sum = sum.threads(threads).blocks(blocks);
+            }
+            let got = sum.run()?.to_bits();
+            let first = *first.get_or_insert(got);
+            if got != first {
+                return Err(format!("{grid:?}, run {run}: {got:#x} after {first:#x}").into());
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// Mixed calls of many threads, each on streams of its own, every answer checked. So many of each
+/// thread as `WARPFOLD_CALLS` says.
+fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let calls = env::var("WARPFOLD_CALLS").ok();
+    let calls: usize = calls.and_then(|calls| calls.parse().ok()).unwrap_or(200);
+    let data = lab.data::<i32>()?;
+    let (host, x) = (&data.rough.host[..70_000], &data.rough.device);
+    let work = |thread: usize| -> Result<(), Failed> {
+        let streams = (0..STREAMS).map(|_| device.new_stream());
+        let streams = streams.collect::<Result<Vec<_>, _>>()?;
+        for call in 0..calls {
+            let on = &streams[call % STREAMS];
+            let from = (call * 7 + thread) % 13;
+            let n = [1, 1000, 17_000, 60_000][(call / STREAMS + thread) % 4];
+            let (view, values) = (x.view(from..from + n)?, &host[from..from + n]);
+            let right = match call % 5 {
+                0 => on.sum(view)? == values.iter().fold(0, |sum: i32, x| sum.wrapping_add(*x)),
+                1 => on.min(view)? == values.iter().copied().min(),
+                2 => on.sum_wide(view)? == values.iter().map(|x| i64::from(*x)).sum::<i64>(),
+                3 => {
+                    let place = on.argmax(view)?;
+                    let most = values.iter().copied().max();
+                    place == values.iter().position(|x| Some(*x) == most)
+                }
+                _ => {
+                    let below = values.iter().filter(|x| **x < 77).count();
+                    on.count(view, Predicate::Less(77))? == below as u64
+                }
+            };
+            if !right {
+                return Err(format!("thread {thread}, call {call}: {n} from {from}").into());
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| scope.spawn(move || work(thread)))
+            .collect();
+        for thread in threads {
+            thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok(Completion::Completed)
+    })
+}
