@@ -99,10 +99,12 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
     }
     while v < vectors_len {
         // SAFETY: `v` is in bounds, and the first is aligned.
-        let loaded = unsafe { load(vectors.add(v)) };
+        let loaded = [unsafe { load(vectors.add(v)) }];
         hold_accesses();
-        for e in 0..N {
-            value = T::combine(value, loaded[e]);
+        for k in 0..1 {
+            for e in 0..N {
+                value = T::combine(value, loaded[k][e]);
+            }
         }
         v += stride;
     }

@@ -115,14 +115,15 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
                 1
             };
             add(element, singly);
-            // Partials, in a loop that may be unrolled: each is so many loads of its fields.
+            // Partials, in a loop that may be unrolled, to eight at most: each is so many loads of its
+            // fields.
             let (bits, fields) = (claim.field_bits, claim.acc_bits / claim.field_bits);
             let others = if bits == element { singly } else { 0 };
             let found = counts.ldg.get(&bits).copied().unwrap_or(0);
             let partials = found
                 .saturating_sub(others)
                 .div_ceil(fields as usize)
-                .max(1);
+                .clamp(1, 8);
             add(bits, partials * fields as usize);
             Some(wide)
         }

@@ -64,10 +64,8 @@ fn is_one_of(mnemonics: &[&str], opcode: &str) -> bool {
 }
 
 /// What `handles` has more of than `raw`: `LDS: 3, on raw pointers 2`. An access that became
-/// another one is one more of the other, unless it moves as many bits at once: LLVM loads two neighbours
-/// as a vector or as a number of twice the bits.
+/// another one is one more of the other.
 pub fn excess(handles: &Accesses, raw: &Accesses) -> Vec<String> {
-    let (handles, raw) = (by_bits(handles), by_bits(raw));
     let more = handles.iter().filter_map(|(opcode, &count)| {
         let without = raw.get(opcode).copied().unwrap_or(0);
         (count > without).then(|| format!("{opcode}: {count}, on raw pointers {without}"))
@@ -75,39 +73,10 @@ pub fn excess(handles: &Accesses, raw: &Accesses) -> Vec<String> {
     more.collect()
 }
 
-/// The same, with vectors called by their bits: `ld.global.b64` for `ld.global.v2.b32`.
-fn by_bits(accesses: &Accesses) -> Accesses {
-    let mut all = Accesses::new();
-    for (opcode, count) in accesses {
-        let plain = [
-            (".v2.b32", ".b64"),
-            (".v2.b64", ".b128"),
-            (".v4.b32", ".b128"),
-        ]
-        .into_iter()
-        .find_map(|(vector, bits)| Some(opcode.strip_suffix(vector)?.to_owned() + bits));
-        *all.entry(plain.unwrap_or_else(|| opcode.clone()))
-            .or_default() += count;
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sass::parse;
-
-    #[test]
-    fn a_vector_is_the_bits_it_moves() {
-        let vector = accesses([("ld.global.nc.v2.b32", 1), ("st.global.v4.b32", 1)]);
-        let plain = accesses([("ld.global.nc.b64", 1), ("st.global.v2.b64", 1)]);
-        assert!(excess(&vector, &plain).is_empty() && excess(&plain, &vector).is_empty());
-        let pieces = accesses([("ld.global.nc.b32", 2), ("st.global.v4.b32", 1)]);
-        assert_eq!(
-            excess(&pieces, &plain),
-            ["ld.global.nc.b32: 2, on raw pointers 0"]
-        );
-    }
 
     fn accesses<const N: usize>(counts: [(&str, usize); N]) -> Accesses {
         counts.map(|(opcode, n)| (opcode.to_owned(), n)).into()

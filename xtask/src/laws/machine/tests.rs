@@ -1,4 +1,4 @@
-use super::super::claim::tests::claim;
+use super::super::claim::{self, tests::claim};
 use super::*;
 use crate::sass::{parse, profile};
 use cuda_builder::NvvmArch;
@@ -246,6 +246,69 @@ fn laws_of_copies_can_fail() {
     let halves = broken(&vec4, &entry("LDG.E.64 LDG.E.64 STG.E.128"));
     assert!(halves[0].contains("widest load moves 128"), "{halves:?}");
     keeps(copy("copy_scalar", "b16", 1), "LDG.E.U16 STG.E.U16");
+}
+
+#[test]
+fn laws_of_single_passes_can_fail() {
+    let pass = |op, element| Claim {
+        vector: 128 / claim::bits(element).unwrap(),
+        ..claim("single_pass", op, element)
+    };
+    let sum = pass("sum", "i32");
+    let rest = "STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x4 ATOMG.E.ADD";
+    keeps(sum, &format!("LDG.E.128 x5 LDG.E x2 {rest}"));
+    // The loop over partials unrolled, and a warp's arrivals added up.
+    keeps(sum, &format!("LDG.E.128 x5 LDG.E x9 SHFL.IDX {rest}"));
+    breaks(
+        sum,
+        &format!("LDG.E.128 x5 LDG.E x10 {rest}"),
+        "loads by bits",
+    );
+    breaks(sum, &format!("LDG.E.128 x5 LDG.E {rest}"), "loads by bits");
+    breaks(
+        sum,
+        &format!("LDG.E.128 x4 LDG.E x6 {rest}"),
+        "loads by bits",
+    );
+    let loads = "LDG.E.128 x5 LDG.E x2";
+    let with = |rest: &str| format!("{loads} {rest}");
+    breaks(
+        sum,
+        &with("STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x3 ATOMG.E.ADD"),
+        "bits stored",
+    );
+    breaks(
+        sum,
+        &with("STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x4 REDG.E.ADD"),
+        "counted by one ATOM",
+    );
+    breaks(
+        sum,
+        &with("STS LDS BAR.SYNC x2 SHFL.DOWN x15 STG.E x4 ATOMG.E.ADD"),
+        "one barrier",
+    );
+    breaks(
+        sum,
+        &with("STS LDS BAR.SYNC SHFL.DOWN x10 STG.E x4 ATOMG.E.ADD"),
+        "SHFL",
+    );
+    breaks(sum, &with(&format!("CALL.REL {rest}")), "1 calls");
+    let dot = pass("dot", "f32");
+    keeps(dot, &format!("LDG.E.128 x6 LDG.E x9 {rest}"));
+    breaks(
+        dot,
+        &format!("LDG.E.128 x5 LDG.E x9 {rest}"),
+        "loads by bits",
+    );
+    let f16 = pass("sum", "f16");
+    let halves = format!("LDG.E.128 x5 LDG.E.U16 LDG.E {rest}");
+    keeps(f16, &format!("{halves} HADD2.F32 x41"));
+    breaks(
+        f16,
+        &format!("{halves} HADD2.F32 x40"),
+        "conversions of f16",
+    );
+    keeps(pass("count_less", "f16"), &halves);
 }
 
 #[test]
