@@ -69,10 +69,6 @@ pub(crate) unsafe fn warp_atomic<T: Element, const N: usize>(
 ///
 /// `len` elements at `input`.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "iterators over the arrays make LLVM keep them in local memory"
-)]
 pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, len: usize) -> T {
     let threads = block_dim_x() as usize;
     let thread = block_idx_x() as usize * threads + thread_idx_x() as usize;
@@ -90,22 +86,14 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
             loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
         }
         hold_accesses();
-        for k in 0..IN_FLIGHT {
-            for e in 0..N {
-                value = T::combine(value, loaded[k][e]);
-            }
-        }
+        value = absorb(value, loaded);
         v += IN_FLIGHT * stride;
     }
     while v < vectors_len {
         // SAFETY: `v` is in bounds, and the first is aligned.
         let loaded = [unsafe { load(vectors.add(v)) }];
         hold_accesses();
-        for k in 0..1 {
-            for e in 0..N {
-                value = T::combine(value, loaded[k][e]);
-            }
-        }
+        value = absorb(value, loaded);
         v += stride;
     }
 
@@ -119,6 +107,26 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
         // SAFETY: the element lies before the first vector or behind the last.
         value = T::combine(value, unsafe { *input.add(i) });
     }
+    value
+}
+
+/// The value and all of the rows as one, as straight code: at most four rows of four.
+#[inline(always)]
+fn absorb<T: Element, const N: usize, const K: usize>(mut value: T, rows: [[T; N]; K]) -> T {
+    macro_rules! rows {
+        ($($k:literal)*) => { $(
+            if const { $k < K } {
+                rows!(@row $k 0 1 2 3);
+            }
+        )* };
+        (@row $k:literal $($e:literal)*) => { $(
+            if const { $e < N } {
+                value = T::combine(value, rows[$k][$e]);
+            }
+        )* };
+    }
+    const { assert!(K <= 4 && N <= 4) };
+    rows!(0 1 2 3);
     value
 }
 
