@@ -81,6 +81,7 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
     while v + (IN_FLIGHT - 1) * stride < vectors_len {
         // SAFETY: the last of the vectors is in bounds, and the first is aligned.
         let mut loaded = [unsafe { load(vectors.add(v)) }; IN_FLIGHT];
+        #[expect(clippy::needless_range_loop, reason = "`k` counts strides too")]
         for k in 1..IN_FLIGHT {
             // SAFETY: as above.
             loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
