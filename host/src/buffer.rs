@@ -5,6 +5,7 @@ use std::ops::{Bound, RangeBounds};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
+use crate::interop::{Refused, refused};
 use crate::memory::{DeviceMemory, Span};
 
 /// An array of `T` on a [`Device`], made by [`Device::upload`] or [`Device::alloc`].
@@ -75,9 +76,20 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::ViewRange`] when the buffer has not so many; [`Error::Cuda`], [`Error::Deferred`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
+        let device = self.device.clone();
+        self.write_on(&device, start, data)
+    }
+
+    /// The same after the work on `device`'s stream.
+    pub(crate) fn write_on(
+        &mut self,
+        device: &Device,
+        start: usize,
+        data: &[T],
+    ) -> Result<(), Error> {
         let end = start.saturating_add(data.len());
         self.view(start..end)?;
-        match (&mut self.storage, self.device.stream()) {
+        match (&mut self.storage, device.stream()) {
             (Storage::Host(all), _) => all[start..end].copy_from_slice(data),
             (Storage::Device(memory), Some(stream)) => memory.write(stream, start, data)?,
             (Storage::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
@@ -92,6 +104,34 @@ impl<T: Element> Buffer<T> {
             Storage::Host(data) if data.is_empty() => 0,
             Storage::Host(data) => data.as_ptr().addr() as u64,
             Storage::Device(memory) => memory.address(),
+        }
+    }
+
+    /// The address of memory of the device's, which is the caller's from here on; see
+    /// [`into_cust`](Self::into_cust).
+    pub(crate) fn release(self) -> Result<u64, Box<Refused<Self>>> {
+        let Self {
+            device,
+            len,
+            storage,
+        } = self;
+        let again = |error, storage| {
+            let given = Self {
+                device,
+                len,
+                storage,
+            };
+            Err(refused(error, given))
+        };
+        match storage {
+            Storage::Host(_) => {
+                let what = "a buffer of cust's";
+                again(Error::NeedsGpu { what }, storage)
+            }
+            Storage::Device(memory) => match memory.release() {
+                Ok(address) => Ok(address),
+                Err((error, memory)) => again(error, Storage::Device(memory)),
+            },
         }
     }
 
@@ -166,6 +206,18 @@ impl<'a, T: Element> View<'a, T> {
     /// As [`Buffer::download`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         self.owner.download(*self)
+    }
+
+    /// Elements on the owner, which is a GPU.
+    pub(crate) fn of_span(owner: &'a Device, span: Span<'a, T>) -> Self {
+        let place = Place::Device(span);
+        Self { owner, place }
+    }
+
+    /// Elements on the owner, which is the CPU.
+    pub(crate) fn of_slice(owner: &'a Device, data: &'a [T]) -> Self {
+        let place = Place::Host(data);
+        Self { owner, place }
     }
 
     pub(crate) fn owner(&self) -> &'a Device {

@@ -331,7 +331,7 @@ impl Device {
     }
 
     /// Whether the two are one device, on whatever streams.
-    fn check_same(&self, owner: &Self) -> Result<(), Error> {
+    pub(crate) fn check_same(&self, owner: &Self) -> Result<(), Error> {
         let same = match (&self.backend, &owner.backend) {
             (Backend::Cpu, Backend::Cpu) => true,
             (Backend::Gpu(one), Backend::Gpu(other)) => Arc::ptr_eq(one.gpu(), other.gpu()),

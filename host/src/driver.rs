@@ -171,6 +171,23 @@ pub(crate) unsafe fn free_on_host(address: *mut c_void) -> Result<(), Error> {
     call(|| unsafe { sys::cuMemFreeHost(address) })
 }
 
+/// The device whose memory is at `address`; `None` of an address that the driver does not know.
+pub(crate) fn device_of(address: u64) -> Result<Option<u32>, Error> {
+    const INVALID_VALUE: i32 = CUresult::CUDA_ERROR_INVALID_VALUE as i32;
+    let mut index = 0i32;
+    let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    let place = (&raw mut index).cast();
+    // SAFETY: the attribute is an int, for which there is a place; any address may be asked about.
+    match call(|| unsafe { sys::cuPointerGetAttribute(place, attribute, address) }) {
+        Ok(()) => Ok(u32::try_from(index).ok()),
+        Err(Error::Cuda {
+            code: INVALID_VALUE,
+            ..
+        }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Fills device memory with one byte, in the stream's order.
 ///
 /// # Safety

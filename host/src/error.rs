@@ -242,6 +242,13 @@ pub enum Error {
         b: usize,
     },
 
+    /// Chunks of no elements.
+    #[error("chunks of {len} elements; they take 1 or more")]
+    ChunkLength {
+        /// The elements of a chunk asked for.
+        len: usize,
+    },
+
     /// A number of blocks that the kernel cannot be launched with.
     #[error("{kernel}: {blocks} blocks; it takes 1 to {limit}")]
     Blocks {
@@ -358,9 +365,23 @@ pub enum Error {
         multiple: u64,
     },
 
+    /// An address that cannot be that of an array on this device.
+    #[error("{len} elements of {element} at {address:#x}: {why}")]
+    NotDeviceMemory {
+        /// The address.
+        address: u64,
+        /// The number of elements.
+        len: usize,
+        /// Their type.
+        element: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// A driver call failed. A kernel's own fault also ends here, in the first call
-    /// that waits for it.
-    #[error("{function}: {name} ({code}): {text}")]
+    /// that waits for it; after a fault the device refuses everything
+    /// ([`is_sticky`](Self::is_sticky)), and the text says so.
+    #[error("{function}: {name} ({code}): {text}{}", after(*.code))]
     Cuda {
         /// The driver function that failed.
         function: &'static str,
@@ -376,6 +397,54 @@ pub enum Error {
     /// dropped; the next call on the same device says so.
     #[error("an earlier failure, while device memory was given back: {0}")]
     Deferred(Box<Error>),
+}
+
+impl Error {
+    /// Whether the driver refuses this process all further work on the device, as after a fault of a
+    /// kernel: every call answers the same, memory on the device is lost, and only another process can
+    /// go on.
+    ///
+    /// The codes of which the driver's documentation says so.
+    pub fn is_sticky(&self) -> bool {
+        match self {
+            Self::Cuda { code, .. } => sticky(*code),
+            Self::Deferred(error) => error.is_sticky(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        const OUT_OF_MEMORY: i32 = 2;
+        matches!(
+            self,
+            Self::Cuda {
+                code: OUT_OF_MEMORY,
+                ..
+            }
+        )
+    }
+}
+
+fn sticky(code: i32) -> bool {
+    const ILLEGAL_ADDRESS: i32 = 700;
+    const LAUNCH_TIMEOUT: i32 = 702;
+    const ASSERT: i32 = 710;
+    const HARDWARE_STACK_ERROR: i32 = 714;
+    const LAUNCH_FAILED: i32 = 719;
+    matches!(
+        code,
+        ILLEGAL_ADDRESS | LAUNCH_TIMEOUT | ASSERT | HARDWARE_STACK_ERROR..=LAUNCH_FAILED
+    )
+}
+
+fn after(code: i32) -> &'static str {
+    match sticky(code) {
+        true => {
+            "; the device does nothing more for this process: start it anew (run under \
+             compute-sanitizer, the kernel's fault is named)"
+        }
+        false => "",
+    }
 }
 
 fn hidden(visible: &Option<String>) -> String {
@@ -446,6 +515,26 @@ mod tests {
             text("the CPU"),
             "the buffer is on the CPU, the reduction on NVIDIA H200 (device 0)"
         );
+    }
+
+    #[test]
+    fn a_fault_says_that_the_device_is_lost() {
+        let error = |code| Error::Cuda {
+            function: "cuStreamSynchronize",
+            code,
+            name: "NAME".into(),
+            text: "text".into(),
+        };
+        let text = error(719).to_string();
+        assert!(
+            text.contains("(719): text; the device does nothing more"),
+            "{text}"
+        );
+        assert!(error(700).is_sticky() && Error::Deferred(Box::new(error(716))).is_sticky());
+        assert_eq!(error(2).to_string(), "cuStreamSynchronize: NAME (2): text");
+        for code in [0, 1, 2, 400, 701, 709, 713, 720, 900] {
+            assert!(!error(code).is_sticky(), "{code}");
+        }
     }
 
     #[test]

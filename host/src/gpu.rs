@@ -1,6 +1,6 @@
 //! One CUDA device, opened: its context and its modules.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
@@ -21,6 +21,8 @@ pub(crate) struct Gpu {
     /// The entry points that have been looked up, by their names.
     functions: Mutex<FxHashMap<&'static str, Arc<Loaded>>>,
     context: Context,
+    /// Read while all streams are waited for, written while one is captured.
+    capture: RwLock<()>,
     /// The first failure met where none could be returned.
     deferred: Mutex<Option<Error>>,
 }
@@ -56,6 +58,7 @@ impl Gpu {
             modules,
             functions: Mutex::default(),
             context,
+            capture: RwLock::default(),
             deferred: Mutex::new(None),
         })
     }
@@ -107,15 +110,27 @@ impl Gpu {
         }
     }
 
+    /// Waits for all streams of the device, which must not be while one is captured. The context is
+    /// current.
+    pub(crate) fn wait_for_all(&self) -> Result<(), Error> {
+        let _no_capture = self.capture.read().unwrap_or_else(PoisonError::into_inner);
+        driver::synchronize_all()
+    }
+
+    /// Captures a stream: meanwhile no thread waits for all streams.
+    pub(crate) fn captured(
+        &self,
+        capture: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let _no_wait = self.capture.write().unwrap_or_else(PoisonError::into_inner);
+        capture()
+    }
+
     /// The error for an allocation of `wanted` bytes that failed with `error`.
     pub(crate) fn allocation_error(&self, wanted: u64, error: Error) -> Error {
-        const OUT_OF_MEMORY: i32 = 2;
-        match error {
-            Error::Cuda {
-                code: OUT_OF_MEMORY,
-                ..
-            } => self.too_little_memory(wanted),
-            other => other,
+        match error.is_out_of_memory() {
+            true => self.too_little_memory(wanted),
+            false => error,
         }
     }
 

@@ -21,6 +21,14 @@ pub(crate) fn copy<T: Element>(data: &[T]) -> Result<Vec<T>, Error> {
     Ok(values)
 }
 
+/// The error for an allocation of `wanted` bytes by the driver that failed with `error`.
+pub(crate) fn allocation_error(wanted: u64, error: Error) -> Error {
+    match error.is_out_of_memory() {
+        true => Error::OutOfHostMemory { wanted },
+        false => error,
+    }
+}
+
 fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     match values.try_reserve_exact(len) {

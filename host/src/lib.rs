@@ -92,6 +92,7 @@
 mod algorithm;
 mod buffer;
 mod calls;
+mod chunks;
 mod copy;
 mod count;
 mod cpu;
@@ -101,13 +102,16 @@ mod element;
 mod error;
 pub mod file;
 mod gpu;
+mod graph;
 mod host;
+mod interop;
 mod keyed;
 mod launch;
 mod memory;
 mod module;
 mod number;
 mod operator;
+mod pinned;
 mod plan;
 mod policy;
 mod reduce;
@@ -117,11 +121,14 @@ mod triple;
 
 pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
+pub use chunks::Chunks;
 pub use copy::{CopyPlan, CopyWidth};
 pub use count::Predicate;
 pub use device::{Device, DeviceInfo};
 pub use element::Element;
 pub use error::Error;
+pub use graph::Graph;
+pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 pub use kernels_gpu::op::{
     And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Or, Product, Sum, SumAbs,
@@ -130,6 +137,7 @@ pub use kernels_gpu::op::{
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use number::Number;
 pub use operator::Operator;
+pub use pinned::Pinned;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;

@@ -1,6 +1,8 @@
-//! Device memory with an owner.
+//! Memory with an owner: the device's, and the host's that the device uses.
 
 use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::slice;
 use std::sync::Arc;
 
 use cust::memory::DeviceCopy;
@@ -24,14 +26,53 @@ unsafe impl<T: Element> DeviceCopy for Cell<T> {}
 /// An array of `T` in the memory of one device, freed when nothing on any of the device's streams
 /// can use it any more.
 pub(crate) struct DeviceMemory<T: Element> {
-    /// As the driver gave it, aligned to 256 bytes; 0 where there are no elements.
+    /// Aligned for `T`, and to 256 bytes where the driver gave it; 0 where there are no elements.
     address: u64,
     len: usize,
+    /// Whether it is ours to free.
+    owned: bool,
     gpu: Arc<Gpu>,
     elements: PhantomData<T>,
 }
 
 impl<T: Element> DeviceMemory<T> {
+    /// `len` elements at `address`, which [`driver::allocate`] or another has allocated.
+    ///
+    /// # Safety
+    ///
+    /// - They are in device memory that the device reads and writes, and aligned for `T`.
+    /// - They stay so as long as this lives; an `owned` one can be freed, and is, with this.
+    pub(crate) unsafe fn of_address(gpu: &Arc<Gpu>, address: u64, len: usize, owned: bool) -> Self {
+        Self {
+            address,
+            len,
+            owned,
+            gpu: Arc::clone(gpu),
+            elements: PhantomData,
+        }
+    }
+
+    /// Waits for all streams of the device and forgets the memory, which is owned: its address.
+    pub(crate) fn release(mut self) -> Result<u64, (Error, Self)> {
+        if !self.owned && self.len > 0 {
+            let error = Error::NotDeviceMemory {
+                address: self.address,
+                len: self.len,
+                element: T::NAME,
+                why: "it is borrowed memory, which another frees".into(),
+            };
+            return Err((error, self));
+        }
+        let waited = self.gpu.enter().and_then(|()| self.gpu.wait_for_all());
+        match waited {
+            Ok(()) => {
+                self.owned = false;
+                Ok(self.address)
+            }
+            Err(error) => Err((error, self)),
+        }
+    }
+
     /// `len` elements, every byte of them `byte`. Waits until they are written, so that
     /// there is no moment with uninitialised memory.
     pub(crate) fn filled(stream: &Stream, len: usize, byte: u8) -> Result<Self, Error> {
@@ -58,12 +99,8 @@ impl<T: Element> DeviceMemory<T> {
             _ => driver::allocate(wanted as usize)
                 .map_err(|error| gpu.allocation_error(wanted, error))?,
         };
-        Ok(Self {
-            address,
-            len,
-            gpu: Arc::clone(gpu),
-            elements: PhantomData,
-        })
+        // SAFETY: allocated just now, for as many bytes; aligned to 256. Nobody else has it.
+        Ok(unsafe { Self::of_address(gpu, address, len, true) })
     }
 
     /// Overwrites every byte, after what is on the stream already; waits for it.
@@ -164,6 +201,21 @@ pub(crate) struct Span<'a, T: Element> {
 }
 
 impl<'a, T: Element> Span<'a, T> {
+    /// `len` elements at `address`.
+    ///
+    /// # Safety
+    ///
+    /// They are in device memory that the device reads, aligned for `T`, and stay so and are not
+    /// written as long as anything made of this is in use.
+    pub(crate) unsafe fn of_address(gpu: &'a Arc<Gpu>, address: u64, len: usize) -> Self {
+        Self {
+            address,
+            len,
+            gpu,
+            elements: PhantomData,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -215,8 +267,11 @@ impl<T: Element> Drop for DeviceMemory<T> {
             return;
         }
         self.gpu.in_drop(|| {
-            let waited = driver::synchronize_all();
-            // SAFETY: allocated by `allocate`, and nothing has a pointer to it any more: all that
+            let waited = self.gpu.wait_for_all();
+            if !self.owned {
+                return waited;
+            }
+            // SAFETY: ours to free (`of_address`), and nothing has a pointer to it any more: all that
             // borrowed it has gone, and the streams have been waited for.
             let freed = unsafe { driver::free(self.address) };
             waited.and(freed)
@@ -224,54 +279,102 @@ impl<T: Element> Drop for DeviceMemory<T> {
     }
 }
 
-/// A few bytes of host memory that kernels write: the result of a call that waits for it.
+/// An array of `T` in host memory that is locked in place: the device copies from and to it while the
+/// host goes on, and kernels write it.
 ///
-/// Locked in place, and at the same address for host and device (unified virtual addressing, which
-/// every 64-bit system has).
-pub(crate) struct Pinned {
-    address: *mut u64,
+/// It is at the same address for host and device (unified virtual addressing, which every 64-bit
+/// system has).
+pub(crate) struct PinnedMemory<T: Element> {
+    /// Aligned to a page; dangling where there are no elements.
+    address: NonNull<T>,
+    len: usize,
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: plain memory, which `&mut` guards.
-unsafe impl Send for Pinned {}
+// SAFETY: plain memory, of which `&mut` guards the elements.
+unsafe impl<T: Element> Send for PinnedMemory<T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for PinnedMemory<T> {}
 
-impl Pinned {
-    /// Words of 64 bits in it: as many as the largest accumulator has.
-    pub(crate) const WORDS: usize = 3;
-
-    pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
+impl<T: Element> PinnedMemory<T> {
+    /// `len` elements, all bytes zero.
+    pub(crate) fn new(gpu: &Arc<Gpu>, len: usize) -> Result<Self, Error> {
         gpu.enter()?;
-        let address = driver::allocate_on_host(Self::WORDS * size_of::<u64>())?;
+        let wanted = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let address = match usize::try_from(wanted) {
+            Ok(0) => NonNull::dangling(),
+            Ok(bytes) if isize::try_from(bytes).is_ok() => {
+                let address = driver::allocate_on_host(bytes)
+                    .map_err(|error| host::allocation_error(wanted, error))?;
+                // SAFETY: allocated just now, `bytes` of it.
+                unsafe { address.cast::<u8>().write_bytes(0, bytes) };
+                NonNull::new(address.cast()).expect("the driver has given an address")
+            }
+            _ => return Err(Error::OutOfHostMemory { wanted }),
+        };
         Ok(Self {
-            address: address.cast(),
+            address,
+            len,
             gpu: Arc::clone(gpu),
         })
     }
 
-    /// The address, for kernels.
-    pub(crate) fn address(&self) -> u64 {
-        self.address.addr() as u64
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
-    /// What a kernel has left here. It has been waited for.
+    pub(crate) fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// The address, for the device.
+    pub(crate) fn address(&self) -> u64 {
+        self.address.as_ptr().addr() as u64
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut T {
+        self.address.as_ptr()
+    }
+
+    /// The elements.
+    ///
+    /// # Safety
+    ///
+    /// The device neither writes nor reads them before the borrow ends.
+    pub(crate) unsafe fn elements(&mut self) -> &mut [T] {
+        // SAFETY: as many are there, aligned and initialised (`new`), every pattern of bits is a `T`
+        // (Element's law), and `self` is borrowed; the device stays away (the caller).
+        unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
+    }
+}
+
+impl PinnedMemory<u64> {
+    /// Words that hold any accumulator.
+    pub(crate) const WORDS: usize = 3;
+
+    /// What a kernel has left at the start. It has been waited for.
     pub(crate) fn read<A: Element>(&mut self) -> A {
         const {
             assert!(size_of::<A>() <= Self::WORDS * size_of::<u64>());
             assert!(align_of::<A>() <= align_of::<u64>());
         }
-        // SAFETY: the memory is that long and aligned (the driver aligns to pages); every pattern of
-        // bits is an `A` (Element's law). Volatile, since another writes it.
+        assert!(self.len >= Self::WORDS);
+        // SAFETY: the memory is that long (asserted) and aligned; every pattern of bits is an `A`
+        // (Element's law). Volatile, since another writes it.
         unsafe { self.address.cast::<A>().read_volatile() }
     }
 }
 
-impl Drop for Pinned {
+/// Waits for all streams of the device first.
+impl<T: Element> Drop for PinnedMemory<T> {
     fn drop(&mut self) {
+        if self.len == 0 {
+            return;
+        }
         self.gpu.in_drop(|| {
-            let waited = driver::synchronize_all();
-            // SAFETY: allocated by `new`, and no kernel that writes it is left.
-            let freed = unsafe { driver::free_on_host(self.address.cast()) };
+            let waited = self.gpu.wait_for_all();
+            // SAFETY: allocated by `new`, and no kernel or copy that uses it is left.
+            let freed = unsafe { driver::free_on_host(self.address.as_ptr().cast()) };
             waited.and(freed)
         });
     }

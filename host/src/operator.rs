@@ -55,6 +55,12 @@ mod sealed {
         fn reduce_on_cpu(input: &[T]) -> Self::Acc {
             cpu::reduce::<T, Self>(input)
         }
+
+        /// What elements come to that stand `by` places behind where they were combined.
+        fn moved(acc: Self::Acc, by: u64) -> Self::Acc {
+            let _ = by; // only places change
+            acc
+        }
     }
 }
 
@@ -75,6 +81,9 @@ where
     }
 }
 
+/// The index where there was no element.
+const NOWHERE: u64 = u64::MAX;
+
 /// Places of elements, and of what is a place already.
 macro_rules! operators_with_places {
     ($($op:ident)*, of $elements:tt and $values:tt) => {
@@ -84,6 +93,13 @@ macro_rules! operators_with_places {
         $(impl sealed::Sealed<$element> for $op {
             fn reduce_on_cpu(input: &[$element]) -> Self::Acc {
                 cpu::reduce_places::<$element, Self>(input)
+            }
+
+            fn moved(acc: Self::Acc, by: u64) -> Self::Acc {
+                match acc.index() {
+                    NOWHERE => acc,
+                    index => Indexed::new(acc.value(), index + by),
+                }
             }
         })*
         $(impl sealed::Sealed<Indexed<$value>> for $op {})*

@@ -12,7 +12,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::launch::{SinglePassKernel, single_pass_entry};
-use crate::memory::{DeviceMemory, Pinned, Span};
+use crate::memory::{DeviceMemory, PinnedMemory, Span};
 use crate::operator::Operator;
 use crate::policy::Policy;
 use crate::stream::Stream;
@@ -53,7 +53,7 @@ struct Memory {
 
 impl Memory {
     fn new(stream: &Stream) -> Result<Self, Error> {
-        let words = Policy::SINGLE_PASS_MAX_BLOCKS as usize * Pinned::WORDS;
+        let words = Policy::SINGLE_PASS_MAX_BLOCKS as usize * PinnedMemory::WORDS;
         Ok(Self {
             partials: DeviceMemory::filled(stream, words, 0)?,
             arrivals: DeviceMemory::filled(stream, 1, 0)?,
@@ -75,7 +75,7 @@ pub(crate) struct Meeting<'a, A: Element> {
 impl<'a, A: Element> Meeting<'a, A> {
     fn new(memory: &'a mut Memory, result: u64) -> Self {
         const {
-            assert!(size_of::<A>() <= Pinned::WORDS * size_of::<u64>());
+            assert!(size_of::<A>() <= PinnedMemory::WORDS * size_of::<u64>());
             assert!(align_of::<A>() <= align_of::<u64>());
         }
         Self {
@@ -112,14 +112,14 @@ impl<'a, A: Element> Meeting<'a, A> {
 /// What calls that wait reduce with: made by a stream's first, and used by all.
 pub(crate) struct Workspace {
     memory: Memory,
-    cell: Pinned,
+    cell: PinnedMemory<u64>,
 }
 
 impl Workspace {
     fn new(stream: &Stream) -> Result<Self, Error> {
         Ok(Self {
             memory: Memory::new(stream)?,
-            cell: Pinned::new(stream.gpu())?,
+            cell: PinnedMemory::new(stream.gpu(), PinnedMemory::WORDS)?,
         })
     }
 }

@@ -70,25 +70,27 @@ impl Stream {
     pub(crate) fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         self.gpu.enter()?;
         let flags = CUevent_flags::CU_EVENT_DEFAULT;
-        let (start, end) = (Event::new(flags)?, Event::new(flags)?);
+        let (start, end) = (Event::new(&self.gpu, flags)?, Event::new(&self.gpu, flags)?);
         start.record(self)?;
         work()?;
         self.gpu.enter()?;
         end.record(self)?;
-        let milliseconds = end.since(&start)?;
-        start.destroy()?;
-        end.destroy()?;
-        Ok(f64::from(milliseconds))
+        Ok(f64::from(end.since(&start)?))
     }
 
     /// What is enqueued here from now on begins after what has been enqueued on `other` so far.
     pub(crate) fn wait_for(&self, other: &Self) -> Result<(), Error> {
         self.gpu.enter()?;
-        let event = Event::new(CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        let event = Event::without_time(&self.gpu)?;
         event.record(other)?;
+        self.wait_for_event(&event)
+    }
+
+    /// What is enqueued here from now on begins after what was on `event`'s stream when it was recorded
+    /// last. The context is current.
+    pub(crate) fn wait_for_event(&self, event: &Event) -> Result<(), Error> {
         // SAFETY: stream and event are alive; the driver keeps what it needs of the event.
-        driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.0, 0) })?;
-        event.destroy()
+        driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.handle, 0) })
     }
 
     /// What `cust`'s macro for launches calls: its own streams have the same.
@@ -138,35 +140,59 @@ impl Stream {
 }
 
 /// A point in a stream. The context is current wherever one is used.
-struct Event(CUevent);
+pub(crate) struct Event {
+    handle: CUevent,
+    gpu: Arc<Gpu>,
+}
+
+// SAFETY: the driver's events may be used from any thread; the handle is never changed.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
 
 impl Event {
-    fn new(flags: CUevent_flags) -> Result<Self, Error> {
-        let mut event = std::ptr::null_mut();
-        // SAFETY: a place for a handle.
-        driver::call(|| unsafe { sys::cuEventCreate(&mut event, flags as u32) })?;
-        Ok(Self(event))
+    /// One that takes no time.
+    pub(crate) fn without_time(gpu: &Arc<Gpu>) -> Result<Self, Error> {
+        Self::new(gpu, CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
-    fn record(&self, stream: &Stream) -> Result<(), Error> {
+    fn new(gpu: &Arc<Gpu>, flags: CUevent_flags) -> Result<Self, Error> {
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: a place for a handle.
+        driver::call(|| unsafe { sys::cuEventCreate(&mut handle, flags as u32) })?;
+        let gpu = Arc::clone(gpu);
+        Ok(Self { handle, gpu })
+    }
+
+    pub(crate) fn record(&self, stream: &Stream) -> Result<(), Error> {
         // SAFETY: both are alive and of the same context.
-        driver::call(|| unsafe { sys::cuEventRecord(self.0, stream.handle) })
+        driver::call(|| unsafe { sys::cuEventRecord(self.handle, stream.handle) })
+    }
+
+    /// Waits for what was on the stream when it was recorded last.
+    pub(crate) fn wait(&self) -> Result<(), Error> {
+        // SAFETY: it is alive.
+        driver::call(|| unsafe { sys::cuEventSynchronize(self.handle) })
     }
 
     /// Waits for both; the milliseconds between them.
     fn since(&self, start: &Self) -> Result<f32, Error> {
         let mut milliseconds = 0.0;
+        self.wait()?;
+        let (start, end) = (start.handle, self.handle);
         // SAFETY: both are alive and recorded, with their times; a place for the answer.
-        driver::call(|| unsafe { sys::cuEventSynchronize(self.0) })?;
-        // SAFETY: as above.
-        driver::call(|| unsafe { sys::cuEventElapsedTime(&mut milliseconds, start.0, self.0) })?;
+        driver::call(|| unsafe { sys::cuEventElapsedTime(&mut milliseconds, start, end) })?;
         Ok(milliseconds)
     }
+}
 
-    /// (Where an error leads away before this, the event lives as long as the context.)
-    fn destroy(self) -> Result<(), Error> {
-        // SAFETY: made by `new`, and not used again.
-        driver::call(|| unsafe { sys::cuEventDestroy_v2(self.0) })
+/// The driver keeps what it still needs of it.
+impl Drop for Event {
+    fn drop(&mut self) {
+        self.gpu.in_drop(|| {
+            // SAFETY: made by `new`, and not used again.
+            driver::call(|| unsafe { sys::cuEventDestroy_v2(self.handle) })
+        });
     }
 }
 

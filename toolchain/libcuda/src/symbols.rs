@@ -1,9 +1,10 @@
-//! The list of forwarded functions: what `cust` 0.3.2 mentions.
+//! The list of forwarded functions: what `cust` 0.3.2 mentions, and what warpfold
+//! calls itself.
 //!
 //! A function that the final program uses and this list lacks is an undefined symbol
 //! for the linker. To add one, copy its declaration from `cust_raw`.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use cust_raw::*;
 
@@ -125,6 +126,11 @@ forward! {
         dst_device: CUdevice,
         h_stream: CUstream,
     );
+    fn cuPointerGetAttribute(
+        data: *mut c_void,
+        attribute: CUpointer_attribute,
+        ptr: CUdeviceptr,
+    );
     fn cuMemcpy2D_v2(p_copy: *const CUDA_MEMCPY2D);
     fn cuMemcpyAtoH_v2(
         dst_host: *mut c_void,
@@ -179,6 +185,16 @@ forward! {
     fn cuStreamGetPriority(h_stream: CUstream, priority: *mut c_int);
     fn cuStreamSynchronize(h_stream: CUstream);
     fn cuStreamWaitEvent(h_stream: CUstream, h_event: CUevent, flags: c_uint);
+    // Captured streams.
+    fn cuGraphExecDestroy(h_graph_exec: CUgraphExec);
+    fn cuGraphInstantiateWithFlags(
+        ph_graph_exec: *mut CUgraphExec,
+        h_graph: CUgraph,
+        flags: c_ulonglong,
+    );
+    fn cuGraphLaunch(h_graph_exec: CUgraphExec, h_stream: CUstream);
+    fn cuStreamBeginCapture_v2(h_stream: CUstream, mode: CUstreamCaptureMode);
+    fn cuStreamEndCapture(h_stream: CUstream, ph_graph: *mut CUgraph);
     // Functions, launches, occupancy.
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction);
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache);

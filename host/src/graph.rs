@@ -1,0 +1,225 @@
+//! Reductions recorded once as a CUDA graph, and launched again and again on new data.
+
+use std::sync::Arc;
+
+use cust::sys::{self, CUgraphExec, CUstreamCaptureMode};
+use kernels_gpu::op::Op;
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::driver;
+use crate::element::Element;
+use crate::error::Error;
+use crate::gpu::Gpu;
+use crate::interop::{Refused, refused};
+use crate::operator::Operator;
+use crate::single_pass::Scratch;
+use crate::stream::Stream;
+
+/// A reduction of an array, recorded once: to launch it again costs the host less than any other way,
+/// and other code's graphs may stand around it. Made by [`Device::graph`].
+///
+/// ```
+/// use warpfold::{Device, Max};
+///
+/// let device = Device::auto()?;
+/// let mut graph = device.graph(device.upload(&[3, 1, 2])?, Max)?;
+/// graph.launch()?;                   // no wait
+/// assert_eq!(graph.result()?, 3);
+/// graph.write(1, &[10])?;
+/// graph.launch()?;
+/// assert_eq!(graph.result()?, 10);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+///
+/// A captured stream of one's own can hold our calls as well: [`Device::reduce_into`] and
+/// [`Plan::enqueue`](crate::Plan::enqueue) on [`Device::on_stream_ptr`] make only calls that may be
+/// captured. What they were given must then live as long as that graph, which nothing but the caller
+/// sees to.
+///
+/// On the CPU, to launch is to reduce.
+pub struct Graph<T: Element, O: Operator<T>> {
+    device: Device,
+    // Dropped before what it uses; that waits for all streams of the device.
+    recorded: Option<Recorded>,
+    input: Buffer<T>,
+    cell: Buffer<O::Acc>,
+    /// Kept for the recording.
+    scratch: Scratch,
+    launched: bool,
+    op: O,
+}
+
+impl Device {
+    /// A graph of the reduction of `input` by `op`, in a single pass with the default grid, to be
+    /// launched on this device's stream.
+    ///
+    /// # Errors
+    ///
+    /// With the input: [`Error::OtherDevice`], [`Error::NotAvailable`], [`Error::OutOfMemory`],
+    /// [`Error::Cuda`], [`Error::Deferred`].
+    pub fn graph<T: Element, O: Operator<T>>(
+        &self,
+        input: Buffer<T>,
+        op: O,
+    ) -> Result<Graph<T, O>, Box<Refused<Buffer<T>>>> {
+        match self.record(&input, op) {
+            Ok((recorded, cell, scratch)) => Ok(Graph {
+                device: self.clone(),
+                recorded,
+                input,
+                cell,
+                scratch,
+                launched: false,
+                op,
+            }),
+            Err(error) => Err(refused(error, input)),
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the fields of a graph")]
+    fn record<T: Element, O: Operator<T>>(
+        &self,
+        input: &Buffer<T>,
+        op: O,
+    ) -> Result<(Option<Recorded>, Buffer<O::Acc>, Scratch), Error> {
+        self.check_owner(&input.into())?;
+        // On a stream that nobody else puts anything on.
+        let recording = self.new_stream()?;
+        let mut cell = self.alloc(1)?;
+        let mut scratch = recording.scratch()?;
+        // Once as it is, so that nothing remains to be loaded, which cannot be recorded.
+        recording.reduce_into(input, op, &mut cell, 0, &mut scratch)?;
+        recording.synchronize()?;
+        let recorded = match recording.stream() {
+            None => None,
+            Some(stream) => Some(Recorded::new(stream, || {
+                recording.reduce_into(input, op, &mut cell, 0, &mut scratch)
+            })?),
+        };
+        Ok((recorded, cell, scratch))
+    }
+}
+
+impl<T: Element, O: Operator<T>> Graph<T, O> {
+    /// Puts the reduction on the stream and returns; no allocation, no wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], [`Error::Deferred`].
+    pub fn launch(&mut self) -> Result<(), Error> {
+        self.launched = false;
+        match (&self.recorded, self.device.stream()) {
+            (Some(recorded), Some(stream)) => recorded.launch(stream)?,
+            _ => {
+                let (device, input) = (&self.device, &self.input);
+                device.reduce_into(input, self.op, &mut self.cell, 0, &mut self.scratch)?;
+            }
+        }
+        self.launched = true;
+        Ok(())
+    }
+
+    /// Waits for the last launch and gives its value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotEnqueued`] before the first launch, or after one that failed; [`Error::Cuda`], also
+    /// for a kernel's own fault; [`Error::Deferred`].
+    pub fn result(&self) -> Result<O::Output, Error> {
+        if !self.launched {
+            let kernel = "single_pass";
+            return Err(Error::NotEnqueued { kernel });
+        }
+        let combined = self.device.download(&self.cell)?;
+        Ok(O::finish(combined[0]))
+    }
+
+    /// What is reduced. (Its [`as_device_ptr`](Buffer::as_device_ptr) is where other code's kernels
+    /// write new data.)
+    pub fn input(&self) -> &Buffer<T> {
+        &self.input
+    }
+
+    /// Overwrites elements of the input from `start` on, after all that is on the stream. They have
+    /// arrived when this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::write`].
+    pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
+        self.input.write_on(&self.device, start, data)
+    }
+
+    /// The input, when the graph is no longer wanted.
+    pub fn into_input(self) -> Buffer<T> {
+        self.input
+    }
+}
+
+impl<T: Element, O: Operator<T>> std::fmt::Debug for Graph<T, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Graph({} of {:?})", <O as Op<T>>::NAME, self.input)
+    }
+}
+
+/// What a stream was given while it was captured.
+struct Recorded {
+    handle: CUgraphExec,
+    gpu: Arc<Gpu>,
+}
+
+// SAFETY: `launch` asks for nothing but the handle, which the driver takes from any thread, one after
+// another: a launch needs the graph's `&mut`.
+unsafe impl Send for Recorded {}
+// SAFETY: as above.
+unsafe impl Sync for Recorded {}
+
+impl Recorded {
+    /// What `work` puts on `stream`, of which it is not done now. It may only put things there.
+    fn new(stream: &Stream, work: impl FnOnce() -> Result<(), Error>) -> Result<Self, Error> {
+        let gpu = stream.gpu();
+        gpu.enter()?;
+        let mut graph = std::ptr::null_mut();
+        gpu.captured(|| {
+            let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+            // SAFETY: the stream is alive.
+            driver::call(|| unsafe { sys::cuStreamBeginCapture_v2(stream.handle(), mode) })?;
+            let worked = work();
+            // SAFETY: as above; a place for a handle.
+            let ended =
+                driver::call(|| unsafe { sys::cuStreamEndCapture(stream.handle(), &mut graph) });
+            worked.and(ended)
+        })?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the graph has just been made; a place for a handle.
+        let made =
+            driver::call(|| unsafe { sys::cuGraphInstantiateWithFlags(&mut handle, graph, 0) });
+        // SAFETY: as above, and it is not used again.
+        let destroyed = driver::call(|| unsafe { sys::cuGraphDestroy(graph) });
+        made?;
+        let recorded = Self {
+            handle,
+            gpu: Arc::clone(gpu),
+        };
+        destroyed.map(|()| recorded)
+    }
+
+    fn launch(&self, stream: &Stream) -> Result<(), Error> {
+        self.gpu.enter()?;
+        // SAFETY: both are alive and of the same context; what was recorded uses memory that lives as
+        // long as the `Graph` and is freed after a wait for all streams.
+        driver::call(|| unsafe { sys::cuGraphLaunch(self.handle, stream.handle()) })
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        self.gpu.in_drop(|| {
+            let waited = self.gpu.wait_for_all();
+            // SAFETY: made by `new`, not used again, and no launch of it is under way.
+            let destroyed = driver::call(|| unsafe { sys::cuGraphExecDestroy(self.handle) });
+            waited.and(destroyed)
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! Host memory that the device copies from and to while the host goes on.
+
+use std::fmt;
+
+use crate::buffer::{Buffer, Place, PlaceMut, View};
+use crate::device::Device;
+use crate::driver;
+use crate::element::Element;
+use crate::error::Error;
+use crate::host;
+use crate::memory::PinnedMemory;
+use crate::stream::{Event, Stream};
+
+/// An array in host memory that is locked in place (pinned), so that copies between it and a device
+/// need no wait; made by [`Device::pinned`].
+///
+/// ```
+/// use warpfold::{Device, Sum};
+///
+/// let device = Device::auto()?;
+/// let mut pinned = device.pinned::<i32>(3)?;
+/// let mut x = device.alloc::<i32>(3)?;
+/// pinned.wait()?.copy_from_slice(&[1, 2, 3]);
+/// device.enqueue_write(&mut pinned, 3, &mut x, 0)?;   // returns at once
+/// assert_eq!(device.sum(&x)?, 6);
+/// pinned.wait()?.fill(0);                             // once the copy has been made
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+///
+/// Locked memory is taken from all programs of the machine: a few chunks are enough. Dropping it waits
+/// for all streams of the device.
+pub struct Pinned<T: Element> {
+    device: Device,
+    place: Locked<T>,
+}
+
+enum Locked<T: Element> {
+    /// The CPU's, which is as any other.
+    Host(Vec<T>),
+    Gpu {
+        memory: PinnedMemory<T>,
+        /// After the last copy.
+        copied: Event,
+    },
+}
+
+impl<T: Element> Pinned<T> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match &self.place {
+            Locked::Host(data) => data.len(),
+            Locked::Gpu { memory, .. } => memory.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements, after a wait for the copies from and to them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    pub fn wait(&mut self) -> Result<&mut [T], Error> {
+        match &mut self.place {
+            Locked::Host(data) => Ok(data),
+            Locked::Gpu { memory, copied } => {
+                memory.gpu().enter()?;
+                copied.wait()?;
+                // SAFETY: the copies have been made (`copied` was recorded after the last of them, and
+                // each waits for the one before), and another needs `self`.
+                Ok(unsafe { memory.elements() })
+            }
+        }
+    }
+
+    /// The elements of the CPU's.
+    ///
+    /// # Panics
+    ///
+    /// Of a GPU's.
+    pub(crate) fn on_cpu(&self) -> &[T] {
+        match &self.place {
+            Locked::Host(data) => data,
+            Locked::Gpu { .. } => panic!("the memory is a GPU's"),
+        }
+    }
+
+    /// That the first `len` elements are there.
+    fn check(&self, len: usize) -> Result<(), Error> {
+        match len <= self.len() {
+            true => Ok(()),
+            false => Err(Error::ViewRange {
+                start: 0,
+                end: len,
+                len: self.len(),
+            }),
+        }
+    }
+}
+
+impl Device {
+    /// `len` elements of pinned host memory, all bytes zero. On the CPU, of any.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], [`Error::Deferred`].
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>, Error> {
+        let place = match self.stream() {
+            None => Locked::Host(host::zeroes(len)?),
+            Some(stream) => Locked::Gpu {
+                memory: PinnedMemory::new(stream.gpu(), len)?,
+                copied: Event::without_time(stream.gpu())?,
+            },
+        };
+        let device = self.clone();
+        Ok(Pinned { device, place })
+    }
+
+    /// Overwrites the elements of `to` from `start` on by the first `len` of `from`. On a GPU it
+    /// enqueues that and returns, and [`Pinned::wait`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewRange`] when either has not so many; [`Error::OtherDevice`]; [`Error::Cuda`],
+    /// [`Error::Deferred`].
+    pub fn enqueue_write<T: Element>(
+        &self,
+        from: &mut Pinned<T>,
+        len: usize,
+        to: &mut Buffer<T>,
+        start: usize,
+    ) -> Result<(), Error> {
+        from.check(len)?;
+        let end = start.saturating_add(len);
+        self.check_owner(&to.view(start..end)?)?;
+        self.check_same(&from.device)?;
+        match (&mut from.place, to.place_mut(), self.stream()) {
+            (Locked::Host(from), PlaceMut::Host(to), _) => {
+                to[start..end].copy_from_slice(&from[..len]);
+                Ok(())
+            }
+            (Locked::Gpu { memory, copied }, PlaceMut::Device(to), Some(stream)) => {
+                let (to, bytes) = (to.span(start, len).address(), len * size_of::<T>());
+                copy_between(stream, copied, bytes, || {
+                    // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all
+                    // streams (their Drop). The host does not touch `memory` before the copy has been
+                    // made (`Pinned::wait`).
+                    unsafe {
+                        driver::copy_to_device(to, memory.as_ptr().cast(), bytes, stream.handle())
+                    }
+                })
+            }
+            _ => unreachable!("the devices have been compared"),
+        }
+    }
+
+    /// Overwrites the first elements of `to` by those of `from`, after all work on this device's stream.
+    /// On a GPU it enqueues that and returns, and [`Pinned::wait`] waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`enqueue_write`](Self::enqueue_write).
+    pub fn enqueue_read<'a, T: Element>(
+        &self,
+        from: impl Into<View<'a, T>>,
+        to: &mut Pinned<T>,
+    ) -> Result<(), Error> {
+        let from = from.into();
+        to.check(from.len())?;
+        self.check_owner(&from)?;
+        self.check_same(&to.device)?;
+        match (from.place(), &mut to.place, self.stream()) {
+            (Place::Host(from), Locked::Host(to), _) => {
+                to[..from.len()].copy_from_slice(from);
+                Ok(())
+            }
+            (Place::Device(from), Locked::Gpu { memory, copied }, Some(stream)) => {
+                let bytes = from.len() * size_of::<T>();
+                copy_between(stream, copied, bytes, || {
+                    // SAFETY: as in `enqueue_write`; the source is freed after a wait, too.
+                    unsafe {
+                        let to = memory.as_ptr().cast();
+                        driver::copy_to_host(to, from.address(), bytes, stream.handle())
+                    }
+                })
+            }
+            _ => unreachable!("the devices have been compared"),
+        }
+    }
+}
+
+/// Puts a copy from or to pinned memory on the stream, after those that `copied` stands for, for which
+/// it then stands as well.
+fn copy_between(
+    stream: &Stream,
+    copied: &Event,
+    bytes: usize,
+    copy: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    stream.gpu().enter()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    stream.wait_for_event(copied)?;
+    let enqueued = copy();
+    copied.record(stream).and(enqueued)
+}
+
+impl<T: Element> fmt::Debug for Pinned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pinned<{}>({} for {})", T::NAME, self.len(), self.device)
+    }
+}
