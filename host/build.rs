@@ -39,44 +39,58 @@ fn main() {
     }
 }
 
+/// An expression of the modules of each architecture. What two architectures have in common, but for the
+/// header, stands in the program once.
 fn table(modules: &[Ptx], out: &Path) -> String {
-    let mut table = String::from("&[\n");
+    let mut bodies: Vec<String> = Vec::new();
+    let mut statics = String::new();
+    let mut rows = String::new();
     for modules in modules.chunk_by(|a, b| a.arch == b.arch) {
         let arch = modules[0].arch;
         let (name, capability) = (arch.sm(), arch.capability());
-        let probe = probe(&text(&modules[0]));
+        let (header, _) = parts(&modules[0]);
+        let probe = format!("{header}.visible .entry probe()\n{{\n\tret;\n}}\n");
         let _ = writeln!(
-            table,
-            "Embedded {{ arch: {name:?}, capability: {capability:?}, probe: c{probe:?}, modules: &["
+            rows,
+            "Embedded {{ arch: {name:?}, capability: {capability:?}, header: {header:?}, \
+             probe: c{probe:?}, modules: &["
         );
         for module in modules {
-            let text = text(module);
+            let (own_header, body) = parts(module);
+            assert_eq!(own_header, header, "the modules of {arch} have one header");
             let name = module.module.as_deref().unwrap_or_default();
-            let file = out.join(format!("{name}.{arch}.deflate"));
-            fs::write(&file, compressed(&text)).expect("OUT_DIR can be written to");
+            let len = body.len();
+            let known = bodies.iter().position(|known| *known == body);
+            let index = known.unwrap_or_else(|| {
+                let (index, file) = (bodies.len(), out.join(format!("{name}.{arch}.deflate")));
+                fs::write(&file, compressed(&body)).expect("OUT_DIR can be written to");
+                let _ = writeln!(
+                    statics,
+                    "static BODY_{index}: &[u8] = include_bytes!({file:?});"
+                );
+                bodies.push(body);
+                index
+            });
             let _ = writeln!(
-                table,
-                "    Compressed {{ name: {name:?}, len: {}, bytes: include_bytes!({file:?}) }},",
-                text.len()
+                rows,
+                "    Compressed {{ name: {name:?}, len: {len}, bytes: BODY_{index} }},"
             );
         }
-        table.push_str("] },\n");
+        rows.push_str("] },\n");
     }
-    table + "]\n"
+    format!("{{\n{statics}&[\n{rows}]\n}}\n")
 }
 
-fn text(module: &Ptx) -> String {
-    fs::read_to_string(&module.path).expect("the PTX has just been written")
-}
-
-/// A module with nothing in it, of the version and for the target of `ptx`.
-fn probe(ptx: &str) -> String {
+/// The directives at the start, version, target and address size; and the rest.
+fn parts(module: &Ptx) -> (String, String) {
+    let text = fs::read_to_string(&module.path).expect("the PTX has just been written");
     let directives = [".version ", ".target ", ".address_size "];
-    ptx.lines()
-        .filter(|line| directives.iter().any(|d| line.starts_with(d)))
-        .flat_map(|line| [line, "\n"])
-        .chain([".visible .entry probe()\n{\n\tret;\n}\n"])
-        .collect()
+    let is_header = |line: &str| directives.iter().any(|directive| line.starts_with(directive));
+    let lines = |wanted: bool| {
+        let lines = text.split_inclusive('\n');
+        lines.filter(|line| is_header(line) == wanted).collect()
+    };
+    (lines(true), lines(false))
 }
 
 fn compressed(text: &str) -> Vec<u8> {

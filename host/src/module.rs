@@ -21,13 +21,15 @@ pub(crate) struct Embedded {
     pub(crate) arch: &'static str,
     /// The compute capability it asks for.
     pub(crate) capability: (u32, u32),
+    /// What every module begins with.
+    header: &'static str,
     /// The smallest module that the driver takes if it takes the others.
     probe: &'static CStr,
     /// In the order of their names.
     modules: &'static [Compressed],
 }
 
-/// A module's PTX.
+/// A module's PTX, behind its header.
 struct Compressed {
     /// As the entries' tables call it.
     name: &'static str,
@@ -37,8 +39,9 @@ struct Compressed {
 }
 
 impl Compressed {
-    fn ptx(&self) -> CString {
-        let mut text = Vec::with_capacity(self.len + 1);
+    fn ptx(&self, header: &str) -> CString {
+        let mut text = Vec::with_capacity(header.len() + self.len + 1);
+        text.extend_from_slice(header.as_bytes());
         let read = DeflateDecoder::new(self.bytes).read_to_end(&mut text);
         assert_eq!(read.ok(), Some(self.len), "build.rs wrote {}", self.name);
         CString::new(text).expect("PTX is text")
@@ -46,7 +49,7 @@ impl Compressed {
 }
 
 /// One row per architecture floor, generated.
-const MODULES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+static MODULES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// The newest kernels that a device of this capability runs.
 pub(crate) fn choose(device: &str, capability: (u32, u32)) -> Result<&'static Embedded, Error> {
@@ -121,7 +124,7 @@ impl Modules {
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
-        let module = load(self.embedded.arch, &modules[index].ptx())?;
+        let module = load(self.embedded.arch, &modules[index].ptx(self.embedded.header))?;
         Ok(loaded.get_or_init(|| module))
     }
 }
@@ -180,7 +183,7 @@ mod tests {
             let version = header.lines().next().unwrap();
             assert!(version.starts_with(".version "), "{probe}");
             for module in embedded.modules {
-                let text = module.ptx().into_string().unwrap();
+                let text = module.ptx(embedded.header).into_string().unwrap();
                 assert!(text.contains(&target), "{} {target}", module.name);
                 assert!(text.contains(version), "{} {version}", module.name);
             }

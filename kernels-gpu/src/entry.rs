@@ -13,6 +13,14 @@
 //! ```
 //!
 //! A family with parameters of its own has its own type of row, in its own file.
+//!
+//! On the host the tables are all there is, and the entry points only where the feature `simulated` asks
+//! for them: they are many, and a program that launches them on a GPU needs their names alone.
+
+#![cfg_attr(
+    not(any(feature = "simulated", target_arch = "nvptx64")),
+    allow(unused_imports, dead_code, reason = "what only the entry points use")
+)]
 
 #[macro_use]
 mod product;
@@ -64,7 +72,7 @@ pub struct Symbol {
 ///
 /// Both are aligned and as long as they say, the input of the entry's element type and the output of
 /// its operator's accumulators; the rest is as the kernel's generic body asks.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(feature = "simulated")]
 pub type Function = unsafe fn(*const (), usize, *mut (), usize);
 
 /// One entry point of the PTX modules.
@@ -87,7 +95,7 @@ pub struct Entry {
     /// What the kernel needs of its launch.
     pub needs: Needs,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(feature = "simulated")]
     pub function: Function,
 }
 

@@ -41,7 +41,7 @@ pub struct SinglePassEntry {
     /// What it reads.
     pub reads: Reads,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(feature = "simulated")]
     pub function: unsafe fn(&Arguments),
 }
 
@@ -72,7 +72,7 @@ impl SinglePassEntry {
 }
 
 /// What a launch is given, whatever the types: where it is, and for how many elements.
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(feature = "simulated")]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     /// The input.
@@ -143,6 +143,7 @@ macro_rules! function {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
+            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
             #[kernel(module = [<$module _ $element>])]
             pub unsafe fn $name(
                 $($parameter: $ty,)*
@@ -171,7 +172,7 @@ macro_rules! row {
                 element_bytes: size_of::<$element>(),
                 acc_bytes: size_of::<$acc>(),
                 reads: Reads::$reads,
-                #[cfg(not(target_arch = "nvptx64"))]
+                #[cfg(feature = "simulated")]
                 function: |$x| {
                     let (partials, result) = ($x.partials.cast(), $x.result.cast());
                     // SAFETY: whoever calls a row's function vouches for its arguments.
