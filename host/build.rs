@@ -85,7 +85,11 @@ fn table(modules: &[Ptx], out: &Path) -> String {
 fn parts(module: &Ptx) -> (String, String) {
     let text = fs::read_to_string(&module.path).expect("the PTX has just been written");
     let directives = [".version ", ".target ", ".address_size "];
-    let is_header = |line: &str| directives.iter().any(|directive| line.starts_with(directive));
+    let is_header = |line: &str| {
+        directives
+            .iter()
+            .any(|directive| line.starts_with(directive))
+    };
     let lines = |wanted: bool| {
         let lines = text.split_inclusive('\n');
         lines.filter(|line| is_header(line) == wanted).collect()

@@ -36,8 +36,12 @@
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
 //! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
+//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_chunks`] |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
+//! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
+//! | memory that is copied meanwhile | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
+//! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
 //!
 //! | [`Algorithm`] | launches | floats bit-equal from run to run | scratch |
 //! |---|---|---|---|
@@ -76,7 +80,9 @@
 //!   d u / (1 - d u) times the sum of the magnitudes, where d = 18 + ceil(log2(n / 2048)), 18 of few, and
 //!   u = 2^-24; that of n `f64` likewise with 17 + ceil(log2(n / 1024)) and 2^-53. 16-bit floats are added
 //!   in `f32`, with 26 + ceil(log2(n / 4096)), and rounded once more at the end.
-//! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input.
+//! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
+//!   fault of a kernel the driver refuses the process everything on that device: the error says so
+//!   ([`Error::is_sticky`]), and another process must go on.
 //! - **Memory.** Calls that wait share 100 KB of their stream, made by its first; a [`Plan`] and
 //!   [`Device::scratch`] have their own.
 //! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is

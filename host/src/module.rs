@@ -124,7 +124,10 @@ impl Modules {
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
-        let module = load(self.embedded.arch, &modules[index].ptx(self.embedded.header))?;
+        let module = load(
+            self.embedded.arch,
+            &modules[index].ptx(self.embedded.header),
+        )?;
         Ok(loaded.get_or_init(|| module))
     }
 }

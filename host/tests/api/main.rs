@@ -9,6 +9,7 @@ mod calls;
 mod compare;
 mod differences;
 mod keyed;
+mod moving;
 mod number;
 mod statistics;
 
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         statistics::tests(),
         algorithms::tests(),
         keyed::tests(),
+        moving::tests(),
     ]
     .into_iter()
     .flatten()

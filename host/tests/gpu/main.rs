@@ -7,6 +7,7 @@
 
 mod copies;
 mod errors;
+mod interop;
 mod keyed;
 mod lab;
 mod ladder;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         keyed::trials(&lab),
         triples::trials(&lab),
         streams::trials(&lab),
+        interop::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

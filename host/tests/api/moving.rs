@@ -1,0 +1,276 @@
+//! Arrays on their way to a device: pinned memory, chunks, and graphs that are launched again on new
+//! data.
+
+use libtest_mimic::Failed;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use warpfold::{
+    ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, Operator, Sum, SumWide, View,
+};
+
+use crate::Test;
+
+pub fn tests() -> Vec<Test> {
+    vec![
+        Test::new("moving: pinned memory, there and back", pinned),
+        Test::new("moving: pinned memory, errors", pinned_errors),
+        Test::new("moving: chunks are one array", chunks),
+        Test::new("moving: chunks of floats", chunks_of_floats),
+        Test::new("moving: chunks by hand", chunks_by_hand),
+        Test::new("moving: chunks, errors", chunk_errors),
+        Test::new("moving: a graph on new data", graph),
+        Test::new("moving: graphs, errors", graph_errors),
+    ]
+}
+
+fn random<T: From<i8>>(n: usize) -> Vec<T> {
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    (0..n).map(|_| T::from(random.random::<i8>())).collect()
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
+    match got == right {
+        true => Ok(()),
+        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
+    }
+}
+
+fn pinned(device: &Device) -> Result<(), Failed> {
+    const SENTINEL: i16 = 0x5A5A;
+    for n in [0, 1, 31, 1000] {
+        let data = random::<i16>(n);
+        let mut there = device.pinned(n)?;
+        same(there.wait()?.to_vec(), vec![0; n], "new")?;
+        there.wait()?.copy_from_slice(&data);
+        let mut x = device.upload(&vec![SENTINEL; n + 7])?;
+        device.enqueue_write(&mut there, n, &mut x, 3)?;
+        // After the copy.
+        there.wait()?.fill(SENTINEL);
+        let mut back = device.pinned(n + 7)?;
+        device.enqueue_read(&x, &mut back)?;
+        let right = [&[SENTINEL; 3][..], &data, &[SENTINEL; 4]].concat();
+        same(back.wait()?.to_vec(), right, "there and back")?;
+        // A part of it, over what is there.
+        device.enqueue_read(x.view(3..3 + n / 2)?, &mut back)?;
+        same(&back.wait()?[..n / 2], &data[..n / 2], "a part")?;
+    }
+    Ok(())
+}
+
+fn pinned_errors(device: &Device) -> Result<(), Failed> {
+    let mut x = device.alloc::<f64>(4)?;
+    let mut pinned = device.pinned::<f64>(3)?;
+    let range = |start, end, len| Err(Error::ViewRange { start, end, len });
+    same(
+        device.enqueue_write(&mut pinned, 4, &mut x, 0),
+        range(0, 4, 3),
+        "too many",
+    )?;
+    same(
+        device.enqueue_write(&mut pinned, 3, &mut x, 2),
+        range(2, 5, 4),
+        "behind the end",
+    )?;
+    let end = usize::MAX;
+    same(
+        device.enqueue_write(&mut pinned, 3, &mut x, end),
+        range(end, end, 4),
+        "far behind",
+    )?;
+    same(
+        device.enqueue_read(&x, &mut pinned),
+        range(0, 4, 3),
+        "too small",
+    )?;
+    if device.is_gpu() {
+        let mut of_host = Device::cpu().pinned::<f64>(3)?;
+        let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
+        same(
+            matches!(refused, Err(Error::OtherDevice { .. })),
+            true,
+            "another device's",
+        )?;
+    }
+    Ok(())
+}
+
+/// Gives the elements piece by piece, each as long as it is asked for, but for some.
+fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<usize, Error> {
+    let (mut left, mut turn) = (data, 0);
+    move |chunk| {
+        turn += 1;
+        let most = if turn % 3 == 0 {
+            chunk.len().div_ceil(2)
+        } else {
+            chunk.len()
+        };
+        let n = left.len().min(most);
+        chunk[..n].copy_from_slice(&left[..n]);
+        left = &left[n..];
+        Ok(n)
+    }
+}
+
+fn chunks(device: &Device) -> Result<(), Failed> {
+    fn of<T: Element, O: Operator<T, Output: PartialEq + std::fmt::Debug>>(
+        device: &Device,
+        data: &[T],
+        op: O,
+        len: usize,
+    ) -> Result<(), Failed> {
+        let got = device.reduce_chunks(op, len, pieces(data))?;
+        let right = device.reduce(&device.upload(data)?, op).run()?;
+        let what = format!("{} of {} in chunks of {len}", O::NAME, data.len());
+        same(got, right, &what)
+    }
+    for (n, len) in [
+        (0, 5),
+        (1, 1),
+        (64, 64),
+        (65, 64),
+        (1000, 7),
+        (1003, 333),
+        (700, 2),
+    ] {
+        let data = random::<i32>(n);
+        of(device, &data, Sum, len)?;
+        of(device, &data, SumWide, len)?;
+        of(device, &data, Min, len)?;
+        of(device, &data, MinMax, len)?;
+        // -128 to 127: of a thousand, many are the smallest. The first of them is the place.
+        of(device, &data, ArgMin, len)?;
+        of(device, &data, ArgMax, len)?;
+    }
+    Ok(())
+}
+
+/// Floats are added in another order than all at once, and the same from run to run.
+fn chunks_of_floats(device: &Device) -> Result<(), Failed> {
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    let data: Vec<f32> = (0..5000).map(|_| random.random_range(-1.0..1.0)).collect();
+    let exact: f64 = data.iter().map(|value| f64::from(*value)).sum();
+    let sum = |len| device.reduce_chunks(Sum, len, pieces(&data));
+    for len in [13, 1024, 5000, 9000] {
+        let got = sum(len)?;
+        let error = (f64::from(got) - exact).abs();
+        same(
+            error < 1e-2,
+            true,
+            &format!("the sum in chunks of {len}: {got} for {exact}"),
+        )?;
+        same(sum(len)?.to_bits(), got.to_bits(), "from run to run")?;
+    }
+    let mut data = data;
+    data[4321] = f32::NAN;
+    let max = device.reduce_chunks(Max, 500, pieces(&data))?;
+    same(max.is_nan(), true, "the maximum with a NaN")?;
+    let place = device.reduce_chunks(ArgMax, 500, pieces(&data))?;
+    same(place.index(), 4321, "the NaN's place")
+}
+
+/// What is enqueued with a chunk is done before its memory is filled again.
+fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
+    let data = random::<i32>(9 * 512 + 100);
+    let mut chunks = device.chunks::<i32>(512)?;
+    let mut sums = device.alloc::<i32>(10)?;
+    let mut scratch = device.scratch()?;
+    let mut fill = {
+        let mut parts = data.chunks(512);
+        move |chunk: &mut [i32]| {
+            let part = parts.next().unwrap_or_default();
+            chunk[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    };
+    for at in 0..10 {
+        let chunk: View<'_, i32> = chunks.load(&mut fill)?;
+        device.reduce_into(chunk, Sum, &mut sums, at, &mut scratch)?;
+    }
+    same(chunks.load(&mut fill)?.len(), 0, "behind the end")?;
+    let right: Vec<i32> = data.chunks(512).map(|part| part.iter().sum()).collect();
+    same(device.download(&sums)?, right, "sums of chunks")
+}
+
+fn chunk_errors(device: &Device) -> Result<(), Failed> {
+    let none = device.chunks::<u8>(0).map(drop);
+    same(
+        none,
+        Err(Error::ChunkLength { len: 0 }),
+        "chunks of nothing",
+    )?;
+    let mut chunks = device.chunks::<u8>(10)?;
+    let too_many = chunks.load(|_| Ok(11)).map(|view| view.len());
+    let range = Error::ViewRange {
+        start: 0,
+        end: 11,
+        len: 10,
+    };
+    same(too_many, Err(range), "more than there are")?;
+    let failed = chunks
+        .load(|_| Err(Error::OtherStream))
+        .map(|view| view.len());
+    same(failed, Err(Error::OtherStream), "an error of the caller's")?;
+    same(
+        chunks.load(|chunk| Ok(chunk.len()))?.len(),
+        10,
+        "after errors",
+    )?;
+    // No allocation of what no machine has.
+    let huge = device.chunks::<f64>(usize::MAX / 4).map(drop);
+    let refused = matches!(
+        huge,
+        Err(Error::OutOfHostMemory { .. } | Error::OutOfMemory { .. })
+    );
+    same(refused, true, "chunks larger than memory")
+}
+
+fn graph(device: &Device) -> Result<(), Failed> {
+    for n in [0, 1, 33, 5000] {
+        let mut graph = device.graph(device.upload(&random::<i32>(n))?, SumWide)?;
+        for _ in 0..5 {
+            let data = random::<i32>(n);
+            graph.write(0, &data)?;
+            graph.launch()?;
+            let right = data.iter().map(|value| i64::from(*value)).sum();
+            same(graph.result()?, right, "the sum")?;
+            // On data that nobody has changed, as often as one likes.
+            graph.launch()?;
+            graph.launch()?;
+            same(graph.result()?, right, "the sum again")?;
+            same(graph.input().download()?, data, "the input")?;
+        }
+        same(graph.into_input().len(), n, "the input's length")?;
+    }
+    Ok(())
+}
+
+fn graph_errors(device: &Device) -> Result<(), Failed> {
+    let mut graph = device.graph(device.upload(&[1.5f32, 2.5])?, Max)?;
+    let early = graph.result().map(f32::to_bits);
+    let kernel = "single_pass";
+    same(
+        early,
+        Err(Error::NotEnqueued { kernel }),
+        "before the first launch",
+    )?;
+    let range = Error::ViewRange {
+        start: 1,
+        end: 3,
+        len: 2,
+    };
+    same(graph.write(1, &[0.0; 2]), Err(range), "behind the end")?;
+    graph.launch()?;
+    same(graph.result()?, 2.5, "after errors")?;
+    if device.is_gpu() {
+        let refused = device
+            .graph(Device::cpu().upload(&[1, 2])?, Sum)
+            .unwrap_err();
+        same(refused.given.download()?, vec![1, 2], "what was refused")?;
+        same(
+            matches!(refused.error, Error::OtherDevice { .. }),
+            true,
+            "the reason",
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Memory and streams of other code's: in, out, and captured.
+
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::sys::{self, CUresult, CUstream, CUstreamCaptureMode};
+use libtest_mimic::{Completion, Failed, Trial};
+use rand::RngExt;
+use warpfold::{Device, Error, Max, Sum};
+
+use crate::lab::Lab;
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    vec![
+        lab.trial("interop: addresses in", addresses_in),
+        lab.trial("interop: addresses out", addresses_out),
+        lab.trial("interop: addresses that are refused", refused),
+        lab.trial("interop: cust's buffers in and out", cust_buffers),
+        lab.trial("interop: a captured stream on new data", captured),
+        lab.trial(
+            "interop: graphs are recorded while others wait",
+            while_others_wait,
+        ),
+    ]
+}
+
+fn check<T: PartialEq + std::fmt::Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
+    match got == right {
+        true => Ok(()),
+        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
+    }
+}
+
+fn addresses_in(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data: Vec<i32> = (0..10_000).map(|_| rand::rng().random()).collect();
+    let x = device.upload(&data)?;
+    for (start, len) in [(0, 10_000), (1, 9_999), (37, 33), (9_999, 1), (5, 0)] {
+        let address = x.as_device_ptr() + 4 * start as u64;
+        // SAFETY: a part of `x`, which lives until the end and is not written.
+        let view = unsafe { device.view_ptr::<i32>(address, len) }?;
+        let sum = data[start..start + len]
+            .iter()
+            .fold(0, |a: i32, b| a.wrapping_add(*b));
+        check(device.sum(view)?, sum, "the sum")?;
+    }
+    Ok(Completion::Completed)
+}
+
+fn addresses_out(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    const SENTINEL: i64 = 0x5A5A_5A5A_5A5A_5A5A;
+    let theirs = device.upload(&[SENTINEL; 3])?;
+    let x = device.upload(&[1i64, 2, 39])?;
+    {
+        // SAFETY: the second element of `theirs`, which nobody else uses meanwhile and which lives
+        // longer.
+        let mut cell = unsafe { device.buffer_ptr::<i64>(theirs.as_device_ptr() + 8, 1) }?;
+        device.reduce_into(&x, Sum, &mut cell, 0, &mut device.scratch()?)?;
+        let Err(refused) = cell.into_cust() else {
+            return Err("borrowed memory was given away".into());
+        };
+        check(
+            matches!(refused.error, Error::NotDeviceMemory { .. }),
+            true,
+            "borrowed memory",
+        )?;
+    }
+    check(
+        theirs.download()?,
+        vec![SENTINEL, 42, SENTINEL],
+        "their memory",
+    )?;
+    Ok(Completion::Completed)
+}
+
+fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let x = device.upload(&[1.0f64; 8])?;
+    let on_stack = 0u64;
+    let cases = [
+        (0, "null"),
+        (x.as_device_ptr() + 4, "no multiple of 8"),
+        ((&raw const on_stack).addr() as u64, "no memory there"),
+        (8, "no memory there"),
+    ];
+    for (address, why) in cases {
+        // SAFETY: it is refused.
+        let refused = unsafe { device.view_ptr::<f64>(address, 1) }.map(|view| view.len());
+        match refused {
+            Err(error @ Error::NotDeviceMemory { .. }) if error.to_string().contains(why) => {}
+            other => return Err(format!("{address:#x} ({why}): {other:?}").into()),
+        }
+    }
+    // Of nothing, any address will do.
+    // SAFETY: no elements.
+    check(unsafe { device.view_ptr::<f64>(0, 0) }?.len(), 0, "nothing")?;
+    let cpu = Device::cpu();
+    // SAFETY: it is refused.
+    let on_cpu = unsafe { cpu.view_ptr::<f64>(x.as_device_ptr(), 1) }.map(|_| ());
+    let what = "device memory";
+    check(on_cpu, Err(Error::NeedsGpu { what }), "on the CPU")?;
+    Ok(Completion::Completed)
+}
+
+fn cust_buffers(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let data: Vec<u32> = (0..1000).collect();
+    // (A call of ours has made the context current.)
+    device.synchronize()?;
+    let theirs = DeviceBuffer::from_slice(&data)?;
+    let address = theirs.as_device_ptr().as_raw();
+    let mut x = device.buffer_from_cust(theirs)?;
+    check(x.as_device_ptr(), address, "the address of what came")?;
+    check(device.sum(&x)?, 499_500, "the sum")?;
+    x.write(0, &[7])?;
+    let theirs = x.into_cust()?;
+    check(
+        theirs.as_device_ptr().as_raw(),
+        address,
+        "the address of what went",
+    )?;
+    let mut back = vec![0; 1000];
+    theirs.copy_to(&mut back)?;
+    check(&back[..3], &[7, 1, 2], "what went")?;
+
+    let none = device.buffer_from_cust(DeviceBuffer::<u32>::from_slice(&[])?)?;
+    check(device.max(&none)?, None, "of nothing")?;
+    drop(none.into_cust()?);
+
+    let theirs = DeviceBuffer::from_slice(&data)?;
+    let Err(refused) = Device::cpu().buffer_from_cust(theirs) else {
+        return Err("the CPU took a device's memory".into());
+    };
+    check(refused.given.len(), 1000, "what was refused")?;
+    Ok(Completion::Completed)
+}
+
+fn ok(result: CUresult) -> Result<(), Failed> {
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        failed => Err(format!("{failed:?}").into()),
+    }
+}
+
+/// As a program does that has a stream and a graph of its own.
+fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let mut x = device.alloc::<i32>(100_003)?;
+    let mut cells = device.alloc::<i32>(2)?;
+    device.synchronize()?;
+    let mut stream: CUstream = null_mut();
+    let (mut graph, mut launchable) = (null_mut(), null_mut());
+    // SAFETY: places for handles.
+    ok(unsafe { sys::cuStreamCreateWithPriority(&mut stream, 1, 0) })?;
+    {
+        // SAFETY: the stream outlives what is made with it, which goes at the end of this block.
+        let ours = unsafe { device.on_stream_ptr(stream.cast()) }?;
+        let mut scratch = ours.scratch()?;
+        // Nothing is loaded while the stream is captured.
+        ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+        ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
+        ours.synchronize()?;
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is alive.
+        ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) })?;
+        ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+        ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
+        // SAFETY: as above; a place for a handle.
+        ok(unsafe { sys::cuStreamEndCapture(stream, &mut graph) })?;
+        // SAFETY: the graph has just been made; a place for a handle.
+        ok(unsafe { sys::cuGraphInstantiateWithFlags(&mut launchable, graph, 0) })?;
+        for _ in 0..20 {
+            let data: Vec<i32> = (0..x.len()).map(|_| rand::rng().random()).collect();
+            x.write(0, &data)?;
+            // SAFETY: both are alive, and so is all that was captured.
+            ok(unsafe { sys::cuGraphLaunch(launchable, stream) })?;
+            ours.synchronize()?;
+            let sum = data.iter().fold(0, |a: i32, b| a.wrapping_add(*b));
+            let max = *data.iter().max().expect("there are some");
+            check(cells.download()?, vec![sum, max], "sum and maximum")?;
+        }
+    }
+    // SAFETY: nobody uses them any more.
+    unsafe {
+        ok(sys::cuGraphExecDestroy(launchable))?;
+        ok(sys::cuGraphDestroy(graph))?;
+        ok(sys::cuStreamDestroy_v2(stream))?;
+    }
+    Ok(Completion::Completed)
+}
+
+/// The driver refuses to wait for all streams while one is captured.
+fn while_others_wait(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    let graphs = if lab.light { 5 } else { 200 };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let dropper = scope.spawn(|| -> Result<(), Error> {
+            while !done.load(Ordering::Relaxed) {
+                drop(device.upload(&[1, 2, 3])?);
+            }
+            Ok(())
+        });
+        let recorded = (0..graphs).try_for_each(|turn| {
+            let mut graph = device.graph(device.upload(&[turn, 1])?, Sum)?;
+            graph.launch()?;
+            match graph.result()? {
+                sum if sum == turn + 1 => Ok(()),
+                sum => Err(Failed::from(format!("{sum} instead of {}", turn + 1))),
+            }
+        });
+        done.store(true, Ordering::Relaxed);
+        dropper.join().expect("it does not panic")?;
+        recorded
+    })?;
+    Ok(Completion::Completed)
+}
