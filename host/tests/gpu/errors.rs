@@ -8,7 +8,7 @@ use warpfold::{Algorithm, Device, Element, Error, Max, Min, Operator, Sum};
 
 use crate::lab::Lab;
 
-/// Set for a copy of this program that opens a device and says how it went.
+/// Set for a copy of this program that opens a device, or loses it, and says how it went.
 const CHILD: &str = "WARPFOLD_TEST_OPEN_A_DEVICE";
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
@@ -36,17 +36,64 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         trial("another device's buffer", other_device),
         trial("empty input", empty_input),
         trial("not enqueued", not_enqueued),
+        trial("a device that is lost", lost_device),
     ]
 }
 
 /// What the child does instead of testing.
 pub fn child() {
-    if env::var_os(CHILD).is_some() {
-        match Device::first() {
+    match env::var(CHILD).as_deref() {
+        Ok("fault") => match fault() {
+            Ok(()) => println!("lost"),
+            Err(error) => println!("{error:?}"),
+        },
+        Ok(_) => match Device::first() {
             Ok(device) => println!("{device}"),
             Err(error) => println!("{error:?}"),
+        },
+        Err(_) => return,
+    }
+    process::exit(0);
+}
+
+/// Reads far behind an allocation, and goes on.
+fn fault() -> Result<(), Failed> {
+    let device = Device::first()?;
+    let x = device.upload(&[1, 2, 3])?;
+    let mut graph = device.graph(device.upload(&[1])?, Sum)?;
+    // SAFETY: none: the kernel is to fault.
+    let wild = unsafe { device.view_ptr::<i32>(x.as_device_ptr(), 1 << 38) }?;
+    let sticky = |result: Result<(), Error>| match result {
+        Err(error) if error.is_sticky() => {
+            let text = error.to_string();
+            match text.contains("the device does nothing more for this process") {
+                true => Ok(()),
+                false => Err(Failed::from(text)),
+            }
         }
-        process::exit(0);
+        other => Err(format!("{other:?}").into()),
+    };
+    sticky(device.sum(wild).map(drop))?;
+    // Whatever comes next, on whatever stream.
+    sticky(device.sum(&x).map(drop))?;
+    sticky(device.upload(&[1]).map(drop))?;
+    sticky(x.download().map(drop))?;
+    sticky(device.new_stream().map(drop))?;
+    sticky(graph.launch().and_then(|()| graph.result()).map(drop))?;
+    sticky(device.synchronize())?;
+    // What cannot be freed is said by the next call.
+    drop(x);
+    sticky(device.synchronize())
+}
+
+fn lost_device(_: &Device) -> Result<(), Failed> {
+    let output = process::Command::new(env::current_exe()?)
+        .env(CHILD, "fault")
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.trim() {
+        "lost" if output.status.success() => Ok(()),
+        other => Err(format!("{other:?}, {}", output.status).into()),
     }
 }
 

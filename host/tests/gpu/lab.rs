@@ -19,6 +19,8 @@ pub struct Lab {
     pub seed: u64,
     /// Little to do: `WARPFOLD_LIGHT`.
     pub light: bool,
+    /// No other trial runs, so that free memory can be compared: `WARPFOLD_ALONE`.
+    pub alone: bool,
     /// One [`Data`] per element type, by the type's name.
     data: Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
@@ -45,6 +47,7 @@ impl Lab {
             device: Device::first(),
             seed,
             light: env::var_os("WARPFOLD_LIGHT").is_some(),
+            alone: env::var_os("WARPFOLD_ALONE").is_some(),
             data: Mutex::default(),
         })
     }

@@ -3,8 +3,10 @@
 //! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
 //! `WARPFOLD_LIGHT=1` launches each entry seldom and on little, for racecheck, which takes a second
 //! for what the device does in a microsecond. `WARPFOLD_CALLS=<number>`: so many calls of each thread
-//! where many threads call.
+//! where many threads call. `WARPFOLD_ALONE=1`, with one thread: trials also compare the device's
+//! free memory before and after.
 
+mod allocations;
 mod copies;
 mod errors;
 mod interop;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         triples::trials(&lab),
         streams::trials(&lab),
         interop::trials(&lab),
+        allocations::trials(&lab),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::{env, thread};
 
+use cust::memory::mem_get_info;
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Device, Error, Predicate, Sum};
+use warpfold::{Device, Error, Max, Predicate, Sum};
 
 use crate::lab::Lab;
 use crate::sizes::{around, start};
@@ -118,13 +119,14 @@ fn bit_equal(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
 }
 
 /// Mixed calls of many threads, each on streams of its own, every answer checked. So many of each
-/// thread as `WARPFOLD_CALLS` says.
+/// thread as `WARPFOLD_CALLS` says. Afterwards as much of the device's memory is free as before, where
+/// no other trial runs.
 fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let calls = env::var("WARPFOLD_CALLS").ok();
     let calls: usize = calls.and_then(|calls| calls.parse().ok()).unwrap_or(200);
     let data = lab.data::<i32>()?;
     let (host, x) = (&data.rough.host[..70_000], &data.rough.device);
-    let work = |thread: usize| -> Result<(), Failed> {
+    let work = |thread: usize, calls: usize| -> Result<(), Failed> {
         let streams = (0..STREAMS).map(|_| device.new_stream());
         let streams = streams.collect::<Result<Vec<_>, _>>()?;
         for call in 0..calls {
@@ -132,7 +134,7 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
             let from = (call * 7 + thread) % 13;
             let n = [1, 1000, 17_000, 60_000][(call / STREAMS + thread) % 4];
             let (view, values) = (x.view(from..from + n)?, &host[from..from + n]);
-            let right = match call % 5 {
+            let right = match call % 8 {
                 0 => on.sum(view)? == values.iter().fold(0, |sum: i32, x| sum.wrapping_add(*x)),
                 1 => on.min(view)? == values.iter().copied().min(),
                 2 => on.sum_wide(view)? == values.iter().map(|x| i64::from(*x)).sum::<i64>(),
@@ -140,6 +142,29 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
                     let place = on.argmax(view)?;
                     let most = values.iter().copied().max();
                     place == values.iter().position(|x| Some(*x) == most)
+                }
+                4 => {
+                    let squares = values.iter().map(|x| i64::from(*x) * i64::from(*x));
+                    on.dot(view, view)? == squares.fold(0, i64::wrapping_add)
+                }
+                // Memory of its own.
+                5 => {
+                    let most = values.len().min(100);
+                    let copy = on.upload(&values[..most])?;
+                    on.max(&copy)? == values[..most].iter().copied().max()
+                }
+                6 if call % 128 == 6 => {
+                    let mut graph = on.graph(on.upload(values)?, Max)?;
+                    graph.launch()?;
+                    Some(graph.result()?) == values.iter().copied().max()
+                }
+                7 if call % 128 == 7 => {
+                    let keys: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+                    let (keys, mut right) = (on.upload(&keys)?, vec![0i32; 3]);
+                    for (i, value) in values.iter().enumerate() {
+                        right[i % 3] = right[i % 3].wrapping_add(*value);
+                    }
+                    on.reduce_by_key(&keys, view, 3, Sum)?.cells == right
                 }
                 _ => {
                     let below = values.iter().filter(|x| **x < 77).count();
@@ -152,13 +177,24 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
         }
         Ok(())
     };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || work(thread)))
-            .collect();
-        for thread in threads {
-            thread.join().map_err(|_| "a thread panicked")??;
-        }
-        Ok(Completion::Completed)
-    })
+    let all = |calls: usize| {
+        thread::scope(|scope| -> Result<(), Failed> {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|thread| scope.spawn(move || work(thread, calls)))
+                .collect();
+            for thread in threads {
+                thread.join().map_err(|_| "a thread panicked")??;
+            }
+            Ok(())
+        })
+    };
+    // The driver keeps some memory for streams once they have been used.
+    all(calls.min(200))?;
+    let (before, _) = mem_get_info()?;
+    all(calls)?;
+    let (after, _) = mem_get_info()?;
+    match before == after {
+        false if lab.alone => Err(format!("{before} bytes free, then {after}").into()),
+        _ => Ok(Completion::Completed),
+    }
 }
