@@ -250,8 +250,11 @@ impl CudaBuilder {
         // The kernels of all modules take long to read: once, and only if something is to be made.
         let own = OnceCell::new();
         let emit = |&arch: &NvvmArch| {
-            let path = self.output(arch, module, package, bitcode);
-            let old = Stamp::of(&path);
+            // Beside the bitcode, which other builds share; its lock is held.
+            let parts = [Some(package.lib_name.as_str()), module, Some(arch.sm())];
+            let name = parts.into_iter().flatten().collect::<Vec<_>>().join(".");
+            let made = bitcode.path.with_file_name(name + ".ptx");
+            let old = Stamp::of(&made);
             if old.is_none_or(|old| old.all != stamp) {
                 let own: &Vec<u8> = match own.get() {
                     Some(own) => own,
@@ -262,18 +265,26 @@ impl CudaBuilder {
                 };
                 let of_module = self.stamp(own, toolchain);
                 if old.is_none_or(|old| old.module != of_module) {
-                    let text = self.compile(arch, own, &path, package, toolchain)?;
-                    write_if_changed(&path, &text)?;
+                    let text = self.compile(arch, own, &made, package, toolchain)?;
+                    write_if_changed(&made, &text)?;
                 }
                 let stamp = Stamp {
                     all: stamp,
                     module: of_module,
                 };
-                stamp.write(&path)?;
+                stamp.write(&made)?;
+            }
+            let text = fs::read_to_string(&made).at(&made)?;
+            let path = self.output(arch, module, &made);
+            write_if_changed(&path, &text)?;
+            if self.emit_llvm_ir {
+                let made = made.with_extension("ll");
+                let text = fs::read_to_string(&made).at(&made)?;
+                write_if_changed(&path.with_extension("ll"), &text)?;
             }
             if let Some(copy) = &self.copy_to {
                 let copy = self.named(copy, arch, module);
-                write_if_changed(&copy, &fs::read_to_string(&path).at(&path)?)?;
+                write_if_changed(&copy, &text)?;
             }
             let module = module.map(str::to_owned);
             Ok(Ptx { arch, module, path })
@@ -356,22 +367,14 @@ impl CudaBuilder {
     }
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
-    /// outputs, else in the nested target folder.
-    fn output(
-        &self,
-        arch: NvvmArch,
-        module: Option<&str>,
-        package: &cargo::Package,
-        bitcode: &Bitcode,
-    ) -> PathBuf {
+    /// outputs, else where it is made.
+    fn output(&self, arch: NvvmArch, module: Option<&str>, made: &Path) -> PathBuf {
         if let Some(path) = &self.final_module_path {
             return self.named(path, arch, module);
         }
-        let module = module.map_or(String::new(), |module| format!(".{module}"));
-        let name = format!("{}{module}.{}.ptx", package.lib_name, arch.sm());
-        match env::var_os("OUT_DIR") {
-            Some(out) => PathBuf::from(out).join(name),
-            None => bitcode.path.with_file_name(name),
+        match (env::var_os("OUT_DIR"), made.file_name()) {
+            (Some(out), Some(name)) => PathBuf::from(out).join(name),
+            _ => made.to_owned(),
         }
     }
 

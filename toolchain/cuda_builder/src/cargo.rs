@@ -163,6 +163,9 @@ pub(crate) struct Bitcode {
     /// Where cargo left it.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
+    /// Held by this build until it has made what it makes of the bitcode: others that share the target
+    /// folder then find it there.
+    _lock: File,
 }
 
 /// One run of the nested cargo.
@@ -178,8 +181,8 @@ pub(crate) struct DeviceBuild<'a> {
 impl DeviceBuild<'_> {
     /// Compiles, and gives the bitcode.
     ///
-    /// A lock of its own is held from cargo's start until the bitcode is in memory: another build
-    /// that shares the target folder could write the file in between.
+    /// A lock of its own is held from cargo's start on: another build that shares the target folder
+    /// could write the file in between.
     pub(crate) fn run(&self) -> Result<Bitcode, CudaBuilderError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).at(&target_dir)?;
@@ -206,7 +209,11 @@ impl DeviceBuild<'_> {
         if !library.exists() {
             fs::write(&library, "").at(&library)?;
         }
-        Ok(Bitcode { path, bytes })
+        Ok(Bitcode {
+            path,
+            bytes,
+            _lock: lock,
+        })
     }
 
     /// Makes cargo compile the crate again: it knows nothing of the bitcode, and takes the crate for

@@ -116,32 +116,44 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
     assert_eq!(entries(&text(&moved[1])), ["fill"].into());
 }
 
+/// Adds a line to what is kept of a module, so that one sees whether it is made again.
+fn mark(fixture: &Fixture, module: &Ptx) {
+    let kept = fixture.kept(module);
+    let text = fs::read_to_string(&kept).unwrap();
+    fs::write(kept, text + "// marked\n").unwrap();
+}
+
+fn is_marked(module: &Ptx) -> bool {
+    text(module).ends_with("// marked\n")
+}
+
 #[test]
 fn only_the_modules_that_change_are_made_again() {
     let fixture = Fixture::new("parts", THREE);
-    // The text beside the PTX is written only where a module is compiled.
-    let build = || {
-        let builder = fixture.builder().split_modules(true).emit_llvm_ir(true);
-        let modules = builder.build_all().unwrap();
-        modules
-            .into_iter()
-            .map(|module| module.path.with_extension("ll"))
-    };
-    for file in build() {
-        fs::remove_file(file).unwrap();
-    }
+    let build = || fixture.builder().split_modules(true).build_all().unwrap();
+    build().iter().for_each(|module| mark(&fixture, module));
+    assert!(build().iter().all(is_marked), "nothing is another");
+
     fixture.write(&THREE.replace("*p = tid()", "*p = 2 * tid()"));
-    let made: Vec<_> = build().map(|file| file.is_file()).collect();
+    let marked: Vec<_> = build().iter().map(is_marked).collect();
     assert_eq!(
-        made,
-        [true, false],
+        marked,
+        [false, true],
         "`other` of `rest` is another, `tiles` is not"
     );
+}
 
-    for file in build().filter(|file| file.is_file()) {
-        fs::remove_file(file).unwrap();
-    }
-    assert!(build().all(|file| !file.is_file()), "nothing is another");
+#[test]
+fn what_another_build_has_made_is_copied() {
+    let fixture = Fixture::new("shared", THREE);
+    let builder = || fixture.builder().split_modules(true);
+    let made = builder().build_all().unwrap();
+    made.iter().for_each(|module| mark(&fixture, module));
+    let elsewhere = builder().final_module_path(fixture.path("elsewhere.ptx"));
+    assert!(elsewhere.build_all().unwrap().iter().all(is_marked));
+    // With other settings it is made again.
+    let other = builder().ptx_isa(80).build_all().unwrap();
+    assert!(!other.iter().any(is_marked));
 }
 
 #[test]

@@ -1,0 +1,280 @@
+//! Calls that answer in one go, and arrays on their way to a device, on the CPU: any arguments.
+
+use arbitrary::{Arbitrary, Unstructured};
+use warpfold::file::DType;
+use warpfold::{
+    ArgMin, Device, Error, Extrema, Indexed, MeanVariance, Min, MinMax, Moments, Operator,
+    Predicate, View, bf16, f16,
+};
+
+use crate::calls::input::{self, Range};
+use crate::calls::number::Number;
+use crate::calls::oracle;
+
+/// The bytes say what is called, and with what; those that are left are the elements.
+///
+/// A call succeeds if its arguments are good, and then its answer is that of plain loops; else it is
+/// the error that its documentation names.
+pub fn whole(bytes: &[u8]) {
+    let mut source = Unstructured::new(bytes);
+    // Too few bytes to say what is called are nothing to call.
+    let _ = call(&mut source);
+}
+
+fn call(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    macro_rules! dispatch {
+        ($($dtype:ident $number:ident),*) => {
+            match *source.choose(&DType::ALL)? {
+                $(DType::$dtype => any::<$number>(source, |device, x| device.norm_l2(x)),)*
+            }
+        };
+    }
+    dispatch!(
+        I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, Bf16 bf16,
+        F32 f32, F64 f64
+    )
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Call {
+    Count(Question, u16),
+    AllAny,
+    MinMax,
+    Mean,
+    MeanVariance,
+    Dot(Range),
+    Norms,
+    Chunks {
+        len: u16,
+        pieces: u16,
+        too_many: bool,
+    },
+    Graph {
+        start: u16,
+        len: u16,
+    },
+    Pinned {
+        room: u16,
+        len: u16,
+        start: usize,
+    },
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Question {
+    Equal,
+    Less,
+    Greater,
+    Nan,
+    Nonzero,
+}
+
+fn any<T>(
+    source: &mut Unstructured<'_>,
+    norm_l2: fn(&Device, View<'_, T>) -> Result<f64, Error>,
+) -> arbitrary::Result<()>
+where
+    T: Number + warpfold::Number,
+    T::Wide: Number,
+    Min: Operator<T, Output = T>,
+    MinMax: Operator<T, Output = Extrema<T>>,
+    MeanVariance: Operator<T, Output = Moments>,
+    ArgMin: Operator<T, Output = Indexed<T>>,
+{
+    let call: Call = source.arbitrary()?;
+    let range: Range = source.arbitrary()?;
+    let all = input::elements::<T>(source)?;
+    let device = Device::cpu();
+    let buffer = device.upload(&all).expect("there is memory for it");
+    let Some((view, x)) = range.of(&buffer, &all) else {
+        return Ok(());
+    };
+    let good = |result: Result<_, Error>| result.unwrap_or_else(|error| panic!("{error}"));
+    match call {
+        Call::Count(question, at) => {
+            let value = x.get(usize::from(at)).copied().unwrap_or(T::nearest(0.0));
+            let zero = T::nearest(0.0);
+            let (predicate, right) = match question {
+                Question::Equal => (Predicate::Equal(value), holds(x, |x| x == value)),
+                Question::Less => (Predicate::Less(value), holds(x, |x| x < value)),
+                Question::Greater => (Predicate::Greater(value), holds(x, |x| x > value)),
+                Question::Nan => (Predicate::Nan, holds(x, Number::is_nan)),
+                Question::Nonzero => (Predicate::Nonzero, holds(x, |x| x != zero)),
+            };
+            assert_eq!(device.count(view, predicate), Ok(right));
+        }
+        Call::AllAny => {
+            let nonzero = holds(x, |x| x != T::nearest(0.0));
+            assert_eq!(device.all(view), Ok(nonzero == x.len() as u64));
+            assert_eq!(device.any(view), Ok(nonzero > 0));
+        }
+        Call::MinMax => match device.min_max(view) {
+            Ok(None) => assert!(x.is_empty()),
+            Ok(Some(extrema)) => {
+                oracle::is(extrema.min(), oracle::least(x), x);
+                oracle::is(extrema.max(), oracle::greatest(x), x);
+            }
+            Err(error) => panic!("{error}"),
+        },
+        Call::Mean => match device.mean(view) {
+            Ok(None) => assert!(x.is_empty()),
+            Ok(Some(mean)) => near(mean, x, |x| x, x.len() as f64),
+            Err(error) => panic!("{error}"),
+        },
+        Call::MeanVariance => match device.mean_variance(view) {
+            Ok(None) => assert!(x.is_empty()),
+            Ok(Some(moments)) => {
+                assert_eq!(moments.count(), x.len() as f64);
+                near(moments.mean(), x, |x| x, x.len() as f64);
+                let mean = moments.mean();
+                near(
+                    moments.variance(),
+                    x,
+                    |x| (x - mean) * (x - mean),
+                    x.len() as f64,
+                );
+            }
+            Err(error) => panic!("{error}"),
+        },
+        Call::Dot(other) => {
+            let Some((other, y)) = other.of(&buffer, &all) else {
+                return Ok(());
+            };
+            match device.dot(view, other) {
+                Ok(dot) if T::ACCUMULATED == 0.0 => {
+                    assert_eq!(x.len(), y.len());
+                    let pairs = x.iter().zip(y);
+                    let products = pairs.map(|(x, y)| x.order().wrapping_mul(y.order()));
+                    let sum = products.fold(0, i128::wrapping_add);
+                    assert_eq!(dot, T::Wide::wrapped(sum));
+                }
+                Ok(dot) => {
+                    let pairs = x.iter().zip(y);
+                    let products: Vec<f64> = pairs.map(|(x, y)| x.to_f64() * y.to_f64()).collect();
+                    near(dot.to_f64(), &products, |x| x, 1.0);
+                }
+                Err(Error::Lengths { a, b, .. }) => {
+                    assert!(a != b && (a, b) == (x.len(), y.len()));
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        Call::Norms => {
+            let root = good(norm_l2(&device, view));
+            let squares = x.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
+            if squares.is_finite() && squares > 1e-250 {
+                assert!(
+                    (root / squares.sqrt() - 1.0).abs() < 1e-9,
+                    "{root} of {squares}"
+                );
+            }
+            let largest = x.iter().map(|x| x.to_f64().abs()).max_by(f64::total_cmp);
+            let got = device
+                .norm_inf(view)
+                .unwrap_or_else(|error| panic!("{error}"));
+            match (got, largest) {
+                (Some(got), Some(largest)) => assert!(got.is(largest), "{got} for {largest}"),
+                (got, largest) => assert_eq!(got, largest),
+            }
+        }
+        Call::Chunks {
+            len,
+            pieces,
+            too_many,
+        } => chunks(&device, x, len.into(), pieces.into(), too_many),
+        Call::Graph { start, len } => graph(&device, &all, start.into(), len.into()),
+        Call::Pinned { room, len, start } => pinned(&device, x, room.into(), len.into(), start),
+    }
+    Ok(())
+}
+
+/// Chunks of `len` elements, each filled with no more than `most` by a caller who may say more.
+fn chunks<T: Number>(device: &Device, x: &[T], len: usize, most: usize, too_many: bool)
+where
+    ArgMin: Operator<T, Output = Indexed<T>>,
+{
+    let (mut left, most) = (x, most.max(1));
+    let got = device.reduce_chunks(ArgMin, len, |chunk| {
+        let n = left.len().min(most).min(chunk.len());
+        chunk[..n].copy_from_slice(&left[..n]);
+        left = &left[n..];
+        Ok(if too_many { chunk.len() + 1 } else { n })
+    });
+    match got {
+        Ok(got) => {
+            assert!(len > 0 && !too_many);
+            oracle::place(got, x, |a, b| a < b);
+        }
+        Err(Error::ChunkLength { .. }) => assert_eq!(len, 0),
+        Err(Error::ViewRange { .. }) => assert!(too_many),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A graph of which the last `len` elements are written to `start` on.
+fn graph<T: Number>(device: &Device, all: &[T], start: usize, len: usize)
+where
+    Min: Operator<T, Output = T>,
+{
+    let mut right = all.to_vec();
+    let buffer = device.upload(all).expect("there is memory for it");
+    let mut graph = device
+        .graph(buffer, Min)
+        .expect("the input is the device's");
+    assert!(matches!(graph.result(), Err(Error::NotEnqueued { .. })));
+    let len = len.min(all.len());
+    let part = all[all.len() - len..].to_vec();
+    let room = start.checked_add(len).filter(|end| *end <= right.len());
+    match (graph.write(start, &part), room) {
+        (Ok(()), Some(end)) => right[start..end].copy_from_slice(&part),
+        (Err(Error::ViewRange { .. }), None) => {}
+        (result, room) => panic!("{result:?} of {room:?}"),
+    }
+    assert_eq!(graph.launch(), Ok(()));
+    let got = graph.result().unwrap_or_else(|error| panic!("{error}"));
+    if !right.is_empty() {
+        oracle::is(got, oracle::least(&right), &right);
+    }
+}
+
+/// The first `len` of `room` pinned elements written to `start` on.
+fn pinned<T: Number>(device: &Device, x: &[T], room: usize, len: usize, start: usize) {
+    let mut from = device.pinned::<T>(room).expect("there is memory for it");
+    let mut to = device.upload(x).expect("there is memory for it");
+    from.wait()
+        .expect("the CPU never fails")
+        .fill(T::nearest(1.0));
+    let fits = len <= room && start.checked_add(len).is_some_and(|end| end <= x.len());
+    match device.enqueue_write(&mut from, len, &mut to, start) {
+        Ok(()) => {
+            assert!(fits);
+            let got = to.download().expect("there is memory for it");
+            assert!(
+                got[start..start + len]
+                    .iter()
+                    .all(|x| *x == T::nearest(1.0))
+            );
+        }
+        Err(Error::ViewRange { .. }) => assert!(!fits),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn holds<T: Copy>(x: &[T], question: impl Fn(T) -> bool) -> u64 {
+    x.iter().filter(|x| question(**x)).count() as u64
+}
+
+/// Judges a sum of `of` each element, divided by `n`, where nothing overflows and nothing is no number.
+fn near<T: Number>(got: f64, x: &[T], of: impl Fn(f64) -> f64, n: f64) {
+    let terms = || x.iter().map(|x| of(x.to_f64()));
+    let magnitude: f64 = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
+    if !(magnitude < 1e100) {
+        return;
+    }
+    let exact = terms().sum::<f64>() / n;
+    let scale = terms().map(f64::abs).sum::<f64>() / n + magnitude * f64::EPSILON;
+    assert!(
+        (got - exact).abs() <= 1e-9 * scale + 1e-290,
+        "{got:e} instead of {exact:e}"
+    );
+}
