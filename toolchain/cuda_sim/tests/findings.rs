@@ -431,6 +431,19 @@ fn memory_that_nobody_has_written() {
         };
         assert_eq!((touch.address, first), (0, 3));
     }
+    // Of a buffer of which the host has written the end.
+    let mut half = Buffer::<i32>::uninitialised(128);
+    half.write_from(64, &[7; 64]);
+    assert_eq!(half.to_vec()[64..], [7; 64]);
+    assert_clean(|| assert_eq!(global(&half).get(64 + tid() as usize), 7));
+    for finding in findings(|| {
+        global(&half).get(tid() as usize);
+    }) {
+        assert!(
+            matches!(finding.bug, Bug::Uninitialised { .. }),
+            "{finding}"
+        );
+    }
     let z = Buffer::<i32>::uninitialised(128);
     assert_clean(|| {
         let i = thread::index_1d() as usize;

@@ -1,6 +1,8 @@
-//! `libcuda.so.1`: opened once, never closed.
+//! `libcuda.so.1`: opened once, never closed; or what is put in its place.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use cust_raw::CUresult;
@@ -28,12 +30,41 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// Where the functions of a driver are found: each by its name, as `cuMemAlloc_v2`.
+pub type Lookup = fn(&str) -> Option<NonNull<c_void>>;
+
+/// A driver is in use already: another cannot take its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InUse;
+
+impl std::fmt::Display for InUse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a CUDA driver has been looked for already")
+    }
+}
+
+impl std::error::Error for InUse {}
+
+/// Puts another driver in the place of `libcuda.so.1`, for the life of the process: a simulator.
+///
+/// # Errors
+///
+/// [`InUse`] after the first call of the driver, or of this.
+///
+/// # Safety
+///
+/// Whatever `lookup` gives is a function of the signature that `cust_raw` declares by that name, with
+/// the contract of the driver's, and stays one.
+pub unsafe fn install(lookup: Lookup) -> Result<(), InUse> {
+    DRIVER.set(Ok(Driver::Installed(lookup))).map_err(|_| InUse)
+}
+
 /// Opens the driver if that has not been tried yet, and says why there is none.
 ///
 /// The outcome is kept for the life of the process. `Ok` means that the library is
 /// there, not that it has a device: that is `cuInit`'s answer.
 pub fn driver() -> Result<(), &'static LoadError> {
-    library().map(|_| ())
+    open().map(|_| ())
 }
 
 /// The driver's name of a result code, as `CUDA_ERROR_OUT_OF_MEMORY` for 2; `None`
@@ -68,13 +99,45 @@ fn describe(symbol: &Symbol<Describe>, code: i32) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-fn library() -> Result<&'static Library, &'static LoadError> {
-    static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
-    LIBRARY
+static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
+
+/// What answers.
+enum Driver {
+    Library(Library),
+    Installed(Lookup),
+}
+
+impl Driver {
+    /// A function of it.
+    ///
+    /// # Safety
+    ///
+    /// `F` is the function's type.
+    unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
+        const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
+        match self {
+            Self::Library(library) => {
+                // SAFETY: the caller's contract. The library is never closed, so the pointer stays
+                // valid.
+                let symbol = unsafe { library.get::<F>(name) };
+                symbol.ok().map(|symbol| *symbol)
+            }
+            Self::Installed(lookup) => lookup(name).map(|address| {
+                // SAFETY: `F` is a function pointer, as large as the address (asserted above), of
+                // the type that the caller and `install`'s caller vouch for.
+                unsafe { mem::transmute_copy::<NonNull<c_void>, F>(&address) }
+            }),
+        }
+    }
+}
+
+fn open() -> Result<&'static Driver, &'static LoadError> {
+    DRIVER
         .get_or_init(|| {
             // SAFETY: loading runs the library's initialisers; NVIDIA's driver is made
             // to be loaded at any time and from any thread (the CUDA runtime does).
-            unsafe { Library::new(SONAME) }.map_err(|error| LoadError {
+            let library = unsafe { Library::new(SONAME) };
+            library.map(Driver::Library).map_err(|error| LoadError {
                 tried: SONAME,
                 reason: loader_words(&error),
             })
@@ -116,7 +179,7 @@ impl<F: Copy> Symbol<F> {
 
     #[cold]
     fn look_up(&self) -> Result<F, c_int> {
-        let Ok(library) = library() else {
+        let Ok(driver) = open() else {
             return Err(match self.name {
                 "cuInit" => CUresult::CUDA_ERROR_NO_DEVICE,
                 _ => CUresult::CUDA_ERROR_NOT_INITIALIZED,
@@ -126,11 +189,8 @@ impl<F: Copy> Symbol<F> {
             // SAFETY: the driver keeps the C signature of an exported name for ever
             // (a changed one gets a new name, `_v2`). That `F` is this signature is
             // checked against `cust_raw` where `symbols.rs` declares it; `Describe`
-            // is cust_raw's type but for the enum, which is a C int. The library is
-            // never closed, so the pointer stays valid.
-            unsafe { library.get::<F>(self.name) }
-                .ok()
-                .map(|symbol| *symbol)
+            // is cust_raw's type but for the enum, which is a C int.
+            unsafe { driver.function(self.name) }
         });
         found.ok_or(CUresult::CUDA_ERROR_NOT_FOUND as c_int)
     }

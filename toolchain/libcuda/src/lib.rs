@@ -7,7 +7,7 @@
 //! * **Build.** `sdk/lib64/libcuda.so` is an empty linker script. It satisfies
 //!   `-lcuda`; `CUDA_LIBRARY_PATH=<here>/sdk`, set in `.cargo/config.toml`, makes
 //!   the build scripts of `cust` and `cust_raw` look there before anywhere else.
-//! * **Link.** The crate defines every `cu*` symbol that `cust` mentions
+//! * **Link.** The crate defines every `cu*` symbol that `cust` mentions, and a few more
 //!   ([`FORWARDED`]), with the signatures of `cust_raw`, which the compiler
 //!   compares. The binary is the same on a machine with CUDA and on one without,
 //!   and names no CUDA library as needed. `cu*` functions that are not in the list
@@ -23,6 +23,8 @@
 //! The last row is more than comfort: `cust_raw` declares the result as a Rust enum
 //! of CUDA 11.4, and a newer driver's code in it would be undefined behaviour.
 //!
+//! [`install`] puts another driver in the library's place: a simulator, for tests.
+//!
 //! A program has to name the crate (`use libcuda as _;` will do) for its symbols to
 //! be linked. Linux only: on Windows the driver is `nvcuda.dll`, found through an
 //! import library, and none of this has been tried there.
@@ -31,6 +33,6 @@ mod driver;
 mod failure;
 mod symbols;
 
-pub use driver::{LoadError, driver, error_name, error_text};
+pub use driver::{InUse, LoadError, Lookup, driver, error_name, error_text, install};
 pub use failure::{Failure, record};
 pub use symbols::FORWARDED;

@@ -54,6 +54,14 @@ fn other_calls_answer_not_initialized() {
     assert!(stream.is_null());
 }
 
+#[test]
+fn what_has_been_looked_for_is_not_replaced() {
+    let looked_for = libcuda::driver();
+    // SAFETY: it gives no function.
+    assert_eq!(unsafe { libcuda::install(|_| None) }, Err(libcuda::InUse));
+    assert_eq!(libcuda::driver(), looked_for);
+}
+
 /// The binary must start on a machine without a driver, so it may not name one.
 #[test]
 fn this_binary_does_not_need_libcuda() {

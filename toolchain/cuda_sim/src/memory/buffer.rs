@@ -95,12 +95,30 @@ impl<T: Plain> Buffer<T> {
             self.len,
             "as many elements as the buffer has"
         );
-        // SAFETY: the buffer has as many elements, and `&mut` says that no launch uses them.
+        self.write_from(0, elements);
+    }
+
+    /// Sets as many elements as there are in `elements`, from the element `start` on.
+    ///
+    /// # Panics
+    ///
+    /// When the buffer has not so many.
+    pub fn write_from(&mut self, start: usize, elements: &[T]) {
+        assert!(
+            start <= self.len && elements.len() <= self.len - start,
+            "{} elements from {start} of a buffer of {}",
+            elements.len(),
+            self.len
+        );
+        // SAFETY: the buffer has the elements (asserted above), and `&mut` says that no launch uses
+        // them and that they are not the source.
         unsafe {
             self.as_mut_ptr()
-                .copy_from_nonoverlapping(elements.as_ptr(), self.len)
+                .add(start)
+                .copy_from_nonoverlapping(elements.as_ptr(), elements.len())
         };
-        self.allocation.initialised.write(0, self.allocation.len());
+        let (offset, bytes) = (start * size_of::<T>(), size_of_val(elements));
+        self.allocation.initialised.write(offset, bytes);
     }
 
     /// All elements, as `cudaMemcpy` gives them. What nobody has written is NaN as a float and

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 use warpfold::{Buffer, Device, Error, View};
 
-use crate::number::Number;
+use super::number::Number;
 
 /// The file's lines.
 static LINES: LazyLock<Vec<Map<String, Value>>> = LazyLock::new(|| {

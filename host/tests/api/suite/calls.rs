@@ -8,10 +8,10 @@ use warpfold::{
     Sum, SumWide, View, Xor, bf16, f16,
 };
 
-use crate::answers::{Array, Part, arrays};
-use crate::compare::{close, context, equal, same};
-use crate::number::Number;
-use crate::{Test, differences};
+use super::answers::{Array, Part, arrays};
+use super::compare::{close, context, equal, same};
+use super::number::Number;
+use super::{Test, differences};
 
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![];

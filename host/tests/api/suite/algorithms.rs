@@ -4,11 +4,11 @@ use kernels_gpu::entry::{ENTRIES, single_pass};
 use libtest_mimic::Failed;
 use warpfold::{Algorithm, Device, Error, Max, Min, Operator, Sum, bf16, f16};
 
-use crate::Test;
-use crate::answers::{Array, Part, arrays};
-use crate::calls::{self, extremum};
-use crate::compare::{context, same};
-use crate::number::Number;
+use super::Test;
+use super::answers::{Array, Part, arrays};
+use super::calls::{self, extremum};
+use super::compare::{context, same};
+use super::number::Number;
 
 const THREADS: [u32; 3] = [32, 256, 1024];
 

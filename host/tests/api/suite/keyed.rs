@@ -4,11 +4,11 @@ use kernels_gpu::entry::keyed::ENTRIES;
 use libtest_mimic::Failed;
 use warpfold::{Device, Error, KeyedAlgorithm, Max, Min, Operator, Sum};
 
-use crate::answers::{Array, Part, arrays};
-use crate::calls::magnitude;
-use crate::compare::{close, context, equal, same};
-use crate::number::Number;
-use crate::{Test, differences};
+use super::answers::{Array, Part, arrays};
+use super::calls::magnitude;
+use super::compare::{close, context, equal, same};
+use super::number::Number;
+use super::{Test, differences};
 
 /// As in `make.py`.
 const CELLS: usize = 5;

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use libtest_mimic::Trial;
 
-use crate::answers::Part;
-use crate::number::Number;
+use super::answers::Part;
+use super::number::Number;
 
 /// The same bits, or both NaN.
 pub fn same<T: Number>(got: T, numpys: T) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Where we mean something else than NumPy, and why.
 
-use crate::compare;
-use crate::number::Number;
+use super::compare;
+use super::number::Number;
 
 /// The sum of no floats is -0.0, NumPy's is 0.0: -0.0 added to anything, -0.0 itself included, leaves it
 /// as it is, so that the sum of parts is the sum of the whole.

@@ -5,11 +5,11 @@ use warpfold::{
 };
 use warpfold::{MeanVariance, bf16, f16};
 
-use crate::answers::{Array, Part, arrays};
-use crate::calls::{extremum, magnitude, test};
-use crate::compare::{close, context, equal, same};
-use crate::number::Number;
-use crate::{Test, differences};
+use super::answers::{Array, Part, arrays};
+use super::calls::{extremum, magnitude, test};
+use super::compare::{close, context, equal, same};
+use super::number::Number;
+use super::{Test, differences};
 
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![];

@@ -8,7 +8,7 @@ use warpfold::{
     ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, Operator, Sum, SumWide, View,
 };
 
-use crate::Test;
+use super::Test;
 
 pub fn tests() -> Vec<Test> {
     vec![

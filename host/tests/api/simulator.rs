@@ -1,0 +1,23 @@
+//! The tests of `main.rs` on the simulated GPU: the library as it is, over a CUDA driver that runs the
+//! kernels under `cuda_sim` with all checks. Nothing may be left allocated afterwards.
+
+mod suite;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+use warpfold::Device;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    cuda_sim_driver::install().expect("nobody has called the driver before");
+    let device = Device::first().expect("the simulator is there");
+    let trials = suite::on("simulator", Ok(device));
+    let conclusion = suite::run(&arguments, trials);
+    let left = cuda_sim_driver::allocated_bytes();
+    if left > 0 {
+        eprintln!("{left} bytes are still allocated on the simulated device");
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
+}

@@ -1,0 +1,67 @@
+//! The tests: what is called, and what NumPy says of it.
+
+mod algorithms;
+mod answers;
+mod calls;
+mod compare;
+mod differences;
+mod keyed;
+mod moving;
+mod number;
+mod statistics;
+
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+use warpfold::Device;
+
+/// What a test does on a device.
+type Run = dyn Fn(&Device) -> Result<(), Failed> + Send + Sync;
+
+/// A test of any device.
+struct Test {
+    name: String,
+    run: Arc<Run>,
+}
+
+impl Test {
+    fn new(
+        name: impl Into<String>,
+        run: impl Fn(&Device) -> Result<(), Failed> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            run: Arc::new(run),
+        }
+    }
+
+    fn on(&self, device_name: &str, device: Result<Device, &'static str>) -> Trial {
+        let run = Arc::clone(&self.run);
+        let name = format!("{device_name}/{}", self.name);
+        Trial::ignorable_test(name, move || match device {
+            Ok(device) => run(&device).map(|()| Completion::Completed),
+            Err(why) => Ok(Completion::ignored_with(why)),
+        })
+    }
+}
+
+/// Every test on a device, or why it is ignored.
+pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial> {
+    let tests = [
+        calls::tests(),
+        statistics::tests(),
+        algorithms::tests(),
+        keyed::tests(),
+        moving::tests(),
+    ];
+    let tests = tests.iter().flatten();
+    tests
+        .map(|test| test.on(device_name, device.clone()))
+        .collect()
+}
+
+/// Runs them, and what the comparisons are tested with.
+pub fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> Conclusion {
+    trials.extend(compare::trials());
+    libtest_mimic::run(arguments, trials)
+}

@@ -1,0 +1,46 @@
+//! From a body to a function of the driver.
+
+use cust_raw::CUresult;
+
+/// Functions of the driver, and `lookup`, which finds them by their names. What a body gives is the
+/// function's result.
+macro_rules! functions {
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            #[allow(non_snake_case, reason = "the driver's name")]
+            unsafe extern "C" fn $name($($arg: $ty),*) -> cust_raw::CUresult {
+                $crate::functions::code(|| $body)
+            }
+
+            // The signature is cust_raw's, or this does not compile.
+            const _: unsafe extern "C" fn($($ty),*) -> cust_raw::CUresult = cust_raw::$name;
+        )*
+
+        pub fn lookup(name: &str) -> Option<std::ptr::NonNull<std::ffi::c_void>> {
+            let function = match name {
+                $(stringify!($name) => $name as *mut std::ffi::c_void,)*
+                _ => return None,
+            };
+            std::ptr::NonNull::new(function)
+        }
+    };
+}
+pub(crate) use functions;
+
+pub fn code(body: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
+    body().err().unwrap_or(CUresult::CUDA_SUCCESS)
+}
+
+/// Leaves an answer at its place.
+///
+/// # Safety
+///
+/// `place` is null, or a place for one value.
+pub unsafe fn put<T>(place: *mut T, value: T) -> Result<(), CUresult> {
+    if place.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: not null (checked above), so it is a place for it.
+    unsafe { place.write(value) };
+    Ok(())
+}

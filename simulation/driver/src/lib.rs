@@ -1,0 +1,76 @@
+//! A CUDA driver over the simulator: programs that use a GPU through `libcuda` run on the CPU as they
+//! are, and their mistakes are found.
+//!
+//! ```
+//! cuda_sim_driver::install()?;
+//! // SAFETY: the driver may be started at any time.
+//! let result = unsafe { cust_raw::cuInit(0) };
+//! assert_eq!(result, cust_raw::CUresult::CUDA_SUCCESS);
+//! assert_eq!(cuda_sim_driver::allocated_bytes(), 0);
+//! # Ok::<(), libcuda::InUse>(())
+//! ```
+//!
+//! There is one device, of compute capability 9.0. It runs the entry points of
+//! [`kernels_gpu::entry`], each as the host's function in its table; a module is the names of the
+//! entries in its PTX. What is put on a stream is done at once, one launch after another, with all
+//! checks of [`cuda_sim`].
+//!
+//! | mistake | what a caller sees |
+//! |---|---|
+//! | whatever the simulator finds in a launch; an array among its arguments that is not all in one allocation | the launch succeeds, and every later call of the context answers `CUDA_ERROR_LAUNCH_FAILED`, of which `cuGetErrorString` has the finding |
+//! | a copy or fill beyond an allocation, or of none; memory freed twice | `CUDA_ERROR_INVALID_VALUE` |
+//! | a handle of something else, or of what has been destroyed | `CUDA_ERROR_INVALID_HANDLE` |
+//! | a call without a current context | `CUDA_ERROR_INVALID_CONTEXT` |
+//! | a call that waits or allocates while a stream is captured | `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` |
+//! | memory that is never freed | [`allocated_bytes`] |
+//!
+//! A failed context is gone when all who retain it have released it, its memory too. A capture is of
+//! one stream: others cannot join it by waiting for its events.
+
+mod commands;
+mod context;
+mod device;
+mod driver;
+mod errors;
+mod event;
+mod functions;
+mod graph;
+mod handles;
+mod kernel;
+mod memory;
+mod module;
+mod stream;
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+/// Puts this driver in the place of `libcuda.so.1`, for the life of the process.
+///
+/// # Errors
+///
+/// [`libcuda::InUse`] when a driver is in use already, this one too.
+pub fn install() -> Result<(), libcuda::InUse> {
+    // SAFETY: each function is held against cust_raw's declaration of its name, and keeps the driver's
+    // contract.
+    unsafe { libcuda::install(lookup) }
+}
+
+/// How many bytes of the device's memory, and of host memory locked for it, have not been freed.
+pub fn allocated_bytes() -> usize {
+    driver::lock().memory.used()
+}
+
+fn lookup(name: &str) -> Option<NonNull<c_void>> {
+    [
+        errors::lookup,
+        device::lookup,
+        context::lookup,
+        module::lookup,
+        memory::lookup,
+        stream::lookup,
+        event::lookup,
+        graph::lookup,
+    ]
+    .into_iter()
+    .find_map(|lookup| lookup(name))
+}

@@ -1,0 +1,176 @@
+//! Modules: the names of the entry points in PTX.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+use cust_raw::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule, CUresult, CUstream};
+
+use crate::commands::Command;
+use crate::driver::entered;
+use crate::functions::{functions, put};
+use crate::kernel::{Kernel, Launch, MAX_THREADS};
+
+pub struct Module {
+    entries: BTreeSet<String>,
+}
+
+impl Module {
+    /// What there is in a text, if it is PTX.
+    fn parse(text: &[u8]) -> Result<Self, &'static CStr> {
+        let text = str::from_utf8(text).map_err(|_| c"the module is no text")?;
+        let has = |directive| text.lines().any(|line| line.starts_with(directive));
+        if !has(".version ") || !has(".target ") {
+            return Err(c"the module lacks its .version or its .target");
+        }
+        let names = text.lines().filter_map(|line| {
+            let (_, behind) = line.split_once(".visible .entry ")?;
+            let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            Some(behind[..end.unwrap_or(behind.len())].to_owned())
+        });
+        Ok(Self {
+            entries: names.collect(),
+        })
+    }
+}
+
+/// Loads the nul-terminated text; says why not.
+///
+/// # Safety
+///
+/// It is one, and `module` a place for a handle.
+unsafe fn load(
+    module: *mut CUmodule,
+    image: *const c_void,
+    log: impl FnOnce(&CStr),
+) -> Result<(), CUresult> {
+    let mut driver = entered()?;
+    driver.forbid_unsafe_in_captures()?;
+    if image.is_null() {
+        return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's text.
+    let text = unsafe { CStr::from_ptr(image.cast()) };
+    let parsed = Module::parse(text.to_bytes()).map_err(|why| {
+        log(why);
+        CUresult::CUDA_ERROR_INVALID_PTX
+    })?;
+    let handle = driver.modules.add(parsed);
+    // SAFETY: the caller's place.
+    unsafe { put(module, handle) }
+}
+
+/// Writes a line of the compiler's to the place that the options of a load have for it, if they have
+/// one.
+///
+/// # Safety
+///
+/// There are `count` options and values, and the place is as they say.
+unsafe fn write_log(
+    line: &CStr,
+    count: c_uint,
+    options: *const CUjit_option,
+    values: *const *mut c_void,
+) {
+    let value = |wanted| {
+        // SAFETY: the caller's options and values.
+        (0..count as usize)
+            .find_map(|i| unsafe { (*options.add(i) == wanted).then(|| *values.add(i)) })
+    };
+    let place = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER);
+    let room = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+    let line = line.to_bytes_with_nul();
+    if let (Some(place), Some(room)) = (place, room)
+        && room.addr() >= line.len()
+    {
+        // SAFETY: the caller's place has room for it.
+        unsafe { ptr::copy_nonoverlapping(line.as_ptr(), place.cast(), line.len()) };
+    }
+}
+
+functions! {
+    fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) {
+        // SAFETY: the caller's contract is the same.
+        unsafe { load(module, image, |_| ()) }
+    }
+
+    fn cuModuleLoadDataEx(
+        module: *mut CUmodule,
+        image: *const c_void,
+        count: c_uint,
+        options: *mut CUjit_option,
+        values: *mut *mut c_void,
+    ) {
+        // SAFETY: the caller's contract is that of both.
+        unsafe { load(module, image, |line| write_log(line, count, options, values)) }
+    }
+
+    fn cuModuleUnload(module: CUmodule) {
+        let mut driver = entered()?;
+        driver.modules.remove(module)?;
+        driver.functions.retain(|(of, _)| *of != module.addr());
+        Ok(())
+    }
+
+    fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char) {
+        let mut driver = entered()?;
+        let entries = &driver.modules.get(module)?.entries;
+        if name.is_null() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the caller gives a nul-terminated text.
+        let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
+        let kernel = Kernel::named(name).filter(|_| entries.contains(name));
+        let kernel = kernel.ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
+        let handle = driver.functions.add((module.addr(), kernel));
+        // SAFETY: the caller gives a place for a handle.
+        unsafe { put(function, handle) }
+    }
+
+    fn cuFuncGetAttribute(
+        value: *mut c_int,
+        attribute: CUfunction_attribute,
+        function: CUfunction,
+    ) {
+        let driver = entered()?;
+        driver.functions.get(function)?;
+        if attribute != CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
+        // SAFETY: the caller gives a place for an integer.
+        unsafe { put(value, MAX_THREADS as c_int) }
+    }
+
+    fn cuLaunchKernel(
+        function: CUfunction,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        shared_bytes: c_uint,
+        stream: CUstream,
+        parameters: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) {
+        let mut driver = entered()?;
+        let &(_, kernel) = driver.functions.get(function)?;
+        if !extra.is_null() {
+            return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
+        }
+        if parameters.is_null() {
+            return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+        }
+        let launch = Launch {
+            kernel,
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            shared_bytes,
+            // SAFETY: the caller gives a pointer for each parameter.
+            words: unsafe { Launch::read(kernel, parameters) },
+        };
+        launch.check_shape()?;
+        driver.submit(stream, Command::Launch(launch))
+    }
+}

@@ -1,0 +1,41 @@
+//! What a program sees that has put another driver in the library's place.
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::NonNull;
+
+use cust_raw::CUresult;
+use libcuda::InUse;
+
+unsafe extern "C" fn init(flags: c_uint) -> c_int {
+    if flags == 0 { 0 } else { 225 }
+}
+
+fn lookup(name: &str) -> Option<NonNull<c_void>> {
+    (name == "cuInit").then(|| NonNull::new(init as *mut c_void).expect("functions have addresses"))
+}
+
+fn nothing(_: &str) -> Option<NonNull<c_void>> {
+    None
+}
+
+#[test]
+fn it_answers_and_stays() {
+    // SAFETY: `init` is as cust_raw declares `cuInit`, but for the enum, which is a C int.
+    assert_eq!(unsafe { libcuda::install(lookup) }, Ok(()));
+    // SAFETY: it gives no function.
+    assert_eq!(unsafe { libcuda::install(nothing) }, Err(InUse));
+    assert_eq!(libcuda::driver(), Ok(()));
+
+    // SAFETY: `init` asks for nothing.
+    let (result, _) = libcuda::record(|| unsafe { cust_raw::cuInit(0) });
+    assert_eq!(result, CUresult::CUDA_SUCCESS);
+    // SAFETY: as above.
+    let (_, failure) = libcuda::record(|| unsafe { cust_raw::cuInit(1) });
+    assert_eq!(failure.map(|failure| failure.code), Some(225));
+
+    let mut count = -1;
+    // SAFETY: a place for an integer.
+    let result = unsafe { cust_raw::cuDeviceGetCount(&mut count) };
+    assert_eq!((result, count), (CUresult::CUDA_ERROR_NOT_FOUND, -1));
+    assert_eq!(libcuda::error_name(100), None);
+}
