@@ -130,7 +130,10 @@ impl<T: Element> Buffer<T> {
             }
             Storage::Device(memory) => match memory.release() {
                 Ok(address) => Ok(address),
-                Err((error, memory)) => again(error, Storage::Device(memory)),
+                Err(failed) => {
+                    let (error, memory) = *failed;
+                    again(error, Storage::Device(memory))
+                }
             },
         }
     }

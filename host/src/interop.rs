@@ -163,14 +163,10 @@ impl<T: Element + DeviceCopy> Buffer<T> {
     /// [`Error::Deferred`].
     pub fn into_cust(self) -> Result<DeviceBuffer<T>, Box<Refused<Self>>> {
         let len = self.len();
-        match self.release() {
-            // SAFETY: `len` initialised elements in memory that the driver's `cuMemAlloc` gave and that
-            // is nobody's any more, or none.
-            Ok(address) => {
-                Ok(unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(address), len) })
-            }
-            Err(refused) => Err(refused),
-        }
+        let address = DevicePointer::from_raw(self.release()?);
+        // SAFETY: `len` initialised elements in memory that the driver's `cuMemAlloc` gave and that is
+        // nobody's any more, or none.
+        Ok(unsafe { DeviceBuffer::from_raw_parts(address, len) })
     }
 }
 

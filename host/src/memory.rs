@@ -53,7 +53,7 @@ impl<T: Element> DeviceMemory<T> {
     }
 
     /// Waits for all streams of the device and forgets the memory, which is owned: its address.
-    pub(crate) fn release(mut self) -> Result<u64, (Error, Self)> {
+    pub(crate) fn release(mut self) -> Result<u64, Box<(Error, Self)>> {
         if !self.owned && self.len > 0 {
             let error = Error::NotDeviceMemory {
                 address: self.address,
@@ -61,7 +61,7 @@ impl<T: Element> DeviceMemory<T> {
                 element: T::NAME,
                 why: "it is borrowed memory, which another frees".into(),
             };
-            return Err((error, self));
+            return Err(Box::new((error, self)));
         }
         let waited = self.gpu.enter().and_then(|()| self.gpu.wait_for_all());
         match waited {
@@ -69,7 +69,7 @@ impl<T: Element> DeviceMemory<T> {
                 self.owned = false;
                 Ok(self.address)
             }
-            Err(error) => Err((error, self)),
+            Err(error) => Err(Box::new((error, self))),
         }
     }
 

@@ -12,8 +12,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     cuda_sim_driver::install().expect("nobody has called the driver before");
     let device = Device::first().expect("the simulator is there");
-    let trials = suite::on("simulator", Ok(device));
-    let conclusion = suite::run(&arguments, trials);
+    let mut trials = suite::on("simulator", Ok(device));
+    trials.extend(suite::of_comparisons());
+    let conclusion = libtest_mimic::run(&arguments, trials);
     let left = cuda_sim_driver::allocated_bytes();
     if left > 0 {
         eprintln!("{left} bytes are still allocated on the simulated device");

@@ -52,6 +52,10 @@ impl Lab {
         })
     }
 
+    pub fn device(&self) -> Result<&Device, &Error> {
+        self.device.as_ref()
+    }
+
     /// Why there is nothing to test on; not a device that is there and does not work.
     pub fn absent(&self) -> Option<&Error> {
         match &self.device {

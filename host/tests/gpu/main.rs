@@ -7,6 +7,8 @@
 //! free memory before and after.
 
 mod allocations;
+#[path = "../api/suite/mod.rs"]
+mod api;
 mod copies;
 mod errors;
 mod interop;
@@ -24,7 +26,7 @@ mod values;
 use std::env;
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
+use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
     errors::child();
@@ -49,6 +51,18 @@ fn main() -> ExitCode {
         streams::trials(&lab),
         interop::trials(&lab),
         allocations::trials(&lab),
+        api(&lab),
+        api::of_comparisons(),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+}
+
+/// The calls of the library, as `tests/api` runs them on other devices.
+fn api(lab: &lab::Lab) -> Vec<Trial> {
+    match lab.device() {
+        Ok(device) => api::on("cuda", Ok(device.clone())),
+        Err(_) if lab.absent().is_some() => api::on("cuda", Err("no CUDA device")),
+        // The others say so.
+        Err(_) => vec![],
+    }
 }

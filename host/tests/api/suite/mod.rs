@@ -12,7 +12,7 @@ mod statistics;
 
 use std::sync::Arc;
 
-use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+use libtest_mimic::{Completion, Failed, Trial};
 use warpfold::Device;
 
 /// What a test does on a device.
@@ -60,8 +60,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         .collect()
 }
 
-/// Runs them, and what the comparisons are tested with.
-pub fn run(arguments: &Arguments, mut trials: Vec<Trial>) -> Conclusion {
-    trials.extend(compare::trials());
-    libtest_mimic::run(arguments, trials)
+/// Tests of what the answers are compared by.
+pub fn of_comparisons() -> Vec<Trial> {
+    compare::trials()
 }
