@@ -49,7 +49,8 @@ pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Resu
         }
         let device = command::device(input.device, stderr)?;
         let passes = if options.cells.is_some() { 1 } else { 2 };
-        let reading = Reading::new((n * (size_of::<T>() + passes * holds.size())) as u64);
+        let size = size_of::<T>() + passes * holds.size();
+        let reading = Reading::new((n as u64).saturating_mul(size as u64));
 
         let limit = input.device_memory;
         let cells = match options.cells {
@@ -69,14 +70,13 @@ pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Resu
             values: changed(values, &reading, Wide::from),
         };
         let by_key = match options.op {
-            Op::Sum => job.by(Sum).map(|by_key| ByKey {
+            Op::Sum => job.by(Sum).map(|mut by_key| {
                 // Cells of no floats hold -0.0, to which anything can be added.
-                cells: by_key
+                by_key
                     .cells
-                    .into_iter()
-                    .map(|sum| sum + Wide::default())
-                    .collect(),
-                ..by_key
+                    .iter_mut()
+                    .for_each(|sum| *sum += Wide::default());
+                by_key
             }),
             Op::Min => job.by(Min),
             Op::Max => job.by(Max),

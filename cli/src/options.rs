@@ -8,14 +8,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use warpfold::file::DType;
 
 const AFTER: &str = "\
-Floats are printed so that they read back to the same bits. -0.0 is smaller than 0.0, and one NaN makes \
-the smallest, the largest, the sum and the like NaN. Sums of floats have the same bits every time on the \
+Floats are printed so that they read back to the same bits. -0.0 is smaller than 0.0, and one NaN makes
+the smallest, the largest, the sum and the like NaN. Sums of floats have the same bits every time on the
 same device and with the same --device-memory; sums by key have them on the CPU alone.
 
-Of no elements the sum and the count are 0 and the product is 1; all else is a failure, but for the norms \
-1 and 2, which are 0.
+Of no elements the sum, the count and the norms 1 and 2 are 0, and the product is 1; all else fails.
 
-Exit code: 0 done; 1 something failed; 2 wrong usage";
+Exit code:
+  0  done
+  1  something failed, and stderr says what
+  2  wrong usage";
 
 /// Reductions of arrays in files, on a GPU or on the CPU
 #[derive(Debug, Parser)]
