@@ -63,9 +63,10 @@ samples! {
 macro_rules! of_every_type {
     ($function:ident($($argument:expr),*)) => {
         $crate::files::of_every_type!(@ $function, ($($argument),*),
-            i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64)
+            (i8) (i16) (i32) (i64) (u8) (u16) (u32) (u64)
+            (warpfold::f16) (warpfold::bf16) (f32) (f64))
     };
-    (@ $function:ident, $arguments:tt, $($type:ident)*) => {
+    (@ $function:ident, $arguments:tt, $(($type:ty))*) => {
         $($function::<$type> $arguments;)*
     };
 }

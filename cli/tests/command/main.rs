@@ -37,3 +37,20 @@ fn answer(words: &[&str]) -> String {
     );
     said.stdout
 }
+
+/// Room for one chunk, and for many: of 964 bytes, or less with cells.
+const MEMORY: [&str; 2] = ["2GiB", "133000"];
+
+/// What it prints on the CPU and on what `auto` is, in one chunk and in many.
+fn answers(words: &[&str]) -> Vec<String> {
+    let mut answers = vec![];
+    for device in ["cpu", "auto"] {
+        for memory in MEMORY {
+            let place = ["--device", device, "--device-memory", memory];
+            let said = warpfold(&[words, &place].concat());
+            assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
+            answers.push(said.stdout);
+        }
+    }
+    answers
+}
