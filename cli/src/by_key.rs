@@ -148,8 +148,7 @@ impl Keys {
                 reading,
                 chunk,
             };
-            // With a negative largest key there are none.
-            let largest = u64::try_from(array.by(Max)?);
+            let largest = cell_of(array.by(Max)?);
             Ok(largest.map_or(0, |key| key.saturating_add(1)))
         })
     }
@@ -157,9 +156,14 @@ impl Keys {
     /// A negative key becomes one that no cell has.
     fn fill(self, reading: &Reading) -> Fill<'_, u64> {
         with_keys!(self, |keys| changed(keys, reading, |key| {
-            u64::try_from(key).unwrap_or(u64::MAX)
+            cell_of(key).unwrap_or(u64::MAX)
         }))
     }
+}
+
+/// `None` of a negative key.
+fn cell_of(key: impl TryInto<u64>) -> Option<u64> {
+    key.try_into().ok()
 }
 
 /// The elements of a file in another type.
@@ -168,7 +172,7 @@ fn changed<'a, T: Element + Default, U>(
     reading: &'a Reading,
     change: impl Fn(T) -> U + 'a,
 ) -> Fill<'a, U> {
-    let mut read = vec![T::default(); AT_ONCE];
+    let mut read = [T::default(); AT_ONCE];
     Box::new(move |chunk| {
         let mut done = 0;
         for part in chunk.chunks_mut(AT_ONCE) {
