@@ -56,11 +56,11 @@ pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Resu
         let cells = match options.cells {
             Some(cells) => cells,
             None => {
-                let chunk = chunk_len(limit, holds.size(), n, 0)?;
+                let chunk = chunk_len(&device, limit, holds.size(), n, 0)?;
                 Keys::open(&options.keys, holds)?.cells(&device, &reading, chunk)?
             }
         };
-        let chunk = chunk_len(limit, PAIR, n, cells)?;
+        let chunk = chunk_len(&device, limit, PAIR, n, cells)?;
         let job = Job {
             device: &device,
             chunk,

@@ -107,8 +107,8 @@ pub struct Input {
     #[arg(long, default_value = "auto")]
     pub device: Choice,
 
-    /// The most memory for elements and cells on the device, as 512MiB; larger files go through it in
-    /// chunks of at most 64 MiB
+    /// The most memory for elements and cells on the device, as 512MiB; files go through it in chunks of
+    /// at most 64 MiB, or 8 MiB on the CPU
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub device_memory: ByteSize,
 

@@ -24,8 +24,8 @@ pub fn run(command: &Command, dtype: DType, stderr: &mut dyn Write) -> Result<Do
         let elements = command::open::<T>(&input.file)?;
         let n = elements.len();
         check_some(command, n)?;
-        let chunk = chunk_len(input.device_memory, size_of::<T>(), n, 0)?;
         let device = command::device(input.device, stderr)?;
+        let chunk = chunk_len(&device, input.device_memory, size_of::<T>(), n, 0)?;
         let reading = Reading::new((n * size_of::<T>()) as u64);
         let array = Array {
             device: &device,
