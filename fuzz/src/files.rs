@@ -64,7 +64,9 @@ fn header(content: &[u8]) {
 
 fn elements<T: Element>(content: &[u8]) {
     thread_local! {
-        static FILE: RefCell<NamedTempFile> = RefCell::new(temporary_file());
+        static FILE: RefCell<NamedTempFile> = RefCell::new(
+            NamedTempFile::new_in(super::in_memory()).expect("temporary files can be made")
+        );
     }
     FILE.with_borrow_mut(|file| {
         file.as_file().set_len(0).expect("it can be written to");
@@ -89,12 +91,6 @@ fn elements<T: Element>(content: &[u8]) {
         assert_eq!(raw.is_ok(), content.len().is_multiple_of(size_of::<T>()));
         same(content, raw, pieces, mapped, || 0);
     });
-}
-
-/// In memory where that is to be had: a disk takes a hundred times longer.
-fn temporary_file() -> NamedTempFile {
-    let in_memory = NamedTempFile::new_in("/dev/shm");
-    in_memory.unwrap_or_else(|_| NamedTempFile::new().expect("temporary files can be made"))
 }
 
 /// The bits: a NaN is not equal to itself.

@@ -5,13 +5,28 @@
 //! `cargo test -p warpfold-fuzz` runs every file of both.
 
 mod calls;
+mod command;
 mod files;
 
+use std::env;
+use std::path::PathBuf;
+
 pub use calls::calls;
+pub use command::command;
 pub use files::files;
 
 /// A target: its name, and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 2] = [("files", files), ("calls", calls)];
+pub const TARGETS: [Target; 3] = [("files", files), ("calls", calls), ("command", command)];
+
+/// Where files are made: in memory where that is to be had, since a disk takes a hundred times longer.
+fn in_memory() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() {
+        memory
+    } else {
+        env::temp_dir()
+    }
+}

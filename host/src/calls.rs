@@ -302,11 +302,7 @@ impl Device {
         MinMax: Operator<T, Output = Extrema<T>>,
     {
         let extrema = self.of_some(input.into(), MinMax)?;
-        Ok(extrema.map(|extrema| {
-            let (min, max) = (extrema.min().to_f64().abs(), extrema.max().to_f64().abs());
-            // Both are NaN, or neither.
-            if min > max { min } else { max }
-        }))
+        Ok(extrema.map(Norm::norm))
     }
 
     /// What only an input of some elements has.

@@ -141,7 +141,7 @@ pub use kernels_gpu::op::{
     SumSquares, SumWide, Xor,
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
-pub use number::Number;
+pub use number::{Mean, Norm, Number};
 pub use operator::Operator;
 pub use pinned::Pinned;
 pub use plan::Plan;

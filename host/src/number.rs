@@ -1,6 +1,6 @@
 //! What the calls by name need to know of numbers.
 
-use kernels_gpu::element::{Moments, ScaledSquares, bf16, f16};
+use kernels_gpu::element::{Extrema, Moments, ScaledSquares, bf16, f16};
 use kernels_gpu::op::{self, Combine, MeanVariance, Sum, SumWide};
 
 use crate::element::Element;
@@ -12,11 +12,10 @@ pub trait Number: Element + kernels_gpu::element::Number {
     /// The type of 64 bits that products of such numbers are added in: `i64`, `u64` or `f64`.
     type Wide: Element;
 
-    /// What [`Device::mean`](crate::Device::mean) reduces by.
-    #[doc(hidden)]
+    /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] of integers of 64 bits.
     type MeanBy: Operator<Self, Output: Mean>;
 
-    #[doc(hidden)]
+    /// What [`Device::mean`](crate::Device::mean) reduces by: the [`Mean`] follows from its output.
     const MEAN_BY: Self::MeanBy;
 
     /// Whether some of them are no numbers after all.
@@ -74,7 +73,20 @@ numbers! {
     f64 in f64 and f64, by SumWide, true;
 }
 
-/// What a mean follows from.
+/// What a mean follows from: the output of [`Number::MEAN_BY`].
+///
+/// ```
+/// use warpfold::{Device, Mean, Number};
+///
+/// let device = Device::auto()?;
+/// let mut numbers = 1..=1000i32;
+/// let sum = device.reduce_chunks(i32::MEAN_BY, 64, |chunk| {
+///     let places = chunk.iter_mut().zip(&mut numbers);
+///     Ok(places.map(|(place, number)| *place = number).count())
+/// })?;
+/// assert_eq!(sum.mean(1000), 500.5);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
 pub trait Mean {
     /// The mean of `n` elements, which are some.
     fn mean(self, n: usize) -> f64;
@@ -98,10 +110,19 @@ impl Mean for Moments {
     }
 }
 
-/// A sum of squares, of which the norm is the root.
+/// What a norm follows from: the output of [`SumSquares`](crate::SumSquares) for the Euclidean norm, that of
+/// [`MinMax`](crate::MinMax) for the maximum norm.
 pub trait Norm {
-    /// The root.
+    /// The root of the sum of the squares, or the larger of the absolute values.
     fn norm(self) -> f64;
+}
+
+impl<T: Number> Norm for Extrema<T> {
+    fn norm(self) -> f64 {
+        let (min, max) = (self.min().to_f64().abs(), self.max().to_f64().abs());
+        // Both are NaN, or neither.
+        if min > max { min } else { max }
+    }
 }
 
 impl Norm for f64 {

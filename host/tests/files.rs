@@ -158,6 +158,23 @@ fn raw_elements() {
     assert_eq!(raw::<Indexed<u32>>(&path).unwrap().len(), 3);
 }
 
+/// Pieces that all cores read, from where no block of the disk starts.
+#[test]
+fn large_pieces() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("raw");
+    let all: Vec<u32> = (0..4_000_000).collect();
+    fs::write(&path, bytemuck::cast_slice::<u32, u8>(&all)).unwrap();
+    assert_eq!(read_raw(&path), Ok(all.clone()));
+    let mut elements = Elements::<u32>::open_raw(&path).unwrap();
+    let mut piece = vec![0; 1_500_001];
+    for (start, n) in [(0, 1_500_001), (1_500_001, 1_500_001), (3_000_002, 999_998)] {
+        assert_eq!(elements.read(&mut piece), Ok(n));
+        assert_eq!(piece[..n], all[start..start + n]);
+    }
+    assert_eq!(elements.read(&mut piece), Ok(0));
+}
+
 #[test]
 fn mapped_elements_are_uploaded() {
     // SAFETY: nobody writes to the file.
@@ -219,6 +236,14 @@ fn a_file_that_shrinks_while_it_is_read() {
     file.set_len(4).unwrap();
     let error = elements.read(&mut [0; 8]).unwrap_err().to_string();
     assert!(error.ends_with("raw: it has become shorter while it was read"));
+
+    // The same where several threads read.
+    fs::write(&path, vec![1u8; 9 << 20]).unwrap();
+    let mut elements = Elements::<u8>::open_raw(&path).unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(5 << 20).unwrap();
+    let by_several = elements.read(&mut vec![0; 9 << 20]).unwrap_err();
+    assert_eq!(by_several.to_string(), error);
 }
 
 #[test]

@@ -17,6 +17,10 @@ const GPU_TEST: &str = "gpu";
 
 const BENCH: &str = "warpfold-bench";
 
+/// The command line, and its package.
+const COMMAND: &str = "warpfold";
+const COMMAND_LINE: &str = "warpfold-cli";
+
 /// The example that measures something, and its package.
 const EXAMPLE: &str = "min_of_array";
 const LIBRARY: &str = "warpfold";
@@ -35,6 +39,7 @@ impl Args {
         setup::for_builds()?;
         let mut programs = vec![
             (program("--bin", BENCH, BENCH)?, BENCH),
+            (program("--bin", COMMAND_LINE, COMMAND)?, COMMAND),
             (program("--example", LIBRARY, EXAMPLE)?, EXAMPLE),
         ];
         programs.extend(gpu_tests()?);

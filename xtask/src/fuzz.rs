@@ -25,6 +25,8 @@ enum Target {
     Files,
     /// The calls of the library, on the CPU
     Calls,
+    /// The command line, on the CPU
+    Command,
 }
 
 impl Target {
@@ -32,6 +34,7 @@ impl Target {
         match self {
             Self::Files => "files",
             Self::Calls => "calls",
+            Self::Command => "command",
         }
     }
 
@@ -43,6 +46,7 @@ impl Target {
                 "-max_len=1024".into(),
             ],
             Self::Calls => vec!["-max_len=512".into()],
+            Self::Command => vec!["-max_len=1024".into()],
         }
     }
 }

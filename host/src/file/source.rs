@@ -10,7 +10,6 @@ use crate::error::Error;
 
 /// Where the elements are in a file that is long enough for them.
 pub(super) struct Source {
-    /// At its first element.
     pub file: File,
     /// Of the first element, in bytes.
     pub offset: u64,

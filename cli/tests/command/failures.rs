@@ -1,0 +1,229 @@
+//! What goes wrong: the exit code, and what is said.
+
+use crate::files::Folder;
+use crate::warpfold;
+
+/// Says nothing but that, and gives no answer.
+#[track_caller]
+fn fails(words: &[&str], code: i32, text: &str) {
+    let said = warpfold(words);
+    assert_eq!(
+        (said.code, said.stdout.as_str()),
+        (Some(code), ""),
+        "{said:?}"
+    );
+    assert!(said.stderr.contains(text), "{said:?}");
+    let start = if code == 1 { "warpfold: " } else { "" };
+    assert!(said.stderr.starts_with(start), "{said:?}");
+}
+
+#[test]
+fn wrong_usage() {
+    let folder = Folder::new();
+    let (file, raw) = (folder.npy("a.npy", &[1i32]), folder.file("raw", &[0; 8]));
+    fails(&[], 2, "Usage: warpfold");
+    fails(&["mode", &file], 2, "unrecognized subcommand 'mode'");
+    fails(&["sum"], 2, "<FILE>");
+    fails(&["sum", &raw, "--dtype", "float32"], 2, "there are i8, i16");
+    fails(
+        &["sum", &raw],
+        2,
+        "raw: raw elements, whose type no file says: it takes --dtype",
+    );
+    fails(
+        &["sum", &file, "--device", "gpu"],
+        2,
+        "devices are auto, cuda:N and cpu",
+    );
+    fails(
+        &["sum", &file, "--device", "cuda:-1"],
+        2,
+        "devices are auto, cuda:N and cpu",
+    );
+    fails(
+        &["sum", &file, "--device-memory", "much"],
+        2,
+        "--device-memory",
+    );
+    fails(
+        &["norm", &file, "--order", "3"],
+        2,
+        "[possible values: 1, 2, inf]",
+    );
+    fails(&["var", &file, "--ddof=-1"], 2, "--ddof");
+    fails(
+        &["count", &file],
+        2,
+        "--equal <V>|--less <V>|--greater <V>|--nan|--nonzero",
+    );
+    fails(
+        &["count", &file, "--nan", "--nonzero"],
+        2,
+        "cannot be used with",
+    );
+    fails(
+        &["count", &file, "--equal", "1.5", "--device=cpu"],
+        2,
+        "--equal \"1.5\": no i32",
+    );
+    fails(&["reduce-by-key", &file], 2, "--keys <KEYS.npy>");
+    fails(
+        &["reduce-by-key", &file, "--keys", &file, "--op", "product"],
+        2,
+        "sum, min, max",
+    );
+}
+
+#[test]
+fn files() {
+    let folder = Folder::new();
+    let missing = folder.path("missing.npy");
+    let sum = |file: &str, code, text: &str| fails(&["sum", file, "--dtype=f32"], code, text);
+    sum(&missing, 1, "missing.npy: No such file");
+    sum(&folder.path(""), 1, "it is no regular file");
+    sum(
+        &folder.file("raw", &[0; 7]),
+        1,
+        "7 bytes, which are no whole f32",
+    );
+    sum(
+        &folder.npy("a.npy", &[1i32]),
+        1,
+        "a.npy holds i32, and f32 was asked for",
+    );
+    for (content, text) in [
+        (&b""[..], "it ends inside the header"),
+        (b"GIF89a..", "it does not begin as such a file does"),
+        (
+            b"\x93NUMPY\x01\0\x06\0{'a':}",
+            "no .npy file of a plain array",
+        ),
+        (
+            b"\x93NUMPY\x02\0\xff\xff\xff\xff",
+            "a header of 4294967295 bytes",
+        ),
+    ] {
+        let file = folder.file("hostile.npy", content);
+        fails(&["max", &file], 1, text);
+    }
+    let bf16 = folder.npy("b.npy", &[warpfold::bf16::ONE]);
+    fails(&["max", &bf16], 1, "read as bf16 they can be");
+    let shape = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}\n";
+    let start = [
+        b"\x93NUMPY\x01\0",
+        &[shape.len() as u8, 0][..],
+        shape.as_bytes(),
+    ]
+    .concat();
+    fails(
+        &["max", &folder.file("huge.npy", &start)],
+        1,
+        "its shape needs 4000000000",
+    );
+}
+
+#[test]
+fn too_few_elements() {
+    let folder = Folder::new();
+    let (none, one) = (
+        folder.npy::<f64>("none.npy", &[]),
+        folder.npy("one.npy", &[1.0f64]),
+    );
+    for (words, what) in [
+        (&["min"][..], "minimum"),
+        (&["max"], "maximum"),
+        (&["min-max"], "minimum and no maximum"),
+        (&["argmin"], "smallest one"),
+        (&["argmax"], "largest one"),
+        (&["mean"], "mean"),
+        (&["var"], "variance with --ddof 0"),
+        (&["norm", "--order=inf"], "largest absolute value"),
+    ] {
+        let text = format!("none.npy: 0 element(s) have no {what}\n");
+        fails(&[words, &[&none]].concat(), 1, &text);
+    }
+    fails(
+        &["var", &one, "--ddof", "1"],
+        1,
+        "1 element(s) have no variance with --ddof 1",
+    );
+    let most = u64::MAX.to_string();
+    fails(&["var", &one, "--ddof", &most], 1, "no variance");
+}
+
+#[test]
+fn too_little_memory() {
+    let folder = Folder::new();
+    let file = folder.npy("a.npy", &[1i32, 2]);
+    let sum = |memory| ["sum", &file, "--device=cpu", "--device-memory", memory];
+    fails(
+        &sum("0"),
+        1,
+        "--device-memory 0: an element takes 131080 bytes",
+    );
+    fails(&sum("131079"), 1, "an element takes 131080 bytes");
+    assert_eq!(warpfold(&sum("131080")).stdout, "3\n");
+    // Cells that no machine has room for, asked for, or by a single large key.
+    let by_key = |keys: &str, options: &[&str], text: &str| {
+        let words = ["reduce-by-key", &file, "--device=cpu", "--keys", keys];
+        fails(&[&words, options].concat(), 1, text);
+    };
+    let keys = folder.npy("keys.npy", &[1u64 << 40, 1]);
+    by_key(
+        &keys,
+        &[],
+        "--device-memory 2147483648: 1099511627777 cell(s) with an element takes",
+    );
+    let keys = folder.npy("keys.npy", &[u64::MAX, 1]);
+    by_key(&keys, &[], "18446744073709551615 cell(s)");
+    let most = u64::MAX.to_string();
+    by_key(&keys, &["--cells", &most], "18446744073709551615 cell(s)");
+    by_key(
+        &keys,
+        &["--cells", "1000", "--device-memory", "140KiB"],
+        "1000 cell(s)",
+    );
+}
+
+#[test]
+fn keys() {
+    let folder = Folder::new();
+    let file = folder.npy("a.npy", &[1i32, 2]);
+    let by_key = |keys: &str, text: &str| {
+        fails(
+            &["reduce-by-key", &file, "--device=cpu", "--keys", keys],
+            1,
+            text,
+        );
+    };
+    by_key(&folder.path("missing.npy"), "missing.npy: No such file");
+    by_key(&folder.npy("k.npy", &[1u32, 2, 3]), "3 keys and 2 values");
+    by_key(&folder.npy("k.npy", &[1u32]), "1 keys and 2 values");
+    by_key(
+        &folder.npy("k.npy", &[1.0f32, 2.0]),
+        "k.npy holds f32, and keys are u32",
+    );
+    by_key(&folder.file("k.npy", b"keys"), "it ends inside the header");
+    let keys = folder.npy("k.npy", &[0u32, 1]);
+    let output = folder.path("missing/out.npy");
+    let words = [
+        "reduce-by-key",
+        &file,
+        "--device=cpu",
+        "--keys",
+        &keys,
+        "--output",
+        &output,
+    ];
+    fails(&words, 1, "out.npy: No such file");
+}
+
+#[test]
+fn no_such_gpu() {
+    let folder = Folder::new();
+    let file = folder.npy("a.npy", &[1i32]);
+    let said = warpfold(&["sum", &file, "--device", "cuda:99"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    let error = warpfold::Device::nth(99).unwrap_err();
+    assert_eq!(said.stderr, format!("warpfold: {error}\n"));
+}

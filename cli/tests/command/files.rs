@@ -1,0 +1,116 @@
+//! Files to reduce.
+
+use std::fmt::Debug;
+use std::fs;
+
+use tempfile::TempDir;
+use warpfold::{bf16, f16};
+
+/// A type of elements that has the integers from -100 to 100, or to 100 from 0.
+pub trait Sample: Copy + Debug {
+    const NAME: &'static str;
+    const DESCR: &'static str;
+    const IS_SIGNED: bool;
+    const IS_FLOAT: bool;
+
+    fn of(integer: i32) -> Self;
+    fn bytes(self) -> Vec<u8>;
+
+    /// As the program prints such numbers, and sums of them.
+    fn shown(integer: i64) -> String {
+        match Self::IS_FLOAT {
+            true => format!("{:?}", integer as f64),
+            false => integer.to_string(),
+        }
+    }
+}
+
+macro_rules! samples {
+    ($($type:ident, $descr:literal, $signed:literal, $float:literal, |$x:ident| $of:expr;)*) => {
+        $(impl Sample for $type {
+            const NAME: &'static str = stringify!($type);
+            const DESCR: &'static str = $descr;
+            const IS_SIGNED: bool = $signed;
+            const IS_FLOAT: bool = $float;
+
+            fn of($x: i32) -> Self {
+                $of
+            }
+
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+        })*
+    };
+}
+
+samples! {
+    i8, "|i1", true, false, |x| x as i8;
+    i16, "<i2", true, false, |x| x as i16;
+    i32, "<i4", true, false, |x| x;
+    i64, "<i8", true, false, |x| x.into();
+    u8, "|u1", false, false, |x| x as u8;
+    u16, "<u2", false, false, |x| x as u16;
+    u32, "<u4", false, false, |x| x as u32;
+    u64, "<u8", false, false, |x| x as u64;
+    f16, "<f2", true, true, |x| f16::from_f32(x as f32);
+    bf16, "|V2", true, true, |x| bf16::from_f32(x as f32);
+    f32, "<f4", true, true, |x| x as f32;
+    f64, "<f8", true, true, |x| x.into();
+}
+
+/// Calls a function for every type.
+macro_rules! of_every_type {
+    ($function:ident($($argument:expr),*)) => {
+        $crate::files::of_every_type!(@ $function, ($($argument),*),
+            (i8) (i16) (i32) (i64) (u8) (u16) (u32) (u64)
+            (warpfold::f16) (warpfold::bf16) (f32) (f64))
+    };
+    (@ $function:ident, $arguments:tt, $(($type:ty))*) => {
+        $($function::<$type> $arguments;)*
+    };
+}
+
+pub(crate) use of_every_type;
+
+/// A folder that is gone with this.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn raw<T: Sample>(&self, name: &str, elements: &[T]) -> String {
+        self.file(name, &bytes(elements))
+    }
+
+    pub fn npy<T: Sample>(&self, name: &str, elements: &[T]) -> String {
+        let (descr, n) = (T::DESCR, elements.len());
+        let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({n},)}}\n");
+        let start = [
+            b"\x93NUMPY\x01\0",
+            &[dict.len() as u8, 0][..],
+            dict.as_bytes(),
+        ]
+        .concat();
+        self.file(name, &[start, bytes(elements)].concat())
+    }
+}
+
+fn bytes<T: Sample>(elements: &[T]) -> Vec<u8> {
+    elements
+        .iter()
+        .flat_map(|element| element.bytes())
+        .collect()
+}
