@@ -1,9 +1,9 @@
-//! The calls of the library on the CPU: any arguments.
+//! Reductions, and reductions by key, by every algorithm on the CPU: any arguments.
 
 mod by_key;
-mod input;
-mod number;
-mod oracle;
+pub(crate) mod input;
+pub(crate) mod number;
+pub(crate) mod oracle;
 mod reduce;
 
 use arbitrary::Unstructured;

@@ -7,6 +7,7 @@
 mod calls;
 mod command;
 mod files;
+mod whole;
 
 use std::env;
 use std::path::PathBuf;
@@ -14,12 +15,18 @@ use std::path::PathBuf;
 pub use calls::calls;
 pub use command::command;
 pub use files::files;
+pub use whole::whole;
 
 /// A target: its name, and what it does with some bytes.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 3] = [("files", files), ("calls", calls), ("command", command)];
+pub const TARGETS: [Target; 4] = [
+    ("files", files),
+    ("calls", calls),
+    ("whole", whole),
+    ("command", command),
+];
 
 /// Where files are made: in memory where that is to be had, since a disk takes a hundred times longer.
 fn in_memory() -> PathBuf {

@@ -89,6 +89,7 @@ where
     let Some((view, x)) = range.of(&buffer, &all) else {
         return Ok(());
     };
+    let wide = |x: &T| Number::to_f64(*x);
     let good = |result: Result<_, Error>| result.unwrap_or_else(|error| panic!("{error}"));
     match call {
         Call::Count(question, at) => {
@@ -150,7 +151,7 @@ where
                 }
                 Ok(dot) => {
                     let pairs = x.iter().zip(y);
-                    let products: Vec<f64> = pairs.map(|(x, y)| x.to_f64() * y.to_f64()).collect();
+                    let products: Vec<f64> = pairs.map(|(x, y)| wide(x) * wide(y)).collect();
                     near(dot.to_f64(), &products, |x| x, 1.0);
                 }
                 Err(Error::Lengths { a, b, .. }) => {
@@ -161,14 +162,14 @@ where
         }
         Call::Norms => {
             let root = good(norm_l2(&device, view));
-            let squares = x.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
+            let squares = x.iter().map(|x| wide(x) * wide(x)).sum::<f64>();
             if squares.is_finite() && squares > 1e-250 {
                 assert!(
                     (root / squares.sqrt() - 1.0).abs() < 1e-9,
                     "{root} of {squares}"
                 );
             }
-            let largest = x.iter().map(|x| x.to_f64().abs()).max_by(f64::total_cmp);
+            let largest = x.iter().map(|x| wide(x).abs()).max_by(f64::total_cmp);
             let got = device
                 .norm_inf(view)
                 .unwrap_or_else(|error| panic!("{error}"));
@@ -264,11 +265,14 @@ fn holds<T: Copy>(x: &[T], question: impl Fn(T) -> bool) -> u64 {
     x.iter().filter(|x| question(**x)).count() as u64
 }
 
-/// Judges a sum of `of` each element, divided by `n`, where nothing overflows and nothing is no number.
+/// Judges a sum of `of` each element, divided by `n`, where nothing overflows.
 fn near<T: Number>(got: f64, x: &[T], of: impl Fn(f64) -> f64, n: f64) {
     let terms = || x.iter().map(|x| of(x.to_f64()));
+    if x.iter().any(|x| x.is_nan()) {
+        return assert!(got.is_nan(), "{got:e} of a NaN");
+    }
     let magnitude: f64 = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
-    if !(magnitude < 1e100) {
+    if magnitude >= 1e100 {
         return;
     }
     let exact = terms().sum::<f64>() / n;

@@ -23,8 +23,10 @@ pub struct Args {
 enum Target {
     /// The readers of .npy and raw files
     Files,
-    /// The calls of the library, on the CPU
+    /// Reductions by every algorithm, and by key, on the CPU
     Calls,
+    /// Whole calls, chunks, graphs and pinned memory, on the CPU
+    Whole,
     /// The command line, on the CPU
     Command,
 }
@@ -34,6 +36,7 @@ impl Target {
         match self {
             Self::Files => "files",
             Self::Calls => "calls",
+            Self::Whole => "whole",
             Self::Command => "command",
         }
     }
@@ -45,7 +48,7 @@ impl Target {
                 format!("-dict={}", fuzz.join("files.dict").display()),
                 "-max_len=1024".into(),
             ],
-            Self::Calls => vec!["-max_len=512".into()],
+            Self::Calls | Self::Whole => vec!["-max_len=512".into()],
             Self::Command => vec!["-max_len=1024".into()],
         }
     }

@@ -1,0 +1,5 @@
+//! libFuzzer's search for [`warpfold_fuzz::whole`].
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| warpfold_fuzz::whole(bytes));
