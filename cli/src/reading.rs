@@ -1,9 +1,9 @@
 //! The time that reading takes, and a bar of it.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpfold::file::Elements;
 use warpfold::{Element, Error};
 
@@ -15,22 +15,25 @@ const TEMPLATE: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta
 /// What is read from files while something is computed.
 pub struct Reading {
     started: Instant,
-    /// Bytes to read in all.
-    total: u64,
     bytes: Cell<u64>,
     spent: Cell<Duration>,
-    /// On a terminal alone: indicatif looks.
-    bar: OnceCell<ProgressBar>,
+    bar: ProgressBar,
+    /// Whether the bar has appeared: on a terminal, and indicatif looks whether it is one.
+    shown: Cell<bool>,
 }
 
 impl Reading {
+    /// Of `total` bytes in all.
     pub fn new(total: u64) -> Self {
+        let style = ProgressStyle::with_template(TEMPLATE).expect("it names fields");
+        // It counts from the first byte on, so that the rate is right when it appears.
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         Self {
             started: Instant::now(),
-            total,
             bytes: Cell::default(),
             spent: Cell::default(),
-            bar: OnceCell::new(),
+            bar: bar.with_style(style),
+            shown: Cell::default(),
         }
     }
 
@@ -45,15 +48,9 @@ impl Reading {
         self.spent.update(|spent| spent + start.elapsed());
         self.bytes
             .update(|bytes| bytes + (n * size_of::<T>()) as u64);
-        let since = self.started.elapsed();
-        if since > SOON {
-            let bar = self.bar.get_or_init(|| {
-                let style = ProgressStyle::with_template(TEMPLATE).expect("it names fields");
-                ProgressBar::new(self.total)
-                    .with_style(style)
-                    .with_elapsed(since)
-            });
-            bar.set_position(self.bytes.get());
+        self.bar.set_position(self.bytes.get());
+        if self.started.elapsed() > SOON && !self.shown.replace(true) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         Ok(n)
     }
@@ -71,8 +68,6 @@ impl Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }

@@ -79,12 +79,15 @@ numbers! {
 /// use warpfold::{Device, Mean, Number};
 ///
 /// let device = Device::auto()?;
-/// let mut numbers = 1..=1000i32;
-/// let sum = device.reduce_chunks(i32::MEAN_BY, 64, |chunk| {
-///     let places = chunk.iter_mut().zip(&mut numbers);
-///     Ok(places.map(|(place, number)| *place = number).count())
+/// let mut chunks = [[1, 2, 3], [4, 5, 6]].into_iter();
+/// let sum = device.reduce_chunks(i32::MEAN_BY, 3, |chunk: &mut [i32]| match chunks.next() {
+///     None => Ok(0),
+///     Some(next) => {
+///         chunk.copy_from_slice(&next);
+///         Ok(3)
+///     }
 /// })?;
-/// assert_eq!(sum.mean(1000), 500.5);
+/// assert_eq!(sum.mean(6), 3.5);
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 pub trait Mean {
