@@ -190,6 +190,8 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     };
     // The driver keeps some memory for streams once they have been used.
     all(calls.min(200))?;
+    // (Makes the context current on this thread.)
+    device.synchronize()?;
     let (before, _) = mem_get_info()?;
     all(calls)?;
     let (after, _) = mem_get_info()?;
