@@ -255,10 +255,17 @@ impl Device {
 
     /// The same device on a stream of other code's, a `CUstream`, for reductions between its own work.
     ///
+    /// It may be captured: [`reduce_into`](Self::reduce_into) and
+    /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that can be, once they have been called
+    /// before. Meanwhile other threads may use the device as ever if the capture's mode is not the global
+    /// one, in which the driver refuses all threads to allocate memory.
+    ///
     /// # Safety
     ///
-    /// `stream` is a stream of the device's primary context, and is destroyed after the last clone of
-    /// what this returns and after all that was made with it.
+    /// - `stream` is a stream of the device's primary context, and is destroyed after the last clone of
+    ///   what this returns and after all that was made with it.
+    /// - What is enqueued while it is captured is done when the graph is launched, and nobody waits for
+    ///   that: all that was given to those calls lives until the last launch has been waited for.
     ///
     /// # Errors
     ///

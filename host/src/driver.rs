@@ -6,7 +6,7 @@ use std::ptr;
 
 use cust::CudaFlags;
 use cust::error::CudaResult;
-use cust::sys::{self, CUjit_option, CUresult, CUstream, CUstream_flags};
+use cust::sys::{self, CUjit_option, CUresult, CUstream, CUstream_flags, CUstreamCaptureStatus};
 use libcuda::Failure;
 
 use crate::error::Error;
@@ -119,10 +119,23 @@ pub(crate) fn call(call: impl FnOnce() -> CUresult) -> Result<(), Error> {
     failure.map_or(Ok(()), |failure| Err(cuda(failure)))
 }
 
-/// Waits for all streams of the current context.
-pub(crate) fn synchronize_all() -> Result<(), Error> {
-    // SAFETY: no conditions.
-    call(|| unsafe { sys::cuCtxSynchronize() })
+/// Waits for everything on a stream, unless it is captured: then nothing of it is done before it is
+/// launched by whoever captures, and to wait would spoil the capture.
+///
+/// # Safety
+///
+/// The stream is alive, and its context current.
+pub(crate) unsafe fn wait_unless_captured(stream: CUstream) -> Result<(), Error> {
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    // SAFETY: the caller's contract; a place for the status.
+    call(|| unsafe { sys::cuStreamIsCapturing(stream, &mut status) })?;
+    match status {
+        CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => {
+            // SAFETY: the caller's contract.
+            call(|| unsafe { sys::cuStreamSynchronize(stream) })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A stream of the current context that does not wait for the null stream. (`cust` cannot make one:

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::function::{Function, FunctionAttribute};
+use cust::sys::CUstream;
 use cust::{CudaApiVersion, memory};
 use rustc_hash::FxHashMap;
 
@@ -21,11 +22,20 @@ pub(crate) struct Gpu {
     /// The entry points that have been looked up, by their names.
     functions: Mutex<FxHashMap<&'static str, Arc<Loaded>>>,
     context: Context,
-    /// Read while all streams are waited for, written while one is captured.
-    capture: RwLock<()>,
+    /// Those that are alive. Read while all are waited for; written while one comes or goes, or is
+    /// captured.
+    streams: RwLock<Vec<Handle>>,
     /// The first failure met where none could be returned.
     deferred: Mutex<Option<Error>>,
 }
+
+/// A stream's.
+struct Handle(CUstream);
+
+// SAFETY: the driver's streams may be used from any thread.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
 
 /// An entry point of a module that is loaded.
 pub(crate) struct Loaded {
@@ -58,7 +68,7 @@ impl Gpu {
             modules,
             functions: Mutex::default(),
             context,
-            capture: RwLock::default(),
+            streams: RwLock::default(),
             deferred: Mutex::new(None),
         })
     }
@@ -110,11 +120,31 @@ impl Gpu {
         }
     }
 
-    /// Waits for all streams of the device, which must not be while one is captured. The context is
-    /// current.
+    /// Waits for all of its streams. (Not for other code's: the driver has no wait for a whole context
+    /// that others could capture a stream of meanwhile.) The context is current.
     pub(crate) fn wait_for_all(&self) -> Result<(), Error> {
-        let _no_capture = self.capture.read().unwrap_or_else(PoisonError::into_inner);
-        driver::synchronize_all()
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let mut waited = Ok(());
+        for stream in &*streams {
+            // SAFETY: a stream is in the list as long as it is alive (`Stream`'s `new` and `drop`), and
+            // nobody removes one while it is read.
+            waited = waited.and(unsafe { driver::wait_unless_captured(stream.0) });
+        }
+        waited
+    }
+
+    /// Notes that a stream is alive.
+    pub(crate) fn add_stream(&self, stream: CUstream) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        streams.push(Handle(stream));
+    }
+
+    /// Forgets one of that handle.
+    pub(crate) fn remove_stream(&self, stream: CUstream) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = streams.iter().position(|known| known.0 == stream) {
+            streams.swap_remove(index);
+        }
     }
 
     /// Captures a stream: meanwhile no thread waits for all streams.
@@ -122,7 +152,7 @@ impl Gpu {
         &self,
         capture: impl FnOnce() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let _no_wait = self.capture.write().unwrap_or_else(PoisonError::into_inner);
+        let _no_wait = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         capture()
     }
 

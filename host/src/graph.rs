@@ -32,10 +32,7 @@ use crate::stream::Stream;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// A captured stream of one's own can hold our calls as well: [`Device::reduce_into`] and
-/// [`Plan::enqueue`](crate::Plan::enqueue) on [`Device::on_stream_ptr`] make only calls that may be
-/// captured. What they were given must then live as long as that graph, which nothing but the caller
-/// sees to.
+/// A captured stream of one's own can hold our calls as well: see [`Device::on_stream_ptr`].
 ///
 /// On the CPU, to launch is to reduce.
 pub struct Graph<T: Element, O: Operator<T>> {

@@ -30,12 +30,18 @@ unsafe impl Sync for Stream {}
 impl Stream {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         gpu.enter()?;
-        Ok(Self {
-            handle: driver::create_stream()?,
-            owned: true,
+        let handle = driver::create_stream()?;
+        Ok(Self::of_handle(gpu, handle, true))
+    }
+
+    fn of_handle(gpu: &Arc<Gpu>, handle: CUstream, owned: bool) -> Self {
+        gpu.add_stream(handle);
+        Self {
+            handle,
+            owned,
             gpu: Arc::clone(gpu),
             workspace: Mutex::new(None),
-        })
+        }
     }
 
     /// A stream that somebody else destroys.
@@ -44,12 +50,7 @@ impl Stream {
     ///
     /// It is a stream of the device's primary context, and stays one as long as this lives.
     pub(crate) unsafe fn borrowed(gpu: &Arc<Gpu>, handle: CUstream) -> Self {
-        Self {
-            handle,
-            owned: false,
-            gpu: Arc::clone(gpu),
-            workspace: Mutex::new(None),
-        }
+        Self::of_handle(gpu, handle, false)
     }
 
     pub(crate) fn gpu(&self) -> &Arc<Gpu> {
@@ -204,13 +205,16 @@ impl Drop for Stream {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         *workspace = None;
-        if self.owned {
-            self.gpu.in_drop(|| {
-                let waited = self.synchronize();
-                // SAFETY: made by `new`, and nothing uses it any more.
-                let destroyed = driver::call(|| unsafe { sys::cuStreamDestroy_v2(self.handle) });
-                waited.and(destroyed)
-            });
-        }
+        self.gpu.in_drop(|| {
+            // SAFETY: it is alive: ours, or borrowed by the contract of `borrowed`.
+            let waited = unsafe { driver::wait_unless_captured(self.handle) };
+            self.gpu.remove_stream(self.handle);
+            if !self.owned {
+                return waited;
+            }
+            // SAFETY: made by `new`, and nothing uses it any more.
+            let destroyed = driver::call(|| unsafe { sys::cuStreamDestroy_v2(self.handle) });
+            waited.and(destroyed)
+        });
     }
 }

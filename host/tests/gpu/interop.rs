@@ -159,13 +159,16 @@ fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
         ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
         ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
         ours.synchronize()?;
-        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive.
         ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) })?;
         ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+        // Freed after a wait, which must leave the capture as it is.
+        drop(device.upload(&[1, 2, 3])?);
         ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
         // SAFETY: as above; a place for a handle.
         ok(unsafe { sys::cuStreamEndCapture(stream, &mut graph) })?;
+        device.synchronize()?;
         // SAFETY: the graph has just been made; a place for a handle.
         ok(unsafe { sys::cuGraphInstantiateWithFlags(&mut launchable, graph, 0) })?;
         for _ in 0..20 {

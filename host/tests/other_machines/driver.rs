@@ -64,6 +64,7 @@ driver! {
     fn cuStreamCreateWithPriority(stream: *mut usize, _flags: c_uint, _priority: c_int)
         put(stream, 1);
     fn cuStreamSynchronize(_stream: usize) 0;
+    fn cuStreamIsCapturing(_stream: usize, status: *mut c_int) put(status, 0);
     fn cuStreamDestroy_v2(_stream: usize) 0;
 
     fn cuMemAlloc_v2(address: *mut u64, _bytes: usize) put(address, 1 << 32);

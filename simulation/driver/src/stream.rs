@@ -6,7 +6,7 @@ use std::thread::{self, ThreadId};
 
 use cust_raw::{
     CUevent, CUgraph, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as RELAXED,
+    CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED as RELAXED, CUstreamCaptureStatus,
 };
 
 use crate::commands::Command;
@@ -99,6 +99,18 @@ functions! {
             commands: vec![],
         });
         Ok(())
+    }
+
+    fn cuStreamIsCapturing(stream: CUstream, status: *mut CUstreamCaptureStatus) {
+        let mut driver = entered()?;
+        let status_of = |capture: &Capture| match capture.valid {
+            true => CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE,
+            false => CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+        };
+        let none = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        let now = driver.capture(stream)?.map_or(none, |capture| status_of(capture));
+        // SAFETY: the caller gives a place for a status.
+        unsafe { put(status, now) }
     }
 
     fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {

@@ -195,6 +195,7 @@ forward! {
     fn cuGraphLaunch(h_graph_exec: CUgraphExec, h_stream: CUstream);
     fn cuStreamBeginCapture_v2(h_stream: CUstream, mode: CUstreamCaptureMode);
     fn cuStreamEndCapture(h_stream: CUstream, ph_graph: *mut CUgraph);
+    fn cuStreamIsCapturing(h_stream: CUstream, capture_status: *mut CUstreamCaptureStatus);
     // Functions, launches, occupancy.
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction);
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache);

@@ -93,6 +93,13 @@ impl Context {
         call(|| unsafe { cuStreamBeginCapture_v2(stream, mode) })
     }
 
+    pub fn is_capturing(&self, stream: CUstream) -> Result<bool, Code> {
+        let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+        // SAFETY: a place for the status.
+        call(|| unsafe { cuStreamIsCapturing(stream, &mut status) })?;
+        Ok(status == CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE)
+    }
+
     pub fn end_capture(&self, stream: CUstream) -> Result<CUgraph, Code> {
         let mut graph = ptr::null_mut();
         // SAFETY: a place for a handle.

@@ -252,7 +252,9 @@ fn a_graph_does_again_what_was_captured() {
         context.upload(&[0]),
     );
     let stream = context.stream();
+    assert_eq!(context.is_capturing(stream), Ok(false));
     context.begin_capture(stream).unwrap();
+    assert_eq!(context.is_capturing(stream), Ok(true));
     context.fill(x, 0, 8, stream).unwrap();
     context
         .launch(function, [1, 32, 0], stream, sum(x, 8, cell))
