@@ -13,7 +13,7 @@ fn main() -> Result<(), warpfold::Error> {
     // A year of readings, one each minute: the key is the month.
     let minutes = 12 * 30 * 24 * 60u32;
     let months: Vec<u32> = (0..minutes).map(|minute| minute / (30 * 24 * 60)).collect();
-    let readings: Vec<u32> = (0..minutes).map(|minute| minute % 100).collect();
+    let readings: Vec<i32> = (0..minutes as i32).map(|minute| minute % 100).collect();
     let (keys, values) = (device.upload(&months)?, device.upload(&readings)?);
 
     let by_month = device.reduce_by_key(&keys, &values, 12, Sum)?;
