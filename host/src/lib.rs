@@ -83,6 +83,10 @@
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
 //!   fault of a kernel the driver refuses the process everything on that device: the error says so
 //!   ([`Error::is_sticky`]), and another process must go on.
+//! - **Cost of a call that waits.** On an H200 3.0 to 5.1 µs more than the kernel's own time between two
+//!   events, 3.7 in the median (`benches/records/h200/2026-11-22/whole-*.txt`), and no allocation, on the
+//!   host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`] do
+//!   not wait.
 //! - **Memory.** Calls that wait share 100 KB of their stream, made by its first; a [`Plan`] and
 //!   [`Device::scratch`] have their own.
 //! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is
