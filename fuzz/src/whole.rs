@@ -119,21 +119,15 @@ where
         },
         Call::Mean => match device.mean(view) {
             Ok(None) => assert!(x.is_empty()),
-            Ok(Some(mean)) => near(mean, x, |x| x, x.len() as f64),
+            Ok(Some(mean)) => near(mean, x, x.len() as f64),
             Err(error) => panic!("{error}"),
         },
         Call::MeanVariance => match device.mean_variance(view) {
             Ok(None) => assert!(x.is_empty()),
             Ok(Some(moments)) => {
                 assert_eq!(moments.count(), x.len() as f64);
-                near(moments.mean(), x, |x| x, x.len() as f64);
-                let mean = moments.mean();
-                near(
-                    moments.variance(),
-                    x,
-                    |x| (x - mean) * (x - mean),
-                    x.len() as f64,
-                );
+                near(moments.mean(), x, x.len() as f64);
+                variance(moments.variance(), moments.mean(), x);
             }
             Err(error) => panic!("{error}"),
         },
@@ -152,7 +146,7 @@ where
                 Ok(dot) => {
                     let pairs = x.iter().zip(y);
                     let products: Vec<f64> = pairs.map(|(x, y)| wide(x) * wide(y)).collect();
-                    near(dot.to_f64(), &products, |x| x, 1.0);
+                    near(dot.to_f64(), &products, 1.0);
                 }
                 Err(Error::Lengths { a, b, .. }) => {
                     assert!(a != b && (a, b) == (x.len(), y.len()));
@@ -265,20 +259,44 @@ fn holds<T: Copy>(x: &[T], question: impl Fn(T) -> bool) -> u64 {
     x.iter().filter(|x| question(**x)).count() as u64
 }
 
-/// Judges a sum of `of` each element, divided by `n`, where nothing overflows.
-fn near<T: Number>(got: f64, x: &[T], of: impl Fn(f64) -> f64, n: f64) {
-    let terms = || x.iter().map(|x| of(x.to_f64()));
+/// The largest magnitude, where nothing overflows; a NaN among the elements is judged here.
+fn magnitude<T: Number>(got: f64, x: &[T]) -> Option<f64> {
     if x.iter().any(|x| x.is_nan()) {
-        return assert!(got.is_nan(), "{got:e} of a NaN");
+        assert!(got.is_nan(), "{got:e} of a NaN");
+        return None;
     }
-    let magnitude: f64 = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
-    if magnitude >= 1e100 {
-        return;
-    }
-    let exact = terms().sum::<f64>() / n;
-    let scale = terms().map(f64::abs).sum::<f64>() / n + magnitude * f64::EPSILON;
+    let magnitude = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
+    (magnitude < 1e100).then_some(magnitude)
+}
+
+fn close(got: f64, exact: f64, off: f64) {
     assert!(
-        (got - exact).abs() <= 1e-9 * scale + 1e-290,
+        (got - exact).abs() <= off + 1e-290,
         "{got:e} instead of {exact:e}"
     );
+}
+
+/// Judges a sum divided by `n`.
+fn near<T: Number>(got: f64, x: &[T], n: f64) {
+    if let Some(magnitude) = magnitude(got, x) {
+        let terms = || x.iter().map(|x| x.to_f64());
+        let scale = terms().map(f64::abs).sum::<f64>() / n + magnitude * f64::EPSILON;
+        close(got, terms().sum::<f64>() / n, 1e-9 * scale);
+    }
+}
+
+/// Judges a variance by the bound of [`Device::mean_variance`]: k roundings, each of which the quotient of
+/// magnitude and standard deviation enlarges.
+fn variance<T: Number>(got: f64, mean: f64, x: &[T]) {
+    if let Some(magnitude) = magnitude(got, x) {
+        let squares = x.iter().map(|x| (x.to_f64() - mean).powi(2));
+        let exact = squares.sum::<f64>() / x.len() as f64;
+        let roundings = (64 + x.len()) as f64 * f64::EPSILON;
+        let of_mean = (roundings * magnitude).powi(2);
+        close(
+            got,
+            exact,
+            roundings * (exact + magnitude * exact.sqrt()) + of_mean,
+        );
+    }
 }
