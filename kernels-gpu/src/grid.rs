@@ -2,11 +2,14 @@
 
 use crate::block::block_reduce;
 use crate::element::Element;
-use crate::mem::{Global, Shared};
+use crate::mem::{Global, Shared, hold_accesses};
 use crate::op::Op;
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use cuda_std::warp::{sync_warp, warp_shuffle_idx};
+
+/// Partials that a lane has under way at once: each is a trip to the L2 cache.
+const IN_FLIGHT: usize = 4;
 
 /// Where the blocks of a grid meet.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,10 @@ pub struct Meeting<A> {
 /// All threads of all blocks arrive here. The meeting is as its fields say, and no other grid uses it
 /// meanwhile.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "iterators over an array make LLVM keep it in local memory"
+)]
 pub unsafe fn grid_reduce<T: Element, O: Op<T>>(value: O::Acc, meeting: Meeting<O::Acc>) {
     let Meeting {
         partials,
@@ -84,8 +91,18 @@ pub unsafe fn grid_reduce<T: Element, O: Op<T>>(value: O::Acc, meeting: Meeting<
     let mut value = O::IDENTITY;
     let mut block = tid;
     while block < blocks {
-        value = O::combine(value, partials.get(block as usize));
-        block += WARP_SIZE;
+        let mut loaded = [O::IDENTITY; IN_FLIGHT];
+        for k in 0..IN_FLIGHT {
+            let other = block + k as u32 * WARP_SIZE;
+            if other < blocks {
+                loaded[k] = partials.get(other as usize);
+            }
+        }
+        hold_accesses();
+        for k in 0..IN_FLIGHT {
+            value = O::combine(value, loaded[k]);
+        }
+        block += IN_FLIGHT as u32 * WARP_SIZE;
     }
     // SAFETY: as above.
     let total = unsafe { reduce_down::<T, O>(value) };

@@ -47,6 +47,7 @@ mod extremum;
 mod mean_variance;
 mod min_max;
 mod nan_extremum;
+mod one_instruction;
 mod predicate;
 mod product;
 mod sum;

@@ -2,6 +2,7 @@
 
 use super::CombineAtomic;
 use super::by_sign::BySign;
+use super::one_instruction::OneInstruction;
 use cuda_std::atomic::mid;
 
 /// The smaller of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`.
@@ -38,26 +39,30 @@ macro_rules! float_extremum {
     ($($float:ident)*) => { $(
         combine! { Min:
             $float, $float::INFINITY, |a, b| {
-                if a < b || a.is_nan() {
+                if let Some(smaller) = $float::smaller(a, b) {
+                    smaller
+                } else if a < b || a.is_nan() {
                     a
-                } else if b < a || b.is_nan() {
-                    b
-                } else {
-                    // Equal: the same bits, or two zeros, of which -0.0 is the smaller.
+                } else if a == b {
+                    // The same bits, or two zeros, of which -0.0 is the smaller.
                     $float::from_bits(a.to_bits() | b.to_bits())
+                } else {
+                    b
                 }
             };
         }
 
         combine! { Max:
             $float, $float::NEG_INFINITY, |a, b| {
-                if a > b || a.is_nan() {
+                if let Some(larger) = $float::larger(a, b) {
+                    larger
+                } else if a > b || a.is_nan() {
                     a
-                } else if b > a || b.is_nan() {
-                    b
-                } else {
-                    // Equal: the same bits, or two zeros, of which +0.0 is the larger.
+                } else if a == b {
+                    // The same bits, or two zeros, of which +0.0 is the larger.
                     $float::from_bits(a.to_bits() & b.to_bits())
+                } else {
+                    b
                 }
             };
         }

@@ -1,0 +1,341 @@
+//! `results.json`. These types are the schema: it is what they serialise to.
+//!
+//! Times are microseconds, sizes are bytes, speeds are 10^9 bytes per second, ratios are plain numbers,
+//! n counts elements. What does not apply to a row is null.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{Cuda, Machine};
+
+/// The version of `results.json`; a change of meaning gives it a new number.
+pub const SCHEMA: &str = "warpfold-bench/results/1";
+
+/// One run of the bench.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// When the run began, RFC 3339, UTC.
+    pub date: String,
+    /// Of the bench.
+    pub version: String,
+    /// The commit that it was built from, or `unknown`; says so if there were changes.
+    pub commit: String,
+    /// That built it: `rustc 1.95.0 (...)`.
+    pub compiler: String,
+    /// As it was typed.
+    pub command_line: String,
+    /// Whether the run came to its end; a run that was broken off keeps what it had.
+    pub complete: bool,
+    /// The computer.
+    pub machine: Machine,
+    /// The CUDA device of the rows by [`Backend::Cuda`]; null where none was used.
+    pub device: Option<Cuda>,
+    /// All that were asked for.
+    pub peers: Vec<Peer>,
+    /// How was measured.
+    pub method: Method,
+    /// The device's clocks between groups of rows; empty where they cannot be read.
+    pub clocks: Vec<Clocks>,
+    /// What else a reader must know.
+    pub notes: Vec<String>,
+    /// In the order of the run. The rows of a group were timed in turn, once a round each.
+    pub rows: Vec<Row>,
+}
+
+/// Something to compare with, or the reason why it is not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peer {
+    /// Whose rows these are.
+    pub by: By,
+    /// In its own words, with what it was built by: `CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3`.
+    pub version: Option<String>,
+    /// Why it was not timed.
+    pub absent: Option<String>,
+}
+
+/// How was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    /// Of the random elements.
+    pub seed: u64,
+    /// Where the elements came from, where they are not random.
+    pub input: Option<String>,
+    /// Rounds of each group before the timed ones: as many as it takes until the times have settled, at
+    /// least and at most.
+    pub warmup_rounds: (usize, usize),
+    /// Timed rounds of each group, at least and at most.
+    pub rounds: (usize, usize),
+    /// Written before each run of [`Cache::Cold`], so that nothing of the input is left in the L2 cache.
+    pub flush_bytes: u64,
+    /// A row whose interval is wider than this part of its median is marked as unstable.
+    pub spread_limit: f64,
+    /// What was allowed.
+    pub budget_s: Option<f64>,
+    /// What was used.
+    pub took_s: f64,
+}
+
+/// What the device's driver says at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clocks {
+    /// Since the beginning of the run.
+    pub at_s: f64,
+    /// The clock of the multiprocessors.
+    pub sm_mhz: u32,
+    /// The clock of the memory.
+    pub memory_mhz: u32,
+    /// Of the chip.
+    pub temperature_c: Option<u32>,
+    /// Of the board.
+    pub power_w: Option<f64>,
+    /// Why the clocks are lower than they could be; empty: they are not.
+    pub throttled: Vec<String>,
+}
+
+/// One thing that was timed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Rows of one group had the same input, and were timed in turn.
+    pub group: usize,
+    /// What the row belongs to.
+    pub suite: Suite,
+    /// Whose code it is.
+    pub by: By,
+    /// Where it ran.
+    pub backend: Backend,
+    /// `reduce_2`, `single_pass`, `DeviceReduce::Sum`, `read_ceiling`.
+    pub kernel: String,
+    /// What tells it from rows of the same kernel: a policy (`default`, `tuned`, `not_guaranteed`), a
+    /// vector width.
+    pub variant: Option<String>,
+    /// `sum`; null for copies and ceilings.
+    pub op: Option<String>,
+    /// `f32`
+    pub element: String,
+    /// How many there are.
+    pub n: u64,
+    /// What must be read and written at least.
+    pub bytes: u64,
+    /// Per block.
+    pub threads: Option<u32>,
+    /// Of the first pass.
+    pub blocks: Option<u32>,
+    /// Elements per thread, where the kernel's name does not say it.
+    pub chunks: Option<u32>,
+    /// How the keys lie: `random`, `ordered`, `shifted`.
+    pub keys: Option<String>,
+    /// Where the input was when the clock started.
+    pub cache: Cache,
+    /// What the clock saw.
+    pub timing: Timing,
+    /// Every timed run, in the order of the rounds.
+    pub samples_us: Vec<f64>,
+    /// Present when a run gave a wrong answer; `time` is then null.
+    pub wrong: Option<Wrong>,
+    /// What the samples come to; null where there are none, and where an answer was wrong.
+    pub time: Option<Time>,
+    /// What the simulator counted, by name; empty on hardware.
+    pub counts: BTreeMap<String, u64>,
+}
+
+/// What rows belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// The reduction ladder, from `reduce_naive` to `reduce_5`.
+    Ladder,
+    /// Shuffles and atomics.
+    Kepler,
+    /// Copies by accesses of several widths.
+    Copy,
+    /// Reduction by key.
+    Keyed,
+    /// Whole reductions as a program calls them.
+    Whole,
+}
+
+/// Whose code a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Ours.
+    Warpfold,
+    /// The fastest that the device reads or copies: kernels that do nothing else.
+    Ceiling,
+    /// The kernel of the same name, written in CUDA C++.
+    Nvcc,
+    /// CUB.
+    Cub,
+    /// PyTorch.
+    Torch,
+    /// CuPy.
+    Cupy,
+    /// The driver's own `cuMemcpy`.
+    Driver,
+    /// A plain loop on the CPU.
+    Loop,
+}
+
+/// Where a row ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// On the CUDA device.
+    Cuda,
+    /// On the machine's processors.
+    Cpu,
+    /// In the simulator: counted, not timed.
+    Sim,
+}
+
+/// Where the input was when the clock started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Nowhere but in memory: the caches had been flushed.
+    Cold,
+    /// Where the run before it had left it: in the caches, if it fits.
+    Warm,
+}
+
+/// What the clock saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timing {
+    /// The device's own time between two events in a busy stream: no launch latency.
+    Device,
+    /// Between two events on an idle stream: with the latency of the launches.
+    Launch,
+    /// The share of one reduction in a CUDA graph of several.
+    Graph,
+    /// The host's clock, from the call to the value.
+    Call,
+    /// Nothing: a row of the simulator.
+    None,
+}
+
+/// Wrong answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrong {
+    /// Wrong runs, warm-up included.
+    pub runs: usize,
+    /// All runs, warm-up included.
+    pub of: usize,
+    /// The first wrong answer.
+    pub got: String,
+    /// What it should have been.
+    pub expected: String,
+}
+
+/// What samples come to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Time {
+    /// As many samples are shorter as are longer.
+    pub median_us: f64,
+    /// The 95 % interval of the median, by order statistics.
+    pub interval_us: (f64, f64),
+    /// The fastest.
+    pub min_us: f64,
+    /// The slowest.
+    pub max_us: f64,
+    /// Whether the interval is wider than [`Method::spread_limit`] allows: not to be relied on.
+    pub unstable: bool,
+}
+
+/// What makes rows the same measurement in two runs: all but the times.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// See [`Row::suite`].
+    pub suite: Suite,
+    /// See [`Row::by`].
+    pub by: By,
+    /// See [`Row::backend`].
+    pub backend: Backend,
+    /// See [`Row::kernel`].
+    pub kernel: String,
+    /// See [`Row::variant`].
+    pub variant: Option<String>,
+    /// See [`Row::op`].
+    pub op: Option<String>,
+    /// See [`Row::element`].
+    pub element: String,
+    /// See [`Row::n`].
+    pub n: u64,
+    /// See [`Row::threads`].
+    pub threads: Option<u32>,
+    /// See [`Row::chunks`].
+    pub chunks: Option<u32>,
+    /// See [`Row::keys`].
+    pub keys: Option<String>,
+    /// See [`Row::cache`].
+    pub cache: Cache,
+    /// See [`Row::timing`].
+    pub timing: Timing,
+}
+
+impl Row {
+    /// What it is, without its times.
+    pub fn key(&self) -> Key {
+        Key {
+            suite: self.suite,
+            by: self.by,
+            backend: self.backend,
+            kernel: self.kernel.clone(),
+            variant: self.variant.clone(),
+            op: self.op.clone(),
+            element: self.element.clone(),
+            n: self.n,
+            threads: self.threads,
+            chunks: self.chunks,
+            keys: self.keys.clone(),
+            cache: self.cache,
+            timing: self.timing,
+        }
+    }
+
+    /// Of a right row.
+    pub fn median_us(&self) -> Option<f64> {
+        self.time.map(|time| time.median_us)
+    }
+
+    /// Bytes over the median, in 10^9 bytes per second.
+    pub fn gb_per_s(&self) -> Option<f64> {
+        Some(self.bytes as f64 / self.median_us()? / 1e3)
+    }
+}
+
+impl Results {
+    /// The rows that `row` is compared with: those of its group by another, with the same operator,
+    /// element, keys, cache and timing.
+    pub fn peers_of<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Row> {
+        let comparable = |row: &Row| {
+            (
+                row.group,
+                row.op.clone(),
+                row.element.clone(),
+                row.keys.clone(),
+                row.cache,
+                row.timing,
+            )
+        };
+        self.rows
+            .iter()
+            .filter(move |other| other.by != row.by && comparable(other) == comparable(row))
+    }
+
+    /// The ceiling's row in the group of `row`.
+    pub fn ceiling_of<'a>(&'a self, row: &'a Row) -> Option<&'a Row> {
+        self.rows.iter().find(|other| {
+            other.by == By::Ceiling
+                && (other.group, other.cache, other.timing) == (row.group, row.cache, row.timing)
+        })
+    }
+
+    /// Whether no run gave anything wrong.
+    pub fn is_right(&self) -> bool {
+        self.rows.iter().all(|row| row.wrong.is_none())
+    }
+}
