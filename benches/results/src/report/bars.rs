@@ -41,9 +41,24 @@ pub struct Bar {
     /// In the legend.
     pub series: String,
     pub look: Look,
-    /// None has a text alone.
+    /// By `select::speed`; none has a text alone.
     pub gb_per_s: Option<f64>,
     pub text: String,
+}
+
+/// Where everything stands.
+struct Column<'a> {
+    texts: Vec<Text<'a>>,
+    placed: Vec<Place<'a>>,
+    /// Where the last one ends.
+    bottom: i32,
+}
+
+/// A name, or what stands above several.
+struct Text<'a> {
+    text: &'a str,
+    y: i32,
+    is_section: bool,
 }
 
 /// A bar's place.
@@ -51,13 +66,6 @@ struct Place<'a> {
     bar: &'a Bar,
     y: i32,
     index: usize,
-}
-
-impl Bar {
-    fn speed(&self) -> Option<f64> {
-        self.gb_per_s
-            .filter(|speed| speed.is_finite() && *speed >= 0.0)
-    }
 }
 
 impl Chart {
@@ -76,9 +84,10 @@ impl Chart {
         let names: Vec<_> = legend.iter().map(|(series, _)| series.clone()).collect();
         let (places, lines) = look::flow(&names, SWATCH, WIDTH - 2 * MARGIN);
         let head = 42 + lines * LEGEND_LINE + 24;
-        let (texts, placed, bottom) = self.places(head);
+        let column = self.column(head);
 
-        let points = placed
+        let points = column
+            .placed
             .iter()
             .filter_map(|place| self.mark(place, &names))
             .collect();
@@ -88,7 +97,7 @@ impl Chart {
             paths: Vec::new(),
         };
         let what = (&*self.name, &*self.title, &*self.caption);
-        let figure = Figure::draw(what, (WIDTH, bottom + FOOT), &marks, |canvas| {
+        let figure = Figure::draw(what, (WIDTH, column.bottom + FOOT), &marks, |canvas| {
             look::write(canvas, &self.title, (MARGIN, 22), HPos::Left, (TITLE, INK))?;
             for ((series, look), (x, line)) in legend.iter().zip(&places) {
                 let (x, y) = (MARGIN + x, 50 + line * LEGEND_LINE);
@@ -96,7 +105,7 @@ impl Chart {
                 canvas.draw(&Rectangle::new(swatch, look.color.filled()))?;
                 look::write(canvas, series, (x + SWATCH + 6, y), HPos::Left, (TEXT, INK))?;
             }
-            self.plot(canvas, head, &texts, &placed, bottom)
+            self.plot(canvas, head, &column)
         });
         figure.map(Some)
     }
@@ -107,7 +116,7 @@ impl Chart {
         let point = Point {
             series: (series, bar.series.clone()),
             x: *index as f64,
-            y: bar.speed()?,
+            y: bar.gb_per_s?,
             title: format!("{}: {}", bar.series, bar.text),
         };
         Some(Mark {
@@ -116,18 +125,26 @@ impl Chart {
         })
     }
 
-    /// Where texts and bars stand below `head`, and where the last one ends.
-    fn places(&self, head: i32) -> (Vec<(&str, i32, bool)>, Vec<Place<'_>>, i32) {
+    /// Where texts and bars stand below `head`.
+    fn column(&self, head: i32) -> Column<'_> {
         let mut y = head + GAP;
         let (mut texts, mut placed) = (Vec::new(), Vec::new());
         let mut section = None;
         for group in &self.groups {
             if group.section.is_some() && group.section.as_deref() != section {
                 section = group.section.as_deref();
-                texts.push((section.unwrap_or_default(), y + SECTION / 2, true));
+                texts.push(Text {
+                    text: section.unwrap_or_default(),
+                    y: y + SECTION / 2,
+                    is_section: true,
+                });
                 y += SECTION;
             }
-            texts.push((&*group.name, y + group.bars.len() as i32 * BAR / 2, false));
+            texts.push(Text {
+                text: &group.name,
+                y: y + group.bars.len() as i32 * BAR / 2,
+                is_section: false,
+            });
             for bar in &group.bars {
                 let index = placed.len();
                 placed.push(Place { bar, y, index });
@@ -135,27 +152,28 @@ impl Chart {
             }
             y += GAP;
         }
-        (texts, placed, y)
+        Column {
+            texts,
+            placed,
+            bottom: y,
+        }
     }
 
-    fn plot(
-        &self,
-        canvas: &Canvas,
-        head: i32,
-        texts: &[(&str, i32, bool)],
-        placed: &[Place],
-        bottom: i32,
-    ) -> Drawn<()> {
-        let longest = texts.iter().map(|(text, ..)| look::width(text, TEXT)).max();
+    fn plot(&self, canvas: &Canvas, head: i32, column: &Column) -> Drawn<()> {
+        let Column {
+            texts,
+            placed,
+            bottom,
+        } = column;
+        let longest = texts.iter().map(|text| look::width(text.text, TEXT)).max();
         let names = longest.unwrap_or(0).clamp(100, 330) + MARGIN + 10;
         let limit = self.ceiling.as_ref().map(|(_, speed)| *speed);
-        let limit = limit.filter(|speed| speed.is_finite() && *speed > 0.0);
         let speeds = placed
             .iter()
-            .filter_map(|place| place.bar.speed())
+            .filter_map(|place| place.bar.gb_per_s)
             .chain(limit);
-        let most = speeds.fold(0.0, f64::max);
-        let most = if most > 0.0 { most * 1.02 } else { 1.0 };
+        // A scale of nothing has no end.
+        let most = speeds.fold(1e-6, f64::max) * 1.02;
 
         let mut chart = ChartBuilder::on(canvas)
             .margin_top(head)
@@ -178,7 +196,12 @@ impl Chart {
             .draw()?;
         let x_of = |speed: f64| chart.backend_coord(&(speed, 0.0)).0;
 
-        for (text, y, is_section) in texts {
+        for Text {
+            text,
+            y,
+            is_section,
+        } in texts
+        {
             let (x, anchor) = match is_section {
                 true => (MARGIN, HPos::Left),
                 false => (names - 8, HPos::Right),
@@ -187,7 +210,7 @@ impl Chart {
             look::write(canvas, text, (x, *y), anchor, (TEXT, color))?;
         }
         for place in placed {
-            if let Some(speed) = place.bar.speed() {
+            if let Some(speed) = place.bar.gb_per_s {
                 let corners = [
                     (names, place.y),
                     (x_of(speed).max(names), place.y + BAR - 1),
@@ -197,10 +220,10 @@ impl Chart {
         }
         let limit = limit.map(x_of);
         for place in placed {
-            value(canvas, place, names, &x_of, limit)?;
+            value(canvas, place, names, x_of, limit)?;
         }
         if let (Some((name, speed)), Some(x)) = (&self.ceiling, limit) {
-            let line = PathElement::new([(x, head - 4), (x, bottom)], INK.stroke_width(2));
+            let line = PathElement::new([(x, head - 4), (x, *bottom)], INK.stroke_width(2));
             canvas.draw(&line)?;
             let text = format!("{name}: {} GB/s", words::number(*speed));
             look::write(canvas, &text, (x + 1, head - 14), HPos::Right, (TEXT, INK))?;
@@ -219,7 +242,7 @@ fn value(
     limit: Option<i32>,
 ) -> Drawn<()> {
     let Place { bar, y, .. } = place;
-    let end = bar.speed().map_or(names, x_of);
+    let end = bar.gb_per_s.map_or(names, x_of);
     let needed = look::width(&bar.text, TEXT) + 12;
     let room = limit.filter(|&limit| limit > end).unwrap_or(WIDTH) - end;
     let within = room < needed && end - names > needed;

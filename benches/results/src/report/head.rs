@@ -34,7 +34,7 @@ pub fn warnings(results: &Results) -> Markup {
             p.warning role="note" { "⚠ The run was broken off: it lacks rows." }
         }
         @if wrong > 0 {
-            p.warning role="note" { "⚠ " (wrong) " rows gave wrong answers. They have no times." }
+            p.warning role="note" { "⚠ Wrong answers in " (wrong) " of the rows, which have no time." }
         }
         @if !throttled.is_empty() {
             p.warning role="note" {

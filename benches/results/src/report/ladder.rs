@@ -66,7 +66,7 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
         title: format!("{n} {element}{place}{per_block}: {conditions}"),
         caption: "Beside each speed: the gain, which is the time of the rung before over this rung's. reduce_0_modulo is compared with reduce_0, and reduce_4_redux, reduce_5 and the first reduce_5_x with reduce_4.".into(),
         groups: groups(rows, related),
-        ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), row.gb_per_s()?))),
+        ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), select::speed(row)?))),
     }
 }
 
@@ -136,7 +136,7 @@ pub fn bar(row: &Row, gain: Option<f64>) -> Bar {
     Bar {
         series: row.by.title().into(),
         look: Look::of(row.by, 0),
-        gb_per_s: row.gb_per_s(),
+        gb_per_s: select::speed(row),
         text,
     }
 }

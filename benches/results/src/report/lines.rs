@@ -13,7 +13,7 @@ use super::look::{self, FAINT, GRID, INK, Look, TEXT, TITLE};
 use crate::words;
 
 /// Pixels.
-const PANEL: (i32, i32) = (450, 300);
+const PANEL: (i32, i32) = (390, 300);
 const MARGIN: i32 = 14;
 const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
@@ -37,7 +37,7 @@ pub struct Line {
     pub points: Vec<Spot>,
 }
 
-/// A row on a line.
+/// A row on a line; `select::spot` makes it of those that can be drawn.
 pub struct Spot {
     pub n: u64,
     pub gb_per_s: f64,
@@ -45,11 +45,9 @@ pub struct Spot {
 }
 
 impl Chart {
-    /// `None` of no points: those of n = 0 have no place on the axis.
+    /// `None` of no points.
     pub fn draw(mut self) -> Result<Option<Figure>, ReportError> {
         for line in self.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
-            let drawable = |spot: &Spot| spot.n > 0 && spot.gb_per_s.is_finite();
-            line.points.retain(drawable);
             line.points.sort_by_key(|spot| spot.n);
         }
         self.panels.retain_mut(|panel| {
@@ -136,7 +134,12 @@ impl Layout {
                 legend.push((line.name.clone(), line.look));
             }
         }
-        let columns = panels.len().clamp(1, 2) as i32;
+        // One, two, three; two by two; then by three.
+        let columns = if panels.len() == 4 {
+            2
+        } else {
+            panels.len().clamp(1, 3) as i32
+        };
         let rows = (panels.len() as i32 + columns - 1) / columns;
         let wide = PANEL.0 * columns;
         let names: Vec<_> = legend.iter().map(|(name, _)| name.clone()).collect();
@@ -153,7 +156,8 @@ impl Layout {
             head,
             columns,
             sizes: (least - 0.5, most + 0.5),
-            fastest: if fastest > 0.0 { fastest * 1.06 } else { 1.0 },
+            // A scale of nothing has no end.
+            fastest: fastest.max(1e-6) * 1.06,
         }
     }
 
@@ -204,7 +208,8 @@ impl Layout {
         (x, y): (i32, i32),
     ) -> Drawn<impl Fn(&Spot) -> (i32, i32)> {
         let area = canvas.clone().shrink((x, y), (PANEL.0, PANEL.1));
-        look::write(&area, title, (64, 8), HPos::Left, (TEXT, FAINT))?;
+        look::write(&area, "GB/s", (54, 8), HPos::Right, (TEXT - 1.0, FAINT))?;
+        look::write(&area, title, (66, 8), HPos::Left, (TEXT, INK))?;
         let (least, most) = self.sizes;
         let powers = Powers {
             range: least..most,
@@ -215,7 +220,8 @@ impl Layout {
             .margin_top(22)
             .margin_right(MARGIN)
             .set_label_area_size(LabelAreaPosition::Left, 62)
-            .set_label_area_size(LabelAreaPosition::Bottom, 46)
+            .margin_bottom(14)
+            .set_label_area_size(LabelAreaPosition::Bottom, 42)
             .build_cartesian_2d(powers, 0.0..self.fastest)?;
         chart
             .configure_mesh()
@@ -229,7 +235,6 @@ impl Layout {
             .label_style(look::font(TEXT - 1.0).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
             .x_desc("elements")
-            .y_desc("GB/s")
             .draw()?;
         let spec = chart.as_coord_spec().clone();
         Ok(move |spot: &Spot| spec.translate(&((spot.n as f64).log2(), spot.gb_per_s)))

@@ -54,7 +54,7 @@ impl Look {
 pub fn ink_on(fill: RGBColor) -> RGBColor {
     let RGBColor(r, g, b) = fill;
     let light = 0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b);
-    if light > 110.0 { INK } else { WHITE }
+    if light > 105.0 { INK } else { WHITE }
 }
 
 /// Writes at the height of the text's middle.

@@ -83,9 +83,11 @@ fn section(suite: Suite, figures: &[Figure], rows: &[&Row], related: &Related) -
     }
 }
 
+type Points = Vec<(f64, f64)>;
+
 /// By figure and series. The JSON stands in a page: nothing in it may look like a tag.
 fn points<'a>(figures: impl Iterator<Item = &'a Figure>) -> Result<String, ReportError> {
-    let mut all: BTreeMap<&str, BTreeMap<&str, Vec<(f64, f64)>>> = BTreeMap::new();
+    let mut all: BTreeMap<&str, BTreeMap<&str, Points>> = BTreeMap::new();
     for figure in figures {
         let of_figure = all.entry(&figure.name).or_default();
         for series in &figure.series {

@@ -53,11 +53,17 @@ pub fn title(cache: Cache, timing: Timing) -> String {
     format!("{cache}, {timing}")
 }
 
-/// Of a row that has a speed.
+/// In GB/s, where it can be drawn.
+pub fn speed(row: &Row) -> Option<f64> {
+    // Beyond what any memory does, a scale would show nothing else.
+    row.gb_per_s().filter(|speed| (0.0..=1e9).contains(speed))
+}
+
+/// Of a row that has a speed, and a place on an axis of powers.
 pub fn spot(row: &Row) -> Option<Spot> {
     Some(Spot {
-        n: row.n,
-        gb_per_s: row.gb_per_s()?,
+        n: Some(row.n).filter(|n| *n > 0)?,
+        gb_per_s: speed(row)?,
         unstable: row.time.is_some_and(|time| time.unstable),
     })
 }
@@ -158,7 +164,7 @@ pub fn caption(rows: &[&Row]) -> String {
     {
         caption += " A large hollow point is unstable.";
     }
-    let undrawn = rows.iter().filter(|row| row.n == 0 || spot(row).is_none());
+    let undrawn = rows.iter().filter(|row| spot(row).is_none());
     match undrawn.count() {
         0 => {}
         1 => caption += " One row has no point: see the table.",
