@@ -14,6 +14,7 @@ mod graph;
 pub mod options;
 mod output;
 mod processor;
+mod python;
 mod rounds;
 mod run;
 mod simulated;

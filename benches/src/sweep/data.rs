@@ -4,11 +4,14 @@
 //! odd multiples of 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums and partial sums no order
 //! of additions rounds.
 
+use std::io::Write;
+
 use anyhow::{Context, Result, ensure};
 use kernels_gpu::element::{bf16, f16};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
+use tempfile::NamedTempFile;
 use warpfold::Element;
 
 use super::options::Op;
@@ -34,6 +37,12 @@ pub trait Number: Element {
 
     /// Whether it is zero.
     fn is_zero(self) -> bool;
+
+    /// Its bytes, behind others.
+    fn append(self, bytes: &mut Vec<u8>);
+
+    /// What another library writes: a wider integer is wrapped.
+    fn parse(text: &str) -> Option<Self>;
 
     /// One that is below all that are drawn, and one above them, where many of those are alike.
     const BEYOND: Option<(Self, Self)>;
@@ -62,6 +71,14 @@ macro_rules! integers {
 
             fn is_zero(self) -> bool {
                 self == 0
+            }
+
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                Some(text.parse::<i128>().ok()? as Self)
             }
 
             const BEYOND: Option<(Self, Self)> = None;
@@ -94,6 +111,14 @@ macro_rules! floats {
 
             fn is_zero(self) -> bool {
                 $to(self) == 0.0
+            }
+
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                Some($from(text.parse().ok()?))
             }
 
             const BEYOND: Option<(Self, Self)> = $beyond;
@@ -132,6 +157,19 @@ pub fn draw<T: Number>(n: usize, seed: u64) -> Result<Vec<T>> {
         (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| T::draw(rng.next_u64()))
     }));
     Ok(values)
+}
+
+/// The elements as a file of their bytes.
+pub fn file<T: Number>(values: &[T]) -> Result<NamedTempFile> {
+    let mut file = NamedTempFile::new().context("cannot make a temporary file")?;
+    let mut bytes = Vec::new();
+    for chunk in values.chunks(CHUNK) {
+        bytes.clear();
+        chunk.iter().for_each(|value| value.append(&mut bytes));
+        file.write_all(&bytes)
+            .context("cannot write a temporary file")?;
+    }
+    Ok(file)
 }
 
 /// Refuses elements by which a wrong answer would not be found, and which some hardware is faster on.
@@ -236,6 +274,18 @@ mod tests {
         assert!(judge(sum, sum).is_ok());
         assert!(judge(sum - one, sum).is_err());
         assert!(judge(f32::NAN, f32::NAN).is_err());
+    }
+
+    #[test]
+    fn answers_of_others_are_wrapped_and_rounded() {
+        assert_eq!(i32::parse("4294967295"), Some(-1));
+        assert_eq!(u8::parse("-1"), Some(255));
+        assert_eq!(f32::parse("0.1"), Some(0.1));
+        assert_eq!(i32::parse("1.5"), None);
+        assert!(f64::parse("nan").is_some_and(f64::is_nan));
+        let mut bytes = vec![9];
+        (-2i16).append(&mut bytes);
+        assert_eq!(bytes[1..], (-2i16).to_ne_bytes());
     }
 
     #[test]

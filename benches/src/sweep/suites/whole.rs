@@ -14,6 +14,7 @@ use super::{Bench, ceiling};
 use crate::options::ElementType;
 use crate::sweep::data::{self, Number};
 use crate::sweep::options::Op;
+use crate::sweep::python::Python;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
@@ -49,11 +50,13 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         peers
     });
     let peers = peers.and_then(Result::ok);
+    let pythons = pythons(bench, sweep);
     for element in types {
         let of = Sizes {
             bench,
             sizes: &sizes,
             peers: peers.as_ref(),
+            pythons: &pythons,
             algorithms: algorithms.clone(),
         };
         match element {
@@ -74,11 +77,27 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
+/// Those of the libraries of Python that are wanted and there.
+fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
+    let wanted = [By::Torch, By::Cupy]
+        .into_iter()
+        .filter(|by| bench.options.wants(*by));
+    let started = wanted.filter_map(|by| {
+        let flush_bytes = bench.elsewhere.len() * size_of::<i32>();
+        let python = Python::start(by, bench.info.index, flush_bytes);
+        let version = python.as_ref().map(|python| python.version.clone());
+        sweep.peer(by, version.map_err(|reason| format!("{reason:#}")));
+        Some((by, RefCell::new(python.ok()?)))
+    });
+    started.collect()
+}
+
 /// All sizes of one type.
 struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
     peers: Option<&'a WholePeers>,
+    pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.
     algorithms: Vec<Algorithm>,
 }
@@ -99,6 +118,7 @@ impl Sizes<'_> {
         let words = (longest * size_of::<T>()).div_ceil(size_of::<i32>());
         let words_on_host = data::draw::<i32>(words, sweep.seed() + 1)?;
         let words = gpu.upload(&words_on_host)?;
+        let pythons = self.load(&values, sweep)?;
         for &op in &self.bench.options.ops {
             for &n in self.sizes {
                 if sweep.is_over() {
@@ -107,7 +127,7 @@ impl Sizes<'_> {
                 let values = &mut values[..n];
                 let planted = data::plant(values, op, sweep.seed());
                 if let Some((at, _)) = planted {
-                    input.write(at, &values[at..=at])?;
+                    set(&mut input, &pythons, at, values[at])?;
                 }
                 let expected = data::expected(values, op).context("an empty array")?;
                 let group = Group {
@@ -116,6 +136,7 @@ impl Sizes<'_> {
                     expected,
                     words: &words,
                     words_on_host: &words_on_host,
+                    pythons: &pythons,
                     n,
                 };
                 match op {
@@ -125,12 +146,42 @@ impl Sizes<'_> {
                 }
                 if let Some((at, value)) = planted {
                     values[at] = value;
-                    input.write(at, &[value])?;
+                    set(&mut input, &pythons, at, value)?;
                 }
             }
         }
         Ok(())
     }
+
+    /// Gives the elements to the libraries of Python, and those that take them.
+    fn load<T: Number>(&self, values: &[T], sweep: &mut Sweep) -> Result<Vec<Taken<'_>>> {
+        if self.pythons.is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = data::file(values)?;
+        let loaded = self.pythons.iter().filter_map(|(by, python)| {
+            match python.borrow_mut().load::<T>(&file) {
+                Ok(()) => Some((*by, python)),
+                Err(reason) => {
+                    sweep.note(format!("no rows of {}: {reason:#}", T::NAME));
+                    None
+                }
+            }
+        });
+        Ok(loaded.collect())
+    }
+}
+
+/// A library of Python that has the elements.
+type Taken<'a> = (By, &'a RefCell<Python>);
+
+/// Overwrites an element wherever it is.
+fn set<T: Number>(input: &mut Buffer<T>, pythons: &[Taken], at: usize, value: T) -> Result<()> {
+    input.write(at, &[value])?;
+    let mut bytes = Vec::new();
+    value.append(&mut bytes);
+    let mut pythons = pythons.iter();
+    pythons.try_for_each(|(_, python)| python.borrow_mut().set(at, &bytes))
 }
 
 /// Reductions of one input by one operator.
@@ -141,6 +192,7 @@ struct Group<'a, T: Number> {
     /// What the ceiling reads.
     words: &'a Buffer<i32>,
     words_on_host: &'a [i32],
+    pythons: &'a [Taken<'a>],
     n: usize,
 }
 
@@ -170,6 +222,8 @@ impl<T: Number> Group<'_, T> {
             if way.1 == Timing::Device {
                 rows.push(stage.timed(&ceiling, way.0, way.1));
             }
+            let pythons = self.pythons.iter().filter(|_| way.1 != Timing::Graph);
+            rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
         }
         rows.push(self.call(op));
         sweep.group(&format!("{} of {} {}", O::NAME, self.n, T::NAME), rows)
@@ -279,6 +333,31 @@ impl<T: Number> Group<'_, T> {
                 unsafe { cub.enqueue(from, self.n, to, room, stream) }
             }),
             judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
+        })
+    }
+
+    /// PyTorch's or CuPy's reduction, as its users call it.
+    fn python<'s, O: Operator<T, Output = T>>(
+        &'s self,
+        (by, python): Taken<'s>,
+        (cache, timing): (Cache, Timing),
+    ) -> Timed<'s> {
+        let row = Row {
+            cache,
+            timing,
+            ..self.row(by, O::NAME, O::NAME)
+        };
+        Timed::new(row, move || {
+            let (cold, busy) = (cache == Cache::Cold, timing == Timing::Device);
+            let answer = python.borrow_mut().time(O::NAME, self.n, cold, busy)?;
+            let verdict = match T::parse(&answer.text) {
+                Some(got) => data::judge(got, self.expected),
+                None => Err((answer.text, format!("{:?}", self.expected))),
+            };
+            Ok(Run {
+                us: answer.us,
+                verdict,
+            })
         })
     }
 
