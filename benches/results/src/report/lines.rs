@@ -57,7 +57,7 @@ impl Chart {
         if self.panels.is_empty() {
             return Ok(None);
         }
-        let layout = Layout::of(&self.panels);
+        let layout = Layout::of(&self.title, &self.panels);
         let what = (&*self.name, &*self.title, &*self.caption);
         let marks = self.marks(&layout);
         let figure = Figure::draw(what, layout.size, &marks, |canvas| {
@@ -122,7 +122,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(panels: &[Panel]) -> Layout {
+    fn of(title: &str, panels: &[Panel]) -> Layout {
         let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let spots = || lines().flat_map(|line| &line.points);
         let mut legend: Vec<(String, Look)> = Vec::new();
@@ -141,7 +141,7 @@ impl Layout {
             panels.len().clamp(1, 3) as i32
         };
         let rows = (panels.len() as i32 + columns - 1) / columns;
-        let wide = PANEL.0 * columns;
+        let wide = (PANEL.0 * columns).max(look::width(title, TITLE) + 2 * MARGIN);
         let names: Vec<_> = legend.iter().map(|(name, _)| name.clone()).collect();
         let (places, legend_lines) = look::flow(&names, SAMPLE, wide - 2 * MARGIN);
         let head = TITLE_HIGH + legend_lines * LEGEND_LINE + 6;
@@ -232,7 +232,7 @@ impl Layout {
             .y_labels(7)
             .x_label_formatter(&|exponent| words::power(exponent.round().max(0.0) as u32))
             .y_label_formatter(&|speed| ((speed * 1e6).round() / 1e6).to_string())
-            .label_style(look::font(TEXT - 1.0).color(&FAINT))
+            .label_style(look::font(TEXT).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
             .x_desc("elements")
             .draw()?;

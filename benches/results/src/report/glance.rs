@@ -1,0 +1,107 @@
+//! How ours compares with each peer, in a line for each suite and clock.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::relate::Related;
+use crate::schema::{Backend, By, Cache, Results, Suite, Timing};
+use crate::words::conditions;
+
+/// Ratios that are summed up together.
+type Of<'a> = (Suite, Backend, By, Cache, Timing, Option<&'a str>);
+
+/// `None` of no ratios.
+pub fn section(results: &Results, related: &Related) -> Option<Markup> {
+    let mut all: BTreeMap<Of, Vec<f64>> = BTreeMap::new();
+    for row in &results.rows {
+        // Widths of copies are what is measured, not another way of the same.
+        let variant = row.variant.as_deref().filter(|_| row.suite == Suite::Whole);
+        for peer in By::PEERS {
+            let ratio = related.ratio(row, peer).filter(|ratio| *ratio > 0.0);
+            let of = (row.suite, row.backend, peer, row.cache, row.timing, variant);
+            if let Some(ratio) = ratio {
+                all.entry(of).or_default().push(ratio);
+            }
+        }
+    }
+    if all.is_empty() {
+        return None;
+    }
+    let order = |suite: &Suite| Suite::ALL.iter().position(|other| other == suite);
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|((suite, ..), _)| order(suite));
+    Some(html! {
+        section id="glance" {
+            h2 { "At a glance" }
+            div.scroll tabindex="0" role="region" aria-label="Our time over the peers'" {
+                table.facts {
+                    caption { "Our time over the peer's: below 1, ours is the faster" }
+                    thead { tr {
+                        th scope="col" { "suite" }
+                        th scope="col" { "on" }
+                        th scope="col" { "clock" }
+                        th scope="col" { "variant of ours" }
+                        th scope="col" { "peer" }
+                        th.number scope="col" { "geometric mean" }
+                        th.number scope="col" { "best" }
+                        th.number scope="col" { "worst" }
+                        th.number scope="col" { "ours at most as long" }
+                    } }
+                    tbody {
+                        @for ((suite, backend, peer, cache, timing, variant), ratios) in &all {
+                            tr {
+                                td { a href={ "#" (suite) } { (suite.title()) } }
+                                td { (backend.title()) }
+                                td { (conditions(*cache, *timing)) }
+                                td { (variant.unwrap_or_default()) }
+                                td { (peer.title()) }
+                                @for value in summary(ratios) {
+                                    td.number { (format!("{value:.3}")) }
+                                }
+                                td.number {
+                                    (ratios.iter().filter(|ratio| **ratio <= 1.0).count()) " of " (ratios.len())
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.small { "Of all rows that the peer has a row to compare with, slow kernels and unstable rows as well. The tables below have each." }
+        }
+    })
+}
+
+/// Geometric mean, best and worst.
+fn summary(ratios: &[f64]) -> [f64; 3] {
+    let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    [
+        (logarithms / ratios.len() as f64).exp(),
+        ratios.iter().copied().fold(f64::INFINITY, f64::min),
+        ratios.iter().copied().fold(0.0, f64::max),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn means_are_geometric() {
+        let [mean, best, worst] = summary(&[0.5, 2.0]);
+        assert!((mean - 1.0).abs() < 1e-12);
+        assert_eq!((best, worst), (0.5, 2.0));
+    }
+
+    #[test]
+    fn every_peer_that_was_timed_is_there() {
+        let results = example::results();
+        let glance = section(&results, &Related::new(&results)).unwrap();
+        for peer in [By::Nvcc, By::Cub, By::Torch, By::Driver, By::Loop] {
+            let cell = format!("<td>{}</td>", peer.title());
+            assert!(glance.0.contains(&cell), "{peer}");
+        }
+        assert!(!glance.0.contains("CuPy"), "absent");
+    }
+}
