@@ -56,30 +56,34 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
                                 td { (conditions(*cache, *timing)) }
                                 td { (variant.unwrap_or_default()) }
                                 td { (peer.title()) }
-                                @for value in summary(ratios) {
-                                    td.number { (format!("{value:.3}")) }
-                                }
-                                td.number {
-                                    (ratios.iter().filter(|ratio| **ratio <= 1.0).count()) " of " (ratios.len())
+                                @for text in summary(ratios, *suite == Suite::Whole || *peer == By::Nvcc) {
+                                    td.number { (text) }
                                 }
                             }
                         }
                     }
                 }
             }
-            p.small { "Of all rows that the peer has a row to compare with, slow kernels and unstable rows as well. The tables below have each." }
+            p.small { "Of all rows that the peer has a row to compare with, unstable ones as well; the tables below have each. "
+                "Where most of a suite's kernels are steps on the way, only the best is compared with a library." }
         }
     })
 }
 
-/// Geometric mean, best and worst.
-fn summary(ratios: &[f64]) -> [f64; 3] {
+/// Geometric mean, best, worst, and how many are no worse than the peer; the best alone, where ours
+/// are steps on the way to the peer's one.
+fn summary(ratios: &[f64], are_equals: bool) -> [String; 4] {
     let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-    [
-        (logarithms / ratios.len() as f64).exp(),
-        ratios.iter().copied().fold(f64::INFINITY, f64::min),
-        ratios.iter().copied().fold(0.0, f64::max),
-    ]
+    let mean = (logarithms / ratios.len() as f64).exp();
+    let best = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let worst = ratios.iter().copied().fold(0.0, f64::max);
+    let no_worse = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
+    let [mean, best, worst] = [mean, best, worst].map(|ratio| format!("{ratio:.3}"));
+    if are_equals {
+        [mean, best, worst, format!("{no_worse} of {}", ratios.len())]
+    } else {
+        [String::new(), best, String::new(), String::new()]
+    }
 }
 
 #[cfg(test)]
@@ -89,9 +93,9 @@ mod tests {
 
     #[test]
     fn means_are_geometric() {
-        let [mean, best, worst] = summary(&[0.5, 2.0]);
-        assert!((mean - 1.0).abs() < 1e-12);
-        assert_eq!((best, worst), (0.5, 2.0));
+        let expected = ["1.000", "0.500", "2.000", "1 of 2"];
+        assert_eq!(summary(&[0.5, 2.0], true), expected);
+        assert_eq!(summary(&[0.5, 2.0], false), ["", "0.500", "", ""]);
     }
 
     #[test]

@@ -116,6 +116,7 @@ struct Layout {
     places: Vec<(i32, i32)>,
     head: i32,
     columns: i32,
+    panel: i32,
     /// Powers of two.
     sizes: (f64, f64),
     fastest: f64,
@@ -155,6 +156,7 @@ impl Layout {
             places,
             head,
             columns,
+            panel: wide / columns,
             sizes: (least - 0.5, most + 0.5),
             // A scale of nothing has no end.
             fastest: fastest.max(1e-6) * 1.06,
@@ -173,7 +175,7 @@ impl Layout {
         let mut points = Vec::new();
         for (place, panel) in (0..).zip(panels) {
             let corner = (
-                place % self.columns * PANEL.0,
+                place % self.columns * self.panel,
                 self.head + place / self.columns * PANEL.1,
             );
             let at = self.grid(canvas, &panel.title, corner)?;
@@ -207,7 +209,7 @@ impl Layout {
         title: &str,
         (x, y): (i32, i32),
     ) -> Drawn<impl Fn(&Spot) -> (i32, i32)> {
-        let area = canvas.clone().shrink((x, y), (PANEL.0, PANEL.1));
+        let area = canvas.clone().shrink((x, y), (self.panel, PANEL.1));
         look::write(&area, "GB/s", (54, 8), HPos::Right, (TEXT - 1.0, FAINT))?;
         look::write(&area, title, (66, 8), HPos::Left, (TEXT, INK))?;
         let (least, most) = self.sizes;
