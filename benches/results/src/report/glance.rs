@@ -35,7 +35,7 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
         section id="glance" {
             h2 { "At a glance" }
             div.scroll tabindex="0" role="region" aria-label="Our time over the peers'" {
-                table.facts {
+                table.glance {
                     caption { "Our time over the peer's: below 1, ours is the faster" }
                     thead { tr {
                         th scope="col" { "suite" }

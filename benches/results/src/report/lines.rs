@@ -14,6 +14,8 @@ use crate::words;
 
 /// Pixels.
 const PANEL: (i32, i32) = (390, 300);
+/// How wide the only panel is.
+const ALONE: i32 = 560;
 const MARGIN: i32 = 14;
 const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
@@ -142,7 +144,12 @@ impl Layout {
             panels.len().clamp(1, 3) as i32
         };
         let rows = (panels.len() as i32 + columns - 1) / columns;
-        let wide = (PANEL.0 * columns).max(look::width(title, TITLE) + 2 * MARGIN);
+        let wide = if columns == 1 {
+            ALONE
+        } else {
+            PANEL.0 * columns
+        };
+        let wide = wide.max(look::width(title, TITLE) + 2 * MARGIN);
         let names: Vec<_> = legend.iter().map(|(name, _)| name.clone()).collect();
         let (places, legend_lines) = look::flow(&names, SAMPLE, wide - 2 * MARGIN);
         let head = TITLE_HIGH + legend_lines * LEGEND_LINE + 6;
