@@ -50,7 +50,7 @@ use crate::report::Started;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Bench(options) => sweep::run(&options),
+        Command::Bench(options) => sweep::run(&options).map(|()| true),
         Command::Ladder(options) => ladder(&options),
         Command::Keyed(options) => keyed::run(&options),
         Command::Copy(options) => copies::run(&options),

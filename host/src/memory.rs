@@ -77,7 +77,8 @@ impl<T: Element> DeviceMemory<T> {
     /// there is no moment with uninitialised memory.
     pub(crate) fn filled(stream: &Stream, len: usize, byte: u8) -> Result<Self, Error> {
         let mut memory = Self::allocate(stream, len)?;
-        memory.fill(stream, byte)?;
+        memory.enqueue_fill(stream, byte)?;
+        stream.synchronize()?;
         Ok(memory)
     }
 
@@ -103,8 +104,8 @@ impl<T: Element> DeviceMemory<T> {
         Ok(unsafe { Self::of_address(gpu, address, len, true) })
     }
 
-    /// Overwrites every byte, after what is on the stream already; waits for it.
-    pub(crate) fn fill(&mut self, stream: &Stream, byte: u8) -> Result<(), Error> {
+    /// Puts an overwriting of every byte on the stream and returns.
+    pub(crate) fn enqueue_fill(&mut self, stream: &Stream, byte: u8) -> Result<(), Error> {
         self.gpu.enter()?;
         if self.len == 0 {
             return Ok(());
@@ -112,8 +113,7 @@ impl<T: Element> DeviceMemory<T> {
         let bytes = self.len * size_of::<T>();
         // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see
         // `Drop`); `T` takes every pattern of bits (Element's law).
-        unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }?;
-        stream.synchronize()
+        unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }
     }
 
     /// Overwrites the elements from `start` on, after what is on the stream already; waits for it.

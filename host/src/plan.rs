@@ -220,18 +220,19 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
         }
     }
 
-    /// Overwrites all scratch memory, so that a test sees a partial that nobody wrote.
+    /// Puts an overwriting of all scratch memory on the stream and returns, so that a test sees a partial
+    /// that nobody wrote.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
         match &mut self.work {
-            Work::SinglePass(prepared) => prepared.fill(byte),
+            Work::SinglePass(prepared) => prepared.enqueue_fill(byte),
             Work::Gpu(launches) => {
                 let Launches {
                     stream, scratch, ..
                 } = &mut **launches;
                 scratch
                     .iter_mut()
-                    .try_for_each(|memory| memory.fill(stream, byte))
+                    .try_for_each(|memory| memory.enqueue_fill(stream, byte))
             }
             Work::Nothing | Work::Cpu { .. } => Ok(()),
         }

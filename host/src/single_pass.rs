@@ -206,10 +206,10 @@ impl<'a, T: Element, A: Element> Prepared<'a, T, A> {
         &self.cell
     }
 
-    /// Overwrites the result and the partials.
-    pub(crate) fn fill(&mut self, byte: u8) -> Result<(), Error> {
-        self.memory.partials.fill(&self.stream, byte)?;
-        self.cell.fill(&self.stream, byte)
+    /// Puts an overwriting of the result and the partials on the stream and returns.
+    pub(crate) fn enqueue_fill(&mut self, byte: u8) -> Result<(), Error> {
+        self.memory.partials.enqueue_fill(&self.stream, byte)?;
+        self.cell.enqueue_fill(&self.stream, byte)
     }
 }
 

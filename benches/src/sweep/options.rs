@@ -10,6 +10,9 @@ use warpfold_results::schema::{By, Suite};
 
 use crate::options::{ElementType, count};
 
+/// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
+const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
+
 #[derive(Args, Clone, Debug)]
 pub struct SweepOptions {
     /// What to measure
@@ -68,6 +71,7 @@ pub struct SweepOptions {
     pub quick: bool,
 
     /// The most time to take: 120s, 10m. Rounds get fewer, then sizes are left out, and the report says so
+    /// [default: none on a CUDA device, else 2m]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Duration>,
 
@@ -241,6 +245,11 @@ impl SweepOptions {
     /// Timed rounds of each group, at least and at most.
     pub fn rounds(&self) -> (usize, usize) {
         if self.quick { (20, 40) } else { (30, 300) }
+    }
+
+    /// The most time to take.
+    pub fn budget(&self, on_cuda: bool) -> Option<Duration> {
+        self.budget.or((!on_cuda).then_some(PROCESSOR_BUDGET))
     }
 
     /// Rounds before them.

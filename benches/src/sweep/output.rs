@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use warpfold_results::compare::Comparison;
 use warpfold_results::schema::Results;
 use warpfold_results::{csv, read, report};
@@ -47,8 +47,8 @@ impl Output {
         })
     }
 
-    /// Writes everything. Whether all answers were right, and nothing slower than it may be.
-    pub fn write(&self, results: &Results) -> Result<bool> {
+    /// Writes everything; then fails where an answer was wrong, or a row slower than it may be.
+    pub fn write(&self, results: &Results) -> Result<()> {
         let compared = self.old.as_ref();
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
         let files = [
@@ -64,17 +64,20 @@ impl Output {
         if let Some(compared) = &compared {
             say(&format!("\n{}", compared.table()))?;
         }
-        for row in results.rows.iter().filter(|row| row.wrong.is_some()) {
+        let wrong = results.rows.iter().filter(|row| row.wrong.is_some());
+        for row in wrong {
+            let (suite, kernel) = (row.suite.name(), &row.kernel);
             eprintln!(
-                "wrong: {} {} of {} {}: {:?}",
-                row.suite.name(),
-                row.kernel,
-                row.n,
-                row.element,
-                row.wrong
+                "wrong: {suite}, {kernel} of {} {}: {:?}",
+                row.n, row.element, row.wrong
             );
         }
-        let slower = self.fail_on_regression && compared.is_some_and(|it| it.has_regression());
-        Ok(results.is_right() && !slower)
+        ensure!(results.is_right(), "a wrong answer; its rows have no time");
+        let slower = compared.is_some_and(|compared| compared.has_regression());
+        ensure!(
+            !(self.fail_on_regression && slower),
+            "a row has become slower"
+        );
+        Ok(())
     }
 }

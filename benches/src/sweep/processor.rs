@@ -9,17 +9,15 @@ use kernels_gpu::element::{bf16, f16};
 use warpfold::{Device, Max, Min, Operator, Sum};
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
-use super::data::{self, Number};
+use super::data::{self, Expected, Number};
 use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::row;
 use super::run::Sweep;
 use super::simulated;
-use crate::options::ElementType;
+use super::whole::{Asked, asked};
+use crate::options::{BadOption, ElementType};
 use crate::processor::plain_read;
-
-/// Where nobody says which.
-const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
 
 /// What was asked for; without a wish, both.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
@@ -37,7 +35,7 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
             }
         };
         if let Err(error) = done {
-            sweep.failed(suite, &error);
+            sweep.failed(suite, error)?;
         }
     }
     Ok(())
@@ -45,11 +43,7 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 
 /// Whole reductions: every type, operator and size.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
-    let sizes = options.sizes(12..=26, 2);
-    let types = match options.types.as_slice() {
-        [] => &TYPES,
-        types => types,
-    };
+    let Asked { sizes, types } = asked(options, 12..=26)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     for element in types {
         match element {
@@ -77,8 +71,9 @@ where
     Max: Operator<T, Output = T>,
 {
     let longest = sizes.iter().copied().max().unwrap_or(1);
-    let mut values = data::draw::<T>(longest, sweep.seed())?;
-    data::refuse_zeros(&values)?;
+    let file = options.input.as_deref();
+    let mut values = data::elements::<T>(file, longest, sweep.seed())?;
+    data::refuse_useless(&values).map_err(BadOption::new)?;
     let words = (longest * size_of::<T>()).div_ceil(size_of::<u64>());
     let words = data::draw::<u64>(words, sweep.seed() + 1)?;
     for &op in &options.ops {
@@ -86,10 +81,15 @@ where
             if sweep.is_over() {
                 return Ok(());
             }
-            let planted = data::plant(&mut values[..n], op, sweep.seed());
+            // Someone's own elements stay as they are.
+            let planted = match file {
+                None => data::plant(&mut values[..n], op, sweep.seed()),
+                Some(_) => None,
+            };
             let group = Group {
                 values: &values[..n],
-                expected: data::expected(&values[..n], op).context("an empty array")?,
+                expected: data::expected(&values[..n], op, file.is_some())
+                    .context("an empty array")?,
                 words: &words[..(n * size_of::<T>()).div_ceil(size_of::<u64>())],
                 op,
             };
@@ -109,7 +109,7 @@ where
 /// Reductions of one input by one operator.
 struct Group<'a, T: Number> {
     values: &'a [T],
-    expected: T,
+    expected: Expected<T>,
     /// As many bytes, to be read and nothing else.
     words: &'a [u64],
     op: Op,
@@ -120,6 +120,7 @@ impl<T: Number> Group<'_, T> {
         let cpu = Device::cpu();
         let input = cpu.upload(self.values)?;
         let parity = self.words.iter().fold(0, |all, word| all ^ word);
+        let parity = Expected::exactly(parity);
         let named = Some(O::NAME.to_owned());
         let rows = vec![
             self.timed(By::Warpfold, "cpu", named.clone(), || {

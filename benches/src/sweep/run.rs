@@ -13,6 +13,7 @@ use super::clocks::ClockReader;
 use super::options::SweepOptions;
 use super::rounds::{Limits, Timed, rounds};
 use crate::machine::{describe, pci_bus_id};
+use crate::options::BadOption;
 use crate::peers::Built;
 use crate::report::Started;
 
@@ -41,6 +42,7 @@ impl Sweep {
         let begun = Instant::now();
         let started = Started::now()?;
         let info = gpu.and_then(Device::info);
+        let budget = options.budget(gpu.is_some());
         let mut notes = Vec::new();
         let clocks = info.and_then(|info| {
             let bus_id = pci_bus_id(info.index).map_err(|error| error.to_string());
@@ -79,7 +81,7 @@ impl Sweep {
                 rounds: limits.rounds,
                 flush_bytes: 0,
                 spread_limit: limits.spread,
-                budget_s: options.budget.map(|budget| budget.as_secs_f64()),
+                budget_s: budget.map(|budget| budget.as_secs_f64()),
                 took_s: 0.0,
             },
             clocks: Vec::new(),
@@ -102,7 +104,7 @@ impl Sweep {
             results,
             limits,
             begun,
-            ends: options.budget.map(|budget| begun + budget),
+            ends: budget.map(|budget| begun + budget),
             left: 0,
             group: 0,
             broken_off,
@@ -211,10 +213,15 @@ impl Sweep {
         self.step();
     }
 
-    /// A suite has failed: what it has is kept, and the report says so.
-    pub fn failed(&mut self, suite: Suite, error: &anyhow::Error) {
+    /// A suite has failed: what it has is kept, and the report says so. A bad option is nobody's failure,
+    /// and would be the same at the end.
+    pub fn failed(&mut self, suite: Suite, error: anyhow::Error) -> Result<()> {
+        if error.is::<BadOption>() {
+            return Err(error);
+        }
         self.results.complete = false;
-        self.note(format!("suite {suite:?} failed: {error:#}").to_lowercase());
+        self.note(format!("suite {} failed: {error:#}", suite.name()));
+        Ok(())
     }
 
     /// What came of it.

@@ -13,11 +13,10 @@ use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, DeviceInfo, View};
 use warpfold_results::schema::{Row, Suite};
 
-use super::data;
+use super::data::{self, Expected};
 use super::options::SweepOptions;
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
-use crate::options::BadOption;
 
 /// The L2 cache fits so often into what is read to empty it.
 const FLUSH_TIMES_L2: u64 = 4;
@@ -53,11 +52,7 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
             Suite::Keyed => keyed::run(&bench, sweep),
         };
         if let Err(error) = done {
-            // A bad option is nobody's failure, and would be the same at the end.
-            if error.is::<BadOption>() {
-                return Err(error);
-            }
-            sweep.failed(suite, &error);
+            sweep.failed(suite, error)?;
         }
     }
     Ok(())
@@ -68,10 +63,9 @@ fn ceiling<'a>(
     bench: &Bench<'a>,
     row: Row,
     input: impl Into<View<'a, i32>>,
-    expected: i32,
+    expected: Expected<i32>,
 ) -> Result<Subject<'a>> {
     let plan = bench.gpu.read_ceiling(input)?;
     let row = Row { op: None, ..row };
-    let row = planned::plan_row(row, &plan);
     Ok(planned::planned(row, Rc::new(RefCell::new(plan)), expected))
 }

@@ -7,7 +7,7 @@ use super::Bench;
 use crate::copies;
 use crate::copies::record::By as CopyBy;
 use crate::copies::twins::Twins;
-use crate::sweep::data;
+use crate::sweep::data::{self, Expected};
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
@@ -51,7 +51,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
                 let run = timed.run()?;
                 Ok(Run {
                     us: run.ms * 1e3,
-                    verdict: data::judge(run.answer, sum),
+                    verdict: data::judge(run.answer, Expected::exactly(sum)),
                 })
             })
         });

@@ -12,7 +12,7 @@ use super::{Bench, ceiling};
 use crate::ladder;
 use crate::options::bad_option;
 use crate::peers::{Launch, Peers, Shape, TWIN_MAX_N, Twin};
-use crate::sweep::data::{self, Number};
+use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{POISON, Subject};
@@ -57,7 +57,7 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let values = data::draw::<i32>(longest, sweep.seed())?;
     let input = bench.gpu.upload(&values)?;
     for n in sizes {
-        let expected = i32::sum(&values[..n]);
+        let expected = Expected::exactly(i32::sum(&values[..n]));
         for &threads in threads {
             if sweep.is_over() {
                 return Ok(());
@@ -82,7 +82,7 @@ struct Group<'a> {
     bench: &'a Bench<'a>,
     suite: Suite,
     input: &'a Buffer<i32>,
-    expected: i32,
+    expected: Expected<i32>,
     n: usize,
     threads: u32,
     peers: Option<&'a Peers>,
@@ -205,7 +205,7 @@ impl Group<'_> {
         let cub = peers.cub()?;
         let bytes = cub.temp_bytes(self.n)?;
         let temp = self.bench.gpu.alloc::<u8>(bytes.max(1))?;
-        let cell = Rc::new(self.bench.gpu.upload(&[!self.expected])?);
+        let cell = Rc::new(self.bench.gpu.upload(&[!self.expected.value])?);
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         Ok(Subject {
             row: Row {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use warpfold::{Element, Plan};
 use warpfold_results::schema::Row;
 
-use crate::sweep::data::{self, Number};
+use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::subject::{POISON, Subject};
 
 /// A plan that is run by one row and read by another, too.
@@ -27,7 +27,7 @@ pub fn plan_row<T: Element, A: Element, R>(row: Row, plan: &Plan<T, A, R>) -> Ro
 pub fn planned<'a, T: Element, A: Element, R: Number>(
     row: Row,
     plan: SharedPlan<'a, T, A, R>,
-    expected: R,
+    expected: Expected<R>,
 ) -> Subject<'a> {
     let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
     Subject {

@@ -11,30 +11,24 @@ use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
 use super::planned::{plan_row, planned};
 use super::{Bench, ceiling};
-use crate::options::ElementType;
-use crate::sweep::data::{self, Number};
+use crate::options::{BadOption, ElementType};
+use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Op;
 use crate::sweep::python::Python;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
+use crate::sweep::whole::{Asked, asked};
 use crate::whole::peers::{Cub, WholePeers};
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
 /// timed with it, and without it in graphs.
 const SMALL_BYTES: usize = 16 << 20;
 
-/// Where nobody says which.
-const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
-
 /// Every type, operator and size.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
-    let sizes = bench.options.sizes(10..=28, 2);
-    let types = match bench.options.types.as_slice() {
-        [] => &TYPES,
-        types => types,
-    };
+    let Asked { sizes, types } = asked(bench.options, 10..=28)?;
     sweep.announce(types.len() * bench.options.ops.len() * sizes.len());
     let named = |one: &Algorithm| {
         bench
@@ -51,7 +45,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     });
     let peers = peers.and_then(Result::ok);
     let pythons = pythons(bench, sweep);
-    for element in types {
+    for element in &types {
         let of = Sizes {
             bench,
             sizes: &sizes,
@@ -111,8 +105,9 @@ impl Sizes<'_> {
     {
         let gpu = self.bench.gpu;
         let longest = self.sizes.iter().copied().max().unwrap_or(1);
-        let mut values = data::draw::<T>(longest, sweep.seed())?;
-        data::refuse_zeros(&values)?;
+        let file = self.bench.options.input.as_deref();
+        let mut values = data::elements::<T>(file, longest, sweep.seed())?;
+        data::refuse_useless(&values).map_err(BadOption::new)?;
         let mut input = gpu.upload(&values)?;
         // The ceiling reads as many bytes of its own.
         let words = (longest * size_of::<T>()).div_ceil(size_of::<i32>());
@@ -125,11 +120,16 @@ impl Sizes<'_> {
                     return Ok(());
                 }
                 let values = &mut values[..n];
-                let planted = data::plant(values, op, sweep.seed());
+                // Someone's own elements stay as they are.
+                let planted = match file {
+                    None => data::plant(values, op, sweep.seed()),
+                    Some(_) => None,
+                };
                 if let Some((at, _)) = planted {
                     set(&mut input, &pythons, at, values[at])?;
                 }
-                let expected = data::expected(values, op).context("an empty array")?;
+                let expected =
+                    data::expected(values, op, file.is_some()).context("an empty array")?;
                 let group = Group {
                     sizes: self,
                     input: &input,
@@ -188,7 +188,7 @@ fn set<T: Number>(input: &mut Buffer<T>, pythons: &[Taken], at: usize, value: T)
 struct Group<'a, T: Number> {
     sizes: &'a Sizes<'a>,
     input: &'a Buffer<T>,
-    expected: T,
+    expected: Expected<T>,
     /// What the ceiling reads.
     words: &'a Buffer<i32>,
     words_on_host: &'a [i32],
@@ -301,7 +301,7 @@ impl<T: Number> Group<'_, T> {
 
     fn ceiling(&self) -> Result<Subject<'_>> {
         let words = self.bytes().div_ceil(size_of::<i32>());
-        let expected = i32::sum(&self.words_on_host[..words]);
+        let expected = Expected::exactly(i32::sum(&self.words_on_host[..words]));
         let row = self.row(By::Ceiling, "read_ceiling", "");
         ceiling(self.sizes.bench, row, self.words.view(..words)?, expected)
     }
@@ -309,7 +309,7 @@ impl<T: Number> Group<'_, T> {
     /// CUB's reduction, as its users call it.
     fn cub<O: Operator<T, Output = T>>(&self, cub: Cub) -> Result<Subject<'_>> {
         let bench = self.sizes.bench;
-        let cell = Rc::new(bench.gpu.upload(&[self.expected])?);
+        let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
         let temp_bytes = cub.temp_bytes(self.n)?;
         let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
@@ -352,7 +352,7 @@ impl<T: Number> Group<'_, T> {
             let answer = python.borrow_mut().time(O::NAME, self.n, cold, busy)?;
             let verdict = match T::parse(&answer.text) {
                 Some(got) => data::judge(got, self.expected),
-                None => Err((answer.text, format!("{:?}", self.expected))),
+                None => Err((answer.text, format!("{:?}", self.expected.value))),
             };
             Ok(Run {
                 us: answer.us,

@@ -1,0 +1,61 @@
+//! What was asked of whole reductions, on whatever they run.
+
+use std::ops::RangeInclusive;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use warpfold::file::NpyHeader;
+
+use super::options::SweepOptions;
+use super::{OrRefuse, refuse};
+use crate::options::ElementType;
+
+/// Where nobody says which.
+const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
+
+/// Sizes, and types of elements.
+pub struct Asked {
+    pub sizes: Vec<usize>,
+    pub types: Vec<ElementType>,
+}
+
+/// Of drawn elements, every other power of two, unless the options say otherwise; of a file, what it has.
+pub fn asked(options: &SweepOptions, powers: RangeInclusive<u32>) -> Result<Asked> {
+    let Some(file) = &options.input else {
+        let types = match options.types.as_slice() {
+            [] => TYPES.to_vec(),
+            types => types.to_vec(),
+        };
+        let sizes = options.sizes(powers, 2);
+        return Ok(Asked { sizes, types });
+    };
+    let shown = file.display();
+    let header = NpyHeader::of_file(file).or_refuse(|| format!("--input {shown}"))?;
+    let dtype = header.dtype().or_refuse(|| format!("--input {shown}"))?;
+    let element = ElementType::from_str(dtype.name(), true).map_err(refuse)?;
+    if !options.types.is_empty() && options.types != [element] {
+        let name = dtype.name();
+        return Err(refuse(format!(
+            "--input {shown} holds {name} and no other --types"
+        )));
+    }
+    let len = header.len() as usize;
+    if len == 0 {
+        return Err(refuse(format!(
+            "--input {shown} is empty: there is nothing to time"
+        )));
+    }
+    let sizes = match options.sizes.as_slice() {
+        [] => vec![len],
+        _ => options.sizes(powers, 2),
+    };
+    match sizes.iter().find(|size| **size > len) {
+        Some(size) => Err(refuse(format!(
+            "--input {shown} has {len} elements, not {size}"
+        ))),
+        None => Ok(Asked {
+            sizes,
+            types: vec![element],
+        }),
+    }
+}
