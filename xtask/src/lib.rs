@@ -9,6 +9,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+pub mod browser;
 pub mod check;
 pub mod dist;
 pub mod doctor;
