@@ -5,8 +5,20 @@
 //! | [`schema`] | `results.json`: every type in it, with units |
 //! | [`statistics`] | medians and their intervals |
 //! | [`read`] | a file read back, or the reason why it is none |
+//! | [`relate`] | what a row is compared with: its twin, its ceiling |
+//! | [`words`] | names of things in words |
+//! | [`csv`](mod@csv) | `results.csv` |
+//! | [`compare`] | two runs side by side |
+//! | [`report`] | a page with figures and tables |
 
+pub mod compare;
+pub mod csv;
+#[cfg(any(test, feature = "example"))]
+pub mod example;
 pub mod machine;
 pub mod read;
+pub mod relate;
+pub mod report;
 pub mod schema;
 pub mod statistics;
+pub mod words;

@@ -246,7 +246,7 @@ pub struct Time {
 }
 
 /// What makes rows the same measurement in two runs: all but the times.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Key {
     /// See [`Row::suite`].
     pub suite: Suite,

@@ -1,5 +1,7 @@
 //! What samples come to.
 
+use std::cmp::Ordering;
+
 use crate::schema::Time;
 
 /// Sorted samples' median; `None` of none.
@@ -44,12 +46,16 @@ pub fn time(samples_us: &[f64], spread_limit: f64) -> Option<Time> {
     sorted.sort_by(f64::total_cmp);
     let median_us = median(&sorted)?;
     let interval_us = interval(&sorted)?;
+    let spread_us = interval_us.1 - interval_us.0;
     Some(Time {
         median_us,
         interval_us,
         min_us: sorted[0],
         max_us: sorted[sorted.len() - 1],
-        unstable: !(interval_us.1 - interval_us.0 <= spread_limit * median_us),
+        // No number is not to be relied on either.
+        unstable: spread_us
+            .partial_cmp(&(spread_limit * median_us))
+            .is_none_or(Ordering::is_gt),
     })
 }
 

@@ -1,0 +1,30 @@
+//! The report of a `results.json`, or of made-up results:
+//! `cargo run -p warpfold-results --features example --example report -- report.html [results.json [old.json]]`
+//!
+//! The figures are written beside it.
+
+use std::error::Error;
+use std::path::Path;
+use std::{env, fs};
+
+use warpfold_results::{compare, example, read, report};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = env::args().skip(1);
+    let page = args.next().ok_or("which file is the report to be?")?;
+    let results = match args.next() {
+        Some(file) => read::read(Path::new(&file))?,
+        None => example::results(),
+    };
+    let old = match args.next() {
+        Some(file) => Some(read::read(Path::new(&file))?),
+        None => None,
+    };
+    let comparison = old.map(|old| compare::compare(&old, &results));
+    fs::write(&page, report::html(&results, comparison.as_ref())?)?;
+    for figure in report::figures(&results)? {
+        let file = Path::new(&page).with_file_name(figure.name + ".svg");
+        fs::write(file, figure.svg)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! A comparison as a table for a terminal.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::{Comparison, Entry, Verdict};
+use crate::schema::Time;
+use crate::words::{conditions, number, thousands};
+
+const HEAD: [&str; 13] = [
+    "suite", "by", "kernel", "of", "keys", "n", "threads", "clock", "old us", "new us", "new/old",
+    "95 %", "verdict",
+];
+
+impl Comparison {
+    /// A line for every entry.
+    pub fn table(&self) -> String {
+        self.table_of(|_| true)
+    }
+
+    /// A line for every entry that is not the same: what a reader looks for first.
+    pub fn changes(&self) -> String {
+        self.table_of(|entry| entry.verdict != Verdict::Same)
+    }
+
+    fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {
+        let mut table = Table::new();
+        table.load_style(presets::ASCII_MARKDOWN);
+        table.set_header(HEAD);
+        table.add_rows(self.entries.iter().filter(|entry| shown(entry)).map(line));
+        for column in table.column_iter_mut().skip(5).take(7) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        table.to_string()
+    }
+
+    /// `2 slower, 1 faster, 40 same`
+    pub fn summary(&self) -> String {
+        let counts = Verdict::ALL.map(|verdict| (self.count(verdict), verdict.name()));
+        let counts: Vec<_> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| format!("{count} {name}"))
+            .collect();
+        if counts.is_empty() {
+            return "no rows".into();
+        }
+        counts.join(", ")
+    }
+}
+
+fn line(entry: &Entry) -> [String; HEAD.len()] {
+    let key = &entry.key;
+    let us = |time: Option<Time>| time.map_or(String::new(), |time| number(time.median_us));
+    let of = match &key.op {
+        Some(op) => format!("{op} {}", key.element),
+        None => key.element.clone(),
+    };
+    let mut verdict = entry.verdict.name().to_owned();
+    if entry.regression {
+        verdict += " (!)";
+    }
+    [
+        format!("{} {}", key.suite, key.backend),
+        key.by.title().into(),
+        key.label(),
+        of,
+        key.keys.clone().unwrap_or_default(),
+        thousands(key.n),
+        key.threads
+            .map_or(String::new(), |threads| threads.to_string()),
+        conditions(key.cache, key.timing),
+        us(entry.old),
+        us(entry.new),
+        entry
+            .ratio
+            .map_or(String::new(), |ratio| format!("{:.3}", ratio.median)),
+        entry.ratio.map_or(String::new(), |ratio| {
+            format!("{:.3} to {:.3}", ratio.low, ratio.high)
+        }),
+        verdict,
+    ]
+}

@@ -1,0 +1,170 @@
+use super::*;
+use crate::example;
+use crate::schema::Wrong;
+
+fn time(low: f64, median: f64, high: f64, unstable: bool) -> Time {
+    Time {
+        median_us: median,
+        interval_us: (low, high),
+        min_us: low,
+        max_us: high,
+        unstable,
+    }
+}
+
+/// Results with these times, in rows of keys that differ, or not.
+fn results(times: &[Option<Time>], distinct: bool) -> Results {
+    let mut results = example::results();
+    let row = results.rows[0].clone();
+    results.rows = (0u64..)
+        .zip(times)
+        .map(|(i, time)| Row {
+            n: if distinct { i } else { 7 },
+            time: *time,
+            wrong: None,
+            ..row.clone()
+        })
+        .collect();
+    results
+}
+
+fn verdict(old: Time, new: Time) -> (Verdict, bool) {
+    let results = [old, new].map(|time| results(&[Some(time)], true));
+    let comparison = compare(&results[0], &results[1]);
+    let [entry] = &comparison.entries[..] else {
+        panic!("{comparison:?}")
+    };
+    assert_eq!(comparison.has_regression(), entry.regression);
+    (entry.verdict, entry.regression)
+}
+
+#[test]
+fn only_a_whole_interval_beyond_the_tolerance_counts() {
+    let old = time(99.0, 100.0, 101.0, false);
+    let cases = [
+        (time(105.0, 106.0, 107.0, false), Verdict::Slower),
+        // 104 / 101 is less than 1.03.
+        (time(104.0, 106.0, 107.0, false), Verdict::Same),
+        (time(105.0, 106.0, 107.0, true), Verdict::Unstable),
+        (time(90.0, 91.0, 92.0, false), Verdict::Faster),
+        (time(90.0, 97.0, 99.0, false), Verdict::Same),
+        (old, Verdict::Same),
+        (time(0.0, f64::NAN, 1.0, false), Verdict::Unstable),
+    ];
+    for (new, expected) in cases {
+        assert_eq!(
+            verdict(old, new),
+            (expected, expected == Verdict::Slower),
+            "{new:?}"
+        );
+    }
+    let unstable = Time {
+        unstable: true,
+        ..old
+    };
+    let slower = time(150.0, 150.0, 150.0, false);
+    assert_eq!(verdict(unstable, slower).0, Verdict::Unstable);
+    let zero = time(0.0, 0.0, 0.0, false);
+    assert_eq!(verdict(zero, zero).0, Verdict::Unstable);
+}
+
+#[test]
+fn the_interval_of_the_ratio_is_the_widest() {
+    let old = time(90.0, 100.0, 110.0, false);
+    let new = time(190.0, 200.0, 210.0, false);
+    let ratio = Ratio::of(old, new);
+    assert_eq!(ratio.median, 2.0);
+    assert_eq!(ratio.low, 190.0 / 110.0);
+    assert_eq!(ratio.high, 210.0 / 90.0);
+}
+
+#[test]
+fn rows_of_one_key_meet_in_their_order() {
+    let times = |medians: &[f64]| -> Vec<_> {
+        let times = medians.iter();
+        times.map(|m| Some(time(*m, *m, *m, false))).collect()
+    };
+    let old = results(&times(&[1.0, 2.0, 3.0]), false);
+    let new = results(&times(&[1.0, 4.0]), false);
+    let verdicts = |old: &Results, new: &Results| -> Vec<_> {
+        let comparison = compare(old, new);
+        comparison.entries.iter().map(|e| e.verdict).collect()
+    };
+    assert_eq!(
+        verdicts(&old, &new),
+        [Verdict::Same, Verdict::Slower, Verdict::OnlyOld]
+    );
+    assert_eq!(
+        verdicts(&new, &old),
+        [Verdict::Same, Verdict::Faster, Verdict::OnlyNew]
+    );
+}
+
+#[test]
+fn a_run_is_the_same_as_itself() {
+    let results = example::results();
+    let comparison = compare(&results, &results);
+    assert_eq!(comparison.entries.len(), results.rows.len());
+    assert!(!comparison.has_regression());
+    assert_eq!(comparison.notes, Vec::<String>::new());
+    for (entry, row) in comparison.entries.iter().zip(&results.rows) {
+        let expected = match (&row.wrong, row.time) {
+            (Some(_), _) => Verdict::Wrong,
+            (None, Some(time)) if time.unstable => Verdict::Unstable,
+            _ => Verdict::Same,
+        };
+        assert_eq!((entry.verdict, &entry.key), (expected, &row.key()));
+    }
+    let sum: usize = Verdict::ALL.map(|v| comparison.count(v)).iter().sum();
+    assert_eq!(sum, comparison.entries.len());
+    // Head, line, rows.
+    let table = comparison.table();
+    assert_eq!(table.lines().count(), 2 + results.rows.len(), "{table}");
+}
+
+#[test]
+fn a_row_that_became_wrong_is_a_regression() {
+    let old = results(&[Some(time(1.0, 1.0, 1.0, false))], true);
+    let mut new = results(&[None], true);
+    new.rows[0].wrong = Some(Wrong {
+        runs: 1,
+        of: 2,
+        got: "3".into(),
+        expected: "4".into(),
+    });
+    assert!(compare(&old, &new).has_regression());
+    assert!(!compare(&new, &old).has_regression());
+    assert!(!compare(&new, &new).has_regression());
+    assert_eq!(compare(&new, &old).count(Verdict::Wrong), 1);
+}
+
+#[test]
+fn what_differs_is_noted() {
+    let old = example::results();
+    let mut new = old.clone();
+    if let Some(device) = &mut new.device {
+        device.name = "Another".into();
+        device.driver = "99.9".into();
+    }
+    new.machine.cpu = "another".into();
+    new.complete = false;
+    new.rows.iter_mut().for_each(|row| row.n += 1);
+    new.peers.pop();
+    let notes = compare(&old, &new).notes.join("\n");
+    for part in ["Another", "99.9", "machine", "broken off", "only the new"] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+}
+
+#[test]
+fn of_nothing() {
+    let nothing = results(&[], true);
+    let comparison = compare(&nothing, &nothing);
+    assert!(comparison.entries.is_empty() && !comparison.has_regression());
+    assert_eq!(comparison.summary(), "no rows");
+    let some = example::results();
+    let comparison = compare(&nothing, &some);
+    let only = comparison.count(Verdict::OnlyNew) + comparison.count(Verdict::Wrong);
+    assert_eq!(only, some.rows.len());
+    assert!(serde_json::to_string(&comparison).is_ok());
+}

@@ -1,0 +1,185 @@
+//! Made-up results of every suite, backend and peer, for tests and to look at: no measurement.
+
+use std::collections::BTreeMap;
+
+use crate::machine::{Cuda, Machine};
+use crate::schema::{
+    Backend, By, Cache, Clocks, Method, Peer, Results, Row, SCHEMA, Suite, Timing, Wrong,
+};
+use crate::statistics;
+
+mod suites;
+
+const SPREAD_LIMIT: f64 = 0.02;
+
+/// The same each time.
+pub fn results() -> Results {
+    let mut rows = Rows::default();
+    suites::whole(&mut rows);
+    suites::ladder(&mut rows);
+    suites::kepler(&mut rows);
+    suites::copy(&mut rows);
+    suites::keyed(&mut rows);
+    suites::cpu(&mut rows);
+    suites::sim(&mut rows);
+    let mut rows = rows.rows;
+    spoil(&mut rows);
+    Results {
+        schema: SCHEMA.into(),
+        date: "2026-11-22T09:30:00Z".into(),
+        version: "0.1.0".into(),
+        commit: "0123456789abcdef0123456789abcdef01234567".into(),
+        compiler: "rustc 1.95.0 (made up)".into(),
+        command_line: "warpfold-bench all --peers --out out".into(),
+        complete: true,
+        machine: machine(),
+        device: Some(device()),
+        peers: peers(),
+        method: Method {
+            seed: 7,
+            input: None,
+            warmup_rounds: (5, 50),
+            rounds: (20, 200),
+            flush_bytes: 256 << 20,
+            spread_limit: SPREAD_LIMIT,
+            budget_s: Some(600.0),
+            took_s: 431.5,
+        },
+        clocks: vec![clocks(0.0, 1980, &[]), clocks(200.0, 1935, &["power cap"])],
+        notes: vec!["These numbers are made up: no device was measured.".into()],
+        rows,
+    }
+}
+
+/// A row that is not to be relied on, and one that is wrong.
+fn spoil(rows: &mut [Row]) {
+    let is_ours = |row: &Row| row.by == By::Warpfold && row.backend == Backend::Cuda;
+    let ours: Vec<_> = (0..rows.len()).filter(|&i| is_ours(&rows[i])).collect();
+    let (unstable, wrong) = (&ours[ours.len() / 3], &ours[ours.len() / 2]);
+    let row = &mut rows[*unstable];
+    for (i, sample) in row.samples_us.iter_mut().enumerate() {
+        *sample *= [1.0, 1.3][i % 2];
+    }
+    row.time = statistics::time(&row.samples_us, SPREAD_LIMIT);
+    let row = &mut rows[*wrong];
+    row.time = None;
+    row.wrong = Some(Wrong {
+        runs: 1,
+        of: 25,
+        got: "41".into(),
+        expected: "42".into(),
+    });
+}
+
+fn machine() -> Machine {
+    Machine {
+        os: "Linux (an example)".into(),
+        cpu: "A processor".into(),
+        logical_cpus: 16,
+        memory_bytes: 128 << 30,
+        free_memory_bytes: 120 << 30,
+    }
+}
+
+fn device() -> Cuda {
+    Cuda {
+        name: "A GPU (made up)".into(),
+        index: 0,
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        memory_bytes: 140 << 30,
+        l2_bytes: 50 << 20,
+        clock_khz: 1_980_000,
+        memory_clock_khz: 3_201_000,
+        memory_bus_bits: 6144,
+        driver: "13.0".into(),
+        ptx_arch: "sm_90".into(),
+        stream: "non-blocking".into(),
+    }
+}
+
+fn peers() -> Vec<Peer> {
+    let there = |by, version: &str| Peer {
+        by,
+        version: Some(version.into()),
+        absent: None,
+    };
+    vec![
+        there(By::Nvcc, "nvcc release 13.0, V13.0.88, -O3"),
+        there(By::Cub, "CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3"),
+        there(By::Torch, "PyTorch 2.9.1+cu130"),
+        there(By::Driver, "CUDA 13.0"),
+        there(By::Loop, "a plain loop"),
+        Peer {
+            by: By::Cupy,
+            version: None,
+            absent: Some("python3 has no module named cupy".into()),
+        },
+    ]
+}
+
+fn clocks(at_s: f64, sm_mhz: u32, throttled: &[&str]) -> Clocks {
+    Clocks {
+        at_s,
+        sm_mhz,
+        memory_mhz: 3201,
+        temperature_c: Some(55),
+        power_w: Some(412.5),
+        throttled: throttled.iter().map(|&reason| reason.into()).collect(),
+    }
+}
+
+/// Rows so far.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Row>,
+    group: usize,
+}
+
+impl Rows {
+    /// A row of the latest group whose time is that of a launch and of a speed that samples lie about.
+    fn add(&mut self, (by, kernel): (By, &str), launch_us: f64, gb_per_s: f64, row: Row) {
+        let time_us = launch_us + row.bytes as f64 / gb_per_s / 1e3;
+        // Within half a per cent, and another for each row.
+        let seed = self.rows.len();
+        let samples_us: Vec<_> = (0..20)
+            .map(|i| time_us * (1.0 + ((seed * 7 + i * 13) % 17) as f64 * 3e-4))
+            .collect();
+        let timed = row.timing != Timing::None;
+        let samples_us = if timed { samples_us } else { Vec::new() };
+        self.rows.push(Row {
+            group: self.group,
+            by,
+            kernel: kernel.into(),
+            time: statistics::time(&samples_us, SPREAD_LIMIT),
+            samples_us,
+            ..row
+        });
+    }
+}
+
+/// A row without its author and its times.
+fn row(suite: Suite, element: &str, n: u64, bytes: u64) -> Row {
+    Row {
+        group: 0,
+        suite,
+        by: By::Warpfold,
+        backend: Backend::Cuda,
+        kernel: String::new(),
+        variant: None,
+        op: None,
+        element: element.into(),
+        n,
+        bytes,
+        threads: None,
+        blocks: None,
+        chunks: None,
+        keys: None,
+        cache: Cache::Cold,
+        timing: Timing::Device,
+        samples_us: Vec::new(),
+        wrong: None,
+        time: None,
+        counts: BTreeMap::new(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Reduction by key, as figure 1 of "Voting and Shuffling to Optimize Atomic Operations" shows it: the
+//! algorithms' bars for each distribution of the keys.
+
+use super::bars::{Chart, Group};
+use super::figure::{Figure, distinct};
+use super::ladder::bar;
+use super::{ReportError, select};
+use crate::relate::Related;
+use crate::schema::{By, Results, Row, Suite};
+use crate::words;
+
+pub fn figures<'a>(
+    results: &'a Results,
+    related: &Related<'a>,
+) -> Result<Vec<Figure>, ReportError> {
+    let mut rows = select::timed(results, Suite::Keyed);
+    rows.retain(|row| row.by != By::Ceiling);
+    let alike = |row: &'a Row| (row.backend, &row.element, row.n, row.cache, row.timing);
+    let mut figures = Vec::new();
+    for rows in select::grouped(&rows, alike) {
+        let first = rows[0];
+        let (n, element) = (words::thousands(first.n), &first.element);
+        let conditions = select::title(first.cache, first.timing);
+        let place = select::place(first.backend);
+        let keys = select::grouped(&rows, |row| &row.keys);
+        let chart = Chart {
+            name: format!("keyed {} {element} {n} {conditions}", first.backend),
+            title: format!("{n} {element} by key{place}: {conditions}"),
+            caption: "Every algorithm for each distribution of the keys.".into(),
+            groups: keys.iter().flat_map(|rows| groups(rows, related)).collect(),
+            ceiling: None,
+        };
+        figures.extend(chart.draw()?);
+    }
+    Ok(distinct(figures))
+}
+
+/// A group for each of ours, with its twin; then what has no twin.
+fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
+    let section = rows.first().and_then(|row| row.keys.as_ref());
+    let section = section.map(|keys| format!("Keys: {keys}"));
+    let ours = rows.iter().filter(|row| row.by == By::Warpfold);
+    let mut met = Vec::new();
+    let mut groups = Vec::new();
+    for row in ours {
+        let twin = related.rival(row, By::Nvcc);
+        met.extend(twin.map(std::ptr::from_ref));
+        let rows = [Some(*row), twin];
+        groups.push(Group {
+            section: section.clone(),
+            name: name(row),
+            bars: rows.iter().flatten().map(|row| bar(row, None)).collect(),
+        });
+    }
+    let others = rows
+        .iter()
+        .filter(|row| row.by != By::Warpfold && !met.contains(&std::ptr::from_ref(**row)));
+    groups.extend(others.map(|row| Group {
+        section: section.clone(),
+        name: name(row),
+        bars: vec![bar(row, None)],
+    }));
+    groups
+}
+
+fn name(row: &Row) -> String {
+    match row.threads {
+        Some(threads) => format!("{}, {threads} threads", row.label()),
+        None => row.label(),
+    }
+}

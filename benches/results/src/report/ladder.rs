@@ -1,0 +1,177 @@
+//! The ladder: a bar for every rung beside its twin, with what the rung gained.
+
+use super::bars::{Bar, Chart, Group};
+use super::figure::{Figure, distinct};
+use super::look::Look;
+use super::{ReportError, select};
+use crate::relate::Related;
+use crate::schema::{By, Results, Row, Suite};
+use crate::words;
+
+/// Kernels that stand beside a rung, with the rung: compared with it, and with nothing after them.
+const BESIDE: [(&str, &str); 2] = [
+    ("reduce_0_modulo", "reduce_0"),
+    ("reduce_4_redux", "reduce_4"),
+];
+
+pub fn figures<'a>(
+    results: &'a Results,
+    related: &Related<'a>,
+) -> Result<Vec<Figure>, ReportError> {
+    let rows = select::timed(results, Suite::Ladder);
+    let alike = |row: &'a Row| {
+        (
+            row.group,
+            row.backend,
+            &row.element,
+            row.n,
+            row.cache,
+            row.timing,
+        )
+    };
+    let mut figures = Vec::new();
+    for rows in select::grouped(&rows, alike) {
+        let mut threads: Vec<_> = rows
+            .iter()
+            .filter_map(|row| row.threads)
+            .map(Some)
+            .collect();
+        threads.sort_unstable();
+        threads.dedup();
+        if threads.is_empty() {
+            threads.push(None);
+        }
+        for threads in threads {
+            // What does not depend on the number of threads is in each.
+            let shown = |row: &&&Row| row.threads.is_none() || row.threads == threads;
+            let rows: Vec<_> = rows.iter().filter(shown).copied().collect();
+            figures.extend(chart(&rows, threads, related).draw()?);
+        }
+    }
+    Ok(distinct(figures))
+}
+
+fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> Chart {
+    let first = rows[0];
+    let per_block = threads.map_or(String::new(), |threads| {
+        format!(", {threads} threads per block")
+    });
+    let (n, element) = (words::thousands(first.n), &first.element);
+    let conditions = select::title(first.cache, first.timing);
+    let place = select::place(first.backend);
+    let ceiling = rows.iter().find(|row| row.by == By::Ceiling);
+    let ceiling = ceiling.copied().or_else(|| related.ceiling(first));
+    Chart {
+        name: format!("ladder {} {element} {n}{per_block} {conditions}", first.backend),
+        title: format!("{n} {element}{place}{per_block}: {conditions}"),
+        caption: "Beside each speed: the gain, which is the time of the rung before over this rung's. reduce_0_modulo is compared with reduce_0, and reduce_4_redux, reduce_5 and the first reduce_5_x with reduce_4.".into(),
+        groups: groups(rows, related),
+        ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), select::speed(row)?))),
+    }
+}
+
+/// A group for each of ours, with its twin; then what has no twin.
+fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut met = Vec::new();
+    for (place, row) in rows.iter().enumerate() {
+        if row.by != By::Warpfold {
+            continue;
+        }
+        let gain = before(rows, place).and_then(|before| before.median_us());
+        let gain = gain.zip(row.median_us()).map(|(before, own)| before / own);
+        let twin = related.rival(row, By::Nvcc);
+        met.extend(twin.map(std::ptr::from_ref));
+        let bars = [Some(bar(row, gain)), twin.map(|twin| bar(twin, None))];
+        groups.push(Group {
+            section: None,
+            name: row.label(),
+            bars: bars.into_iter().flatten().collect(),
+        });
+    }
+    let others = rows.iter().filter(|row| {
+        !matches!(row.by, By::Warpfold | By::Ceiling) && !met.contains(&std::ptr::from_ref(**row))
+    });
+    groups.extend(others.map(|row| Group {
+        section: None,
+        name: row.label(),
+        bars: vec![bar(row, None)],
+    }));
+    groups
+}
+
+/// The rung before: the loop of reduce_5 and its unrolled forms both follow reduce_4.
+fn before<'a>(rows: &[&'a Row], place: usize) -> Option<&'a Row> {
+    let row = rows.get(place)?;
+    let beside = |kernel: &str| BESIDE.iter().find(|(own, _)| *own == kernel);
+    let is_loop = |row: &Row| row.kernel == "reduce_5";
+    let precedes = |other: &&&Row| match beside(&row.kernel) {
+        Some((_, rung)) => other.kernel == *rung,
+        None => {
+            beside(&other.kernel).is_none()
+                && (!other.kernel.starts_with("reduce_5") || is_loop(other) == is_loop(row))
+        }
+    };
+    let mut earlier = rows[..place].iter().rev();
+    earlier
+        .by_ref()
+        .filter(|other| (other.by, other.threads) == (row.by, row.threads))
+        .find(precedes)
+        .copied()
+}
+
+/// Its speed, and what it gained; or what was wrong.
+pub fn bar(row: &Row, gain: Option<f64>) -> Bar {
+    let text = match (row.gb_per_s(), &row.wrong) {
+        (_, Some(wrong)) => format!("wrong in {} of {} runs", wrong.runs, wrong.of),
+        (None, None) => "not timed".into(),
+        (Some(speed), None) => {
+            let gain = gain.filter(|gain| gain.is_finite());
+            let gain = gain.map_or(String::new(), |gain| format!(", {gain:.2}×"));
+            let unstable = row.time.is_some_and(|time| time.unstable);
+            let unstable = if unstable { " (unstable)" } else { "" };
+            format!("{} GB/s{gain}{unstable}", words::number(speed))
+        }
+    };
+    Bar {
+        series: row.by.title().into(),
+        look: Look::of(row.by, 0),
+        gb_per_s: select::speed(row),
+        text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn rungs_follow_rungs() {
+        let results = example::results();
+        let rows = select::timed(&results, Suite::Ladder);
+        let rows: Vec<_> = rows
+            .into_iter()
+            .filter(|row| row.by == By::Warpfold)
+            .collect();
+        let found: Vec<_> = (0..13)
+            .map(|i| before(&rows, i).map_or("none", |row| &row.kernel))
+            .collect();
+        let expected = [
+            "none",
+            "reduce_naive",
+            "reduce_shared_memory",
+            "reduce_0",
+            "reduce_0",
+            "reduce_1",
+            "reduce_2",
+            "reduce_3",
+            "reduce_4",
+            "reduce_4",
+            "reduce_4",
+            "reduce_5_x1",
+            "reduce_5_x4",
+        ];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,101 @@
+//! The page as a whole.
+
+use std::collections::BTreeMap;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::figure::{Figure, on_page};
+use super::{ReportError, compared, figures_of, head, tables};
+use crate::compare::Comparison;
+use crate::relate::Related;
+use crate::schema::{Backend, Results, Row, Suite};
+
+/// Nothing but what is in the page may be loaded.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String, ReportError> {
+    let related = &Related::new(results);
+    let mut sections = Vec::new();
+    for suite in Suite::ALL {
+        let rows: Vec<_> = results
+            .rows
+            .iter()
+            .filter(|row| row.suite == suite)
+            .collect();
+        if !rows.is_empty() {
+            sections.push((suite, figures_of(results, suite)?, rows));
+        }
+    }
+    let points = points(sections.iter().flat_map(|(_, figures, _)| figures))?;
+    let title = format!("warpfold bench: {}", head::on(results));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                header {
+                    h1 { (title) }
+                    (head::warnings(results))
+                }
+                nav aria-label="Contents" {
+                    ul {
+                        li { a href="#run" { "The run" } }
+                        @if comparison.is_some() { li { a href="#compare" { "Compared" } } }
+                        @for (suite, ..) in &sections {
+                            li { a href={ "#" (suite) } { (suite.title()) } }
+                        }
+                    }
+                }
+                main {
+                    (head::section(results))
+                    @if let Some(comparison) = comparison { (compared::section(comparison)) }
+                    @for (suite, figures, rows) in &sections {
+                        (section(*suite, figures, rows, related))
+                    }
+                }
+                script type="application/json" id="points" { (PreEscaped(points)) }
+                script { (PreEscaped(include_str!("sort.js"))) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn section(suite: Suite, figures: &[Figure], rows: &[&Row], related: &Related) -> Markup {
+    let (counted, timed): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.backend == Backend::Sim);
+    html! {
+        section id=(suite) {
+            h2 { (suite.title()) }
+            @if !figures.is_empty() {
+                div.figures { @for figure in figures { (on_page(figure)) } }
+            }
+            @if !timed.is_empty() { (tables::timed(suite, &timed, related)) }
+            @if !counted.is_empty() { (tables::counted(suite, &counted)) }
+        }
+    }
+}
+
+type Points = Vec<(f64, f64)>;
+
+/// By figure and series. The JSON stands in a page: nothing in it may look like a tag.
+fn points<'a>(figures: impl Iterator<Item = &'a Figure>) -> Result<String, ReportError> {
+    let mut all: BTreeMap<&str, BTreeMap<&str, Points>> = BTreeMap::new();
+    for figure in figures {
+        let of_figure = all.entry(&figure.name).or_default();
+        for series in &figure.series {
+            let points = of_figure.entry(&series.name).or_default();
+            points.extend(&series.points);
+        }
+    }
+    let json = serde_json::to_string(&all)?;
+    let json = json.replace('<', "\\u003c").replace('>', "\\u003e");
+    Ok(json.replace('&', "\\u0026"))
+}

@@ -1,0 +1,179 @@
+//! Rows for pictures.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::lines::{Line, Panel, Spot};
+use super::look::Look;
+use crate::relate::Related;
+use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
+use crate::words;
+
+/// Rows of a suite that a clock was there for.
+pub fn timed(results: &Results, suite: Suite) -> Vec<&Row> {
+    let rows = results.rows.iter();
+    rows.filter(|row| row.suite == suite && row.backend != Backend::Sim)
+        .collect()
+}
+
+/// Rows that have this in common, in the order of their first ones.
+pub fn grouped<'a, K: Eq + Hash>(
+    rows: &[&'a Row],
+    key: impl Fn(&'a Row) -> K,
+) -> Vec<Vec<&'a Row>> {
+    let mut places = HashMap::new();
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for &row in rows {
+        let place = *places.entry(key(row)).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
+}
+
+/// ` on the CPU`, where it was not the device.
+pub fn place(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Cpu => " on the CPU",
+        Backend::Cuda | Backend::Sim => "",
+    }
+}
+
+/// `cold, device`, as the method explains them.
+pub fn title(cache: Cache, timing: Timing) -> String {
+    let timing = match timing {
+        Timing::Device => "device time",
+        Timing::Launch => "time with the launch",
+        Timing::Graph => "time in a graph",
+        Timing::Call => "time of the call",
+        Timing::None => "not timed",
+    };
+    format!("{cache}, {timing}")
+}
+
+/// In GB/s, where it can be drawn.
+pub fn speed(row: &Row) -> Option<f64> {
+    // Beyond what any memory does, a scale would show nothing else.
+    row.gb_per_s().filter(|speed| (0.0..=1e9).contains(speed))
+}
+
+/// Of a row that has a speed, and a place on an axis of powers.
+pub fn spot(row: &Row) -> Option<Spot> {
+    Some(Spot {
+        n: Some(row.n).filter(|n| *n > 0)?,
+        gb_per_s: speed(row)?,
+        unstable: row.time.is_some_and(|time| time.unstable),
+    })
+}
+
+/// A panel for each cache and timing; in it a line for each name, with the ceilings of its rows.
+pub fn panels<'a>(
+    rows: &[&'a Row],
+    related: &Related<'a>,
+    name: impl Fn(&Row) -> (String, Look),
+) -> Vec<Panel> {
+    let conditions = grouped(rows, |row| (row.cache, row.timing));
+    let panel = |rows: Vec<&'a Row>| {
+        let mut lines = Vec::new();
+        for rows in grouped(&rows, |row| name(row).0) {
+            let (text, look) = name(rows[0]);
+            lines.extend(split(rows).into_iter().map(|(kernel, rows)| Line {
+                name: match kernel {
+                    Some(kernel) => format!("{text} ({kernel})"),
+                    None => text.clone(),
+                },
+                look,
+                points: rows.into_iter().filter_map(spot).collect(),
+            }));
+        }
+        lines.extend(ceilings(&rows, related));
+        let (cache, timing) = (rows[0].cache, rows[0].timing);
+        Panel {
+            title: title(cache, timing),
+            lines,
+        }
+    };
+    conditions.into_iter().map(panel).collect()
+}
+
+/// A line has one point of a size: where it would have more, there is one for each kernel.
+fn split(rows: Vec<&Row>) -> Vec<(Option<String>, Vec<&Row>)> {
+    let mut sizes: Vec<_> = rows.iter().map(|row| row.n).collect();
+    sizes.sort_unstable();
+    if sizes.windows(2).all(|pair| pair[0] != pair[1]) {
+        return vec![(None, rows)];
+    }
+    let kernels = grouped(&rows, |row| (row.label(), row.threads));
+    let several = kernels.len() > 1;
+    kernels
+        .into_iter()
+        .map(|rows| {
+            let threads = rows[0]
+                .threads
+                .map_or(String::new(), |t| format!(", {t} threads"));
+            let name = format!("{}{threads}", rows[0].label());
+            (several.then_some(name), rows)
+        })
+        .collect()
+}
+
+/// One line for each ceiling that these rows have, with a point for each size.
+fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>) -> Vec<Line> {
+    let mut found: Vec<&Row> = rows.iter().filter_map(|row| related.ceiling(row)).collect();
+    found.sort_by_key(|row| (row.kernel.clone(), row.n));
+    found.dedup_by_key(|row| (row.kernel.clone(), row.n));
+    let kernels = grouped(&found, |row| &row.kernel);
+    let line = |(place, rows): (usize, Vec<&Row>)| Line {
+        name: rows[0].kernel.replace('_', " "),
+        look: Look::of(By::Ceiling, place),
+        points: rows.into_iter().filter_map(spot).collect(),
+    };
+    kernels.into_iter().enumerate().map(line).collect()
+}
+
+/// Names each author's variants, and gives each its dashes.
+pub fn variants(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
+    let mut all: Vec<(By, Option<String>)> = Vec::new();
+    for row in rows {
+        let variant = (row.by, row.variant.clone());
+        if !all.contains(&variant) {
+            all.push(variant);
+        }
+    }
+    move |row| {
+        let own: Vec<_> = all.iter().filter(|(by, _)| *by == row.by).collect();
+        let place = own.iter().position(|(_, variant)| *variant == row.variant);
+        let name = match &row.variant {
+            Some(variant) if variant != "default" || own.len() > 1 => {
+                format!("{}, {variant}", row.by.title())
+            }
+            _ => row.by.title().to_owned(),
+        };
+        (name, Look::of(row.by, place.unwrap_or(0)))
+    }
+}
+
+/// What all line pictures have to say of their points.
+pub fn caption(rows: &[&Row]) -> String {
+    let mut caption = String::from("Bandwidth against the number of elements.");
+    if rows
+        .iter()
+        .any(|row| row.time.is_some_and(|time| time.unstable))
+    {
+        caption += " A large hollow point is unstable.";
+    }
+    let undrawn = rows.iter().filter(|row| spot(row).is_none());
+    match undrawn.count() {
+        0 => {}
+        1 => caption += " One row has no point: see the table.",
+        undrawn => {
+            caption += &format!(
+                " {} rows have no point: see the table.",
+                words::thousands(undrawn as u64)
+            )
+        }
+    }
+    caption
+}

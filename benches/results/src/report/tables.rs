@@ -1,0 +1,206 @@
+//! Every row of a suite, in tables that can be sorted.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+
+use crate::relate::Related;
+use crate::schema::{By, Row, Suite};
+use crate::words::{number, thousands};
+
+/// A cell: its text, and what it is sorted by where that is a number.
+#[derive(Default)]
+pub struct Cell {
+    pub text: String,
+    pub value: Option<f64>,
+    pub class: &'static str,
+}
+
+impl Cell {
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell {
+            text: text.into(),
+            ..Cell::default()
+        }
+    }
+
+    pub fn number(text: impl Into<String>, value: f64) -> Cell {
+        Cell {
+            text: text.into(),
+            value: Some(value),
+            class: "number",
+        }
+    }
+
+    fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
+        value.map_or_else(Cell::default, |value| Cell::number(text(value), value))
+    }
+
+    fn integer(value: Option<u64>) -> Cell {
+        Cell::maybe(value.map(|value| value as f64), |value| {
+            thousands(value as u64)
+        })
+    }
+}
+
+/// A table whose heads are buttons; a column without any text is left out.
+pub fn sortable(
+    caption: &str,
+    heads: &[String],
+    rows: &[Vec<Cell>],
+    class: impl Fn(usize) -> &'static str,
+) -> Markup {
+    let used = |column: &usize| {
+        rows.iter()
+            .any(|row| row.get(*column).is_some_and(|cell| !cell.text.is_empty()))
+    };
+    let used: Vec<_> = (0..heads.len()).filter(used).collect();
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(caption) {
+            table.sortable {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for &column in &used {
+                            th scope="col" aria-sort="none" { button type="button" { (heads[column]) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (place, row) in rows.iter().enumerate() {
+                        tr class=[Some(class(place)).filter(|class| !class.is_empty())] {
+                            @for cell in used.iter().filter_map(|&column| row.get(column)) {
+                                td class=[Some(cell.class).filter(|class| !class.is_empty())] data-value=[cell.value] { (cell.text) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows with times.
+pub fn timed(suite: Suite, rows: &[&Row], related: &Related) -> Markup {
+    let heads = [
+        "by",
+        "kernel",
+        "of",
+        "keys",
+        "n",
+        "bytes",
+        "threads",
+        "blocks",
+        "where",
+        "cache",
+        "timing",
+        "median µs",
+        "95 % low",
+        "95 % high",
+        "min µs",
+        "max µs",
+        "samples",
+        "GB/s",
+        "% of ceiling",
+    ];
+    let over = By::PEERS.map(|peer| format!("/ {}", peer.title()));
+    let heads: Vec<_> = heads
+        .map(str::to_owned)
+        .into_iter()
+        .chain(over)
+        .chain(["state".into()])
+        .collect();
+    let cells: Vec<_> = rows.iter().map(|row| line(row, related)).collect();
+    let class = |place: usize| match rows.get(place) {
+        Some(row) if row.wrong.is_some() => "wrong",
+        Some(row) if row.time.is_some_and(|time| time.unstable) => "unstable",
+        _ => "",
+    };
+    let caption = format!("{}: all rows that were timed", suite.title());
+    sortable(&caption, &heads, &cells, class)
+}
+
+fn line(row: &Row, related: &Related) -> Vec<Cell> {
+    let us = |of: fn(&crate::schema::Time) -> f64| Cell::maybe(row.time.as_ref().map(of), number);
+    let mut cells = vec![
+        Cell::text(row.by.title()),
+        Cell::text(row.label()),
+        Cell::text(row.subject()),
+        Cell::text(row.keys.clone().unwrap_or_default()),
+        Cell::integer(Some(row.n)),
+        Cell::integer(Some(row.bytes)),
+        Cell::integer(row.threads.map(Into::into)),
+        Cell::integer(row.blocks.map(Into::into)),
+        Cell::text(row.backend.title()),
+        Cell::text(row.cache.name()),
+        Cell::text(row.timing.name()),
+        us(|time| time.median_us),
+        us(|time| time.interval_us.0),
+        us(|time| time.interval_us.1),
+        us(|time| time.min_us),
+        us(|time| time.max_us),
+        Cell::integer(Some(row.samples_us.len() as u64)),
+        Cell::maybe(row.gb_per_s(), number),
+        Cell::maybe(related.of_ceiling(row).map(|part| part * 100.0), |part| {
+            format!("{part:.1}")
+        }),
+    ];
+    let over =
+        By::PEERS.map(|peer| Cell::maybe(related.ratio(row, peer), |ratio| format!("{ratio:.3}")));
+    cells.extend(over);
+    cells.push(Cell::text(match (&row.wrong, row.time) {
+        (Some(wrong), _) => format!(
+            "✗ wrong in {} of {} runs: got {}, expected {}",
+            wrong.runs, wrong.of, wrong.got, wrong.expected
+        ),
+        (None, Some(time)) if time.unstable => "~ unstable".into(),
+        (None, Some(_)) => "ok".into(),
+        (None, None) => "not timed".into(),
+    }));
+    cells
+}
+
+/// Rows of the simulator.
+pub fn counted(suite: Suite, rows: &[&Row]) -> Markup {
+    let names: BTreeSet<_> = rows.iter().flat_map(|row| row.counts.keys()).collect();
+    let heads = ["kernel", "of", "keys", "n", "threads", "blocks"].map(str::to_owned);
+    let heads: Vec<_> = heads
+        .into_iter()
+        .chain(names.iter().map(|name| name.to_string()))
+        .chain(["state".into()])
+        .collect();
+    let line = |row: &&Row| {
+        let mut cells = vec![
+            Cell::text(row.label()),
+            Cell::text(row.subject()),
+            Cell::text(row.keys.clone().unwrap_or_default()),
+            Cell::integer(Some(row.n)),
+            Cell::integer(row.threads.map(Into::into)),
+            Cell::integer(row.blocks.map(Into::into)),
+        ];
+        cells.extend(
+            names
+                .iter()
+                .map(|&name| Cell::integer(row.counts.get(name).copied())),
+        );
+        cells.push(Cell::text(if row.wrong.is_some() {
+            "✗ wrong"
+        } else {
+            "ok"
+        }));
+        cells
+    };
+    let cells: Vec<_> = rows.iter().map(line).collect();
+    let class = |place: usize| {
+        if rows.get(place).is_some_and(|row| row.wrong.is_some()) {
+            "wrong"
+        } else {
+            ""
+        }
+    };
+    let caption = format!(
+        "{}: what the simulator counted; nothing was timed",
+        suite.title()
+    );
+    sortable(&caption, &heads, &cells, class)
+}

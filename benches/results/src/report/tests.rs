@@ -1,0 +1,413 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::compare::compare;
+use crate::example;
+use crate::schema::{Backend, By, Row, Time, Wrong};
+use crate::words;
+
+type Points = BTreeMap<String, BTreeMap<String, Vec<(f64, f64)>>>;
+
+fn points(page: &str) -> Points {
+    let (_, json) = page
+        .split_once(r#"<script type="application/json" id="points">"#)
+        .unwrap();
+    let (json, _) = json.split_once("</script>").unwrap();
+    serde_json::from_str(json).unwrap()
+}
+
+/// A number from JSON may differ in its last digit.
+fn is_near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= b.abs() * 1e-12
+}
+
+/// Every table's lines, without their heads.
+fn lines(page: &str) -> Vec<&str> {
+    let tables = page.split(r#"<table class="sortable">"#).skip(1);
+    let bodies = tables.map(|table| {
+        let (_, body) = table.split_once("<tbody>").unwrap();
+        body.split_once("</tbody>").unwrap().0
+    });
+    bodies.flat_map(|body| body.split("<tr").skip(1)).collect()
+}
+
+#[test]
+fn every_row_has_a_line_in_a_table() {
+    let results = example::results();
+    let page = html(&results, None).unwrap();
+    let lines = lines(&page);
+    assert_eq!(lines.len(), results.rows.len());
+    for row in &results.rows {
+        let median = row.median_us().map(|us| format!(r#"data-value="{us}""#));
+        let is_line = |line: &&&str| {
+            line.contains(&row.label())
+                && line.contains(&words::thousands(row.n))
+                && median.iter().all(|median| line.contains(median))
+        };
+        assert!(lines.iter().any(|line| is_line(&line)), "{row:?}");
+    }
+    let marked = |class: &str, text: &str| {
+        let with = |line: &&&str| line.starts_with(&format!(r#" class="{class}""#));
+        let marked: Vec<_> = lines.iter().filter(with).collect();
+        assert!(marked.iter().all(|line| line.contains(text)), "{marked:?}");
+        marked.len()
+    };
+    assert_eq!(marked("unstable", "~ unstable"), 1);
+    assert_eq!(
+        marked("wrong", "✗ wrong in 1 of 25 runs: got 41, expected 42"),
+        1
+    );
+}
+
+#[test]
+fn every_row_has_a_point() {
+    let results = example::results();
+    let page = html(&results, None).unwrap();
+    let points = points(&page);
+    let all: Vec<_> = points
+        .values()
+        .flat_map(BTreeMap::values)
+        .flatten()
+        .collect();
+    for row in results.rows.iter().filter(|row| row.time.is_some()) {
+        let Some(speed) = row.gb_per_s() else {
+            continue;
+        };
+        let by_bar = matches!(row.suite, Suite::Ladder | Suite::Keyed);
+        if by_bar && row.by == By::Ceiling {
+            let text = format!("{} GB/s", words::number(speed));
+            assert!(page.contains(&text), "{row:?}");
+            continue;
+        }
+        let is_row = |(x, y): &(f64, f64)| is_near(*y, speed) && (by_bar || *x == row.n as f64);
+        assert!(all.iter().any(|point| is_row(point)), "{row:?}");
+    }
+}
+
+#[test]
+fn figures_say_what_is_drawn() {
+    let results = example::results();
+    let figures = figures(&results).unwrap();
+    let page = html(&results, None).unwrap();
+    let points = points(&page);
+    assert_eq!(points.len(), figures.len(), "names are distinct");
+    for figure in &figures {
+        let drawn = figure.svg.matches(r#"class="point""#).count();
+        assert_eq!(drawn, figure.points(), "{}", figure.name);
+        assert!(drawn > 0);
+        let element = format!(r#"<figure id="{}" data-points="{drawn}">"#, figure.name);
+        assert!(page.contains(&element), "{element}");
+        assert!(page.contains(&figure.svg));
+        for series in &figure.series {
+            let parsed = &points[&figure.name][&series.name];
+            assert_eq!(parsed.len(), series.points.len());
+            for ((x, y), parsed) in series.points.iter().zip(parsed) {
+                assert!(*x == parsed.0 && is_near(parsed.1, *y), "{parsed:?}");
+                let mark = format!(r#"data-x="{x}" data-y="{y}""#);
+                assert!(figure.svg.contains(&mark), "{mark}");
+            }
+        }
+        let ids: Vec<_> = ["title", "desc"]
+            .map(|end| format!("{}-{end}", figure.name))
+            .into();
+        let labelled = format!(r#"aria-labelledby="{} {}""#, ids[0], ids[1]);
+        assert!(figure.svg.contains(&labelled));
+        for id in &ids {
+            assert_eq!(page.matches(&format!(r#" id="{id}""#)).count(), 1, "{id}");
+        }
+    }
+}
+
+#[test]
+fn maps_have_every_ratio() {
+    let results = example::results();
+    let related = Related::new(&results);
+    let figures = figures_of(&results, Suite::Whole).unwrap();
+    let mut cells = 0;
+    for row in results.rows.iter().filter(|row| row.suite == Suite::Whole) {
+        for peer in By::PEERS {
+            let Some(ratio) = related.ratio(row, peer) else {
+                continue;
+            };
+            let prefix = format!("whole-ratio-{peer}");
+            let maps = figures
+                .iter()
+                .filter(|figure| figure.name.starts_with(&prefix));
+            let bands = maps.flat_map(|map| map.series.iter().map(move |band| (map, band)));
+            let mut found = bands.filter(|(_, band)| {
+                band.name == row.subject() && band.points.contains(&(row.n as f64, ratio))
+            });
+            let (map, _) = found.next().unwrap_or_else(|| panic!("{row:?} {peer}"));
+            assert!(map.svg.contains(&format!("\n{ratio:.2}")), "{}", map.svg);
+            cells += 1;
+        }
+    }
+    let drawn = figures
+        .iter()
+        .filter(|figure| figure.name.starts_with("whole-ratio"));
+    assert_eq!(drawn.map(Figure::points).sum::<usize>(), cells);
+}
+
+#[test]
+fn ceilings_and_gains_are_drawn() {
+    let results = example::results();
+    let figures = figures(&results).unwrap();
+    let of = |prefix: &'static str| {
+        figures
+            .iter()
+            .filter(move |figure| figure.name.starts_with(prefix))
+    };
+    for prefix in ["whole-cuda", "kepler"] {
+        for figure in of(prefix) {
+            let ceiling = figure
+                .series
+                .iter()
+                .find(|series| series.name.ends_with("read ceiling"));
+            assert!(
+                ceiling.is_some_and(|series| series.points.len() > 1),
+                "{}",
+                figure.name
+            );
+            assert!(figure.svg.contains(r#"stroke-dasharray="4 4""#));
+        }
+    }
+    assert_eq!(of("ladder").count(), 2, "one for each number of threads");
+    for figure in of("ladder") {
+        assert!(figure.svg.contains("read ceiling: "), "{}", figure.svg);
+        // 935 GB/s after 161.
+        assert!(figure.svg.contains(", 5.8"), "{}", figure.svg);
+    }
+    for part in ["Keys: random", "Keys: ordered", "Keys: shifted"] {
+        assert!(
+            of("keyed").all(|figure| figure.svg.contains(part)),
+            "{part}"
+        );
+    }
+    assert!(of("whole-cpu").all(|figure| figure.title.contains("CPU")));
+}
+
+#[test]
+fn the_page_needs_nothing_beside_it() {
+    let results = example::results();
+    let page = html(&results, Some(&compare(&results, &results))).unwrap();
+    assert_eq!(
+        page,
+        html(&results, Some(&compare(&results, &results))).unwrap()
+    );
+    let page = page.replace("http://www.w3.org/2000/svg", "");
+    for part in ["http:", "https:", "url(", "@import", " src="] {
+        assert!(!page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn the_head_says_what_was_run_and_what_was_not() {
+    let mut results = example::results();
+    results.complete = false;
+    let page = html(&results, None).unwrap();
+    let parts = [
+        &*results.date,
+        &results.commit,
+        &results.compiler,
+        &results.command_line,
+        &results.notes[0],
+        "driver for CUDA 13.0",
+        "CUB 3.0.1",
+        "no module named cupy",
+        "1935 to 1980 MHz",
+        "throttled during the run: power cap",
+        "broken off",
+        "1 wrong",
+        "1 unstable",
+        "the caches were flushed",
+    ];
+    for part in parts {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_comparison_has_its_section() {
+    let old = example::results();
+    let mut new = old.clone();
+    let time = new.rows[0].time.as_mut().unwrap();
+    *time = Time {
+        median_us: time.median_us * 2.0,
+        interval_us: (time.interval_us.0 * 2.0, time.interval_us.1 * 2.0),
+        ..*time
+    };
+    let comparison = compare(&old, &new);
+    assert!(comparison.has_regression());
+    let page = html(&new, Some(&comparison)).unwrap();
+    assert_eq!(lines(&page).len(), 2 * new.rows.len());
+    for part in [
+        "There are regressions",
+        "✗ slower",
+        ">2.000<",
+        &comparison.summary(),
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!html(&new, None).unwrap().contains(r#"id="compare""#));
+}
+
+/// Strings that would do harm unescaped, in every place.
+#[test]
+fn strings_are_escaped() {
+    const EVIL: &str = "\"'><script>alert(1)</script><!--&\u{2028}";
+    let mut results = example::results();
+    let evil = |text: &mut String| text.insert_str(0, EVIL);
+    for row in &mut results.rows {
+        for text in [&mut row.variant, &mut row.op, &mut row.keys]
+            .into_iter()
+            .flatten()
+        {
+            evil(text);
+        }
+        evil(&mut row.kernel);
+        evil(&mut row.element);
+        row.counts = row
+            .counts
+            .iter()
+            .map(|(name, count)| (format!("{EVIL}{name}"), *count))
+            .collect();
+        if let Some(wrong) = &mut row.wrong {
+            evil(&mut wrong.got);
+            evil(&mut wrong.expected);
+        }
+    }
+    for peer in &mut results.peers {
+        [&mut peer.version, &mut peer.absent]
+            .into_iter()
+            .flatten()
+            .for_each(evil);
+    }
+    results.notes.iter_mut().for_each(evil);
+    results
+        .clocks
+        .iter_mut()
+        .flat_map(|at| &mut at.throttled)
+        .for_each(evil);
+    if let Some(device) = &mut results.device {
+        [
+            &mut device.name,
+            &mut device.driver,
+            &mut device.ptx_arch,
+            &mut device.stream,
+        ]
+        .into_iter()
+        .for_each(evil);
+    }
+    results.method.input = Some(EVIL.into());
+    [&mut results.machine.os, &mut results.machine.cpu]
+        .into_iter()
+        .for_each(evil);
+    [&mut results.date, &mut results.version, &mut results.commit]
+        .into_iter()
+        .for_each(evil);
+    [&mut results.compiler, &mut results.command_line]
+        .into_iter()
+        .for_each(evil);
+    let page = html(&results, Some(&compare(&results, &results))).unwrap();
+    assert_eq!(
+        page.matches("<script").count(),
+        2,
+        "the points and the sorting"
+    );
+    assert_eq!(page.matches("<!--").count(), 0);
+    assert!(page.contains("&lt;script&gt;alert(1)"));
+    assert_eq!(lines(&page).len(), 2 * results.rows.len());
+    let points = points(&page);
+    assert!(
+        points
+            .values()
+            .any(|series| series.keys().any(|name| name.contains(EVIL)))
+    );
+    for figure in figures(&results).unwrap() {
+        assert!(!figure.svg.contains("<script"), "{}", figure.svg);
+        assert!(
+            figure
+                .name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-')
+        );
+    }
+}
+
+fn all_wrong(row: &mut Row) {
+    row.time = None;
+    row.wrong = Some(Wrong {
+        runs: 1,
+        of: 1,
+        got: "1".into(),
+        expected: "2".into(),
+    });
+}
+
+#[test]
+fn odd_results_have_a_page() {
+    let mut none = example::results();
+    none.rows.clear();
+    none.clocks.clear();
+    none.peers.clear();
+    none.device = None;
+    assert!(figures(&none).unwrap().is_empty());
+    assert!(
+        html(&none, Some(&compare(&none, &none)))
+            .unwrap()
+            .contains("There are no rows")
+    );
+
+    let changes: [fn(&mut Row); 6] = [
+        all_wrong,
+        |row| row.n = 0,
+        |row| row.bytes = 0,
+        |row| row.n = 1 << 20,
+        |row| (row.n, row.bytes) = (u64::MAX, u64::MAX),
+        |row| row.backend = Backend::Sim,
+    ];
+    for (place, change) in changes.iter().enumerate() {
+        let mut results = example::results();
+        results.rows.iter_mut().for_each(change);
+        let page = html(&results, None).unwrap();
+        assert_eq!(lines(&page).len(), results.rows.len(), "{place}");
+    }
+    let mut results = example::results();
+    results.rows.retain(|row| row.by != By::Ceiling);
+    assert!(!html(&results, None).unwrap().contains("read ceiling"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Few rows, of any numbers.
+    #[test]
+    fn any_numbers_have_a_page(
+        odd in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), any::<u64>(), any::<f64>(), any::<f64>(), any::<bool>()), 0..12)
+    ) {
+        let mut results = example::results();
+        let rows = std::mem::take(&mut results.rows);
+        for (index, n, bytes, low, high, unstable) in odd {
+            let mut row = index.get(&rows).clone();
+            row.n = n;
+            row.bytes = bytes;
+            row.group = 0;
+            row.time = row.time.map(|_| Time {
+                median_us: low,
+                interval_us: (low, high),
+                min_us: low,
+                max_us: high,
+                unstable,
+            });
+            results.rows.push(row);
+        }
+        let page = html(&results, Some(&compare(&results, &results))).unwrap();
+        prop_assert_eq!(lines(&page).len(), 2 * results.rows.len());
+        for figure in figures(&results).unwrap() {
+            prop_assert_eq!(figure.svg.matches(r#"class="point""#).count(), figure.points());
+        }
+        prop_assert!(crate::csv::csv(&results).is_ok());
+    }
+}

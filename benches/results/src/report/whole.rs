@@ -1,0 +1,77 @@
+//! Whole reductions: speeds over sizes, and maps of the ratios to each peer.
+
+use super::figure::{Figure, distinct};
+use super::heat::{Band, Cell, Map};
+use super::lines::Chart;
+use super::{ReportError, select};
+use crate::relate::Related;
+use crate::schema::{By, Results, Row, Suite};
+
+pub fn figures<'a>(
+    results: &'a Results,
+    related: &Related<'a>,
+) -> Result<Vec<Figure>, ReportError> {
+    let mut rows = select::timed(results, Suite::Whole);
+    rows.retain(|row| row.by != By::Ceiling);
+    let mut figures = Vec::new();
+    for map in maps(&rows, related) {
+        figures.extend(map.draw()?);
+    }
+    for rows in select::grouped(&rows, |row| (row.backend, &row.op, &row.element)) {
+        let subject = format!("{}{}", rows[0].subject(), select::place(rows[0].backend));
+        let chart = Chart {
+            name: format!("whole {} {subject}", rows[0].backend),
+            title: format!("Whole reduction: {subject}"),
+            caption: select::caption(&rows),
+            panels: select::panels(&rows, related, select::variants(&rows)),
+        };
+        figures.extend(chart.draw()?);
+    }
+    Ok(distinct(figures))
+}
+
+/// One for each peer, backend, cache, timing, and variant of ours.
+fn maps(rows: &[&Row], related: &Related) -> Vec<Map> {
+    let ours = rows.iter().filter(|row| row.by == By::Warpfold);
+    let ours: Vec<&Row> = ours.copied().collect();
+    let several = select::grouped(&ours, |row| &row.variant).len() > 1;
+    let mut maps = Vec::new();
+    for peer in By::PEERS {
+        let alike = |row: &Row| (row.backend, row.variant.clone(), row.cache, row.timing);
+        for rows in select::grouped(&ours, alike) {
+            let first = rows[0];
+            let conditions = select::title(first.cache, first.timing);
+            let place = select::place(first.backend);
+            let variant = match &first.variant {
+                Some(variant) if several => format!(" ({variant})"),
+                _ => String::new(),
+            };
+            let peer_name = peer.title();
+            let bands = select::grouped(&rows, |row| (&row.op, &row.element));
+            maps.push(Map {
+                name: format!("whole ratio {peer} {}{variant} {conditions}", first.backend),
+                title: format!("warpfold{variant} / {peer_name}{place}: {conditions}"),
+                caption: format!(
+                    "Our time over that of {peer_name}: below 1, ours is the faster. An asterisk: one of the two is unstable."
+                ),
+                rows: bands.iter().map(|rows| band(rows, peer, related)).collect(),
+            });
+        }
+    }
+    maps
+}
+
+fn band(rows: &[&Row], peer: By, related: &Related) -> Band {
+    let unstable = |row: &Row| row.time.is_some_and(|time| time.unstable);
+    let cells = rows.iter().filter_map(|row| {
+        Some(Cell {
+            n: row.n,
+            ratio: related.ratio(row, peer)?,
+            unstable: unstable(row) || related.rival(row, peer).is_some_and(unstable),
+        })
+    });
+    Band {
+        name: rows.first().map_or(String::new(), |row| row.subject()),
+        cells: cells.collect(),
+    }
+}
