@@ -9,11 +9,11 @@ use std::process::Command;
 /// Chooses the browser, here and in the tests, and nothing else is looked at then.
 pub const CHOSEN: &str = "WARPFOLD_CHROMIUM";
 
-/// The names it goes by in `PATH`.
+/// The names it goes by in `PATH`: the one without windows starts faster.
 const NAMES: [&str; 5] = [
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
-    "chromium-headless-shell",
     "google-chrome",
     "google-chrome-stable",
 ];
@@ -84,11 +84,7 @@ fn first_that_runs(candidates: Vec<Candidate>) -> Result<Browser> {
             Err(error) => failures.push(format!("{origin}: {error:#}")),
         }
     }
-    Err(anyhow!(
-        "no {} in PATH, and: {}",
-        NAMES[0],
-        failures.join("; ")
-    ))
+    Err(anyhow!("no chromium in PATH, and: {}", failures.join("; ")))
 }
 
 /// What `--version` says, which needs every library but no display.

@@ -5,127 +5,124 @@ pub struct Breakage {
     /// In a few words.
     pub name: &'static str,
     /// What is said of such a page, among other things.
-    pub fault: &'static str,
+    pub faults: &'static [&'static str],
     /// The page, broken.
     pub of: fn(&str) -> String,
 }
 
-/// All of them.
+/// All of them. What does not disturb each other is in one page: each has to be loaded.
 pub const ALL: &[Breakage] = &[
     Breakage {
-        name: "an error in a script",
-        fault: "exception: ReferenceError: nothing is not defined",
-        of: |page| with(page, "<script>nothing();</script>"),
-    },
-    Breakage {
-        name: "an error when the mouse is pressed",
-        fault: "exception: ReferenceError: late is not defined",
+        name: "errors and warnings",
+        faults: &[
+            "exception: ReferenceError: nothing is not defined",
+            "exception: Error: not kept",
+            "exception: ReferenceError: late is not defined",
+            "console: Warning: beware",
+            "console: Error: amiss",
+            "log: Error: ",
+        ],
         of: |page| {
             with(
                 page,
-                "<script>addEventListener('click', () => late());</script>",
+                "<script>nothing();</script>\
+                 <script>Promise.reject(new Error('not kept'));</script>\
+                 <script>addEventListener('click', () => late());</script>\
+                 <script>console.warn('beware'); console.error('amiss');</script>\
+                 <img alt='forbidden by the policy' src='http://127.0.0.1:9/a.png'>",
             )
         },
     },
     Breakage {
-        name: "a promise that nobody waits for",
-        fault: "exception: Error: not kept",
+        name: "requests",
+        faults: &["request: http://127.0.0.1:9/a.png", "/style.css"],
         of: |page| {
+            let lawless = page.replace("http-equiv=\"Content-Security-Policy\"", "name=\"policy\"");
             with(
-                page,
-                "<script>Promise.reject(new Error('not kept'));</script>",
+                &lawless,
+                "<img alt='' src='http://127.0.0.1:9/a.png'>\
+                 <link rel='stylesheet' href='style.css'>",
             )
         },
     },
     Breakage {
-        name: "a warning on the console",
-        fault: "console: Warning: beware",
-        of: |page| with(page, "<script>console.warn('beware');</script>"),
-    },
-    Breakage {
-        name: "what its own policy forbids",
-        fault: "log: Error: ",
-        of: |page| with(page, "<img alt='' src='http://127.0.0.1:9/a.png'>"),
-    },
-    Breakage {
-        name: "a request of the network",
-        fault: "request: http://127.0.0.1:9/a.png",
-        of: |page| lawless(&with(page, "<img alt='' src='http://127.0.0.1:9/a.png'>")),
-    },
-    Breakage {
-        name: "a file beside it",
-        fault: "/style.css",
-        of: |page| lawless(&with(page, "<link rel='stylesheet' href='style.css'>")),
-    },
-    Breakage {
-        name: "a missing point",
-        fault: "shows",
-        of: |page| page.replacen("class=\"point\"", "class=\"none\"", 1),
-    },
-    Breakage {
-        name: "no points at all",
-        fault: "shows no points",
-        of: |page| page.replace("class=\"point\"", "class=\"none\""),
-    },
-    Breakage {
-        name: "a point of another value",
-        fault: "shows other points than it lists",
-        of: |page| page.replacen("data-y=\"", "data-y=\"1", 1),
+        name: "a missing point, and one of another value",
+        faults: &[" shows ", "shows other points than it lists"],
+        of: |page| {
+            let missing = page.replacen("class=\"point\"", "class=\"none\"", 1);
+            match missing.rsplit_once("data-y=\"") {
+                Some((before, after)) => format!("{before}data-y=\"1{after}"),
+                None => missing,
+            }
+        },
     },
     Breakage {
         name: "a point in the wrong place",
-        fault: "points are misplaced",
-        of: |page| changed(page, "<circle class=\"point\"", " cy=\"", "4"),
-    },
-    Breakage {
-        name: "a point outside of its picture",
-        fault: "1 points are not seen",
+        faults: &["1 points are not seen", "points are misplaced"],
         of: |page| changed(page, "<circle class=\"point\"", " cx=\"", "90000"),
     },
     Breakage {
-        name: "no list of points",
-        fault: "the page lists no points",
-        of: |page| page.replace("id=\"points\"", "id=\"dots\""),
-    },
-    Breakage {
-        name: "a hidden figure",
-        fault: "is not seen",
-        of: |page| with(page, "<style>figure { display: none }</style>"),
+        name: "nothing where something should be",
+        faults: &[
+            "the page lists no points",
+            "is not both drawn and listed",
+            "is not seen",
+            "heads are buttons",
+        ],
+        of: |page| {
+            let page = page.replace("id=\"points\"", "id=\"dots\"");
+            let page = page.replace("<button", "<b").replace("</button", "</b");
+            with(&page, "<style>figure { display: none }</style>")
+        },
     },
     Breakage {
         name: "tables that do not sort",
-        fault: "by a click: aria-sort is",
+        faults: &["by a click: aria-sort is", "by a script: aria-sort is"],
         of: |page| match page.rsplit_once("<script>") {
             Some((before, script)) => {
-                let after = script
-                    .split_once("</script>")
-                    .map_or("", |(_, after)| after);
-                format!("{before}{after}")
+                let after = script.split_once("</script>");
+                format!("{before}{}", after.map_or("", |(_, after)| after))
             }
             None => page.into(),
         },
     },
     Breakage {
         name: "tables that sort by the mouse alone",
-        fault: "by Enter: aria-sort is",
+        faults: &[
+            "by Enter: aria-sort is",
+            "by the space bar: aria-sort is",
+            "Tab does not go",
+        ],
         of: |page| {
-            let deaf = "addEventListener('keydown', (event) => event.preventDefault(), true)";
-            with(page, &format!("<script>{deaf};</script>"))
+            let deaf = "(event) => event.preventDefault(), true";
+            with(
+                page,
+                &format!(
+                    "<script>addEventListener('keydown', {deaf}); addEventListener('keyup', {deaf});</script>"
+                ),
+            )
         },
     },
     Breakage {
-        name: "tables that are sorted wrongly",
-        fault: "by a click: the column is not ascending",
-        of: |page| with(page, &after_a_click("body.append(body.rows[0])")),
-    },
-    Breakage {
-        name: "tables that lose a row",
-        fault: "by a click: the rows are others",
-        of: |page| with(page, &after_a_click("body.rows[0].remove()")),
+        name: "tables that are sorted wrongly, and lose a row",
+        faults: &[
+            "by a click: the column is not ascending",
+            "by a click: the rows are others",
+        ],
+        of: |page| {
+            with(
+                page,
+                "<script>addEventListener('click', (event) => {\
+                   const body = event.target.closest('table')?.tBodies[0];\
+                   body?.rows[0].remove();\
+                   body?.append(body.rows[0]);\
+                 });</script>",
+            )
+        },
     },
     Breakage {
         name: "buttons under something else",
-        fault: "something covers the first head",
+        faults: &["something covers the first head"],
         of: |page| {
             with(
                 page,
@@ -133,21 +130,11 @@ pub const ALL: &[Breakage] = &[
             )
         },
     },
-    Breakage {
-        name: "heads that are no buttons",
-        fault: "heads are buttons",
-        of: |page| page.replace("<button", "<b").replace("</button", "</b"),
-    },
 ];
 
 /// `html` at the end of the page.
 fn with(page: &str, html: &str) -> String {
     page.replace("</body>", &format!("{html}</body>"))
-}
-
-/// Without the policy that forbids requests.
-fn lawless(page: &str) -> String {
-    page.replace("http-equiv=\"Content-Security-Policy\"", "name=\"policy\"")
 }
 
 /// The value of the first attribute after `tag`.
@@ -159,14 +146,4 @@ fn changed(page: &str, tag: &str, attribute: &str, value: &str) -> String {
         Some(format!("{before}{tag}{between}{attribute}{value}\"{after}"))
     };
     change().unwrap_or_else(|| page.into())
-}
-
-/// A script that does something to a table after it was sorted.
-fn after_a_click(what: &str) -> String {
-    format!(
-        "<script>addEventListener('click', (event) => {{\
-           const body = event.target.closest('table')?.tBodies[0];\
-           if (body) {what};\
-         }});</script>"
-    )
 }
