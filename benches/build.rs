@@ -1,4 +1,5 @@
-//! Gives the binary the commit it was built from: a record without one cannot be repeated.
+//! Gives the binary the commit and the compiler it was built from: a record without them cannot be
+//! repeated.
 
 use std::process::Command;
 
@@ -13,6 +14,10 @@ fn main() {
     println!(
         "cargo::rustc-env=WARPFOLD_COMMIT={}",
         commit().unwrap_or("unknown".into())
+    );
+    println!(
+        "cargo::rustc-env=WARPFOLD_COMPILER={}",
+        compiler().unwrap_or("unknown".into())
     );
 }
 
@@ -37,6 +42,13 @@ fn commit() -> Option<String> {
     } else {
         commit + " with uncommitted changes"
     })
+}
+
+/// The compiler that builds this, in its own words.
+fn compiler() -> Option<String> {
+    let rustc = std::env::var_os("RUSTC")?;
+    let output = Command::new(rustc).arg("--version").output().ok()?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }
 
 fn git(arguments: &[&str]) -> Option<String> {

@@ -8,9 +8,9 @@
 //! Before each run the target is filled with something else; after it, its sum must be the
 //! source's. After the first run of every row it must be the source, element by element.
 
-mod record;
+pub mod record;
 mod table;
-mod twins;
+pub mod twins;
 
 use std::cell::RefCell;
 use std::fs;
@@ -21,14 +21,15 @@ use warpfold::{Buffer, CopyWidth, Device, Sum};
 use self::record::{By, Record, Row, Size};
 use self::twins::{TWIN_MAX_N, Twins};
 use crate::data::Integers;
-use crate::ladder::describe;
+use crate::driver::checked;
+use crate::machine::describe;
 use crate::options::{CopyOptions, bad_option};
-use crate::report::Started;
+use crate::report::{self, Started};
 use crate::timing::{Run, Timed, rounds};
 use crate::{check_writable, say};
 
 /// What is filled before each run: ten times the L2 cache of the largest device so far.
-const FLUSH_BYTES: usize = 512 << 20;
+pub const FLUSH_BYTES: usize = 512 << 20;
 
 /// A byte of which random integers are not made.
 const POISON: u8 = 0xA5;
@@ -45,16 +46,16 @@ pub fn run(options: &CopyOptions) -> Result<bool> {
     let longest = options.n.iter().copied().max().unwrap_or(1);
     let integers = Integers::draw(longest, seed)?;
     let source = gpu.upload(&integers.values)?;
-    let bench = Bench {
-        gpu: &gpu,
-        integers: &integers.values,
-        source: &source,
-        target: RefCell::new(gpu.alloc(longest)?),
-        flush: gpu.alloc(FLUSH_BYTES / size_of::<i32>())?,
-    };
+    let bench = Bench::new(&gpu, &integers.values, &source)?;
     let twins = options.peers.then(|| Twins::build(info.compute_capability));
     let counts = (options.warmup as usize, options.repeats as usize);
-    let mut record = Record::new(started, describe(&gpu, info)?, twins.as_ref(), seed, counts);
+    let mut record = Record::new(
+        started,
+        report::Device::Cuda(describe(&gpu, info)?),
+        twins.as_ref(),
+        seed,
+        counts,
+    );
     let twins = twins.and_then(Result::ok);
     say(&format!("{}\n", record.header()))?;
     for &n in &options.n {
@@ -69,7 +70,7 @@ pub fn run(options: &CopyOptions) -> Result<bool> {
 }
 
 /// What all rows have in common.
-struct Bench<'a> {
+pub struct Bench<'a> {
     gpu: &'a Device,
     integers: &'a [i32],
     source: &'a Buffer<i32>,
@@ -77,8 +78,30 @@ struct Bench<'a> {
     flush: Buffer<i32>,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    /// The source holds the integers.
+    pub fn new(gpu: &'a Device, integers: &'a [i32], source: &'a Buffer<i32>) -> Result<Self> {
+        Ok(Self {
+            gpu,
+            integers,
+            source,
+            target: RefCell::new(gpu.alloc(integers.len())?),
+            flush: gpu.alloc(FLUSH_BYTES / size_of::<i32>())?,
+        })
+    }
+
     fn size(&self, n: usize, twins: Option<&Twins>, counts: (usize, usize)) -> Result<Size> {
+        let (rows, mut timed, sum) = self.rows(n, twins)?;
+        let samples = rounds(&mut timed, sum, counts.0, counts.1)?;
+        let rows = rows.into_iter().zip(samples);
+        Ok(Size::new(
+            n,
+            rows.map(|(row, samples)| row.filled(n, samples)).collect(),
+        ))
+    }
+
+    /// Every row of a size, how it is timed, and what it must answer.
+    pub fn rows(&self, n: usize, twins: Option<&Twins>) -> Result<(Vec<Row>, Vec<Timed<'_>>, i32)> {
         let sum = self.gpu.sum(self.source.view(..n)?)?;
         let (mut rows, mut timed) = (Vec::new(), Vec::new());
         for width in CopyWidth::ALL {
@@ -112,15 +135,12 @@ impl Bench<'_> {
             bench.time(|from, to, stream| {
                 let bytes = n * size_of::<i32>();
                 // SAFETY: as above.
-                driver(unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) })
+                checked("cuMemcpyDtoDAsync", unsafe {
+                    cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast())
+                })
             })
         }));
-        let samples = rounds(&mut timed, sum, counts.0, counts.1)?;
-        let rows = rows.into_iter().zip(samples);
-        Ok(Size::new(
-            n,
-            rows.map(|(row, samples)| row.filled(n, samples)).collect(),
-        ))
+        Ok((rows, timed, sum))
     }
 
     /// A row that copies `n` elements by `copy`, which gives its time.
@@ -187,14 +207,8 @@ impl Bench<'_> {
         // SAFETY: the address and the bytes are the buffer's own, which frees its memory only after
         // a wait for this stream; the stream is the device's and lives as long as it; the rest is
         // the caller's contract.
-        driver(unsafe { cust_raw::cuMemsetD8Async(start, POISON, bytes, stream) })
+        checked("cuMemsetD8Async", unsafe {
+            cust_raw::cuMemsetD8Async(start, POISON, bytes, stream)
+        })
     }
-}
-
-fn driver(status: cust_raw::CUresult) -> Result<()> {
-    ensure!(
-        status == cust_raw::CUresult::CUDA_SUCCESS,
-        "the driver says {status:?}"
-    );
-    Ok(())
 }

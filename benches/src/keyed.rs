@@ -6,9 +6,9 @@
 //! of its steps. After it all cells are compared; the particles' values are small integers, so sums
 //! are exact in any order.
 
-mod data;
-mod peers;
-mod report;
+pub mod data;
+pub mod peers;
+pub mod report;
 
 use std::cell::RefCell;
 use std::fs;
@@ -16,7 +16,7 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use warpfold::{Buffer, Cells, Device, DeviceInfo, Element, KeyedAlgorithm, Operator, Plan, Sum};
 
-use crate::ladder::describe;
+use crate::machine::describe;
 use crate::options::{KeyedOptions, bad_option};
 use crate::report::{self as reports, By, Started};
 use crate::timing::Samples;
@@ -85,7 +85,7 @@ fn on_gpu(
     options: &KeyedOptions,
     report: &mut Report,
 ) -> Result<()> {
-    report.device = Some(describe(gpu, info)?);
+    report.device = Some(reports::Device::Cuda(describe(gpu, info)?));
     let peers = options.peers.then(|| Peers::build(info.compute_capability));
     report.peers = peers.as_ref().map(|peers| match peers {
         Ok(peers) => reports::Peers::Built(peers.built.clone()),
@@ -134,30 +134,53 @@ fn on_cpu(cpu: &Device, options: &KeyedOptions, report: &mut Report) -> Result<(
     Ok(())
 }
 
-fn draw(options: &KeyedOptions, distribution: Distribution, seed: u64) -> Result<Particles> {
+pub fn draw(options: &KeyedOptions, distribution: Distribution, seed: u64) -> Result<Particles> {
     Particles::draw(options.side, options.particles, distribution, seed)
 }
 
 /// One distribution of particles.
-struct Bench<'a, 'p> {
-    gpu: &'a Device,
+pub struct Bench<'a, 'p> {
+    pub gpu: &'a Device,
     /// Read before each timed run.
-    flush: Option<&'a RefCell<Plan<'p, i32>>>,
-    peers: Option<&'a Peers>,
-    options: &'a KeyedOptions,
-    distribution: Distribution,
-    particles: &'a Particles,
+    pub flush: Option<&'a RefCell<Plan<'p, i32>>>,
+    pub peers: Option<&'a Peers>,
+    pub options: &'a KeyedOptions,
+    pub distribution: Distribution,
+    pub particles: &'a Particles,
 }
 
 /// A row and its run: the time in milliseconds, and what was wrong with the answer.
-struct Timed<'a> {
-    row: Row,
-    run: Box<dyn FnMut() -> Result<(f64, Option<String>)> + 'a>,
+pub struct Timed<'a> {
+    pub row: Row,
+    pub run: Box<dyn FnMut() -> Result<(f64, Option<String>)> + 'a>,
 }
 
 impl Bench<'_, '_> {
     /// Every algorithm for one type of values, with its peers, in rounds.
     fn rows<T: Value>(&self) -> Result<Vec<Row>>
+    where
+        Sum: Operator<T, Acc = T>,
+    {
+        let (warmup, repeats) = (self.options.warmup, self.options.repeats);
+        self.with_rows::<T, _>(|mut timed| {
+            for round in 0..warmup + repeats {
+                for Timed { row, run } in &mut timed {
+                    let (ms, wrong) = run().with_context(|| row.kernel.clone())?;
+                    if round >= warmup {
+                        row.samples_us.push(ms * 1e3);
+                    }
+                    row.wrong = row.wrong.take().or(wrong);
+                }
+            }
+            Ok(timed.into_iter().map(|timed| timed.row.done()).collect())
+        })
+    }
+
+    /// Gives `then` every algorithm for one type of values, with its peers.
+    pub fn with_rows<T: Value, R>(
+        &self,
+        then: impl FnOnce(Vec<Timed<'_>>) -> Result<R>,
+    ) -> Result<R>
     where
         Sum: Operator<T, Acc = T>,
     {
@@ -191,21 +214,10 @@ impl Bench<'_, '_> {
         if let Some(peers) = self.peers {
             timed.push(self.cub(work, peers, n)?);
         }
-
-        let (warmup, repeats) = (self.options.warmup, self.options.repeats);
-        for round in 0..warmup + repeats {
-            for Timed { row, run } in &mut timed {
-                let (ms, wrong) = run().with_context(|| row.kernel.clone())?;
-                if round >= warmup {
-                    row.samples_us.push(ms * 1e3);
-                }
-                row.wrong = row.wrong.take().or(wrong);
-            }
-        }
-        Ok(timed.into_iter().map(|timed| timed.row.done()).collect())
+        then(timed)
     }
 
-    fn cells(&self) -> usize {
+    pub fn cells(&self) -> usize {
         self.particles.sums.len() / ARRAYS
     }
 

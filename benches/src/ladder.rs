@@ -9,13 +9,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Device, DeviceInfo, Plan, Sum};
 
 use crate::data::Integers;
+use crate::driver::checked;
+use crate::machine::describe;
 use crate::options::{LadderOptions, Suite, bad_option};
 use crate::peers::{Cub, Launch, Peers, Shape, TWIN_MAX_N, Twin};
-use crate::report::{self, By, Cuda, Report, Row, Started};
+use crate::report::{self, By, Report, Row, Started};
 use crate::say;
 use crate::table::thousands;
 use crate::timing::{Run, Timed, rounds};
@@ -51,7 +53,13 @@ pub fn measure(
     let peers = peers.and_then(Result::ok);
 
     let counts = (options.warmup as usize, options.repeats as usize);
-    let mut report = Report::new(started, describe(gpu, info)?, found, &integers, counts);
+    let mut report = Report::new(
+        started,
+        report::Device::Cuda(describe(gpu, info)?),
+        found,
+        &integers,
+        counts,
+    );
     let twins = peers.as_ref().filter(|_| input.len() <= TWIN_MAX_N);
     if peers.is_some() && twins.is_none() {
         let note =
@@ -127,7 +135,7 @@ fn algorithms(options: &LadderOptions) -> Vec<Algorithm> {
 }
 
 /// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
-fn rungs(chunks: &[u32]) -> Vec<Algorithm> {
+pub fn rungs(chunks: &[u32]) -> Vec<Algorithm> {
     if chunks.is_empty() {
         return Algorithm::LADDER.to_vec();
     }
@@ -149,7 +157,7 @@ fn rungs(chunks: &[u32]) -> Vec<Algorithm> {
 }
 
 /// Elements per thread, where the kernel's name does not say it.
-fn chunks(algorithm: Algorithm) -> Option<u32> {
+pub fn chunks(algorithm: Algorithm) -> Option<u32> {
     match algorithm {
         Algorithm::Reduce5Loop { chunks } => Some(chunks),
         _ => None,
@@ -238,10 +246,7 @@ impl<'a> Bench<'a> {
                     self.gpu.stream_ptr().cast(),
                 )
             };
-            ensure!(
-                status == cust_raw::CUresult::CUDA_SUCCESS,
-                "cuMemsetD8Async failed: {status:?}"
-            );
+            checked("cuMemsetD8Async", status)?;
         }
         Ok(())
     }
@@ -295,43 +300,6 @@ fn poison(answer: i32) -> u8 {
     } else {
         0xA5
     }
-}
-
-/// What a report says of the device.
-pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<report::Device> {
-    let (major, minor) = info.driver_version;
-    Ok(report::Device::Cuda(Cuda {
-        name: info.name.clone(),
-        index: info.index,
-        compute_capability: info.compute_capability,
-        multiprocessors: info.multiprocessors,
-        memory_bytes: info.total_memory,
-        l2_bytes: info.l2_bytes,
-        clock_khz: info.clock_khz,
-        memory_clock_khz: info.memory_clock_khz,
-        memory_bus_bits: info.memory_bus_bits,
-        driver: format!("{major}.{minor}"),
-        ptx_arch: info.module_arch.into(),
-        stream: stream_kind(gpu)?.into(),
-    }))
-}
-
-/// What the driver says of the stream that is timed.
-fn stream_kind(gpu: &Device) -> Result<&'static str> {
-    let mut flags = 0;
-    // SAFETY: the stream is the device's and lives as long as `gpu`; `flags` is a place for the
-    // answer.
-    let status = unsafe { cust_raw::cuStreamGetFlags(gpu.stream_ptr().cast(), &mut flags) };
-    ensure!(
-        status == cust_raw::CUresult::CUDA_SUCCESS,
-        "cuStreamGetFlags failed: {status:?}"
-    );
-    let non_blocking = cust_raw::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
-    Ok(if flags & non_blocking != 0 {
-        "non-blocking"
-    } else {
-        "blocking"
-    })
 }
 
 #[cfg(test)]

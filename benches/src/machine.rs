@@ -1,59 +1,97 @@
-//! The computer the bench runs on.
-
-use std::fmt;
+//! The computer the bench runs on, and its CUDA device.
 
 use anyhow::{Result, anyhow};
-use serde::{Deserialize, Serialize};
+use cust_raw::CUdevice_attribute::{
+    self, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+    CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use warpfold::{Device, DeviceInfo};
+use warpfold_results::machine::{Cuda, Machine};
 
-/// What a record says about the computer.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Machine {
-    pub os: String,
-    pub cpu: String,
-    pub logical_cpus: usize,
-    pub memory_bytes: u64,
-    /// Free for a new program when the run began: what is available, or what the container allows.
-    pub free_memory_bytes: u64,
+use crate::driver::checked;
+
+/// The computer as it is now.
+pub fn here() -> Result<Machine> {
+    let system = System::new_with_specifics(
+        RefreshKind::nothing()
+            .with_memory(MemoryRefreshKind::nothing().with_ram())
+            .with_cpu(CpuRefreshKind::nothing()),
+    )
+    .map_err(|error| anyhow!("cannot look at this machine's memory and processors: {error}"))?;
+    let container = system
+        .cgroup_limits()
+        .map_or(u64::MAX, |limits| limits.free_memory);
+    let unknown = || "unknown".to_owned();
+    Ok(Machine {
+        os: System::long_os_version().unwrap_or_else(|_| unknown()),
+        cpu: system
+            .cpus()
+            .first()
+            .map(|cpu| cpu.brand().trim().to_owned())
+            .filter(|brand| !brand.is_empty())
+            .unwrap_or_else(unknown),
+        logical_cpus: system.cpus().len(),
+        memory_bytes: system.total_memory(),
+        free_memory_bytes: system.available_memory().min(container),
+    })
 }
 
-impl Machine {
-    /// As it is now.
-    pub fn look() -> Result<Machine> {
-        let system = System::new_with_specifics(
-            RefreshKind::nothing()
-                .with_memory(MemoryRefreshKind::nothing().with_ram())
-                .with_cpu(CpuRefreshKind::nothing()),
-        )
-        .map_err(|error| anyhow!("cannot look at this machine's memory and processors: {error}"))?;
-        let container = system
-            .cgroup_limits()
-            .map_or(u64::MAX, |limits| limits.free_memory);
-        let unknown = || "unknown".to_owned();
-        Ok(Machine {
-            os: System::long_os_version().unwrap_or_else(|_| unknown()),
-            cpu: system
-                .cpus()
-                .first()
-                .map(|cpu| cpu.brand().trim().to_owned())
-                .filter(|brand| !brand.is_empty())
-                .unwrap_or_else(unknown),
-            logical_cpus: system.cpus().len(),
-            memory_bytes: system.total_memory(),
-            free_memory_bytes: system.available_memory().min(container),
-        })
-    }
+/// What a record says of the device.
+pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<Cuda> {
+    let (major, minor) = info.driver_version;
+    Ok(Cuda {
+        name: info.name.clone(),
+        index: info.index,
+        compute_capability: info.compute_capability,
+        multiprocessors: info.multiprocessors,
+        memory_bytes: info.total_memory,
+        l2_bytes: info.l2_bytes,
+        clock_khz: info.clock_khz,
+        memory_clock_khz: info.memory_clock_khz,
+        memory_bus_bits: info.memory_bus_bits,
+        driver: format!("{major}.{minor}"),
+        ptx_arch: info.module_arch.into(),
+        stream: stream_kind(gpu)?.into(),
+    })
 }
 
-impl fmt::Display for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let gib = crate::table::gib(self.memory_bytes);
-        write!(
-            f,
-            "{}, {} x {}, {gib:.1} GiB",
-            self.os, self.logical_cpus, self.cpu
-        )
-    }
+/// What the driver says of the stream that is timed.
+fn stream_kind(gpu: &Device) -> Result<&'static str> {
+    let mut flags = 0;
+    // SAFETY: the stream is the device's and lives as long as `gpu`; `flags` is a place for the
+    // answer.
+    let status = unsafe { cust_raw::cuStreamGetFlags(gpu.stream_ptr().cast(), &mut flags) };
+    checked("cuStreamGetFlags", status)?;
+    let non_blocking = cust_raw::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
+    Ok(if flags & non_blocking != 0 {
+        "non-blocking"
+    } else {
+        "blocking"
+    })
+}
+
+/// The place on the bus of the device with this index, by which other libraries of the driver know it:
+/// `00000000:1B:00.0`.
+pub fn pci_bus_id(index: u32) -> Result<String> {
+    let [domain, bus, device] = [
+        CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+        CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+        CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+    ]
+    .map(|which| attribute(index, which));
+    Ok(format!("{:08X}:{:02X}:{:02X}.0", domain?, bus?, device?))
+}
+
+fn attribute(index: u32, which: CUdevice_attribute) -> Result<i32> {
+    let (mut device, mut value) = (0, 0);
+    // SAFETY: a place for the answer; an index that there is not is an error.
+    let got = unsafe { cust_raw::cuDeviceGet(&mut device, index as i32) };
+    checked("cuDeviceGet", got)?;
+    // SAFETY: a place for the answer; the device is one that the driver has given.
+    let got = unsafe { cust_raw::cuDeviceGetAttribute(&mut value, which, device) };
+    checked("cuDeviceGetAttribute", got)?;
+    Ok(value)
 }
 
 #[cfg(test)]
@@ -62,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_machine_has_memory_and_processors() {
-        let machine = Machine::look().unwrap();
+        let machine = here().unwrap();
         assert!(machine.logical_cpus > 0);
         assert!(machine.free_memory_bytes > 0, "{machine:?}");
         assert!(

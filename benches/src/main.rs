@@ -1,6 +1,7 @@
 //! `warpfold-bench`: measures warpfold beside its peers and the hardware's limit.
 //!
 //! ```text
+//! warpfold-bench bench --suite all --peers all --out results
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
 //! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
@@ -16,6 +17,7 @@
 mod copies;
 mod cpu;
 mod data;
+mod driver;
 mod gain;
 mod keyed;
 mod ladder;
@@ -27,6 +29,7 @@ mod processor;
 mod profile;
 mod record;
 mod report;
+mod sweep;
 mod table;
 mod timing;
 mod tool;
@@ -47,6 +50,7 @@ use crate::report::Started;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
+        Command::Bench(options) => sweep::run(&options),
         Command::Ladder(options) => ladder(&options),
         Command::Keyed(options) => keyed::run(&options),
         Command::Copy(options) => copies::run(&options),

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
 
+use crate::sweep::options::SweepOptions;
+
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
 #[command(name = "warpfold-bench", version)]
@@ -17,6 +19,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
+    Bench(SweepOptions),
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
     /// Reduction by key: the sums of particles in their cells, by every algorithm
@@ -453,7 +457,8 @@ pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
     }
 }
 
-fn count(text: &str) -> Result<usize, String> {
+/// A number of elements.
+pub fn count(text: &str) -> Result<usize, String> {
     let digits = text.replace('_', "");
     let count = match digits.split_once('^') {
         None => digits.parse().ok(),

@@ -133,7 +133,7 @@ fn op<T: Number, O: Op<T>>() -> &'static str {
 }
 
 /// Reads all words, in one piece for each thread. The compiler makes vector instructions of it.
-fn plain_read(words: &[u64]) -> u64 {
+pub fn plain_read(words: &[u64]) -> u64 {
     let piece = words.len().div_ceil(rayon::current_num_threads());
     let pieces = words.par_chunks(piece.max(1));
     let read = |piece: &[u64]| piece.iter().fold(0, |all, word| all ^ word);

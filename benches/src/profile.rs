@@ -6,12 +6,12 @@
 
 mod compare;
 mod entry;
-mod figures;
+pub mod figures;
 pub mod launch;
 mod ncu;
 mod pages;
 mod reasons;
-mod simulated;
+pub mod simulated;
 mod times;
 
 use std::collections::BTreeMap;

@@ -5,10 +5,11 @@ use std::time::SystemTime;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
+pub use warpfold_results::machine::{Cuda, Machine};
 
 use crate::data::Integers;
 use crate::gain::rung_before;
-use crate::machine::Machine;
+use crate::machine;
 use crate::peers::Built;
 use crate::timing::{Samples, Summary, Wrong};
 
@@ -66,29 +67,6 @@ pub enum Device {
         /// How many integers had been asked for.
         asked_n: usize,
     },
-}
-
-/// What the driver says of a CUDA device.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Cuda {
-    pub name: String,
-    /// CUDA's index of it.
-    pub index: u32,
-    pub compute_capability: (u32, u32),
-    pub multiprocessors: u32,
-    pub memory_bytes: u64,
-    pub l2_bytes: u64,
-    /// Highest clocks.
-    pub clock_khz: u32,
-    pub memory_clock_khz: u32,
-    pub memory_bus_bits: u32,
-    /// The CUDA version that the driver serves: `13.0`.
-    pub driver: String,
-    /// The module the kernels come from: `sm_90`.
-    pub ptx_arch: String,
-    /// Of the stream that is timed: `blocking` (it waits for CUDA's null stream) or
-    /// `non-blocking`.
-    pub stream: String,
 }
 
 /// What became of `--peers`.
@@ -192,7 +170,7 @@ impl Started {
         Ok(Started {
             date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             command_line: arguments.join(" "),
-            machine: Machine::look()?,
+            machine: machine::here()?,
         })
     }
 }

@@ -16,7 +16,7 @@ impl Report {
             format!("machine  {}", self.machine),
         ];
         match &self.device {
-            Device::Cuda(cuda) => lines.extend(cuda.lines()),
+            Device::Cuda(cuda) => lines.extend(device_lines(cuda)),
             Device::Cpu { no_cuda, .. } => {
                 lines.push(format!("device   no CUDA device was found: {no_cuda}"));
                 lines.push("         the CPU reduces the same integers instead".into());
@@ -133,30 +133,28 @@ pub fn peers_line(peers: &Peers) -> String {
     }
 }
 
-impl Cuda {
-    /// The device, for people.
-    pub fn lines(&self) -> [String; 2] {
-        let Cuda {
-            index,
-            name,
-            multiprocessors,
-            driver,
-            ptx_arch,
-            stream,
-            ..
-        } = self;
-        let (major, minor) = self.compute_capability;
-        let memory = gib(self.memory_bytes);
-        let (clock, memory_clock) = (self.clock_khz / 1000, self.memory_clock_khz / 1000);
-        [
-            format!(
-                "device   {index}: {name}, compute capability {major}.{minor}, {multiprocessors} multiprocessors, {memory:.1} GiB"
-            ),
-            format!(
-                "         driver for CUDA {driver}, kernels from PTX for {ptx_arch}, {stream} stream, highest clocks: {clock} MHz, memory {memory_clock} MHz"
-            ),
-        ]
-    }
+/// The device, for people.
+pub fn device_lines(cuda: &Cuda) -> [String; 2] {
+    let Cuda {
+        index,
+        name,
+        multiprocessors,
+        driver,
+        ptx_arch,
+        stream,
+        ..
+    } = cuda;
+    let (major, minor) = cuda.compute_capability;
+    let memory = gib(cuda.memory_bytes);
+    let (clock, memory_clock) = (cuda.clock_khz / 1000, cuda.memory_clock_khz / 1000);
+    [
+        format!(
+            "device   {index}: {name}, compute capability {major}.{minor}, {multiprocessors} multiprocessors, {memory:.1} GiB"
+        ),
+        format!(
+            "         driver for CUDA {driver}, kernels from PTX for {ptx_arch}, {stream} stream, highest clocks: {clock} MHz, memory {memory_clock} MHz"
+        ),
+    ]
 }
 
 impl Row {

@@ -24,6 +24,11 @@ impl<'a> Timed<'a> {
             run: Box::new(run),
         }
     }
+
+    /// Once.
+    pub fn run(&mut self) -> Result<Run> {
+        (self.run)().with_context(|| self.name.clone())
+    }
 }
 
 /// All runs of one row.
@@ -64,7 +69,7 @@ pub fn rounds(
     let mut samples: Vec<Samples> = rows.iter().map(|_| Samples::default()).collect();
     for round in 0..warmup + repeats {
         for (row, samples) in rows.iter_mut().zip(&mut samples) {
-            let run = (row.run)().with_context(|| row.name.clone())?;
+            let run = row.run()?;
             if run.answer != answer {
                 let of = warmup + repeats;
                 samples

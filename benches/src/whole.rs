@@ -10,7 +10,7 @@
 //!
 //! Before each run the result is overwritten; after it, it must be right.
 
-mod peers;
+pub mod peers;
 mod record;
 mod table;
 
@@ -25,9 +25,9 @@ use warpfold::{Buffer, Device, Element, Max, Min, Operator, Sum};
 
 use self::peers::WholePeers;
 use self::record::{By, Record, Row, Size};
-use crate::ladder::describe;
+use crate::machine::describe;
 use crate::options::{WholeOptions, bad_option};
-use crate::report::Started;
+use crate::report::{self, Started};
 use crate::timing::{Run, Timed, rounds};
 use crate::{check_writable, say};
 
@@ -44,7 +44,7 @@ pub fn run(options: &WholeOptions) -> Result<bool> {
         .peers
         .then(|| WholePeers::build(info.compute_capability));
     let counts = (options.warmup as usize, options.repeats as usize);
-    let device = describe(&gpu, info)?;
+    let device = report::Device::Cuda(describe(&gpu, info)?);
     let mut record = Record::new(started, device, peers.as_ref(), seed, counts);
     let peers = peers.and_then(Result::ok);
     say(&format!("{}\n", record.header()))?;

@@ -1,6 +1,6 @@
 //! `cargo xtask keyed`: the table of reduction by key for this machine.
 
-use crate::{process, setup};
+use crate::bench::measure;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -16,12 +16,8 @@ pub struct Args {
 }
 
 impl Args {
-    /// Builds the bench and becomes its `keyed`.
+    /// Becomes the bench's `keyed`.
     pub fn run(self) -> Result<ExitCode> {
-        setup::for_builds()?;
-        let mut cargo = process::cargo();
-        cargo.args(["run", "--release", "--package", "warpfold-bench", "--"]);
-        cargo.arg("keyed").args(self.args);
-        Ok(process::forwarded(process::status(&mut cargo)?))
+        measure("keyed", self.args)
     }
 }

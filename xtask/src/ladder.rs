@@ -1,7 +1,8 @@
 //! `cargo xtask ladder`: the ladder's table for this machine, or with `--sim` what the simulator
 //! counts of each rung.
 
-use crate::{process, setup};
+use crate::bench::measure;
+use crate::process;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -22,14 +23,12 @@ impl Args {
     pub fn run(mut self) -> Result<ExitCode> {
         let all = self.args.len();
         self.args.retain(|arg| arg != "--sim");
-        let mut cargo = process::cargo();
-        if self.args.len() < all {
-            // No device compiler needed, and in the tests' profile: they have built it already.
-            cargo.args(["run", "--quiet", "--package", "kernels-sim", "--"]);
-        } else {
-            setup::for_builds()?;
-            cargo.args(["run", "--release", "--package", "warpfold-bench", "--"]);
+        if self.args.len() == all {
+            return measure("ladder", self.args);
         }
+        // No device compiler needed, and in the tests' profile: they have built it already.
+        let mut cargo = process::cargo();
+        cargo.args(["run", "--quiet", "--package", "kernels-sim", "--"]);
         cargo.arg("ladder").args(self.args);
         Ok(process::forwarded(process::status(&mut cargo)?))
     }

@@ -9,6 +9,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+pub mod bench;
 pub mod browser;
 pub mod check;
 pub mod dist;
@@ -48,6 +49,7 @@ enum Command {
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
+    Bench(bench::Args),
     Keyed(keyed::Args),
     Profile(profile::Args),
     Fuzz(fuzz::Args),
@@ -65,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
+        Command::Bench(args) => args.run(),
         Command::Keyed(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Fuzz(args) => args.run(),

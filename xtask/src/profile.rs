@@ -1,6 +1,6 @@
 //! `cargo xtask profile`: the ladder under Nsight Compute.
 
-use crate::{process, setup};
+use crate::bench::measure;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -15,14 +15,8 @@ pub struct Args {
 }
 
 impl Args {
-    /// Provisions, builds `warpfold-bench` and becomes its `profile`.
+    /// Becomes the bench's `profile`.
     pub fn run(self) -> Result<ExitCode> {
-        setup::for_builds()?;
-        let mut bench = process::cargo();
-        bench
-            .args(["run", "--release", "--package", "warpfold-bench", "--"])
-            .arg("profile")
-            .args(self.args);
-        Ok(process::forwarded(process::status(&mut bench)?))
+        measure("profile", self.args)
     }
 }

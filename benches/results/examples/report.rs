@@ -1,5 +1,5 @@
 //! The report of a `results.json`, or of made-up results:
-//! `cargo run -p warpfold-results --features example --example report -- report.html [results.json [old.json]]`
+//! `cargo run -p warpfold-results --example report -- report.html [results.json [old.json]]`
 //!
 //! The figures are written beside it.
 

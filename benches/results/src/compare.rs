@@ -1,14 +1,13 @@
 //! Two runs side by side: what has become faster, and what slower.
 
+mod differences;
 mod table;
 
 use std::collections::{HashMap, VecDeque};
 
 use serde::Serialize;
 
-use crate::schema::{Key, Results, Row, Time};
-
-mod differences;
+use crate::schema::{By, Key, Results, Row, Time};
 
 /// What two intervals may lie apart before it counts, where nobody says otherwise.
 pub const TOLERANCE: f64 = 0.03;
@@ -52,7 +51,8 @@ pub struct Entry {
     pub ratio: Option<Ratio>,
     /// What it comes to.
     pub verdict: Verdict,
-    /// Whether the new run is worse: surely slower, or wrong where the old one was right.
+    /// Whether ours is worse in the new run: surely slower, or wrong where it was right. A peer or a
+    /// ceiling that is slower is no regression: then something else has changed, which a note says.
     pub regression: bool,
 }
 
@@ -132,11 +132,13 @@ impl Comparison {
         }
         let rest = new.rows.iter().zip(is_met).filter(|(_, is_met)| !is_met);
         entries.extend(rest.map(|(row, _)| Entry::new(row.key(), None, Some(row), tolerance)));
+        let mut notes = differences::notes(old, new);
+        notes.extend(others_slower(&entries));
         Comparison {
             old: Run::of(old),
             new: Run::of(new),
             tolerance,
-            notes: differences::notes(old, new),
+            notes,
             entries,
         }
     }
@@ -151,6 +153,17 @@ impl Comparison {
         let entries = self.entries.iter();
         entries.filter(|entry| entry.verdict == verdict).count()
     }
+}
+
+/// What is not ours has not changed: if it is slower, the device or the machine is.
+fn others_slower(entries: &[Entry]) -> Option<String> {
+    let others = entries.iter().filter(|entry| entry.key.by != By::Warpfold);
+    let slower = others
+        .filter(|entry| entry.verdict == Verdict::Slower)
+        .count();
+    (slower > 0).then(|| {
+        format!("peers and ceilings are slower in {slower} rows: the device or the machine may be the reason")
+    })
 }
 
 /// With [`TOLERANCE`].
@@ -189,14 +202,15 @@ impl Entry {
                 _ => Verdict::Same,
             }
         };
+        let worse =
+            verdict == Verdict::Slower || (old.is_some() && !is_wrong(old) && is_wrong(new));
         Entry {
+            regression: key.by == By::Warpfold && worse,
             key,
             old: old_time,
             new: new_time,
             ratio,
             verdict,
-            regression: verdict == Verdict::Slower
-                || (old.is_some() && !is_wrong(old) && is_wrong(new)),
         }
     }
 }

@@ -6,12 +6,13 @@
 //! | `look` | colours, fonts, texts |
 //! | `lines`, `bars`, `heat` | the three kinds of picture |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | which rows a suite's pictures show |
-//! | `page`, `head`, `tables`, `compared` | the page |
+//! | `page`, `head`, `glance`, `tables`, `compared` | the page |
 
 mod bars;
 mod compared;
 mod copies;
 mod figure;
+mod glance;
 mod head;
 mod heat;
 mod kepler;

@@ -82,7 +82,7 @@ impl Backend {
     /// Where that is.
     pub fn title(self) -> &'static str {
         match self {
-            Backend::Cuda => "CUDA device",
+            Backend::Cuda => "CUDA",
             Backend::Cpu => "CPU",
             Backend::Sim => "simulator",
         }

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::record::{By, Record, Row, Size};
 use crate::report::Device;
-use crate::table::{peers_line, thousands};
+use crate::table::{device_lines, peers_line, thousands};
 
 impl Record {
     /// Everything that holds for all rows.
@@ -18,7 +18,7 @@ impl Record {
             format!("machine  {}", self.machine),
         ];
         if let Device::Cuda(cuda) = &self.device {
-            lines.extend(cuda.lines());
+            lines.extend(device_lines(cuda));
         }
         lines.extend(self.peers.as_ref().map(peers_line));
         lines.push(format!("data     random i32, seed {}", self.seed));

@@ -5,10 +5,9 @@ use serde::Serialize;
 
 use super::data::Distribution;
 use super::summary;
-use crate::machine::Machine;
 use crate::options::KeyedOptions;
-use crate::report::{By, Device, Peers, Started};
-use crate::table::{peers_line, thousands};
+use crate::report::{By, Device, Machine, Peers, Started};
+use crate::table::{device_lines, peers_line, thousands};
 use crate::timing::Summary;
 
 /// The version of the JSON; a change of meaning gives it a new number.
@@ -133,7 +132,7 @@ impl Report {
             format!("machine  {}", self.machine),
         ];
         match &self.device {
-            Some(Device::Cuda(cuda)) => lines.extend(cuda.lines()),
+            Some(Device::Cuda(cuda)) => lines.extend(device_lines(cuda)),
             Some(Device::Cpu { no_cuda, .. }) => {
                 lines.push(format!("device   no CUDA device was found: {no_cuda}"));
                 lines.push("         the CPU sums the same particles instead".into());

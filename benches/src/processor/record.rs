@@ -10,9 +10,8 @@ use serde::Serialize;
 use sysinfo::System;
 
 use super::answer::{Answer, Expected};
-use crate::machine::Machine;
 use crate::options::CpuOptions;
-use crate::report::Started;
+use crate::report::{Machine, Started};
 use crate::table::thousands;
 use crate::timing::{Samples, Summary};
 

@@ -19,7 +19,7 @@ pub struct Simulated {
 }
 
 /// Simulates blocks with as many elements each as those of the launch had.
-pub fn simulate(counted: &Counted) -> Result<Simulated> {
+pub(super) fn simulate(counted: &Counted) -> Result<Simulated> {
     let entry = ENTRIES.iter().find(|entry| entry.name == counted.entry);
     let entry = entry.with_context(|| format!("there is no entry {} any more", counted.entry))?;
     let blocks = counted.blocks.min(BLOCKS);
@@ -39,7 +39,8 @@ pub fn simulate(counted: &Counted) -> Result<Simulated> {
     })
 }
 
-fn figures(counters: &Counters) -> Figures {
+/// What was counted, by the names that the hardware's figures have too.
+pub fn figures(counters: &Counters) -> Figures {
     let access = |what: What| {
         let counts = counters.of(what);
         Access {

@@ -4,8 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::peers::WholePeers;
-use crate::machine::Machine;
-use crate::report::{Device, Peers, Started};
+use crate::report::{Device, Machine, Peers, Started};
 use crate::timing::{Samples, Summary, Wrong};
 
 /// The version of the JSON; a change of meaning gives it a new number.

@@ -40,30 +40,26 @@ macro_rules! float_extremum {
         combine! { Min:
             $float, $float::INFINITY, |a, b| {
                 if let Some(smaller) = $float::smaller(a, b) {
-                    smaller
-                } else if a < b || a.is_nan() {
-                    a
-                } else if a == b {
-                    // The same bits, or two zeros, of which -0.0 is the smaller.
-                    $float::from_bits(a.to_bits() | b.to_bits())
-                } else {
-                    b
+                    return smaller;
                 }
+                // Selections instead of branches: lanes differ, and this is done for each element.
+                // Equal values have the same bits, or are two zeros, of which -0.0 is the smaller.
+                let equal = $float::from_bits(a.to_bits() | b.to_bits());
+                let other = if a == b { equal } else { b };
+                if (a < b) | a.is_nan() { a } else { other }
             };
         }
 
         combine! { Max:
             $float, $float::NEG_INFINITY, |a, b| {
                 if let Some(larger) = $float::larger(a, b) {
-                    larger
-                } else if a > b || a.is_nan() {
-                    a
-                } else if a == b {
-                    // The same bits, or two zeros, of which +0.0 is the larger.
-                    $float::from_bits(a.to_bits() & b.to_bits())
-                } else {
-                    b
+                    return larger;
                 }
+                // Selections instead of branches: lanes differ, and this is done for each element.
+                // Equal values have the same bits, or are two zeros, of which +0.0 is the larger.
+                let equal = $float::from_bits(a.to_bits() & b.to_bits());
+                let other = if a == b { equal } else { b };
+                if (a > b) | a.is_nan() { a } else { other }
             };
         }
 

@@ -168,3 +168,22 @@ fn of_nothing() {
     assert_eq!(only, some.rows.len());
     assert!(serde_json::to_string(&comparison).is_ok());
 }
+
+#[test]
+fn a_slower_peer_is_noted_and_no_regression() {
+    let times = |us| [Some(time(us, us, us, false))];
+    let mut old = results(&times(1.0), true);
+    let mut new = results(&times(2.0), true);
+    assert!(compare(&old, &new).has_regression());
+    for results in [&mut old, &mut new] {
+        results.rows[0].by = By::Torch;
+    }
+    let comparison = compare(&old, &new);
+    assert_eq!(comparison.count(Verdict::Slower), 1);
+    assert!(!comparison.has_regression());
+    assert!(
+        comparison.notes[0].contains("slower in 1 rows"),
+        "{:?}",
+        comparison.notes
+    );
+}

@@ -29,8 +29,11 @@ pub fn section(comparison: &Comparison) -> Markup {
         .chain(["95 % low", "95 % high"])
         .map(str::to_owned)
         .collect();
-    let rows: Vec<_> = comparison.entries.iter().map(line).collect();
-    let class = |place: usize| match comparison.entries.get(place) {
+    // Regressions first.
+    let mut entries: Vec<_> = comparison.entries.iter().collect();
+    entries.sort_by_key(|entry| !entry.regression);
+    let rows: Vec<_> = entries.iter().map(|entry| line(entry)).collect();
+    let class = |place: usize| match entries.get(place) {
         Some(entry) if entry.regression => "wrong",
         Some(entry) if entry.verdict == Verdict::Unstable => "unstable",
         _ => "",

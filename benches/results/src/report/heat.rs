@@ -28,6 +28,8 @@ pub struct Map {
 pub struct Band {
     pub name: String,
     pub cells: Vec<Cell>,
+    /// The sizes of which there is no ratio, as an answer was wrong.
+    pub wrong: Vec<u64>,
 }
 
 pub struct Cell {
@@ -58,7 +60,8 @@ impl Map {
             row.cells.dedup_by_key(|cell| cell.n);
         }
         self.rows.retain(|row| !row.cells.is_empty());
-        let mut sizes: Vec<_> = self.cells().map(|(_, cell)| cell.n).collect();
+        let wrong = self.rows.iter().flat_map(|row| row.wrong.iter().copied());
+        let mut sizes: Vec<_> = self.cells().map(|(_, cell)| cell.n).chain(wrong).collect();
         sizes.sort_unstable();
         sizes.dedup();
         if sizes.is_empty() {
@@ -137,13 +140,17 @@ impl Map {
     }
 
     fn map(&self, canvas: &Canvas, names: i32, sizes: &[u64]) -> Drawn<()> {
+        let x_of = |n: u64| names + sizes.partition_point(|size| *size < n) as i32 * CELL.0;
         for (place, row) in (0..).zip(&self.rows) {
             let y = HEAD + place * CELL.1 + CELL.1 / 2;
             look::write(canvas, &row.name, (names - 8, y), HPos::Right, (TEXT, INK))?;
+            for n in &row.wrong {
+                let at = (x_of(*n) + CELL.0 / 2, y);
+                look::write(canvas, "wrong", at, HPos::Center, (TEXT - 1.0, FAINT))?;
+            }
         }
         for (place, cell) in self.cells() {
-            let column = sizes.partition_point(|n| *n < cell.n) as i32;
-            let (x, y) = (names + column * CELL.0, HEAD + place as i32 * CELL.1);
+            let (x, y) = (x_of(cell.n), HEAD + place as i32 * CELL.1);
             // A pixel between cells.
             let corners = [(x, y), (x + CELL.0 - 1, y + CELL.1 - 1)];
             let fill = color(cell.ratio);

@@ -59,11 +59,15 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
     let (n, element) = (words::thousands(first.n), &first.element);
     let conditions = select::title(first.cache, first.timing);
     let place = select::place(first.backend);
+    let op = first
+        .op
+        .as_ref()
+        .map_or(String::new(), |op| format!("{op} of "));
     let ceiling = rows.iter().find(|row| row.by == By::Ceiling);
     let ceiling = ceiling.copied().or_else(|| related.ceiling(first));
     Chart {
         name: format!("ladder {} {element} {n}{per_block} {conditions}", first.backend),
-        title: format!("{n} {element}{place}{per_block}: {conditions}"),
+        title: format!("Ladder: {op}{n} {element}{place}{per_block}: {conditions}"),
         caption: "Beside each speed: the gain, which is the time of the rung before over this rung's. reduce_0_modulo is compared with reduce_0, and reduce_4_redux, reduce_5 and the first reduce_5_x with reduce_4.".into(),
         groups: groups(rows, related),
         ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), select::speed(row)?))),

@@ -14,6 +14,8 @@ use crate::words;
 
 /// Pixels.
 const PANEL: (i32, i32) = (390, 300);
+/// How wide the only panel is.
+const ALONE: i32 = 560;
 const MARGIN: i32 = 14;
 const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
@@ -57,7 +59,7 @@ impl Chart {
         if self.panels.is_empty() {
             return Ok(None);
         }
-        let layout = Layout::of(&self.panels);
+        let layout = Layout::of(&self.title, &self.panels);
         let what = (&*self.name, &*self.title, &*self.caption);
         let marks = self.marks(&layout);
         let figure = Figure::draw(what, layout.size, &marks, |canvas| {
@@ -116,13 +118,14 @@ struct Layout {
     places: Vec<(i32, i32)>,
     head: i32,
     columns: i32,
+    panel: i32,
     /// Powers of two.
     sizes: (f64, f64),
     fastest: f64,
 }
 
 impl Layout {
-    fn of(panels: &[Panel]) -> Layout {
+    fn of(title: &str, panels: &[Panel]) -> Layout {
         let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let spots = || lines().flat_map(|line| &line.points);
         let mut legend: Vec<(String, Look)> = Vec::new();
@@ -141,7 +144,12 @@ impl Layout {
             panels.len().clamp(1, 3) as i32
         };
         let rows = (panels.len() as i32 + columns - 1) / columns;
-        let wide = PANEL.0 * columns;
+        let wide = if columns == 1 {
+            ALONE
+        } else {
+            PANEL.0 * columns
+        };
+        let wide = wide.max(look::width(title, TITLE) + 2 * MARGIN);
         let names: Vec<_> = legend.iter().map(|(name, _)| name.clone()).collect();
         let (places, legend_lines) = look::flow(&names, SAMPLE, wide - 2 * MARGIN);
         let head = TITLE_HIGH + legend_lines * LEGEND_LINE + 6;
@@ -155,6 +163,7 @@ impl Layout {
             places,
             head,
             columns,
+            panel: wide / columns,
             sizes: (least - 0.5, most + 0.5),
             // A scale of nothing has no end.
             fastest: fastest.max(1e-6) * 1.06,
@@ -173,7 +182,7 @@ impl Layout {
         let mut points = Vec::new();
         for (place, panel) in (0..).zip(panels) {
             let corner = (
-                place % self.columns * PANEL.0,
+                place % self.columns * self.panel,
                 self.head + place / self.columns * PANEL.1,
             );
             let at = self.grid(canvas, &panel.title, corner)?;
@@ -207,7 +216,7 @@ impl Layout {
         title: &str,
         (x, y): (i32, i32),
     ) -> Drawn<impl Fn(&Spot) -> (i32, i32)> {
-        let area = canvas.clone().shrink((x, y), (PANEL.0, PANEL.1));
+        let area = canvas.clone().shrink((x, y), (self.panel, PANEL.1));
         look::write(&area, "GB/s", (54, 8), HPos::Right, (TEXT - 1.0, FAINT))?;
         look::write(&area, title, (66, 8), HPos::Left, (TEXT, INK))?;
         let (least, most) = self.sizes;
@@ -232,7 +241,7 @@ impl Layout {
             .y_labels(7)
             .x_label_formatter(&|exponent| words::power(exponent.round().max(0.0) as u32))
             .y_label_formatter(&|speed| ((speed * 1e6).round() / 1e6).to_string())
-            .label_style(look::font(TEXT - 1.0).color(&FAINT))
+            .label_style(look::font(TEXT).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
             .x_desc("elements")
             .draw()?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figure::{Figure, on_page};
-use super::{ReportError, compared, figures_of, head, tables};
+use super::{ReportError, compared, figures_of, glance, head, tables};
 use crate::compare::Comparison;
 use crate::relate::Related;
 use crate::schema::{Backend, Results, Row, Suite};
@@ -27,6 +27,7 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
         }
     }
     let points = points(sections.iter().flat_map(|(_, figures, _)| figures))?;
+    let glance = glance::section(results, related);
     let title = format!("warpfold bench: {}", head::on(results));
     let page = html! {
         (DOCTYPE)
@@ -47,6 +48,7 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
                 nav aria-label="Contents" {
                     ul {
                         li { a href="#run" { "The run" } }
+                        @if glance.is_some() { li { a href="#glance" { "At a glance" } } }
                         @if comparison.is_some() { li { a href="#compare" { "Compared" } } }
                         @for (suite, ..) in &sections {
                             li { a href={ "#" (suite) } { (suite.title()) } }
@@ -55,6 +57,7 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
                 }
                 main {
                     (head::section(results))
+                    @if let Some(glance) = &glance { (glance) }
                     @if let Some(comparison) = comparison { (compared::section(comparison)) }
                     @for (suite, figures, rows) in &sections {
                         (section(*suite, figures, rows, related))

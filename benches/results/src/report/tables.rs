@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use maud::{Markup, html};
 
 use crate::relate::Related;
-use crate::schema::{By, Row, Suite};
-use crate::words::{number, thousands};
+use crate::schema::{By, Row, Suite, Time};
+use crate::words::{conditions, number, thousands};
 
 /// A cell: its text, and what it is sorted by where that is a number.
 #[derive(Default)]
@@ -55,6 +55,10 @@ pub fn sortable(
             .any(|row| row.get(*column).is_some_and(|cell| !cell.text.is_empty()))
     };
     let used: Vec<_> = (0..heads.len()).filter(used).collect();
+    let numeric = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column));
+        cells.any(|cell| cell.value.is_some()).then_some("number")
+    };
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {
             table.sortable {
@@ -62,7 +66,7 @@ pub fn sortable(
                 thead {
                     tr {
                         @for &column in &used {
-                            th scope="col" aria-sort="none" { button type="button" { (heads[column]) } }
+                            th scope="col" class=[numeric(column)] aria-sort="none" { button type="button" { (heads[column]) } }
                         }
                     }
                 }
@@ -82,33 +86,33 @@ pub fn sortable(
 
 /// Rows with times.
 pub fn timed(suite: Suite, rows: &[&Row], related: &Related) -> Markup {
-    let heads = [
+    let what = [
         "by",
         "kernel",
         "of",
         "keys",
         "n",
-        "bytes",
         "threads",
-        "blocks",
-        "where",
-        "cache",
-        "timing",
+        "on",
+        "clock",
         "median µs",
-        "95 % low",
-        "95 % high",
-        "min µs",
-        "max µs",
-        "samples",
         "GB/s",
         "% of ceiling",
     ];
-    let over = By::PEERS.map(|peer| format!("/ {}", peer.title()));
+    let over = By::PEERS.map(|peer| format!("ours / {}", peer.title()));
+    let more = [
+        "state",
+        "95 % low µs",
+        "95 % high µs",
+        "min µs",
+        "max µs",
+        "samples",
+        "bytes",
+        "blocks",
+    ];
+    let heads = what.iter().map(|&head| head.to_owned()).chain(over);
     let heads: Vec<_> = heads
-        .map(str::to_owned)
-        .into_iter()
-        .chain(over)
-        .chain(["state".into()])
+        .chain(more.iter().map(|&head| head.to_owned()))
         .collect();
     let cells: Vec<_> = rows.iter().map(|row| line(row, related)).collect();
     let class = |place: usize| match rows.get(place) {
@@ -121,34 +125,40 @@ pub fn timed(suite: Suite, rows: &[&Row], related: &Related) -> Markup {
 }
 
 fn line(row: &Row, related: &Related) -> Vec<Cell> {
-    let us = |of: fn(&crate::schema::Time) -> f64| Cell::maybe(row.time.as_ref().map(of), number);
+    let us = |of: fn(&Time) -> f64| Cell::maybe(row.time.as_ref().map(of), number);
     let mut cells = vec![
         Cell::text(row.by.title()),
         Cell::text(row.label()),
         Cell::text(row.subject()),
         Cell::text(row.keys.clone().unwrap_or_default()),
         Cell::integer(Some(row.n)),
-        Cell::integer(Some(row.bytes)),
         Cell::integer(row.threads.map(Into::into)),
-        Cell::integer(row.blocks.map(Into::into)),
         Cell::text(row.backend.title()),
-        Cell::text(row.cache.name()),
-        Cell::text(row.timing.name()),
+        Cell::text(conditions(row.cache, row.timing)),
         us(|time| time.median_us),
-        us(|time| time.interval_us.0),
-        us(|time| time.interval_us.1),
-        us(|time| time.min_us),
-        us(|time| time.max_us),
-        Cell::integer(Some(row.samples_us.len() as u64)),
         Cell::maybe(row.gb_per_s(), number),
         Cell::maybe(related.of_ceiling(row).map(|part| part * 100.0), |part| {
             format!("{part:.1}")
         }),
     ];
-    let over =
-        By::PEERS.map(|peer| Cell::maybe(related.ratio(row, peer), |ratio| format!("{ratio:.3}")));
-    cells.extend(over);
-    cells.push(Cell::text(match (&row.wrong, row.time) {
+    let over = |peer| Cell::maybe(related.ratio(row, peer), |ratio| format!("{ratio:.3}"));
+    cells.extend(By::PEERS.map(over));
+    cells.push(state(row));
+    cells.extend([
+        us(|time| time.interval_us.0),
+        us(|time| time.interval_us.1),
+        us(|time| time.min_us),
+        us(|time| time.max_us),
+        Cell::integer(Some(row.samples_us.len() as u64)),
+        Cell::integer(Some(row.bytes)),
+        Cell::integer(row.blocks.map(Into::into)),
+    ]);
+    cells
+}
+
+/// A sign and words: a colour alone is lost on some readers, and on paper.
+fn state(row: &Row) -> Cell {
+    Cell::text(match (&row.wrong, row.time) {
         (Some(wrong), _) => format!(
             "✗ wrong in {} of {} runs: got {}, expected {}",
             wrong.runs, wrong.of, wrong.got, wrong.expected
@@ -156,8 +166,7 @@ fn line(row: &Row, related: &Related) -> Vec<Cell> {
         (None, Some(time)) if time.unstable => "~ unstable".into(),
         (None, Some(_)) => "ok".into(),
         (None, None) => "not timed".into(),
-    }));
-    cells
+    })
 }
 
 /// Rows of the simulator.

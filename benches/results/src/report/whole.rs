@@ -70,7 +70,14 @@ fn band(rows: &[&Row], peer: By, related: &Related) -> Band {
             unstable: unstable(row) || related.rival(row, peer).is_some_and(unstable),
         })
     });
+    let is_wrong = |row: &Row| row.wrong.is_some();
+    let wrong = rows.iter().filter(|row| {
+        related
+            .rival(row, peer)
+            .is_some_and(|rival| is_wrong(row) || is_wrong(rival))
+    });
     Band {
+        wrong: wrong.map(|row| row.n).collect(),
         name: rows.first().map_or(String::new(), |row| row.subject()),
         cells: cells.collect(),
     }

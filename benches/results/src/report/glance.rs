@@ -1,0 +1,111 @@
+//! How ours compares with each peer, in a line for each suite and clock.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::relate::Related;
+use crate::schema::{Backend, By, Cache, Results, Suite, Timing};
+use crate::words::conditions;
+
+/// Ratios that are summed up together.
+type Of<'a> = (Suite, Backend, By, Cache, Timing, Option<&'a str>);
+
+/// `None` of no ratios.
+pub fn section(results: &Results, related: &Related) -> Option<Markup> {
+    let mut all: BTreeMap<Of, Vec<f64>> = BTreeMap::new();
+    for row in &results.rows {
+        // Widths of copies are what is measured, not another way of the same.
+        let variant = row.variant.as_deref().filter(|_| row.suite == Suite::Whole);
+        for peer in By::PEERS {
+            let ratio = related.ratio(row, peer).filter(|ratio| *ratio > 0.0);
+            let of = (row.suite, row.backend, peer, row.cache, row.timing, variant);
+            if let Some(ratio) = ratio {
+                all.entry(of).or_default().push(ratio);
+            }
+        }
+    }
+    if all.is_empty() {
+        return None;
+    }
+    let order = |suite: &Suite| Suite::ALL.iter().position(|other| other == suite);
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|((suite, ..), _)| order(suite));
+    Some(html! {
+        section id="glance" {
+            h2 { "At a glance" }
+            div.scroll tabindex="0" role="region" aria-label="Our time over the peers'" {
+                table.glance {
+                    caption { "Our time over the peer's: below 1, ours is the faster" }
+                    thead { tr {
+                        th scope="col" { "suite" }
+                        th scope="col" { "on" }
+                        th scope="col" { "clock" }
+                        th scope="col" { "variant of ours" }
+                        th scope="col" { "peer" }
+                        th.number scope="col" { "geometric mean" }
+                        th.number scope="col" { "best" }
+                        th.number scope="col" { "worst" }
+                        th.number scope="col" { "ours at most as long" }
+                    } }
+                    tbody {
+                        @for ((suite, backend, peer, cache, timing, variant), ratios) in &all {
+                            tr {
+                                td { a href={ "#" (suite) } { (suite.title()) } }
+                                td { (backend.title()) }
+                                td { (conditions(*cache, *timing)) }
+                                td { (variant.unwrap_or_default()) }
+                                td { (peer.title()) }
+                                @for text in summary(ratios, *suite == Suite::Whole || *peer == By::Nvcc) {
+                                    td.number { (text) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.small { "Of all rows that the peer has a row to compare with, unstable ones as well; the tables below have each. "
+                "Where most of a suite's kernels are steps on the way, only the best is compared with a library." }
+        }
+    })
+}
+
+/// Geometric mean, best, worst, and how many are no worse than the peer; the best alone, where ours
+/// are steps on the way to the peer's one.
+fn summary(ratios: &[f64], are_equals: bool) -> [String; 4] {
+    let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+    let mean = (logarithms / ratios.len() as f64).exp();
+    let best = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let worst = ratios.iter().copied().fold(0.0, f64::max);
+    let no_worse = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
+    let [mean, best, worst] = [mean, best, worst].map(|ratio| format!("{ratio:.3}"));
+    if are_equals {
+        [mean, best, worst, format!("{no_worse} of {}", ratios.len())]
+    } else {
+        [String::new(), best, String::new(), String::new()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn means_are_geometric() {
+        let expected = ["1.000", "0.500", "2.000", "1 of 2"];
+        assert_eq!(summary(&[0.5, 2.0], true), expected);
+        assert_eq!(summary(&[0.5, 2.0], false), ["", "0.500", "", ""]);
+    }
+
+    #[test]
+    fn every_peer_that_was_timed_is_there() {
+        let results = example::results();
+        let glance = section(&results, &Related::new(&results)).unwrap();
+        for peer in [By::Nvcc, By::Cub, By::Torch, By::Driver, By::Loop] {
+            let cell = format!("<td>{}</td>", peer.title());
+            assert!(glance.0.contains(&cell), "{peer}");
+        }
+        assert!(!glance.0.contains("CuPy"), "absent");
+    }
+}

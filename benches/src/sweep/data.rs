@@ -1,0 +1,304 @@
+//! The elements of whole reductions, and what naive loops make of them.
+//!
+//! All answers are exact, so that one element left out is found: integers wrap, and the floats are
+//! odd multiples of 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums and partial sums no order
+//! of additions rounds.
+
+use std::io::Write;
+
+use anyhow::{Context, Result, ensure};
+use kernels_gpu::element::{bf16, f16};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
+use tempfile::NamedTempFile;
+use warpfold::Element;
+
+use super::options::Op;
+use super::rounds::Verdict;
+
+/// Elements drawn from one generator; each chunk has its own, so that chunks are drawn in parallel
+/// and the same seed gives the same elements on every machine.
+const CHUNK: usize = 1 << 18;
+
+/// An element type of whole reductions.
+pub trait Number: Element {
+    /// An element of these random bits.
+    fn draw(bits: u64) -> Self;
+
+    /// The sum of all, as the library defines it for the type.
+    fn sum(values: &[Self]) -> Self;
+
+    /// The same by a loop that anyone would write.
+    fn naive_sum(values: &[Self]) -> Self;
+
+    /// Whether this is below the other: no NaN is among the elements.
+    fn is_below(self, other: Self) -> bool;
+
+    /// Whether it is zero.
+    fn is_zero(self) -> bool;
+
+    /// Its bytes, behind others.
+    fn append(self, bytes: &mut Vec<u8>);
+
+    /// What another library writes: a wider integer is wrapped.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// One that is below all that are drawn, and one above them, where many of those are alike.
+    const BEYOND: Option<(Self, Self)>;
+}
+
+macro_rules! integers {
+    ($($integer:ident)*) => { $(
+        impl Number for $integer {
+            fn draw(bits: u64) -> Self {
+                bits as Self
+            }
+
+            fn sum(values: &[Self]) -> Self {
+                let chunks = values.par_chunks(CHUNK);
+                let sums = chunks.map(|chunk| chunk.iter().fold(0, |sum: Self, x| sum.wrapping_add(*x)));
+                sums.reduce(|| 0, Self::wrapping_add)
+            }
+
+            fn naive_sum(values: &[Self]) -> Self {
+                values.iter().fold(0, |sum: Self, x| sum.wrapping_add(*x))
+            }
+
+            fn is_below(self, other: Self) -> bool {
+                self < other
+            }
+
+            fn is_zero(self) -> bool {
+                self == 0
+            }
+
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                Some(text.parse::<i128>().ok()? as Self)
+            }
+
+            const BEYOND: Option<(Self, Self)> = None;
+        }
+    )* };
+}
+
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+
+macro_rules! floats {
+    ($($float:ident: $draw:expr, $to:expr, $from:expr, $widen:expr, $round:expr, $beyond:expr;)*) => { $(
+        impl Number for $float {
+            fn draw(bits: u64) -> Self {
+                $draw(bits)
+            }
+
+            fn sum(values: &[Self]) -> Self {
+                let chunks = values.par_chunks(CHUNK);
+                let sums = chunks.map(|chunk| chunk.iter().map(|x| $to(*x)).sum::<f64>());
+                $from(sums.sum())
+            }
+
+            fn naive_sum(values: &[Self]) -> Self {
+                $round(values.iter().fold(0.0, |sum, x| sum + $widen(*x)))
+            }
+
+            fn is_below(self, other: Self) -> bool {
+                self < other
+            }
+
+            fn is_zero(self) -> bool {
+                $to(self) == 0.0
+            }
+
+            fn append(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                Some($from(text.parse().ok()?))
+            }
+
+            const BEYOND: Option<(Self, Self)> = $beyond;
+        }
+    )* };
+}
+
+/// One of the 128 odd multiples of 1/128 from -1 to 1. Their mean is zero: of 2^32 of them the sum is
+/// some 2^22 units, and an `f32` holds 2^24.
+fn in_128ths(bits: u64) -> f32 {
+    f32::from((bits as i8) | 1) / 128.0
+}
+
+floats! {
+    f16: |bits| f16::from_f32(in_128ths(bits)), f64::from, f16::from_f64, f32::from, f16::from_f32,
+        Some((f16::from_f32_const(-2.0), f16::from_f32_const(2.0)));
+    bf16: |bits| bf16::from_f32(in_128ths(bits)), f64::from, bf16::from_f64, f32::from, bf16::from_f32,
+        Some((bf16::from_f32_const(-2.0), bf16::from_f32_const(2.0)));
+    f32: in_128ths, f64::from, |sum: f64| sum as f32, |x| x, |sum| sum, Some((-2.0, 2.0));
+    f64: |bits| f64::from(bits as i32) / 2f64.powi(31), |x| x, |sum| sum, |x| x, |sum| sum, None;
+}
+
+/// `n` elements drawn from `seed`.
+pub fn draw<T: Number>(n: usize, seed: u64) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(n).with_context(|| {
+        let bytes = n.saturating_mul(size_of::<T>());
+        format!(
+            "no host memory for {n} elements of {} ({bytes} bytes)",
+            T::NAME
+        )
+    })?;
+    let chunks = (0..n.div_ceil(CHUNK)).into_par_iter();
+    values.par_extend(chunks.flat_map_iter(|chunk| {
+        let mut rng = SmallRng::seed_from_u64(seed.wrapping_add((chunk as u64) << 32));
+        (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| T::draw(rng.next_u64()))
+    }));
+    Ok(values)
+}
+
+/// The elements as a file of their bytes.
+pub fn file<T: Number>(values: &[T]) -> Result<NamedTempFile> {
+    let mut file = NamedTempFile::new().context("cannot make a temporary file")?;
+    let mut bytes = Vec::new();
+    for chunk in values.chunks(CHUNK) {
+        bytes.clear();
+        chunk.iter().for_each(|value| value.append(&mut bytes));
+        file.write_all(&bytes)
+            .context("cannot write a temporary file")?;
+    }
+    Ok(file)
+}
+
+/// Refuses elements by which a wrong answer would not be found, and which some hardware is faster on.
+pub fn refuse_zeros<T: Number>(values: &[T]) -> Result<()> {
+    let zeros = values.par_iter().all(|value| value.is_zero());
+    ensure!(
+        !zeros,
+        "all {} elements are zero: nothing could tell a right answer from a kernel that does nothing",
+        values.len()
+    );
+    Ok(())
+}
+
+/// What the reduction of these elements gives.
+pub fn expected<T: Number>(values: &[T], op: Op) -> Option<T> {
+    let first = |a: T, b: T, wins: fn(T, T) -> bool| if wins(b, a) { b } else { a };
+    let all = values.par_iter().copied();
+    match op {
+        Op::Sum => Some(T::sum(values)),
+        Op::Min => all.reduce_with(|a, b| first(a, b, |b, a| b.is_below(a))),
+        Op::Max => all.reduce_with(|a, b| first(a, b, |b, a| a.is_below(b))),
+    }
+}
+
+/// What a loop that anyone would write gives of them, on one core.
+pub fn naive<T: Number>(values: &[T], op: Op) -> T {
+    let wins = |a: T, b: T| match op {
+        Op::Min => b.is_below(a),
+        _ => a.is_below(b),
+    };
+    match (op, values) {
+        (Op::Sum, _) => T::naive_sum(values),
+        (_, [first, rest @ ..]) => rest
+            .iter()
+            .fold(*first, |a, b| if wins(a, *b) { *b } else { a }),
+        (_, []) => T::naive_sum(&[]),
+    }
+}
+
+/// Where many elements are alike, the extreme that is looked for is made the only one of its kind, so that a
+/// kernel which skips its place is found out. What was there, and where.
+pub fn plant<T: Number>(values: &mut [T], op: Op, seed: u64) -> Option<(usize, T)> {
+    let extreme = match (op, T::BEYOND) {
+        (Op::Min, Some((below, _))) => below,
+        (Op::Max, Some((_, above))) => above,
+        _ => return None,
+    };
+    // Anywhere, and elsewhere for every size.
+    let at = SmallRng::seed_from_u64(seed ^ values.len() as u64).next_u64();
+    let at = ((u128::from(at) * values.len() as u128) >> 64) as usize;
+    let place = values.get_mut(at)?;
+    Some((at, std::mem::replace(place, extreme)))
+}
+
+/// Compares what came out with what should have; a NaN is never right.
+pub fn judge<T: Number>(got: T, expected: T) -> Verdict {
+    match got == expected {
+        true => Ok(()),
+        false => Err((format!("{got:?}"), format!("{expected:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_elements_whatever_n() {
+        let long = draw::<i32>(3 * CHUNK + 5, 7).unwrap();
+        let short = draw::<i32>(CHUNK + 9, 7).unwrap();
+        assert_eq!(long.len(), 3 * CHUNK + 5);
+        assert_eq!(long[..short.len()], short);
+        assert_ne!(draw::<i32>(100, 8).unwrap(), long[..100]);
+        assert_ne!(long[..100], long[CHUNK..CHUNK + 100], "chunks differ");
+    }
+
+    #[test]
+    fn sums_of_floats_are_exact_in_any_order() {
+        let values = draw::<f32>(1 << 20, 3).unwrap();
+        let forward = values.iter().fold(0.0, |sum, x| sum + x);
+        let backward = values.iter().rev().fold(0.0, |sum, x| sum + x);
+        assert_eq!((forward, forward), (backward, f32::sum(&values)));
+        let values = draw::<f64>(1 << 20, 3).unwrap();
+        let backward = values.iter().rev().fold(0.0, |sum, x| sum + x);
+        assert_eq!(backward, f64::sum(&values));
+    }
+
+    #[test]
+    fn naive_answers() {
+        let values = [3i8, -7, 100, 100];
+        assert_eq!(expected(&values, Op::Sum), Some(-60), "wrapped");
+        assert_eq!(expected(&values, Op::Min), Some(-7));
+        assert_eq!(expected(&values, Op::Max), Some(100));
+        assert_eq!(expected::<f32>(&[], Op::Min), None);
+    }
+
+    #[test]
+    fn one_element_left_out_is_wrong_and_so_is_nan() {
+        let values = draw::<f32>(1 << 16, 5).unwrap();
+        let sum = f32::sum(&values);
+        let one = values.iter().find(|x| **x != 0.0).unwrap();
+        assert!(judge(sum, sum).is_ok());
+        assert!(judge(sum - one, sum).is_err());
+        assert!(judge(f32::NAN, f32::NAN).is_err());
+    }
+
+    #[test]
+    fn answers_of_others_are_wrapped_and_rounded() {
+        assert_eq!(i32::parse("4294967295"), Some(-1));
+        assert_eq!(u8::parse("-1"), Some(255));
+        assert_eq!(f32::parse("0.1"), Some(0.1));
+        assert_eq!(i32::parse("1.5"), None);
+        assert!(f64::parse("nan").is_some_and(f64::is_nan));
+        let mut bytes = vec![9];
+        (-2i16).append(&mut bytes);
+        assert_eq!(bytes[1..], (-2i16).to_ne_bytes());
+    }
+
+    #[test]
+    fn zeros_are_refused() {
+        assert!(refuse_zeros(&[0.0f32, -0.0]).is_err());
+        assert!(refuse_zeros(&[0i32, 1]).is_ok());
+        let error = refuse_zeros(&[0u8; 3]).unwrap_err().to_string();
+        assert!(error.starts_with("all 3 elements are zero"), "{error}");
+    }
+
+    #[test]
+    fn memory_that_cannot_be_had_is_an_error() {
+        let error = draw::<i32>(usize::MAX / 8, 1).unwrap_err();
+        assert!(error.to_string().contains("no host memory"), "{error}");
+    }
+}

@@ -1,0 +1,309 @@
+//! The command line of `bench`.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use warpfold_results::schema::{By, Suite};
+
+use crate::options::{ElementType, count};
+
+#[derive(Args, Clone, Debug)]
+pub struct SweepOptions {
+    /// What to measure
+    #[arg(
+        long,
+        value_name = "SUITE,..",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
+    pub suite: Vec<Wanted>,
+
+    /// Elements: 400000000, 2^20, or every power of two in 2^10..2^28 [default: each suite's own]
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    pub sizes: Vec<Sizes>,
+
+    /// Element types of whole reductions and of reductions by key [default: each suite's own]
+    #[arg(long, value_name = "T,..", value_delimiter = ',')]
+    pub types: Vec<ElementType>,
+
+    /// Operators of whole reductions
+    #[arg(
+        long,
+        value_name = "OP,..",
+        value_delimiter = ',',
+        default_value = "sum,min"
+    )]
+    pub ops: Vec<Op>,
+
+    /// Kernels, by name: `reduce_5`, `block_atomic_vec4` [default: all]
+    #[arg(long, value_name = "KERNEL,..", value_delimiter = ',')]
+    pub algorithms: Vec<String>,
+
+    /// Threads per block [default: 256 for the ladder and keys, 512 for kepler]
+    #[arg(long, value_name = "T,..", value_delimiter = ',')]
+    pub threads: Vec<u32>,
+
+    /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
+    #[arg(long, value_name = "C,..", value_delimiter = ',')]
+    pub chunks: Vec<u32>,
+
+    /// Where to run [default: the CUDA device; without one the CPU and the simulator]
+    #[arg(long, value_name = "BACKEND,..", value_delimiter = ',')]
+    pub backend: Vec<BackendName>,
+
+    /// What to compare with; what is not there is said to be absent
+    #[arg(
+        long,
+        value_name = "PEER,..",
+        value_delimiter = ',',
+        default_value = "none"
+    )]
+    pub peers: Vec<PeerName>,
+
+    /// Fewer sizes and rounds: a look, in seconds
+    #[arg(long)]
+    pub quick: bool,
+
+    /// The most time to take: 120s, 10m. Rounds get fewer, then sizes are left out, and the report says so
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<Duration>,
+
+    /// Elements of whole reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
+    #[arg(long, value_name = "FILE.npy")]
+    pub input: Option<PathBuf>,
+
+    /// Folder of results.json, results.csv and report.html; made where it is missing
+    #[arg(long, value_name = "DIR", default_value = "bench-results")]
+    pub out: PathBuf,
+
+    /// The results.json of an earlier run, to set this one beside
+    #[arg(long, value_name = "OLD.json")]
+    pub compare: Option<PathBuf>,
+
+    /// Exit with 1 where a row is slower than in the earlier run, beyond doubt
+    #[arg(long, requires = "compare")]
+    pub fail_on_regression: bool,
+
+    /// How much slower, in percent, is no regression yet
+    #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+    pub tolerance: f64,
+
+    /// CUDA's index of the device [default: the first]
+    #[arg(long, value_name = "I")]
+    pub device: Option<u32>,
+
+    /// Of the random elements [default: a fresh one, recorded]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+}
+
+/// A suite, or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Wanted {
+    /// The rungs of the ladder
+    Ladder,
+    /// Shuffles and atomics, by one element at a time, by two and by four
+    Kepler,
+    /// Copies by accesses of 4, 8 and 16 bytes
+    Copy,
+    /// Reduction by key
+    Keyed,
+    /// Whole reductions as a program calls them
+    Whole,
+    /// All of these
+    All,
+}
+
+/// An operator of whole reductions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Op {
+    Sum,
+    Min,
+    Max,
+}
+
+/// Where to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    Cuda,
+    Cpu,
+    Sim,
+}
+
+/// What to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PeerName {
+    /// Nothing
+    None,
+    /// CUB, compiled by the nvcc of this machine
+    Cub,
+    /// The same kernels in CUDA C++, compiled by the nvcc of this machine
+    Nvcc,
+    /// torch.sum and its like, where python3 has torch
+    Torch,
+    /// cupy.sum and its like, where python3 has cupy
+    Cupy,
+    /// All of these
+    All,
+}
+
+/// One size, or the powers of two from one to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes(Vec<usize>);
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((first, last)) = text.split_once("..") else {
+            return Ok(Self(vec![count(text)?]));
+        };
+        let (first, last) = (power_of_two(first)?, power_of_two(last)?);
+        if first > last {
+            return Err("the first size is larger than the last".into());
+        }
+        Ok(Self((first..=last).map(|power| 1 << power).collect()))
+    }
+}
+
+/// The exponent.
+fn power_of_two(text: &str) -> Result<u32, String> {
+    let n = count(text)?;
+    match n.is_power_of_two() {
+        true => Ok(n.ilog2()),
+        false => Err(format!(
+            "a range is between powers of two, as 2^10..2^28; {text} is none"
+        )),
+    }
+}
+
+fn budget(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(time) if time.is_zero() => Err("nothing can be measured in no time".into()),
+        Ok(time) => Ok(time),
+        Err(error) => Err(format!("{error}; a time is 120s or 10m")),
+    }
+}
+
+impl SweepOptions {
+    /// In the order in which they are run.
+    pub fn suites(&self) -> Vec<Suite> {
+        let all = [
+            (Wanted::Whole, Suite::Whole),
+            (Wanted::Ladder, Suite::Ladder),
+            (Wanted::Kepler, Suite::Kepler),
+            (Wanted::Copy, Suite::Copy),
+            (Wanted::Keyed, Suite::Keyed),
+        ];
+        let wants = |name| self.suite.contains(&Wanted::All) || self.suite.contains(&name);
+        let wanted = all.into_iter().filter(|(name, _)| wants(*name));
+        wanted.map(|(_, suite)| suite).collect()
+    }
+
+    /// The sizes that were asked for, each once, in order; or every `step`-th power of two from one to
+    /// the other, every other of them in a quick run.
+    pub fn sizes(&self, powers: RangeInclusive<u32>, step: usize) -> Vec<usize> {
+        if self.sizes.is_empty() {
+            let step = if self.quick { 2 * step } else { step };
+            return powers.step_by(step).map(|power| 1 << power).collect();
+        }
+        let mut sizes: Vec<_> = self
+            .sizes
+            .iter()
+            .flat_map(|sizes| &sizes.0)
+            .copied()
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Whether rows by this peer were asked for.
+    pub fn wants(&self, by: By) -> bool {
+        let name = match by {
+            By::Cub => PeerName::Cub,
+            By::Nvcc => PeerName::Nvcc,
+            By::Torch => PeerName::Torch,
+            By::Cupy => PeerName::Cupy,
+            By::Warpfold | By::Ceiling | By::Driver | By::Loop => return true,
+        };
+        self.peers.contains(&PeerName::All) || self.peers.contains(&name)
+    }
+
+    /// Whether a kernel of this name was asked for.
+    pub fn wants_kernel(&self, name: &str) -> bool {
+        self.algorithms.is_empty() || self.algorithms.iter().any(|wanted| wanted == name)
+    }
+
+    /// Timed rounds of each group, at least and at most.
+    pub fn rounds(&self) -> (usize, usize) {
+        if self.quick { (20, 40) } else { (30, 300) }
+    }
+
+    /// Rounds before them.
+    pub fn warmup(&self) -> (usize, usize) {
+        (3, 20)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::options::{Cli, Command};
+
+    fn parse(line: &str) -> Result<SweepOptions, clap::Error> {
+        let words = ["warpfold-bench", "bench"];
+        match Cli::try_parse_from(words.into_iter().chain(line.split_whitespace()))?.command {
+            Command::Bench(options) => Ok(options),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn sizes_are_numbers_powers_and_ranges() {
+        let sizes = |line: &str| parse(line).unwrap().sizes(10..=12, 1);
+        assert_eq!(sizes(""), [1 << 10, 1 << 11, 1 << 12]);
+        assert_eq!(sizes("--quick"), [1 << 10, 1 << 12]);
+        assert_eq!(sizes("--sizes 1000,7,1000"), [7, 1000]);
+        assert_eq!(sizes("--sizes 2^3..2^5,16"), [8, 16, 32]);
+        assert_eq!(sizes("--sizes 2^63..2^63"), [1 << 63]);
+        for bad in ["0", "2^64", "2^5..2^3", "10..20", "2^3..", "..", "x"] {
+            let error = parse(&format!("--sizes {bad}")).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{bad}");
+        }
+    }
+
+    #[test]
+    fn all_is_every_suite_and_every_peer() {
+        let options = parse("--peers all").unwrap();
+        assert_eq!(options.suites().len(), 5);
+        assert!([By::Cub, By::Nvcc, By::Torch, By::Cupy].map(|by| options.wants(by)) == [true; 4]);
+        let options = parse("--suite copy,whole --peers cub").unwrap();
+        assert_eq!(options.suites(), [Suite::Whole, Suite::Copy]);
+        assert!(options.wants(By::Cub) && !options.wants(By::Nvcc) && options.wants(By::Ceiling));
+        assert!(!parse("").unwrap().wants(By::Cub));
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused() {
+        for bad in [
+            "--suite maxwell",
+            "--types f8",
+            "--ops xor",
+            "--backend tpu",
+            "--peers thrust",
+            "--budget 0s",
+            "--budget soon",
+            "--fail-on-regression",
+        ] {
+            assert_eq!(parse(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
+        let budget = parse("--budget 2m").unwrap().budget;
+        assert_eq!(budget, Some(Duration::from_secs(120)));
+    }
+}

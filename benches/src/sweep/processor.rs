@@ -1,0 +1,173 @@
+//! Where there is no CUDA device, and where it is asked for: the library's CPU beside a loop that only
+//! reads and a loop that anyone would write, and the simulator's counts of the kernels.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use kernels_gpu::element::{bf16, f16};
+use warpfold::{Device, Max, Min, Operator, Sum};
+use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
+
+use super::data::{self, Number};
+use super::options::{BackendName, Op, SweepOptions};
+use super::rounds::{Run, Timed, Verdict};
+use super::row;
+use super::run::Sweep;
+use super::simulated;
+use crate::options::ElementType;
+use crate::processor::plain_read;
+
+/// Where nobody says which.
+const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
+
+/// What was asked for; without a wish, both.
+pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
+    let wants = |name| options.backend.is_empty() || options.backend.contains(&name);
+    for suite in options.suites() {
+        let done = match suite {
+            Suite::Whole if wants(BackendName::Cpu) => whole(options, sweep),
+            Suite::Ladder | Suite::Kepler if wants(BackendName::Sim) => {
+                simulated::run(suite, options, sweep)
+            }
+            other => {
+                sweep
+                    .note(format!("suite {other:?} has rows on a CUDA device only").to_lowercase());
+                Ok(())
+            }
+        };
+        if let Err(error) = done {
+            sweep.failed(suite, &error);
+        }
+    }
+    Ok(())
+}
+
+/// Whole reductions: every type, operator and size.
+fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
+    let sizes = options.sizes(12..=26, 2);
+    let types = match options.types.as_slice() {
+        [] => &TYPES,
+        types => types,
+    };
+    sweep.announce(types.len() * options.ops.len() * sizes.len());
+    for element in types {
+        match element {
+            ElementType::I8 => of_type::<i8>(options, &sizes, sweep)?,
+            ElementType::I16 => of_type::<i16>(options, &sizes, sweep)?,
+            ElementType::I32 => of_type::<i32>(options, &sizes, sweep)?,
+            ElementType::I64 => of_type::<i64>(options, &sizes, sweep)?,
+            ElementType::U8 => of_type::<u8>(options, &sizes, sweep)?,
+            ElementType::U16 => of_type::<u16>(options, &sizes, sweep)?,
+            ElementType::U32 => of_type::<u32>(options, &sizes, sweep)?,
+            ElementType::U64 => of_type::<u64>(options, &sizes, sweep)?,
+            ElementType::F16 => of_type::<f16>(options, &sizes, sweep)?,
+            ElementType::Bf16 => of_type::<bf16>(options, &sizes, sweep)?,
+            ElementType::F32 => of_type::<f32>(options, &sizes, sweep)?,
+            ElementType::F64 => of_type::<f64>(options, &sizes, sweep)?,
+        }
+    }
+    Ok(())
+}
+
+fn of_type<T: Number>(options: &SweepOptions, sizes: &[usize], sweep: &mut Sweep) -> Result<()>
+where
+    Sum: Operator<T, Output = T>,
+    Min: Operator<T, Output = T>,
+    Max: Operator<T, Output = T>,
+{
+    let longest = sizes.iter().copied().max().unwrap_or(1);
+    let mut values = data::draw::<T>(longest, sweep.seed())?;
+    data::refuse_zeros(&values)?;
+    let words = (longest * size_of::<T>()).div_ceil(size_of::<u64>());
+    let words = data::draw::<u64>(words, sweep.seed() + 1)?;
+    for &op in &options.ops {
+        for &n in sizes {
+            if sweep.is_over() {
+                return Ok(());
+            }
+            let planted = data::plant(&mut values[..n], op, sweep.seed());
+            let group = Group {
+                values: &values[..n],
+                expected: data::expected(&values[..n], op).context("an empty array")?,
+                words: &words[..(n * size_of::<T>()).div_ceil(size_of::<u64>())],
+                op,
+            };
+            match op {
+                Op::Sum => group.time(Sum, sweep)?,
+                Op::Min => group.time(Min, sweep)?,
+                Op::Max => group.time(Max, sweep)?,
+            }
+            if let Some((at, value)) = planted {
+                values[at] = value;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reductions of one input by one operator.
+struct Group<'a, T: Number> {
+    values: &'a [T],
+    expected: T,
+    /// As many bytes, to be read and nothing else.
+    words: &'a [u64],
+    op: Op,
+}
+
+impl<T: Number> Group<'_, T> {
+    fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+        let cpu = Device::cpu();
+        let input = cpu.upload(self.values)?;
+        let parity = self.words.iter().fold(0, |all, word| all ^ word);
+        let named = Some(O::NAME.to_owned());
+        let rows = vec![
+            self.timed(By::Warpfold, "cpu", named.clone(), || {
+                let got = cpu.reduce(black_box(&input), op).run()?;
+                Ok(data::judge(got, self.expected))
+            }),
+            self.timed(By::Loop, "one loop, one core", named, || {
+                Ok(data::judge(
+                    data::naive(black_box(self.values), self.op),
+                    self.expected,
+                ))
+            }),
+            self.timed(By::Ceiling, "plain_read", None, || {
+                Ok(data::judge(plain_read(black_box(self.words)), parity))
+            }),
+        ];
+        sweep.group(
+            &format!(
+                "{} of {} {} on the CPU",
+                O::NAME,
+                self.values.len(),
+                T::NAME
+            ),
+            rows,
+        )
+    }
+
+    fn timed<'t>(
+        &self,
+        by: By,
+        kernel: &str,
+        op: Option<String>,
+        mut work: impl FnMut() -> Result<Verdict> + 't,
+    ) -> Timed<'t> {
+        let row = Row {
+            by,
+            op,
+            backend: Backend::Cpu,
+            bytes: size_of_val(self.values) as u64,
+            cache: Cache::Warm,
+            timing: Timing::Call,
+            ..row(Suite::Whole, kernel, T::NAME, self.values.len())
+        };
+        Timed::new(row, move || {
+            let start = Instant::now();
+            let verdict = work()?;
+            let us = start.elapsed().as_secs_f64() * 1e6;
+            Ok(Run { us, verdict })
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! Rows timed in turn, until their medians are known.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use warpfold_results::schema::{Row, Timing, Wrong};
+use warpfold_results::statistics;
+
+/// What one run of one row took and gave.
+pub struct Run {
+    pub us: f64,
+    pub verdict: Verdict,
+}
+
+/// Whether an answer is right, and if not, what it is and what it should be.
+pub type Verdict = Result<(), (String, String)>;
+
+/// One row: does its work once and says how long that took. Whatever is needed to make the answer
+/// trustworthy (overwriting the result beforehand) is part of the call, outside the time.
+pub struct Timed<'a> {
+    pub row: Row,
+    pub run: Box<dyn FnMut() -> Result<Run> + 'a>,
+}
+
+impl<'a> Timed<'a> {
+    pub fn new(row: Row, run: impl FnMut() -> Result<Run> + 'a) -> Self {
+        Self {
+            row,
+            run: Box::new(run),
+        }
+    }
+}
+
+/// How long a group is timed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Rounds before the timed ones, at least and at most.
+    pub warmup: (usize, usize),
+    /// Timed rounds, at least and at most.
+    pub rounds: (usize, usize),
+    /// An interval that is a wider part of the median is unstable.
+    pub spread: f64,
+    /// No further round is begun after this, once there are as many as there must be.
+    pub until: Option<Instant>,
+}
+
+/// Runs every row once a round, in turn, so that a drift of the machine hits all alike, and gives them
+/// what came of it. Warm-up ends when a round is no faster than those before it; the timed rounds end when
+/// all intervals are half as wide as they may be. `broken_off` ends both at once.
+pub fn rounds(rows: &mut [Timed], limits: Limits, broken_off: &dyn Fn() -> bool) -> Result<()> {
+    let mut runs = 0;
+    let mut wrong: Vec<Option<Wrong>> = rows.iter().map(|_| None).collect();
+    let mut round = |rows: &mut [Timed], keep: bool| -> Result<f64> {
+        runs += 1;
+        let mut total = 0.0;
+        for (timed, wrong) in rows.iter_mut().zip(&mut wrong) {
+            let run = (timed.run)().with_context(|| timed.row.kernel.clone())?;
+            if let Err((got, expected)) = run.verdict {
+                let first = Wrong {
+                    runs: 0,
+                    of: 0,
+                    got,
+                    expected,
+                };
+                wrong.get_or_insert(first).runs += 1;
+            }
+            total += run.us;
+            if keep {
+                timed.row.samples_us.push(run.us);
+            }
+        }
+        Ok(total)
+    };
+
+    let mut fastest = f64::INFINITY;
+    for warmup in 1..=limits.warmup.1 {
+        let total = round(rows, false)?;
+        let settled = total >= 0.98 * fastest;
+        fastest = fastest.min(total);
+        if broken_off() || (warmup >= limits.warmup.0 && settled) {
+            break;
+        }
+    }
+    for timed in 1..=limits.rounds.1 {
+        if broken_off() {
+            break;
+        }
+        round(rows, true)?;
+        if timed < limits.rounds.0 {
+            continue;
+        }
+        let late = limits.until.is_some_and(|until| Instant::now() >= until);
+        // Sorting all samples is no work for every round.
+        if late || (timed % 10 == 0 && rows.iter().all(|timed| is_known(&timed.row, limits.spread)))
+        {
+            break;
+        }
+    }
+    for (timed, wrong) in rows.iter_mut().zip(wrong) {
+        let row = &mut timed.row;
+        row.wrong = wrong.map(|wrong| Wrong { of: runs, ..wrong });
+        if row.wrong.is_none() && row.timing != Timing::None {
+            row.time = statistics::time(&row.samples_us, limits.spread);
+        }
+    }
+    Ok(())
+}
+
+/// Whether more rounds would tell little.
+fn is_known(row: &Row, spread: f64) -> bool {
+    statistics::time(&row.samples_us, spread / 2.0).is_some_and(|time| !time.unstable)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+
+    use warpfold_results::schema::Suite;
+
+    use super::*;
+    use crate::sweep::row;
+
+    const LIMITS: Limits = Limits {
+        warmup: (1, 5),
+        rounds: (20, 200),
+        spread: 0.03,
+        until: None,
+    };
+
+    fn timed<'a>(mut us: impl FnMut() -> f64 + 'a) -> Timed<'a> {
+        Timed::new(row(Suite::Whole, "a", "i32", 1), move || {
+            Ok(Run {
+                us: us(),
+                verdict: Ok(()),
+            })
+        })
+    }
+
+    #[test]
+    fn rows_run_in_turn_and_the_warmup_is_left_out() {
+        let log = RefCell::new(String::new());
+        let named = |name: char| {
+            let log = &log;
+            timed(move || {
+                log.borrow_mut().push(name);
+                1.0
+            })
+        };
+        let mut rows = [named('a'), named('b')];
+        rounds(&mut rows, LIMITS, &|| false).unwrap();
+        let [a, b] = rows.map(|timed| timed.row);
+        assert_eq!((a.samples_us.len(), b.samples_us.len()), (20, 20));
+        assert_eq!(
+            *log.borrow(),
+            "ab".repeat(22),
+            "two rounds show that the first was no slower"
+        );
+    }
+
+    #[test]
+    fn warm_up_lasts_until_the_times_no_longer_fall() {
+        let mut falling = vec![1.0, 1.0, 1.0, 2.0, 4.0];
+        let mut rows = [timed(move || falling.pop().unwrap_or(1.0))];
+        rounds(&mut rows, LIMITS, &|| false).unwrap();
+        assert_eq!(rows[0].row.samples_us, [1.0; 20]);
+    }
+
+    #[test]
+    fn a_spread_row_gets_more_rounds_and_then_a_mark() {
+        let mut i = 0;
+        let mut rows = [timed(move || {
+            i += 1;
+            [1.0, 2.0][i % 2]
+        })];
+        rounds(&mut rows, LIMITS, &|| false).unwrap();
+        assert_eq!(rows[0].row.samples_us.len(), 200);
+        assert!(rows[0].row.time.unwrap().unstable);
+    }
+
+    #[test]
+    fn one_wrong_answer_takes_the_rows_time_away() {
+        let mut calls = 0;
+        let mut rows = [Timed::new(row(Suite::Whole, "a", "i32", 1), move || {
+            calls += 1;
+            let verdict = match calls {
+                1 => Err(("41".into(), "42".into())),
+                _ => Ok(()),
+            };
+            Ok(Run { us: 1.0, verdict })
+        })];
+        rounds(&mut rows, LIMITS, &|| false).unwrap();
+        let row = &rows[0].row;
+        let wrong = row.wrong.as_ref().unwrap();
+        assert_eq!(
+            (wrong.runs, wrong.got.as_str(), wrong.expected.as_str()),
+            (1, "41", "42")
+        );
+        assert_eq!((wrong.of, row.time), (22, None), "in the warm-up too");
+    }
+
+    #[test]
+    fn what_is_broken_off_keeps_what_it_has() {
+        let calls = Cell::new(0);
+        let mut rows = [timed(|| {
+            calls.set(calls.get() + 1);
+            1.0
+        })];
+        rounds(&mut rows, LIMITS, &|| calls.get() >= 9).unwrap();
+        assert_eq!(rows[0].row.samples_us.len(), 7);
+        assert!(rows[0].row.time.is_some());
+    }
+
+    #[test]
+    fn a_run_that_fails_ends_the_rounds_and_is_named() {
+        let mut rows = [Timed::new(row(Suite::Whole, "reduce_2", "i32", 1), || {
+            anyhow::bail!("launch failed")
+        })];
+        let error = rounds(&mut rows, LIMITS, &|| false).unwrap_err();
+        assert_eq!(format!("{error:#}"), "reduce_2: launch failed");
+    }
+}

@@ -1,0 +1,236 @@
+//! A run in progress: what it has, what it may still do, and what people see of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use indicatif::{ProgressBar, ProgressStyle};
+use warpfold::Device;
+use warpfold_results::schema::{By, Method, Peer, Results, Row, SCHEMA, Suite};
+
+use super::clocks::ClockReader;
+use super::options::SweepOptions;
+use super::rounds::{Limits, Timed, rounds};
+use crate::machine::{describe, pci_bus_id};
+use crate::peers::Built;
+use crate::report::Started;
+
+/// The widest interval of a median that is relied on, as a part of it.
+const SPREAD_LIMIT: f64 = 0.03;
+
+/// A run in progress.
+pub struct Sweep {
+    results: Results,
+    limits: Limits,
+    begun: Instant,
+    ends: Option<Instant>,
+    /// Groups that were announced and are still to be timed.
+    left: u64,
+    /// Of the next rows.
+    group: usize,
+    broken_off: Arc<AtomicBool>,
+    clocks: Option<ClockReader>,
+    bar: ProgressBar,
+}
+
+impl Sweep {
+    /// Nothing measured yet. From here on an interrupt (ctrl-C) ends the measuring, not the program; a
+    /// second one does.
+    pub fn begin(options: &SweepOptions, gpu: Option<&Device>) -> Result<Self> {
+        let begun = Instant::now();
+        let started = Started::now()?;
+        let info = gpu.and_then(Device::info);
+        let mut notes = Vec::new();
+        let clocks = info.and_then(|info| {
+            let bus_id = pci_bus_id(info.index).map_err(|error| error.to_string());
+            let opened = bus_id.and_then(|bus_id| ClockReader::open(bus_id, begun));
+            let noted = |reason| notes.push(format!("the clocks were not recorded: {reason}"));
+            opened.map_err(noted).ok()
+        });
+        let limits = Limits {
+            warmup: options.warmup(),
+            rounds: options.rounds(),
+            spread: SPREAD_LIMIT,
+            until: None,
+        };
+        let device = match (gpu, info) {
+            (Some(gpu), Some(info)) => Some(describe(gpu, info)?),
+            _ => None,
+        };
+        let results = Results {
+            schema: SCHEMA.into(),
+            date: started.date,
+            version: env!("CARGO_PKG_VERSION").into(),
+            commit: env!("WARPFOLD_COMMIT").into(),
+            compiler: env!("WARPFOLD_COMPILER").into(),
+            command_line: started.command_line,
+            complete: true,
+            machine: started.machine,
+            device,
+            peers: Vec::new(),
+            method: Method {
+                seed: options.seed.unwrap_or_else(|| rand::random::<u32>().into()),
+                input: options
+                    .input
+                    .as_ref()
+                    .map(|file| file.display().to_string()),
+                warmup_rounds: limits.warmup,
+                rounds: limits.rounds,
+                flush_bytes: 0,
+                spread_limit: limits.spread,
+                budget_s: options.budget.map(|budget| budget.as_secs_f64()),
+                took_s: 0.0,
+            },
+            clocks: Vec::new(),
+            notes,
+            rows: Vec::new(),
+        };
+        let broken_off = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&broken_off);
+        ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("stopping: what has been measured is kept (again: stop at once)");
+        })
+        .context("cannot listen for an interrupt")?;
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {eta} left")?;
+        let bar = ProgressBar::new(0).with_style(style);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Ok(Self {
+            results,
+            limits,
+            begun,
+            ends: options.budget.map(|budget| begun + budget),
+            left: 0,
+            group: 0,
+            broken_off,
+            clocks,
+            bar,
+        })
+    }
+
+    /// Of the random elements.
+    pub fn seed(&self) -> u64 {
+        self.results.method.seed
+    }
+
+    /// What is read before each cold run.
+    pub fn flushes(&mut self, bytes: u64) {
+        self.results.method.flush_bytes = bytes;
+    }
+
+    /// As many groups more are to come.
+    pub fn announce(&mut self, groups: usize) {
+        self.left += groups as u64;
+        self.bar.inc_length(groups as u64);
+    }
+
+    /// Something a reader must know; once.
+    pub fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.results.notes.contains(&text) {
+            self.bar.suspend(|| eprintln!("note: {text}"));
+            self.results.notes.push(text);
+        }
+    }
+
+    /// What was found of a peer that nvcc compiles, or why it is absent; once.
+    pub fn peer_built(&mut self, by: By, built: Result<&Built, &anyhow::Error>) {
+        let version = built.map(|built| {
+            let nvcc = format!("nvcc {} {}", built.nvcc_version, built.nvcc_flags.join(" "));
+            match by {
+                By::Cub => format!("CUB {}, {nvcc}", built.cub_version),
+                _ => nvcc,
+            }
+        });
+        self.peer(by, version.map_err(|error| format!("{error:#}")));
+    }
+
+    /// What was found of a peer, or why it is absent; once.
+    pub fn peer(&mut self, by: By, found: Result<String, String>) {
+        let peer = Peer {
+            by,
+            version: found.as_ref().ok().cloned(),
+            absent: found.err(),
+        };
+        if !self.results.peers.contains(&peer) {
+            self.results.peers.push(peer);
+        }
+    }
+
+    /// Whether nothing more is to be measured: the budget is spent, or someone interrupted.
+    pub fn is_over(&self) -> bool {
+        let spent = self.ends.is_some_and(|ends| Instant::now() >= ends);
+        spent || self.broken_off.load(Ordering::Relaxed)
+    }
+
+    /// Times a group and keeps its rows. `what` is for people.
+    pub fn group(&mut self, what: &str, mut rows: Vec<Timed>) -> Result<()> {
+        self.bar.set_message(what.to_owned());
+        // Each group has its share of what is left.
+        let until = self.ends.map(|ends| {
+            let now = Instant::now();
+            now + ends.saturating_duration_since(now) / self.left.clamp(1, 1 << 20) as u32
+        });
+        let limits = Limits {
+            until,
+            ..self.limits
+        };
+        let broken_off = &self.broken_off;
+        let done = rounds(&mut rows, limits, &|| broken_off.load(Ordering::Relaxed));
+        let group = self.group;
+        self.group += 1;
+        let rows = rows.into_iter().map(|timed| timed.row);
+        let timed = rows.filter(|row| !row.samples_us.is_empty());
+        self.results
+            .rows
+            .extend(timed.map(|row| Row { group, ..row }));
+        if let Some(Ok(clocks)) = self.clocks.as_ref().map(ClockReader::read) {
+            self.results.clocks.push(clocks);
+        }
+        self.step();
+        done
+    }
+
+    /// A group is done, or left out.
+    pub fn step(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        self.bar.inc(1);
+    }
+
+    /// Rows that were not timed but counted.
+    pub fn keep(&mut self, rows: impl IntoIterator<Item = Row>) {
+        let group = self.group;
+        self.group += 1;
+        let rows = rows.into_iter();
+        self.results
+            .rows
+            .extend(rows.map(|row| Row { group, ..row }));
+        self.step();
+    }
+
+    /// A suite has failed: what it has is kept, and the report says so.
+    pub fn failed(&mut self, suite: Suite, error: &anyhow::Error) {
+        self.results.complete = false;
+        self.note(format!("suite {suite:?} failed: {error:#}").to_lowercase());
+    }
+
+    /// What came of it.
+    pub fn finish(mut self) -> Results {
+        if self.broken_off.load(Ordering::Relaxed) {
+            self.results.complete = false;
+            self.note("interrupted: what had been measured by then was kept");
+        } else if self.left > 0 && self.is_over() {
+            self.results.complete = false;
+            self.note(format!(
+                "the budget was spent: {} groups were left out",
+                self.left
+            ));
+        }
+        self.bar.finish_and_clear();
+        self.results.method.took_s = self.begun.elapsed().as_secs_f64();
+        self.results
+    }
+}

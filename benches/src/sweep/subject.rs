@@ -1,0 +1,122 @@
+//! Something to time on a CUDA device, and the ways of timing it.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use anyhow::Result;
+use warpfold::{Buffer, Device, Element};
+use warpfold_results::schema::{Cache, Row, Timing};
+
+use super::graph::Graph;
+use super::rounds::{Run, Timed, Verdict};
+use crate::driver::checked;
+
+/// Reductions in a graph: enough to hide its launch behind them.
+const IN_GRAPH: usize = 32;
+
+/// A byte of which answers are not made.
+pub const POISON: u8 = 0xA5;
+
+/// Something to time.
+pub struct Subject<'a> {
+    /// Its row, for whatever way of timing.
+    pub row: Row,
+    /// Puts an overwriting of the result on the stream and returns, so that a run that does nothing is
+    /// found out.
+    pub spoil: Box<dyn Fn() -> Result<()> + 'a>,
+    /// Puts the work on the device's stream and returns; allocates nothing. The device's context is
+    /// current.
+    pub enqueue: Box<dyn Fn(*mut c_void) -> Result<()> + 'a>,
+    /// Waits, and judges the result.
+    pub judge: Box<dyn Fn() -> Result<Verdict> + 'a>,
+}
+
+/// A device, and what every timing on it needs.
+pub struct Stage<'a> {
+    pub gpu: &'a Device,
+    /// Reads more memory than the L2 cache holds. No writes: what the cache still had to write back would
+    /// be paid for by the run behind it.
+    flush: Box<dyn Fn() -> Result<()> + 'a>,
+}
+
+impl<'a> Stage<'a> {
+    /// `elsewhere` is larger than the L2 cache.
+    pub fn new(gpu: &'a Device, elsewhere: &'a Buffer<i32>) -> Result<Self> {
+        let plan = RefCell::new(gpu.read_ceiling(elsewhere)?);
+        let flush = Box::new(move || Ok(plan.borrow_mut().enqueue()?));
+        Ok(Self { gpu, flush })
+    }
+
+    /// A row that times the subject this way.
+    pub fn timed<'s>(
+        &'s self,
+        subject: &Rc<Subject<'s>>,
+        cache: Cache,
+        timing: Timing,
+    ) -> Timed<'s> {
+        let row = Row {
+            cache,
+            timing,
+            ..subject.row.clone()
+        };
+        let subject = Rc::clone(subject);
+        let mut graph = None;
+        Timed::new(row, move || {
+            (subject.spoil)()?;
+            let us = match timing {
+                Timing::Device => self.device_time(&subject, cache)?,
+                Timing::Launch => {
+                    self.gpu.synchronize()?;
+                    self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3
+                }
+                _ => self.graph_time(&subject, &mut graph)?,
+            };
+            let verdict = (subject.judge)()?;
+            Ok(Run { us, verdict })
+        })
+    }
+
+    /// The device is busy with the flush while the host enqueues the rest: no launch latency.
+    fn device_time(&self, subject: &Subject, cache: Cache) -> Result<f64> {
+        (self.flush)()?;
+        if cache == Cache::Warm {
+            (subject.enqueue)(self.gpu.stream_ptr())?;
+            (subject.spoil)()?;
+        }
+        Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
+    }
+
+    /// The share of one run in a graph of several.
+    fn graph_time(&self, subject: &Subject, graph: &mut Option<Graph>) -> Result<f64> {
+        let graph = match graph {
+            Some(graph) => graph,
+            none => none.insert(Graph::record(self.gpu, || {
+                (0..IN_GRAPH).try_for_each(|_| (subject.enqueue)(self.gpu.stream_ptr()))
+            })?),
+        };
+        Ok(self.time(|| graph.launch(self.gpu))? * 1e3 / IN_GRAPH as f64)
+    }
+
+    /// Puts an overwriting of the buffer on the stream, by bytes of which no answer is made.
+    pub fn spoil<T: Element>(&self, buffer: &Buffer<T>) -> Result<()> {
+        let stream = self.gpu.stream_ptr().cast();
+        let (start, bytes) = (buffer.as_device_ptr(), size_of::<T>() * buffer.len());
+        // SAFETY: the address and the bytes are the buffer's own, which frees its memory only after a
+        // wait for this stream; the stream is the device's and lives as long as it; its context is current
+        // (`Stage::new` has made it so on this thread, and every call of the library does).
+        let filled = unsafe { cust_raw::cuMemsetD8Async(start, POISON, bytes, stream) };
+        checked("cuMemsetD8Async", filled)
+    }
+
+    /// Between two events around what `enqueue` puts on the stream, in milliseconds.
+    pub fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
+        let mut enqueued = Ok(());
+        let ms = self.gpu.time(|| {
+            enqueued = enqueue();
+            Ok(())
+        })?;
+        enqueued?;
+        Ok(ms)
+    }
+}

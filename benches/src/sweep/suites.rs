@@ -1,0 +1,77 @@
+//! The suites on a CUDA device.
+
+mod copy;
+mod kernels;
+mod keyed;
+mod planned;
+mod whole;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use warpfold::{Buffer, Device, DeviceInfo, View};
+use warpfold_results::schema::{Row, Suite};
+
+use super::data;
+use super::options::SweepOptions;
+use super::run::Sweep;
+use super::subject::{Stage, Subject};
+use crate::options::BadOption;
+
+/// The L2 cache fits so often into what is read to empty it.
+const FLUSH_TIMES_L2: u64 = 4;
+
+/// What all suites on a device have in common.
+struct Bench<'a> {
+    gpu: &'a Device,
+    info: &'a DeviceInfo,
+    options: &'a SweepOptions,
+    stage: Stage<'a>,
+    /// More memory than the L2 cache holds.
+    elsewhere: &'a Buffer<i32>,
+}
+
+/// Runs those that were asked for. One that fails leaves what it has, and the others go on.
+pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
+    let info = gpu.info().context("a CUDA device")?;
+    let words = (info.l2_bytes * FLUSH_TIMES_L2) as usize / size_of::<i32>();
+    let elsewhere = gpu.upload(&data::draw::<i32>(words.max(1 << 24), sweep.seed())?)?;
+    sweep.flushes((elsewhere.len() * size_of::<i32>()) as u64);
+    let bench = Bench {
+        gpu,
+        info,
+        options,
+        stage: Stage::new(gpu, &elsewhere)?,
+        elsewhere: &elsewhere,
+    };
+    for suite in options.suites() {
+        let done = match suite {
+            Suite::Whole => whole::run(&bench, sweep),
+            Suite::Ladder | Suite::Kepler => kernels::run(&bench, suite, sweep),
+            Suite::Copy => copy::run(&bench, sweep),
+            Suite::Keyed => keyed::run(&bench, sweep),
+        };
+        if let Err(error) = done {
+            // A bad option is nobody's failure, and would be the same at the end.
+            if error.is::<BadOption>() {
+                return Err(error);
+            }
+            sweep.failed(suite, &error);
+        }
+    }
+    Ok(())
+}
+
+/// The fastest that the device reads these integers.
+fn ceiling<'a>(
+    bench: &Bench<'a>,
+    row: Row,
+    input: impl Into<View<'a, i32>>,
+    expected: i32,
+) -> Result<Subject<'a>> {
+    let plan = bench.gpu.read_ceiling(input)?;
+    let row = Row { op: None, ..row };
+    let row = planned::plan_row(row, &plan);
+    Ok(planned::planned(row, Rc::new(RefCell::new(plan)), expected))
+}

@@ -1,0 +1,39 @@
+//! A plan of the library's as something to time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use warpfold::{Element, Plan};
+use warpfold_results::schema::Row;
+
+use crate::sweep::data::{self, Number};
+use crate::sweep::subject::{POISON, Subject};
+
+/// A plan that is run by one row and read by another, too.
+pub type SharedPlan<'a, T, A = T, R = T> = Rc<RefCell<Plan<'a, T, A, R>>>;
+
+/// The row, with the plan's launch.
+pub fn plan_row<T: Element, A: Element, R>(row: Row, plan: &Plan<T, A, R>) -> Row {
+    let first = plan.passes().first();
+    Row {
+        threads: first.map(|pass| pass.threads),
+        blocks: first.map(|pass| pass.blocks),
+        ..row
+    }
+}
+
+/// The plan as something to time, with the value that it must give. Its scratch is poisoned with the
+/// result, so that every partial must be written anew.
+pub fn planned<'a, T: Element, A: Element, R: Number>(
+    row: Row,
+    plan: SharedPlan<'a, T, A, R>,
+    expected: R,
+) -> Subject<'a> {
+    let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
+    Subject {
+        row,
+        spoil: Box::new(move || Ok(spoiled.borrow_mut().fill_scratch(POISON)?)),
+        enqueue: Box::new(move |_| Ok(plan.borrow_mut().enqueue()?)),
+        judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, expected))),
+    }
+}

@@ -1,0 +1,393 @@
+//! Whole reductions as a program calls them, beside CUB's: bandwidth against size.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use kernels_gpu::element::{bf16, f16};
+use warpfold::{Algorithm, Buffer, Max, Min, Operator, Sum};
+use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
+
+use super::planned::{plan_row, planned};
+use super::{Bench, ceiling};
+use crate::options::ElementType;
+use crate::sweep::data::{self, Number};
+use crate::sweep::options::Op;
+use crate::sweep::python::Python;
+use crate::sweep::rounds::{Run, Timed};
+use crate::sweep::row;
+use crate::sweep::run::Sweep;
+use crate::sweep::subject::Subject;
+use crate::whole::peers::{Cub, WholePeers};
+
+/// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
+/// timed with it, and without it in graphs.
+const SMALL_BYTES: usize = 16 << 20;
+
+/// Where nobody says which.
+const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
+
+/// Every type, operator and size.
+pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
+    let sizes = bench.options.sizes(10..=28, 2);
+    let types = match bench.options.types.as_slice() {
+        [] => &TYPES,
+        types => types,
+    };
+    sweep.announce(types.len() * bench.options.ops.len() * sizes.len());
+    let named = |one: &Algorithm| {
+        bench
+            .options
+            .algorithms
+            .iter()
+            .any(|name| name == one.kernel_name())
+    };
+    let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
+    let peers = bench.options.wants(By::Cub).then(|| {
+        let peers = WholePeers::build(bench.info.compute_capability);
+        sweep.peer_built(By::Cub, peers.as_ref().map(|peers| &peers.built));
+        peers
+    });
+    let peers = peers.and_then(Result::ok);
+    let pythons = pythons(bench, sweep);
+    for element in types {
+        let of = Sizes {
+            bench,
+            sizes: &sizes,
+            peers: peers.as_ref(),
+            pythons: &pythons,
+            algorithms: algorithms.clone(),
+        };
+        match element {
+            ElementType::I8 => of.run::<i8>(sweep)?,
+            ElementType::I16 => of.run::<i16>(sweep)?,
+            ElementType::I32 => of.run::<i32>(sweep)?,
+            ElementType::I64 => of.run::<i64>(sweep)?,
+            ElementType::U8 => of.run::<u8>(sweep)?,
+            ElementType::U16 => of.run::<u16>(sweep)?,
+            ElementType::U32 => of.run::<u32>(sweep)?,
+            ElementType::U64 => of.run::<u64>(sweep)?,
+            ElementType::F16 => of.run::<f16>(sweep)?,
+            ElementType::Bf16 => of.run::<bf16>(sweep)?,
+            ElementType::F32 => of.run::<f32>(sweep)?,
+            ElementType::F64 => of.run::<f64>(sweep)?,
+        }
+    }
+    Ok(())
+}
+
+/// Those of the libraries of Python that are wanted and there.
+fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
+    let wanted = [By::Torch, By::Cupy]
+        .into_iter()
+        .filter(|by| bench.options.wants(*by));
+    let started = wanted.filter_map(|by| {
+        let flush_bytes = bench.elsewhere.len() * size_of::<i32>();
+        let python = Python::start(by, bench.info.index, flush_bytes);
+        let version = python.as_ref().map(|python| python.version.clone());
+        sweep.peer(by, version.map_err(|reason| format!("{reason:#}")));
+        Some((by, RefCell::new(python.ok()?)))
+    });
+    started.collect()
+}
+
+/// All sizes of one type.
+struct Sizes<'a> {
+    bench: &'a Bench<'a>,
+    sizes: &'a [usize],
+    peers: Option<&'a WholePeers>,
+    pythons: &'a [(By, RefCell<Python>)],
+    /// Beside the default.
+    algorithms: Vec<Algorithm>,
+}
+
+impl Sizes<'_> {
+    fn run<T: Number>(&self, sweep: &mut Sweep) -> Result<()>
+    where
+        Sum: Operator<T, Output = T>,
+        Min: Operator<T, Output = T>,
+        Max: Operator<T, Output = T>,
+    {
+        let gpu = self.bench.gpu;
+        let longest = self.sizes.iter().copied().max().unwrap_or(1);
+        let mut values = data::draw::<T>(longest, sweep.seed())?;
+        data::refuse_zeros(&values)?;
+        let mut input = gpu.upload(&values)?;
+        // The ceiling reads as many bytes of its own.
+        let words = (longest * size_of::<T>()).div_ceil(size_of::<i32>());
+        let words_on_host = data::draw::<i32>(words, sweep.seed() + 1)?;
+        let words = gpu.upload(&words_on_host)?;
+        let pythons = self.load(&values, sweep)?;
+        for &op in &self.bench.options.ops {
+            for &n in self.sizes {
+                if sweep.is_over() {
+                    return Ok(());
+                }
+                let values = &mut values[..n];
+                let planted = data::plant(values, op, sweep.seed());
+                if let Some((at, _)) = planted {
+                    set(&mut input, &pythons, at, values[at])?;
+                }
+                let expected = data::expected(values, op).context("an empty array")?;
+                let group = Group {
+                    sizes: self,
+                    input: &input,
+                    expected,
+                    words: &words,
+                    words_on_host: &words_on_host,
+                    pythons: &pythons,
+                    n,
+                };
+                match op {
+                    Op::Sum => group.time(Sum, sweep)?,
+                    Op::Min => group.time(Min, sweep)?,
+                    Op::Max => group.time(Max, sweep)?,
+                }
+                if let Some((at, value)) = planted {
+                    values[at] = value;
+                    set(&mut input, &pythons, at, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the elements to the libraries of Python, and those that take them.
+    fn load<T: Number>(&self, values: &[T], sweep: &mut Sweep) -> Result<Vec<Taken<'_>>> {
+        if self.pythons.is_empty() {
+            return Ok(Vec::new());
+        }
+        let file = data::file(values)?;
+        let loaded = self.pythons.iter().filter_map(|(by, python)| {
+            match python.borrow_mut().load::<T>(&file) {
+                Ok(()) => Some((*by, python)),
+                Err(reason) => {
+                    sweep.note(format!("no rows of {}: {reason:#}", T::NAME));
+                    None
+                }
+            }
+        });
+        Ok(loaded.collect())
+    }
+}
+
+/// A library of Python that has the elements.
+type Taken<'a> = (By, &'a RefCell<Python>);
+
+/// Overwrites an element wherever it is.
+fn set<T: Number>(input: &mut Buffer<T>, pythons: &[Taken], at: usize, value: T) -> Result<()> {
+    input.write(at, &[value])?;
+    let mut bytes = Vec::new();
+    value.append(&mut bytes);
+    let mut pythons = pythons.iter();
+    pythons.try_for_each(|(_, python)| python.borrow_mut().set(at, &bytes))
+}
+
+/// Reductions of one input by one operator.
+struct Group<'a, T: Number> {
+    sizes: &'a Sizes<'a>,
+    input: &'a Buffer<T>,
+    expected: T,
+    /// What the ceiling reads.
+    words: &'a Buffer<i32>,
+    words_on_host: &'a [i32],
+    pythons: &'a [Taken<'a>],
+    n: usize,
+}
+
+impl<T: Number> Group<'_, T> {
+    /// Every row, in every way of timing that fits the size.
+    fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+        let Sizes { bench, peers, .. } = self.sizes;
+        let mut subjects = vec![self.ours(op)?];
+        for &algorithm in &self.sizes.algorithms {
+            subjects.push(self.by_algorithm(op, algorithm)?);
+        }
+        let cub = peers.and_then(|peers| peers.cub(O::NAME, T::NAME).ok());
+        if let Some(cub) = cub {
+            subjects.push(self.cub::<O>(cub)?);
+        }
+        let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
+        let ceiling = Rc::new(self.ceiling()?);
+
+        let stage = &bench.stage;
+        let mut rows = Vec::new();
+        for way in self.ways() {
+            rows.extend(
+                subjects
+                    .iter()
+                    .map(|subject| stage.timed(subject, way.0, way.1)),
+            );
+            if way.1 == Timing::Device {
+                rows.push(stage.timed(&ceiling, way.0, way.1));
+            }
+            let pythons = self.pythons.iter().filter(|_| way.1 != Timing::Graph);
+            rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
+        }
+        rows.push(self.call(op));
+        sweep.group(&format!("{} of {} {}", O::NAME, self.n, T::NAME), rows)
+    }
+
+    fn bytes(&self) -> usize {
+        self.n * size_of::<T>()
+    }
+
+    fn ways(&self) -> impl Iterator<Item = (Cache, Timing)> {
+        // Beyond the cache, what the run before left there is no help.
+        let cached = self.bytes() as u64 <= 2 * self.sizes.bench.info.l2_bytes;
+        let small = self.bytes() <= SMALL_BYTES;
+        let ways = [
+            (true, Cache::Cold, Timing::Device),
+            (cached, Cache::Warm, Timing::Device),
+            (small, Cache::Warm, Timing::Launch),
+            (small, Cache::Warm, Timing::Graph),
+        ];
+        ways.into_iter()
+            .filter(|(fits, ..)| *fits)
+            .map(|(_, cache, timing)| (cache, timing))
+    }
+
+    fn row(&self, by: By, kernel: &str, op: &str) -> Row {
+        Row {
+            by,
+            op: Some(op.into()),
+            bytes: self.bytes() as u64,
+            ..row(Suite::Whole, kernel, T::NAME, self.n)
+        }
+    }
+
+    /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it.
+    fn ours<O: Operator<T, Output = T>>(&self, op: O) -> Result<Subject<'_>> {
+        let bench = self.sizes.bench;
+        let view = self.input.view(..self.n)?;
+        let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
+        let scratch = RefCell::new(bench.gpu.scratch()?);
+        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        Ok(Subject {
+            row: self.row(By::Warpfold, "single_pass", O::NAME),
+            spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
+            enqueue: Box::new(move |_| {
+                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
+                Ok(bench.gpu.reduce_into(view, op, cell, 0, scratch)?)
+            }),
+            judge: Box::new(move || {
+                let got = judged.borrow().download()?[0];
+                Ok(data::judge(O::finish(got), self.expected))
+            }),
+        })
+    }
+
+    /// Another algorithm of the library's.
+    fn by_algorithm<O: Operator<T, Output = T>>(
+        &self,
+        op: O,
+        algorithm: Algorithm,
+    ) -> Result<Subject<'_>> {
+        let view = self.input.view(..self.n)?;
+        let plan = self
+            .sizes
+            .bench
+            .gpu
+            .reduce(view, op)
+            .algorithm(algorithm)
+            .plan()?;
+        let row = plan_row(
+            self.row(By::Warpfold, algorithm.kernel_name(), O::NAME),
+            &plan,
+        );
+        Ok(planned(row, Rc::new(RefCell::new(plan)), self.expected))
+    }
+
+    fn ceiling(&self) -> Result<Subject<'_>> {
+        let words = self.bytes().div_ceil(size_of::<i32>());
+        let expected = i32::sum(&self.words_on_host[..words]);
+        let row = self.row(By::Ceiling, "read_ceiling", "");
+        ceiling(self.sizes.bench, row, self.words.view(..words)?, expected)
+    }
+
+    /// CUB's reduction, as its users call it.
+    fn cub<O: Operator<T, Output = T>>(&self, cub: Cub) -> Result<Subject<'_>> {
+        let bench = self.sizes.bench;
+        let cell = Rc::new(bench.gpu.upload(&[self.expected])?);
+        let temp_bytes = cub.temp_bytes(self.n)?;
+        let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
+        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        Ok(Subject {
+            row: Row {
+                variant: Some("default".into()),
+                ..self.row(
+                    By::Cub,
+                    &format!("DeviceReduce::{}", cub_name(O::NAME)),
+                    O::NAME,
+                )
+            },
+            spoil: Box::new(move || bench.stage.spoil(&spoiled)),
+            enqueue: Box::new(move |stream| {
+                let (from, to) = (self.input.as_device_ptr(), cell.as_device_ptr());
+                let room = (temp.as_device_ptr(), temp_bytes);
+                // SAFETY: live device memory of the device whose stream this is and whose context is
+                // current (`Subject::enqueue`): as many elements as `input` has at least, one, and as
+                // much room as CUB has asked for. All of it lives as long as this closure or longer, and
+                // what is enqueued is waited for before the closure goes (`Stage::time`).
+                unsafe { cub.enqueue(from, self.n, to, room, stream) }
+            }),
+            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
+        })
+    }
+
+    /// PyTorch's or CuPy's reduction, as its users call it.
+    fn python<'s, O: Operator<T, Output = T>>(
+        &'s self,
+        (by, python): Taken<'s>,
+        (cache, timing): (Cache, Timing),
+    ) -> Timed<'s> {
+        let row = Row {
+            cache,
+            timing,
+            ..self.row(by, O::NAME, O::NAME)
+        };
+        Timed::new(row, move || {
+            let (cold, busy) = (cache == Cache::Cold, timing == Timing::Device);
+            let answer = python.borrow_mut().time(O::NAME, self.n, cold, busy)?;
+            let verdict = match T::parse(&answer.text) {
+                Some(got) => data::judge(got, self.expected),
+                None => Err((answer.text, format!("{:?}", self.expected))),
+            };
+            Ok(Run {
+                us: answer.us,
+                verdict,
+            })
+        })
+    }
+
+    /// The call that waits, by the host's clock.
+    fn call<O: Operator<T, Output = T>>(&self, op: O) -> Timed<'_> {
+        let row = Row {
+            cache: Cache::Warm,
+            timing: Timing::Call,
+            ..self.row(By::Warpfold, "single_pass", O::NAME)
+        };
+        Timed::new(row, move || {
+            let start = Instant::now();
+            let got = self
+                .sizes
+                .bench
+                .gpu
+                .reduce(self.input.view(..self.n)?, op)
+                .run()?;
+            let us = start.elapsed().as_secs_f64() * 1e6;
+            let verdict = data::judge(got, self.expected);
+            Ok(Run { us, verdict })
+        })
+    }
+}
+
+/// CUB's name of an operator.
+fn cub_name(op: &str) -> &'static str {
+    match op {
+        "sum" => "Sum",
+        "min" => "Min",
+        _ => "Max",
+    }
+}

@@ -1,0 +1,32 @@
+//! `cargo xtask bench`: sweeps, and a report of them.
+
+use crate::{process, setup};
+use anyhow::Result;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Measure the library's suites over many sizes on this machine, beside peers and the hardware's limit,
+/// and write a report: --suite S, --sizes 2^10..2^28, --peers all, --quick, --budget 120s, --out DIR
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Args {
+    /// Passed to `warpfold-bench bench`, which also answers --help
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+impl Args {
+    /// Becomes the bench's `bench`.
+    pub fn run(self) -> Result<ExitCode> {
+        measure("bench", self.args)
+    }
+}
+
+/// Provisions, builds `warpfold-bench` and becomes one of its commands.
+pub fn measure(command: &str, args: Vec<OsString>) -> Result<ExitCode> {
+    setup::for_builds()?;
+    let mut cargo = process::cargo();
+    cargo.args(["run", "--release", "--package", "warpfold-bench", "--"]);
+    cargo.arg(command).args(args);
+    Ok(process::forwarded(process::status(&mut cargo)?))
+}
