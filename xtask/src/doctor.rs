@@ -1,6 +1,6 @@
 //! `cargo xtask doctor`: what is found and what is missing, and the command that mends it.
 
-use crate::{driver, process, tools, workspace};
+use crate::{browser, driver, process, tools, workspace};
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use cuda_builder::toolchain;
@@ -81,6 +81,7 @@ fn examine() -> Vec<Row> {
     let mut rows = vec![host_rustc()];
     rows.extend(device_compiler());
     rows.extend(ptx_tools());
+    rows.push(browser());
     rows.extend(driver_and_devices());
     rows
 }
@@ -156,6 +157,18 @@ fn version_of(tool: &std::path::Path) -> String {
         after.split(',').next()
     });
     version.unwrap_or("unknown version").into()
+}
+
+fn browser() -> Row {
+    const BROWSER: &str = "browser";
+    match browser::find() {
+        Ok(found) => Row::found(BROWSER, found.to_string()),
+        Err(_) => Row::missing(
+            BROWSER,
+            "for the tests of the bench's report; builds do without",
+            "cargo xtask setup --browser",
+        ),
+    }
 }
 
 fn driver_and_devices() -> Vec<Row> {

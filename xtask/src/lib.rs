@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 pub mod bench;
+pub mod browser;
 pub mod check;
 pub mod dist;
 pub mod doctor;

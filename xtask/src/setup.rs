@@ -5,12 +5,15 @@
 //! leaves nothing half. Nothing outside the cache, cargo's home and rustup's toolchain changes.
 
 mod apt;
+mod chromium;
 mod debian;
 mod download;
 mod index;
 mod rustup;
+mod unpacked;
 mod wheels;
 
+use crate::browser::{self, Browser};
 use crate::process;
 use crate::tools::{self, PtxTools};
 use anyhow::{Context, Result, bail};
@@ -26,6 +29,9 @@ pub struct Args {
     /// Where a device compiler may come from
     #[arg(long, value_enum, default_value_t = Source::Any)]
     device_compiler: Source,
+    /// Also get the browser in which tests open the bench's report
+    #[arg(long)]
+    browser: bool,
 }
 
 /// Where a device compiler may come from.
@@ -57,6 +63,9 @@ impl Args {
                 "setup: no PTX tools, which builds do not need: {error:#}"
             )),
         }
+        if self.browser {
+            browser()?.1.say();
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -78,6 +87,14 @@ pub fn for_sass() -> Result<PtxTools> {
     let (tools, step) = wheels::provide()?;
     step.say_if_fetched();
     Ok(tools)
+}
+
+/// The browser that opens the bench's report, Debian's where there is none. Says only what it had
+/// to get.
+pub fn for_browser() -> Result<Browser> {
+    let (found, step) = browser()?;
+    step.say_if_fetched();
+    Ok(found)
 }
 
 /// One thing setup looked after.
@@ -125,6 +142,18 @@ impl Step {
     }
 }
 
+fn browser() -> Result<(Browser, Step)> {
+    let missing = match browser::find() {
+        Ok(found) => {
+            let step = Step::present(BROWSER, found.to_string());
+            return Ok((found, step));
+        }
+        Err(error) if is_set(browser::CHOSEN) => return Err(error),
+        Err(error) => error,
+    };
+    chromium::provide().context(missing)
+}
+
 /// A device compiler's rustc, and what it took.
 type Provided = (PathBuf, Step);
 
@@ -132,6 +161,7 @@ type Provided = (PathBuf, Step);
 const CHOSEN: &str = "CUDA_BUILDER_RUSTC";
 
 const DEVICE_COMPILER: &str = "device compiler";
+const BROWSER: &str = "browser";
 
 fn device_compiler(source: Source) -> Result<Provided> {
     if source == Source::Any {
@@ -141,7 +171,7 @@ fn device_compiler(source: Source) -> Result<Provided> {
                 return Ok((found.rustc, step));
             }
             // Nothing that setup provides would be looked at.
-            Err(error) if std::env::var_os(CHOSEN).is_some_and(|value| !value.is_empty()) => {
+            Err(error) if is_set(CHOSEN) => {
                 return Err(error).context(format!("{CHOSEN} is set, so nothing else is used"));
             }
             Err(_) => {}
@@ -168,6 +198,10 @@ fn device_compiler(source: Source) -> Result<Provided> {
          What was tried:\n  {}",
         failures.join("\n").replace('\n', "\n  ")
     )
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 fn described(found: &DeviceToolchain) -> String {

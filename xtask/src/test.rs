@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that can be tested on this machine.
 
-use crate::{process, setup};
+use crate::{browser, process, setup};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -13,6 +13,10 @@ pub struct Args {
     /// SASS
     #[arg(long)]
     require_ptx_tools: bool,
+    /// Fail where no browser is found and none can be downloaded, instead of skipping the tests
+    /// that open the bench's report
+    #[arg(long)]
+    require_browser: bool,
 }
 
 impl Args {
@@ -36,12 +40,25 @@ pub fn test(args: &Args) -> Result<bool> {
         }
         Err(error) => process::say(&format!("test: the laws of SASS are skipped: {error:#}")),
     }
+    let browser = match setup::for_browser() {
+        Ok(browser) => Some(browser),
+        Err(error) if args.require_browser => {
+            return Err(error.context("the bench's report cannot be opened"));
+        }
+        Err(error) => {
+            process::say(&format!("test: no browser opens the report: {error:#}"));
+            None
+        }
+    };
     let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
     let mut cargo = process::cargo();
     cargo
         .args(["test", "--workspace", "--no-fail-fast"])
         .stdout(writer.try_clone().context("cannot make a pipe")?)
         .stderr(writer);
+    if let Some(browser) = browser {
+        cargo.env(browser::CHOSEN, browser.program);
+    }
     let mut child = cargo.spawn().context("cannot start cargo")?;
     // Our ends of the pipe must close, or it never ends.
     drop(cargo);

@@ -6,12 +6,13 @@ use crate::workspace::Version;
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// rustc's package and its sources', best first: `-web` is the newer rustc that stable releases
 /// carry for browsers.
-const COMPILERS: [(&str, &str); 2] = [("rustc-web", "rust-web-src"), ("rustc", "rust-src")];
+pub(super) const COMPILERS: [(&str, &str); 2] =
+    [("rustc-web", "rust-web-src"), ("rustc", "rust-src")];
 
 /// apt in state directories of its own.
 pub(super) struct Apt {
@@ -19,8 +20,9 @@ pub(super) struct Apt {
 }
 
 impl Apt {
-    /// Reads the package lists of the system's sources into `state`, a new directory.
-    pub(super) fn updated(state: PathBuf) -> Result<Self> {
+    /// Reads the package lists of the system's sources into `state`, a new directory; one of
+    /// `wanted` must be in them.
+    pub(super) fn updated(state: PathBuf, wanted: &[&str]) -> Result<Self> {
         for folder in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(state.join(folder))?;
         }
@@ -28,16 +30,27 @@ impl Apt {
         process::say("setup: reading Debian's package lists");
         // A third party's list that cannot be read is no loss, so the packages decide.
         let update = process::output_of(apt.command("apt-get").arg("update"));
-        let names = COMPILERS.map(|(compiler, _)| compiler);
-        if apt.show(&names)?.is_empty() {
+        if apt.show(wanted)?.is_empty() {
             update?;
-            bail!("apt-get knows no package {}", names.join(" or "));
+            bail!("apt-get knows no package {}", wanted.join(" or "));
         }
         Ok(apt)
     }
 
+    /// Downloads `packages` into `folder`; apt checks each against the lists' hashes, and those
+    /// against Debian's signature.
+    pub(super) fn download(&self, packages: &[String], folder: &Path) -> Result<()> {
+        process::say(&format!(
+            "setup: downloading Debian's packages {}",
+            packages.join(" ")
+        ));
+        let mut download = self.command("apt-get");
+        download.current_dir(folder).arg("download").args(packages);
+        process::output_of(&mut download).map(drop)
+    }
+
     /// An apt program that leaves the system's own state alone.
-    pub(super) fn command(&self, program: &str) -> Command {
+    fn command(&self, program: &str) -> Command {
         let option =
             |name: &str, folder: &str| format!("-o{name}={}", self.state.join(folder).display());
         let mut command = Command::new(program);
@@ -51,6 +64,11 @@ impl Apt {
         command
     }
 
+    /// Throws the lists away.
+    pub(super) fn forget(self) -> Result<()> {
+        Ok(fs::remove_dir_all(self.state)?)
+    }
+
     /// What apt would install of `names`; those that it does not know are left out.
     fn show(&self, names: &[&str]) -> Result<Vec<Package>> {
         let mut show = self.command("apt-cache");
@@ -58,6 +76,13 @@ impl Apt {
         // Fails when one name is unknown, and still prints the others.
         let output = show.output().context("cannot start apt-cache")?;
         Ok(packages_in(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// The first of `names` that there is.
+    pub(super) fn first_of<'a>(&self, names: &[&'a str]) -> Result<Option<&'a str>> {
+        let known = self.show(names)?;
+        let is_known = |name: &&str| known.iter().any(|package| package.name == *name);
+        Ok(names.iter().copied().find(is_known))
     }
 
     /// The first of [`COMPILERS`] that is not older than `pinned`, and its sources.
@@ -81,7 +106,7 @@ impl Apt {
             })
     }
 
-    /// `roots` and what of their dependencies is downloaded: the compiler's own libraries always,
+    /// `roots` and what of their dependencies is downloaded: a compiler's own libraries always,
     /// others where the system does not have them. Programs and the C library are the system's.
     pub(super) fn closure(&self, roots: &[&str]) -> Result<Vec<String>> {
         let mut query = Command::new("dpkg-query");
