@@ -95,6 +95,10 @@ pub struct SweepOptions {
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub tolerance: f64,
 
+    /// Add a row that leaves an element out, to see it refused
+    #[arg(long, hide = true)]
+    pub wrong_kernel: bool,
+
     /// CUDA's index of the device [default: the first]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,

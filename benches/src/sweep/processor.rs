@@ -92,6 +92,7 @@ where
                     .context("an empty array")?,
                 words: &words[..(n * size_of::<T>()).div_ceil(size_of::<u64>())],
                 op,
+                wrong_kernel: options.wrong_kernel,
             };
             match op {
                 Op::Sum => group.time(Sum, sweep)?,
@@ -113,16 +114,18 @@ struct Group<'a, T: Number> {
     /// As many bytes, to be read and nothing else.
     words: &'a [u64],
     op: Op,
+    /// With a row that leaves an element out.
+    wrong_kernel: bool,
 }
 
 impl<T: Number> Group<'_, T> {
     fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
-        let cpu = Device::cpu();
+        let cpu = &Device::cpu();
         let input = cpu.upload(self.values)?;
         let parity = self.words.iter().fold(0, |all, word| all ^ word);
         let parity = Expected::exactly(parity);
         let named = Some(O::NAME.to_owned());
-        let rows = vec![
+        let mut rows = vec![
             self.timed(By::Warpfold, "cpu", named.clone(), || {
                 let got = cpu.reduce(black_box(&input), op).run()?;
                 Ok(data::judge(got, self.expected))
@@ -137,6 +140,14 @@ impl<T: Number> Group<'_, T> {
                 Ok(data::judge(plain_read(black_box(self.words)), parity))
             }),
         ];
+        if self.wrong_kernel {
+            let all_but_one = input.view(..self.values.len() - 1)?;
+            let named = Some(O::NAME.to_owned());
+            rows.push(self.timed(By::Warpfold, "wrong_kernel", named, move || {
+                let got = cpu.reduce(all_but_one, op).run()?;
+                Ok(data::judge(got, self.expected))
+            }));
+        }
         sweep.group(
             &format!(
                 "{} of {} {} on the CPU",

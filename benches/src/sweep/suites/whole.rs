@@ -200,7 +200,10 @@ impl<T: Number> Group<'_, T> {
     /// Every row, in every way of timing that fits the size.
     fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
         let Sizes { bench, peers, .. } = self.sizes;
-        let mut subjects = vec![self.ours(op)?];
+        let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
+        if bench.options.wrong_kernel {
+            subjects.push(self.ours(op, "wrong_kernel", self.n - 1)?);
+        }
         for &algorithm in &self.sizes.algorithms {
             subjects.push(self.by_algorithm(op, algorithm)?);
         }
@@ -257,15 +260,21 @@ impl<T: Number> Group<'_, T> {
         }
     }
 
-    /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it.
-    fn ours<O: Operator<T, Output = T>>(&self, op: O) -> Result<Subject<'_>> {
+    /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
+    /// `n` elements.
+    fn ours<O: Operator<T, Output = T>>(
+        &self,
+        op: O,
+        kernel: &str,
+        n: usize,
+    ) -> Result<Subject<'_>> {
         let bench = self.sizes.bench;
-        let view = self.input.view(..self.n)?;
+        let view = self.input.view(..n)?;
         let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
         let scratch = RefCell::new(bench.gpu.scratch()?);
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         Ok(Subject {
-            row: self.row(By::Warpfold, "single_pass", O::NAME),
+            row: self.row(By::Warpfold, kernel, O::NAME),
             spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
             enqueue: Box::new(move |_| {
                 let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
@@ -369,6 +378,12 @@ impl<T: Number> Group<'_, T> {
             ..self.row(By::Warpfold, "single_pass", O::NAME)
         };
         Timed::new(row, move || {
+            // See `Stage::launch_time`.
+            self.sizes
+                .bench
+                .gpu
+                .reduce(self.input.view(..self.n)?, op)
+                .run()?;
             let start = Instant::now();
             let got = self
                 .sizes

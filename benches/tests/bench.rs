@@ -1,0 +1,199 @@
+//! `warpfold-bench bench` as people call it, on the CPU and the simulator.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use warpfold_results::read::read;
+use warpfold_results::schema::{Backend, By, Results, Suite};
+
+/// The smallest sweep that has something of everything.
+const SMALL: &str = "--backend cpu,sim --suite whole,ladder --sizes 2^10,1000 --types i32,f32 \
+                     --ops sum,min --quick --seed 7";
+
+fn bench(line: &str, out: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_warpfold-bench"))
+        .arg("bench")
+        .args(line.split_whitespace())
+        .arg("--out")
+        .arg(out)
+        .output()
+        .unwrap()
+}
+
+/// Runs it, and gives what it says and its results.
+fn results(line: &str, out: &Path) -> (String, Results) {
+    let output = bench(line, out);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        read(&out.join("results.json")).unwrap(),
+    )
+}
+
+/// Runs it, wants this exit code, and gives what it says.
+fn fails(code: i32, line: &str, out: &Path) -> String {
+    let output = bench(line, out);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{line}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+fn folder() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a/b");
+    (folder, out)
+}
+
+#[test]
+fn a_small_sweep_leaves_results_a_table_and_a_page() {
+    let (_folder, out) = folder();
+    let (said, results) = results(SMALL, &out);
+    for name in ["results.json", "results.csv", "report.html"] {
+        assert!(said.contains(name), "{said}");
+    }
+    let of = |backend, suite| {
+        let rows = results.rows.iter();
+        rows.filter(move |row| (row.backend, row.suite) == (backend, suite))
+    };
+    // Two types, two operators, two sizes: ours, a loop, and the ceiling.
+    assert_eq!(of(Backend::Cpu, Suite::Whole).count(), 2 * 2 * 2 * 3);
+    for row in of(Backend::Cpu, Suite::Whole) {
+        assert!(row.samples_us.len() >= 20 && row.time.is_some(), "{row:?}");
+        assert!(row.wrong.is_none() && row.gb_per_s().unwrap() > 0.0);
+        assert_eq!(row.bytes, 4 * row.n);
+    }
+    let simulated: Vec<_> = of(Backend::Sim, Suite::Ladder).collect();
+    assert!(simulated.len() >= 2 * 15, "{}", simulated.len());
+    assert!(
+        simulated
+            .iter()
+            .all(|row| row.counts["global load requests"] > 0)
+    );
+    assert!(
+        results.complete && results.notes.is_empty(),
+        "{:?}",
+        results.notes
+    );
+    assert_eq!(results.method.seed, 7);
+
+    let csv = fs::read_to_string(out.join("results.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + results.rows.len());
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("reduce_5_x8") && page.contains("plain_read"));
+}
+
+#[test]
+fn a_wrong_kernel_is_refused_and_everything_else_kept() {
+    let (_folder, out) = folder();
+    let line = "--backend cpu --suite whole --sizes 1000 --types i32 --ops sum --quick";
+    let said = fails(1, &format!("{line} --wrong-kernel"), &out);
+    assert!(
+        said.contains("wrong answer") && said.contains("wrong_kernel"),
+        "{said}"
+    );
+    let results = read(&out.join("results.json")).unwrap();
+    let wrong = |name| results.rows.iter().find(|row| row.kernel == name).unwrap();
+    let row = wrong("wrong_kernel");
+    assert!(row.time.is_none() && row.wrong.as_ref().unwrap().runs > 20);
+    assert!(wrong("cpu").time.is_some());
+}
+
+#[test]
+fn runs_are_compared_and_a_regression_is_an_exit_code() {
+    let (folder, out) = folder();
+    let line = "--backend cpu --suite whole --sizes 2^16 --types i32 --ops sum --quick";
+    let (_, mut old) = results(line, &out);
+    // An old run in which the library was a thousand times as fast, and steady.
+    for row in old.rows.iter_mut().filter(|row| row.by == By::Warpfold) {
+        let time = row.time.as_mut().unwrap();
+        time.median_us /= 1e3;
+        time.interval_us = (time.median_us, time.median_us);
+        time.unstable = false;
+    }
+    let file = folder.path().join("old.json");
+    fs::write(&file, serde_json::to_string(&old).unwrap()).unwrap();
+    let compare = format!("{line} --compare {}", file.display());
+    let said = bench(&compare, &out);
+    assert_eq!(said.status.code(), Some(0), "it was not asked to fail");
+    assert!(String::from_utf8_lossy(&said.stdout).contains("new/old"));
+    let failing = bench(&format!("{compare} --fail-on-regression"), &out);
+    let new = read(&out.join("results.json")).unwrap();
+    let ours = new.rows.iter().find(|row| row.by == By::Warpfold).unwrap();
+    // On a busy machine the row may be too spread to be a regression.
+    let code = if ours.time.unwrap().unstable { 0 } else { 1 };
+    assert_eq!(failing.status.code(), Some(code));
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_is_measured() {
+    let (folder, out) = folder();
+    let file = folder.path().join("file");
+    fs::write(&file, "{\"schema\": 3").unwrap();
+    let file = file.display();
+    for (line, reason) in [
+        ("--suite maxwell".to_owned(), "maxwell"),
+        ("--types f8".to_owned(), "f8"),
+        ("--sizes 0".to_owned(), "at least 1"),
+        ("--backend cpu --tolerance=-1".to_owned(), "--tolerance"),
+        (format!("--compare {file}"), "not JSON"),
+        (format!("--compare {file}.none"), "cannot read"),
+        (format!("--backend cpu --input {file}"), "--input"),
+    ] {
+        let said = fails(2, &line, &out);
+        assert!(said.contains(reason), "{line}: {said}");
+    }
+    let below_a_file = folder.path().join("file/out");
+    let said = fails(2, "--backend cpu --quick", &below_a_file);
+    assert!(said.contains("cannot make the folder"), "{said}");
+}
+
+/// A `.npy` file of `f32`.
+fn npy(file: &Path, values: &[f32]) {
+    let mut header = format!(
+        "{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}",
+        values.len()
+    );
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn someones_own_elements_are_measured_but_not_zeros() {
+    let (folder, out) = folder();
+    let file = folder.path().join("own.npy");
+    npy(
+        &file,
+        &(0..5000).map(|i| i as f32 * 0.1).collect::<Vec<_>>(),
+    );
+    let line = format!(
+        "--backend cpu --suite whole --quick --input {}",
+        file.display()
+    );
+    let (_, own) = results(&line, &out);
+    assert_eq!(own.method.input.as_deref(), file.to_str());
+    assert!(
+        own.rows
+            .iter()
+            .all(|row| row.n == 5000 && row.element == "f32")
+    );
+    let said = fails(2, &format!("{line} --sizes 5001"), &out);
+    assert!(said.contains("5000 elements, not 5001"), "{said}");
+    let said = fails(2, &format!("{line} --types f64"), &out);
+    assert!(said.contains("holds f32"), "{said}");
+
+    npy(&file, &[0.0; 100]);
+    assert!(fails(2, &line, &out).contains("all 100 elements are zero"));
+    npy(&file, &[1.0, f32::NAN]);
+    assert!(fails(2, &line, &out).contains("NaN"));
+}
