@@ -35,6 +35,7 @@ use crate::options::{BadOption, bad_option};
 /// Fails where an answer was wrong, or a row slower than it may be; the results are written all the same.
 pub fn run(options: &SweepOptions) -> Result<()> {
     // What can be wrong with the command line is said before anything is measured.
+    options.check().map_err(refuse)?;
     let output = output::Output::open(options)?;
     let gpu = device(options)?;
     let mut sweep = Sweep::begin(options, gpu.as_ref())?;

@@ -84,6 +84,8 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
     assert_eq!(csv.lines().count(), 1 + results.rows.len());
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("reduce_5_x8") && page.contains("plain_read"));
+    let figures: Vec<_> = fs::read_dir(out.join("figures")).unwrap().collect();
+    assert_eq!(figures.len(), page.matches("<figure ").count());
 }
 
 #[test]
@@ -137,6 +139,7 @@ fn what_cannot_be_is_said_before_anything_is_measured() {
     for (line, reason) in [
         ("--suite maxwell".to_owned(), "maxwell"),
         ("--types f8".to_owned(), "f8"),
+        ("--suite copy --types u8".to_owned(), "i32 only"),
         ("--sizes 0".to_owned(), "at least 1"),
         ("--backend cpu --tolerance=-1".to_owned(), "--tolerance"),
         (format!("--compare {file}"), "not JSON"),

@@ -10,6 +10,12 @@ use warpfold_results::schema::{By, Suite};
 
 use crate::options::{ElementType, count};
 
+/// What the suites of single kernels are of.
+pub const OF_INTEGERS: [ElementType; 1] = [ElementType::I32];
+
+/// What reductions by key are timed of.
+pub const OF_FLOATS: [ElementType; 2] = [ElementType::F32, ElementType::F64];
+
 /// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
@@ -79,7 +85,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
-    /// Folder of results.json, results.csv and report.html; made where it is missing
+    /// Folder of results.json, results.csv, report.html and its figures; made where it is missing
     #[arg(long, value_name = "DIR", default_value = "bench-results")]
     pub out: PathBuf,
 
@@ -197,6 +203,31 @@ fn budget(text: &str) -> Result<Duration, String> {
 }
 
 impl SweepOptions {
+    /// The types of a suite's elements that were asked for; its own where none were. Whole reductions are
+    /// of all types.
+    pub fn types_of(&self, own: &[ElementType]) -> Vec<ElementType> {
+        let asked = |own: &&ElementType| self.types.is_empty() || self.types.contains(own);
+        own.iter().filter(asked).copied().collect()
+    }
+
+    /// Refuses a suite that was asked for by its name, of types that it lacks.
+    pub fn check(&self) -> Result<(), String> {
+        let suites = [
+            (Wanted::Ladder, "ladder", &OF_INTEGERS[..]),
+            (Wanted::Kepler, "kepler", &OF_INTEGERS),
+            (Wanted::Copy, "copy", &OF_INTEGERS),
+            (Wanted::Keyed, "keyed", &OF_FLOATS),
+        ];
+        for (name, suite, own) in suites {
+            if self.suite.contains(&name) && self.types_of(own).is_empty() {
+                let names: Vec<_> = own.iter().map(|element| format!("{element:?}")).collect();
+                let own = names.join(" and ").to_lowercase();
+                return Err(format!("suite {suite} has elements of {own} only"));
+            }
+        }
+        Ok(())
+    }
+
     /// In the order in which they are run.
     pub fn suites(&self) -> Vec<Suite> {
         let all = [
@@ -300,6 +331,24 @@ mod tests {
         assert_eq!(options.suites(), [Suite::Whole, Suite::Copy]);
         assert!(options.wants(By::Cub) && !options.wants(By::Nvcc) && options.wants(By::Ceiling));
         assert!(!parse("").unwrap().wants(By::Cub));
+    }
+
+    #[test]
+    fn types_that_a_suite_lacks_are_refused_where_it_is_named() {
+        let refused = |line: &str| parse(line).unwrap().check().err();
+        let reason = refused("--suite whole,ladder --types f32").unwrap();
+        assert_eq!(reason, "suite ladder has elements of i32 only");
+        assert!(
+            refused("--suite keyed --types i32")
+                .unwrap()
+                .contains("f32 and f64")
+        );
+        assert_eq!(refused("--suite keyed --types i32,f64"), None);
+        assert_eq!(
+            refused("--types u8"),
+            None,
+            "of all suites, those that have it"
+        );
     }
 
     #[test]

@@ -12,6 +12,9 @@ use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
 use crate::say;
 
+/// The folder of the pictures, by themselves.
+const FIGURES: &str = "figures";
+
 /// Where the results go, and what they are compared with.
 pub struct Output {
     folder: PathBuf,
@@ -57,9 +60,21 @@ impl Output {
             ("report.html", report::html(results, compared.as_ref())?),
         ];
         for (name, text) in &files {
-            let file = self.folder.join(name);
-            fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
-            say(&file.display().to_string())?;
+            say(&self.save(name, text)?.display().to_string())?;
+        }
+        let figures = report::figures(results)?;
+        if !figures.is_empty() {
+            let folder = self.folder.join(FIGURES);
+            fs::create_dir_all(&folder)
+                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            for figure in &figures {
+                self.save(&format!("{FIGURES}/{}.svg", figure.name), &figure.svg)?;
+            }
+            say(&format!(
+                "{} ({} pictures)",
+                folder.display(),
+                figures.len()
+            ))?;
         }
         if let Some(compared) = &compared {
             say(&format!("\n{}", compared.table()))?;
@@ -79,5 +94,11 @@ impl Output {
             "a row has become slower"
         );
         Ok(())
+    }
+
+    fn save(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.folder.join(name);
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(file)
     }
 }

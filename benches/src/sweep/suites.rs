@@ -14,7 +14,7 @@ use warpfold::{Buffer, Device, DeviceInfo, View};
 use warpfold_results::schema::{Row, Suite};
 
 use super::data::{self, Expected};
-use super::options::SweepOptions;
+use super::options::{OF_INTEGERS, SweepOptions};
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
 
@@ -44,12 +44,14 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
         stage: Stage::new(gpu, &elsewhere)?,
         elsewhere: &elsewhere,
     };
+    let has_integers = !options.types_of(&OF_INTEGERS).is_empty();
     for suite in options.suites() {
         let done = match suite {
             Suite::Whole => whole::run(&bench, sweep),
-            Suite::Ladder | Suite::Kepler => kernels::run(&bench, suite, sweep),
-            Suite::Copy => copy::run(&bench, sweep),
+            Suite::Ladder | Suite::Kepler if has_integers => kernels::run(&bench, suite, sweep),
+            Suite::Copy if has_integers => copy::run(&bench, sweep),
             Suite::Keyed => keyed::run(&bench, sweep),
+            Suite::Ladder | Suite::Kepler | Suite::Copy => Ok(()),
         };
         if let Err(error) = done {
             sweep.failed(suite, error)?;

@@ -8,6 +8,7 @@ use libloading::{Library, Symbol};
 use crate::peers::{self, Built};
 
 const SOURCE: &str = include_str!("../../peers/whole.cu");
+const TUNED: &str = include_str!("../../peers/tuned.cu");
 
 type CubFn = unsafe extern "C" fn(
     *mut c_void,
@@ -19,11 +20,16 @@ type CubFn = unsafe extern "C" fn(
 ) -> i32;
 type NothingFn = unsafe extern "C" fn(*mut c_void) -> i32;
 
-/// The loaded peers.
+/// CUB's reductions by one policy, and an empty kernel.
 pub struct WholePeers {
+    cubs: Cubs,
+    nothing: Symbol<'static, NothingFn>,
+}
+
+/// CUB's reductions by one policy.
+pub struct Cubs {
     library: &'static Library,
     pub built: Built,
-    nothing: Symbol<'static, NothingFn>,
 }
 
 /// One of CUB's reductions.
@@ -32,30 +38,54 @@ pub struct Cub {
     call: Symbol<'static, CubFn>,
 }
 
-impl WholePeers {
-    /// Compiles and loads them; the error is the reason for going on without.
-    pub fn build(capability: (u32, u32)) -> Result<WholePeers> {
-        let (library, built) = peers::load(&[("whole.cu", SOURCE)], capability)?;
-        // SAFETY: SOURCE defines `launch_nothing` with this signature.
-        let nothing = unsafe { library.get::<NothingFn>(c"launch_nothing") }?;
-        Ok(WholePeers {
-            library,
-            built,
-            nothing,
-        })
+impl Cubs {
+    /// By CUB's default policy, as its users call it. Compiles and loads them; the error is the reason
+    /// for going on without.
+    pub fn by_default(capability: (u32, u32)) -> Result<Cubs> {
+        Self::load("whole.cu", SOURCE, capability)
+    }
+
+    /// By a policy for this generation of cards.
+    pub fn tuned(capability: (u32, u32)) -> Result<Cubs> {
+        Self::load("tuned.cu", TUNED, capability)
+    }
+
+    fn load(name: &str, source: &str, capability: (u32, u32)) -> Result<Cubs> {
+        let (library, built) = peers::load(&[(name, source)], capability)?;
+        Ok(Cubs { library, built })
     }
 
     /// CUB's reduction by this operator of this type.
     pub fn cub(&self, op: &str, element: &str) -> Result<Cub> {
         let name = format!("cub_{op}_{element}");
-        // SAFETY: SOURCE defines every `cub_<operator>_<type>` with this signature (its macro
+        // SAFETY: both sources define every `cub_<operator>_<type>` with this signature (their macros
         // REDUCTION), up to what the pointers point at.
-        let call = unsafe { self.library.get(&name) }
-            .with_context(|| format!("whole.cu has no {name}"))?;
+        let call =
+            unsafe { self.library.get(&name) }.with_context(|| format!("there is no {name}"))?;
         Ok(Cub {
             library: self.library,
             call,
         })
+    }
+}
+
+impl WholePeers {
+    /// Compiles and loads them; the error is the reason for going on without.
+    pub fn build(capability: (u32, u32)) -> Result<WholePeers> {
+        let cubs = Cubs::by_default(capability)?;
+        // SAFETY: SOURCE defines `launch_nothing` with this signature.
+        let nothing = unsafe { cubs.library.get::<NothingFn>(c"launch_nothing") }?;
+        Ok(WholePeers { cubs, nothing })
+    }
+
+    /// What they were built with.
+    pub fn built(&self) -> &Built {
+        &self.cubs.built
+    }
+
+    /// CUB's reduction by this operator of this type.
+    pub fn cub(&self, op: &str, element: &str) -> Result<Cub> {
+        self.cubs.cub(op, element)
     }
 
     /// Launches the empty kernel and does not wait.
@@ -66,7 +96,7 @@ impl WholePeers {
     pub unsafe fn nothing(&self, stream: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
         let status = unsafe { (self.nothing)(stream) };
-        peers::check(self.library, status, "an empty kernel")
+        peers::check(self.cubs.library, status, "an empty kernel")
     }
 }
 

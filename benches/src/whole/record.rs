@@ -132,7 +132,7 @@ impl Record {
             machine: started.machine,
             device,
             peers: peers.map(|peers| match peers {
-                Ok(peers) => Peers::Built(peers.built.clone()),
+                Ok(peers) => Peers::Built(peers.built().clone()),
                 Err(reason) => Peers::Absent(format!("{reason:#}")),
             }),
             seed,

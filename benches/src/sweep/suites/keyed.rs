@@ -12,7 +12,7 @@ use crate::keyed::peers::Peers;
 use crate::keyed::{self, Value};
 use crate::options::{ElementType, KeyedOptions};
 use crate::report::By as KeyedBy;
-use crate::sweep::refuse;
+use crate::sweep::options::OF_FLOATS;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
@@ -25,7 +25,7 @@ const PARTICLES: u32 = 10;
 
 /// Every distribution and type.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
-    let types = types(&bench.options.types)?;
+    let types = bench.options.types_of(&OF_FLOATS);
     sweep.announce(Distribution::ALL.len() * types.len());
     let options = KeyedOptions {
         side: if bench.options.quick {
@@ -78,22 +78,6 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Those of the options that the suite has; all of its own where none are asked for.
-fn types(asked: &[ElementType]) -> Result<Vec<ElementType>> {
-    let all = [ElementType::F32, ElementType::F64];
-    if asked.is_empty() {
-        return Ok(all.into());
-    }
-    let known: Vec<_> = all
-        .into_iter()
-        .filter(|element| asked.contains(element))
-        .collect();
-    if known.is_empty() {
-        return Err(refuse("suite keyed has the types f32 and f64 only"));
-    }
-    Ok(known)
 }
 
 fn group<T: Value>(keyed: &keyed::Bench, bench: &Bench, sweep: &mut Sweep) -> Result<()>

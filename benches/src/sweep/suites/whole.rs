@@ -20,7 +20,7 @@ use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
 use crate::sweep::whole::{Asked, asked};
-use crate::whole::peers::{Cub, WholePeers};
+use crate::whole::peers::{Cub, Cubs};
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
 /// timed with it, and without it in graphs.
@@ -38,18 +38,13 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             .any(|name| name == one.kernel_name())
     };
     let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
-    let peers = bench.options.wants(By::Cub).then(|| {
-        let peers = WholePeers::build(bench.info.compute_capability);
-        sweep.peer_built(By::Cub, peers.as_ref().map(|peers| &peers.built));
-        peers
-    });
-    let peers = peers.and_then(Result::ok);
+    let cubs = cubs(bench, sweep);
     let pythons = pythons(bench, sweep);
     for element in &types {
         let of = Sizes {
             bench,
             sizes: &sizes,
-            peers: peers.as_ref(),
+            cubs: &cubs,
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
@@ -71,6 +66,26 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
+/// CUB by its default policy and by a tuned one, if it is wanted and there.
+fn cubs(bench: &Bench, sweep: &mut Sweep) -> Vec<(&'static str, Cubs)> {
+    if !bench.options.wants(By::Cub) {
+        return Vec::new();
+    }
+    let capability = bench.info.compute_capability;
+    let by_default = Cubs::by_default(capability);
+    sweep.peer_built(By::Cub, by_default.as_ref().map(|cubs| &cubs.built));
+    let Ok(by_default) = by_default else {
+        return Vec::new();
+    };
+    let mut cubs = vec![("default", by_default)];
+    match Cubs::tuned(capability) {
+        Ok(tuned) => cubs.push(("tuned", tuned)),
+        Err(reason) => sweep.note(format!("no rows of a tuned CUB: {reason:#}")),
+    }
+    sweep.note("CUB's mode that is not deterministic (CUB 3.1 and later) is not timed");
+    cubs
+}
+
 /// Those of the libraries of Python that are wanted and there.
 fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
     let wanted = [By::Torch, By::Cupy]
@@ -90,7 +105,7 @@ fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
 struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
-    peers: Option<&'a WholePeers>,
+    cubs: &'a [(&'static str, Cubs)],
     pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.
     algorithms: Vec<Algorithm>,
@@ -199,7 +214,7 @@ struct Group<'a, T: Number> {
 impl<T: Number> Group<'_, T> {
     /// Every row, in every way of timing that fits the size.
     fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
-        let Sizes { bench, peers, .. } = self.sizes;
+        let Sizes { bench, cubs, .. } = self.sizes;
         let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
         if bench.options.wrong_kernel {
             subjects.push(self.ours(op, "wrong_kernel", self.n - 1)?);
@@ -207,9 +222,11 @@ impl<T: Number> Group<'_, T> {
         for &algorithm in &self.sizes.algorithms {
             subjects.push(self.by_algorithm(op, algorithm)?);
         }
-        let cub = peers.and_then(|peers| peers.cub(O::NAME, T::NAME).ok());
-        if let Some(cub) = cub {
-            subjects.push(self.cub::<O>(cub)?);
+        for (policy, cubs) in *cubs {
+            // Not of every type.
+            if let Ok(cub) = cubs.cub(O::NAME, T::NAME) {
+                subjects.push(self.cub::<O>(policy, cub)?);
+            }
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let ceiling = Rc::new(self.ceiling()?);
@@ -315,8 +332,8 @@ impl<T: Number> Group<'_, T> {
         ceiling(self.sizes.bench, row, self.words.view(..words)?, expected)
     }
 
-    /// CUB's reduction, as its users call it.
-    fn cub<O: Operator<T, Output = T>>(&self, cub: Cub) -> Result<Subject<'_>> {
+    /// CUB's reduction by a policy.
+    fn cub<O: Operator<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
         let bench = self.sizes.bench;
         let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
         let temp_bytes = cub.temp_bytes(self.n)?;
@@ -324,7 +341,7 @@ impl<T: Number> Group<'_, T> {
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         Ok(Subject {
             row: Row {
-                variant: Some("default".into()),
+                variant: Some(policy.into()),
                 ..self.row(
                     By::Cub,
                     &format!("DeviceReduce::{}", cub_name(O::NAME)),
