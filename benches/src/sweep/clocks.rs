@@ -39,7 +39,7 @@ impl ClockReader {
             power_w: device.power_usage().ok().map(|mw| f64::from(mw) / 1e3),
             throttled: device
                 .current_throttle_reasons()
-                .map(|reasons| words(reasons))
+                .map(words)
                 .unwrap_or_default(),
         })
     }

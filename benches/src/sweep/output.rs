@@ -77,7 +77,12 @@ impl Output {
             ))?;
         }
         if let Some(compared) = &compared {
-            say(&format!("\n{}", compared.table()))?;
+            say(&format!(
+                "\nbeside {}: {}\n{}",
+                compared.old.date,
+                compared.summary(),
+                compared.changes()
+            ))?;
         }
         let wrong = results.rows.iter().filter(|row| row.wrong.is_some());
         for row in wrong {

@@ -17,9 +17,11 @@ impl Comparison {
         self.table_of(|_| true)
     }
 
-    /// A line for every entry that is not the same: what a reader looks for first.
+    /// A line for every entry of which there is something to say: neither the same nor too unstable to
+    /// tell.
     pub fn changes(&self) -> String {
-        self.table_of(|entry| entry.verdict != Verdict::Same)
+        let nothing = [Verdict::Same, Verdict::Unstable];
+        self.table_of(|entry| !nothing.contains(&entry.verdict))
     }
 
     fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {
