@@ -21,10 +21,6 @@ const BENCH: &str = "warpfold-bench";
 const COMMAND: &str = "warpfold";
 const COMMAND_LINE: &str = "warpfold-cli";
 
-/// The example that measures something, and its package.
-const EXAMPLE: &str = "min_of_array";
-const LIBRARY: &str = "warpfold";
-
 /// Write a folder of stand-alone programs for a GPU machine that has no Rust
 #[derive(clap::Args)]
 pub struct Args {
@@ -38,9 +34,8 @@ impl Args {
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
         let mut programs = vec![
-            (program("--bin", BENCH, BENCH)?, BENCH),
-            (program("--bin", COMMAND_LINE, COMMAND)?, COMMAND),
-            (program("--example", LIBRARY, EXAMPLE)?, EXAMPLE),
+            (program(BENCH, BENCH)?, BENCH),
+            (program(COMMAND_LINE, COMMAND)?, COMMAND),
         ];
         programs.extend(gpu_tests()?);
         std::fs::create_dir_all(&self.out)
@@ -85,9 +80,9 @@ fn copy(program: &Path, place: &Path) -> Result<()> {
 }
 
 /// The program of a target, `kind` as cargo's own option for it.
-fn program(kind: &str, package: &str, name: &str) -> Result<PathBuf> {
+fn program(package: &str, name: &str) -> Result<PathBuf> {
     let mut cargo = process::cargo();
-    cargo.args(["build", "--package", package, kind, name]);
+    cargo.args(["build", "--package", package, "--bin", name]);
     let programs = build(cargo)?;
     let [program] = programs.as_slice() else {
         bail!("cargo built {} programs of {name}", programs.len());
