@@ -28,10 +28,10 @@ const NAMES: [&str; 5] = [
 ];
 
 /// All tests together end within this time, whatever a page or the browser does.
-const ALL: Duration = Duration::from_secs(50);
+const ALL: Duration = Duration::from_secs(180);
 
 /// A browser that says nothing for so long is none.
-const SILENT: Duration = Duration::from_secs(10);
+const SILENT: Duration = Duration::from_secs(30);
 
 static START: OnceLock<Instant> = OnceLock::new();
 
@@ -71,6 +71,8 @@ impl Chromium {
         let profile = TempDir::with_prefix("warpfold-browser")?;
         let child = Command::new(&program)
             .args(arguments(&profile)?)
+            // What it keeps goes with it.
+            .env("XDG_CACHE_HOME", profile.path().join("cache"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

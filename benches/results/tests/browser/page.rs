@@ -102,7 +102,7 @@ impl Page {
         let _: bool = self.ask(&format!("(console.debug({END:?}), true)"))?;
         let start = Instant::now();
         while self.heard.lock().unwrap().ends == ends {
-            if start.elapsed() > Duration::from_secs(5) {
+            if start.elapsed() > Duration::from_secs(20) {
                 return Err("the browser does not say what is on the console".into());
             }
             thread::sleep(Duration::from_millis(5));
