@@ -122,7 +122,10 @@ fn runs_are_compared_and_a_regression_is_an_exit_code() {
     let said = bench(&compare, &out);
     assert_eq!(said.status.code(), Some(0), "it was not asked to fail");
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    assert!(said.contains("new/old") && said.contains("beside 20"), "{said}");
+    assert!(
+        said.contains("new/old") && said.contains("beside 20"),
+        "{said}"
+    );
     let failing = bench(&format!("{compare} --fail-on-regression"), &out);
     let new = read(&out.join("results.json")).unwrap();
     let ours = new.rows.iter().find(|row| row.by == By::Warpfold).unwrap();
