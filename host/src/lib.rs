@@ -84,7 +84,7 @@
 //!   fault of a kernel the driver refuses the process everything on that device: the error says so
 //!   ([`Error::is_sticky`]), and another process must go on.
 //! - **Cost of a call that waits.** On an H200 2.7 to 5.4 µs more than the kernel's own time between two
-//!   events, 3.7 in the median (`benches/records/h200/2026-11-22/whole-*.txt`), and no allocation, on the
+//!   events in all rows but one, 3.8 in the median (`benches/records/h200/2026-11-22/whole-*.txt`), and no allocation, on the
 //!   host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`] do
 //!   not wait.
 //! - **Memory.** Calls that wait share 100 KB of their stream, made by its first; a [`Plan`] and
