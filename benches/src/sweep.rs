@@ -30,7 +30,8 @@ use self::options::{BackendName, SweepOptions};
 use self::run::Sweep;
 use crate::options::{BadOption, bad_option};
 
-/// Fails where an answer was wrong, or a row slower than it may be; the results are written all the same.
+/// Fails where an answer was wrong, a row slower than it may be, or the run broken off; the results are
+/// written all the same.
 pub fn run(options: &SweepOptions) -> Result<()> {
     // What can be wrong with the command line is said before anything is measured.
     options.check().map_err(refuse)?;
@@ -43,7 +44,9 @@ pub fn run(options: &SweepOptions) -> Result<()> {
     if on_processor(options, gpu.as_ref()) {
         processor::run(options, &mut sweep)?;
     }
-    output.write(&sweep.finish())
+    let (results, ended) = sweep.finish();
+    output.write(&results)?;
+    ended
 }
 
 /// The CUDA device, unless the options want none or there is none.

@@ -134,6 +134,52 @@ fn runs_are_compared_and_a_regression_is_an_exit_code() {
     assert_eq!(failing.status.code(), Some(code));
 }
 
+/// Whether the process has a handler of interrupts by now.
+#[cfg(target_os = "linux")]
+fn listens(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    const SIGINT: u64 = 2;
+    caught & (1 << (SIGINT - 1)) != 0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_keeps_what_has_been_measured() {
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    let (_folder, out) = folder();
+    let line = "--backend cpu --suite whole --sizes 2^10..2^22 --types f64 --ops sum,min --seed 7";
+    let mut running = Command::new(env!("CARGO_BIN_EXE_warpfold-bench"));
+    running.arg("bench").args(line.split_whitespace());
+    let mut running = running.arg("--out").arg(&out).spawn().unwrap();
+    while !listens(running.id()) {
+        assert_eq!(running.try_wait().unwrap(), None, "it has ended");
+        sleep(Duration::from_millis(20));
+    }
+    // Some small sizes are done by then, and the large ones, which take longer here, are not.
+    sleep(Duration::from_secs(4));
+    let interrupt = ["-s", "INT", &running.id().to_string()];
+    assert!(
+        Command::new("kill")
+            .args(interrupt)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(running.wait().unwrap().code(), Some(1));
+    let results = read(&out.join("results.json")).unwrap();
+    assert!(!results.complete && !results.rows.is_empty());
+    assert!(
+        results.notes[0].starts_with("interrupted"),
+        "{:?}",
+        results.notes
+    );
+    assert!(out.join("report.html").is_file());
+}
+
 #[test]
 fn what_cannot_be_is_said_before_anything_is_measured() {
     let (folder, out) = folder();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
 use warpfold::Device;
 use warpfold_results::schema::{By, Method, Peer, Results, Row, SCHEMA, Suite};
@@ -31,6 +31,8 @@ pub struct Sweep {
     /// Of the next rows.
     group: usize,
     broken_off: Arc<AtomicBool>,
+    /// The first that did.
+    failed: Option<Suite>,
     clocks: Option<ClockReader>,
     bar: ProgressBar,
 }
@@ -108,6 +110,7 @@ impl Sweep {
             left: 0,
             group: 0,
             broken_off,
+            failed: None,
             clocks,
             bar,
         })
@@ -220,15 +223,21 @@ impl Sweep {
             return Err(error);
         }
         self.results.complete = false;
+        self.failed.get_or_insert(suite);
         self.note(format!("suite {} failed: {error:#}", suite.name()));
         Ok(())
     }
 
-    /// What came of it.
-    pub fn finish(mut self) -> Results {
+    /// What came of it, and whether it came to its end, or to that of its budget.
+    pub fn finish(mut self) -> (Results, Result<()>) {
+        let mut ended = match self.failed.take() {
+            Some(suite) => Err(anyhow!("suite {} failed", suite.name())),
+            None => Ok(()),
+        };
         if self.broken_off.load(Ordering::Relaxed) {
             self.results.complete = false;
             self.note("interrupted: what had been measured by then was kept");
+            ended = Err(anyhow!("interrupted"));
         } else if self.left > 0 && self.is_over() {
             self.results.complete = false;
             self.note(format!(
@@ -238,6 +247,6 @@ impl Sweep {
         }
         self.bar.finish_and_clear();
         self.results.method.took_s = self.begun.elapsed().as_secs_f64();
-        self.results
+        (self.results, ended)
     }
 }
