@@ -2,10 +2,14 @@
 
 use crate::kepler::{block_reduce, grid_stride};
 use crate::sum::{Element, WARP_SIZE, reduce_down};
+use crate::vector::hold_accesses;
 use core::sync::atomic::Ordering::AcqRel;
 use cuda_std::atomic::mid::atomic_fetch_add_u32_device;
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use cuda_std::warp::{sync_warp, warp_shuffle_idx};
+
+/// Partials that a lane has under way at once.
+const IN_FLIGHT: usize = 4;
 
 /// # Safety
 ///
@@ -48,8 +52,18 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
         let mut value = T::IDENTITY;
         let mut block = tid;
         while block < blocks {
-            value = T::combine(value, *partials.add(block as usize));
-            block += WARP_SIZE;
+            let mut loaded = [T::IDENTITY; IN_FLIGHT];
+            for k in 0..IN_FLIGHT {
+                let other = block + k as u32 * WARP_SIZE;
+                if other < blocks {
+                    loaded[k] = *partials.add(other as usize);
+                }
+            }
+            hold_accesses();
+            for k in 0..IN_FLIGHT {
+                value = T::combine(value, loaded[k]);
+            }
+            block += IN_FLIGHT as u32 * WARP_SIZE;
         }
         let total = reduce_down(value);
         if tid == 0 {

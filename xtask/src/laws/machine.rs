@@ -9,6 +9,9 @@ use std::fmt::Debug;
 /// How many loads of a kernel by vectors are under way at once.
 const IN_FLIGHT: usize = 4;
 
+/// How many partials of a grid are.
+const PARTIALS_IN_FLIGHT: usize = 4;
+
 /// Steps in which a warp of 32 lanes becomes one value.
 const STEPS: usize = 5;
 
@@ -115,15 +118,16 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
                 1
             };
             add(element, singly);
-            // Partials, in a loop that may be unrolled, to eight at most: each is so many loads of its
-            // fields.
+            // Partials, so many at once, in a loop that may be unrolled, to eight at most: each is so many
+            // loads of its fields.
             let (bits, fields) = (claim.field_bits, claim.acc_bits / claim.field_bits);
             let others = if bits == element { singly } else { 0 };
             let found = counts.ldg.get(&bits).copied().unwrap_or(0);
             let partials = found
                 .saturating_sub(others)
                 .div_ceil(fields as usize)
-                .clamp(1, 8);
+                .next_multiple_of(PARTIALS_IN_FLIGHT)
+                .clamp(PARTIALS_IN_FLIGHT, 8 * PARTIALS_IN_FLIGHT);
             add(bits, partials * fields as usize);
             Some(wide)
         }

@@ -256,21 +256,23 @@ fn laws_of_single_passes_can_fail() {
     };
     let sum = pass("sum", "i32");
     let rest = "STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x4 ATOMG.E.ADD";
-    keeps(sum, &format!("LDG.E.128 x5 LDG.E x2 {rest}"));
+    keeps(sum, &format!("LDG.E.128 x5 LDG.E x5 {rest}"));
     // The loop over partials unrolled, and a warp's arrivals added up.
-    keeps(sum, &format!("LDG.E.128 x5 LDG.E x9 SHFL.IDX {rest}"));
-    breaks(
-        sum,
-        &format!("LDG.E.128 x5 LDG.E x10 {rest}"),
-        "loads by bits",
-    );
+    keeps(sum, &format!("LDG.E.128 x5 LDG.E x33 SHFL.IDX {rest}"));
+    for singly in [2, 7, 37] {
+        breaks(
+            sum,
+            &format!("LDG.E.128 x5 LDG.E x{singly} {rest}"),
+            "loads by bits",
+        );
+    }
     breaks(sum, &format!("LDG.E.128 x5 LDG.E {rest}"), "loads by bits");
     breaks(
         sum,
-        &format!("LDG.E.128 x4 LDG.E x6 {rest}"),
+        &format!("LDG.E.128 x4 LDG.E x5 {rest}"),
         "loads by bits",
     );
-    let loads = "LDG.E.128 x5 LDG.E x2";
+    let loads = "LDG.E.128 x5 LDG.E x5";
     let with = |rest: &str| format!("{loads} {rest}");
     breaks(
         sum,
@@ -294,14 +296,14 @@ fn laws_of_single_passes_can_fail() {
     );
     breaks(sum, &with(&format!("CALL.REL {rest}")), "1 calls");
     let dot = pass("dot", "f32");
-    keeps(dot, &format!("LDG.E.128 x6 LDG.E x9 {rest}"));
+    keeps(dot, &format!("LDG.E.128 x6 LDG.E x12 {rest}"));
     breaks(
         dot,
-        &format!("LDG.E.128 x5 LDG.E x9 {rest}"),
+        &format!("LDG.E.128 x5 LDG.E x12 {rest}"),
         "loads by bits",
     );
     let f16 = pass("sum", "f16");
-    let halves = format!("LDG.E.128 x5 LDG.E.U16 LDG.E {rest}");
+    let halves = format!("LDG.E.128 x5 LDG.E.U16 LDG.E x4 {rest}");
     keeps(f16, &format!("{halves} HADD2.F32 x41"));
     breaks(
         f16,
