@@ -16,6 +16,10 @@ const IN_FLIGHT: usize = 4;
 /// `len` elements at `input`, a partial per block, one count and one result; the launch is as the
 /// original asks.
 #[inline(always)]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "as the original, whose compiler keeps arrays under iterators in local memory"
+)]
 pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
     input: *const T,
     len: usize,
