@@ -19,7 +19,7 @@ use warpfold::{Buffer, Cells, Device, DeviceInfo, Element, KeyedAlgorithm, Opera
 use crate::machine::describe;
 use crate::options::{KeyedOptions, bad_option};
 use crate::report::{self as reports, By, Started};
-use crate::timing::Samples;
+use crate::timing::{Samples, between_events};
 use crate::{check_writable, say};
 use data::{ARRAYS, Distribution, Particles};
 use peers::{Launch, Peers, Runs};
@@ -372,13 +372,7 @@ impl Bench<'_, '_> {
 
     /// Times what a peer enqueues.
     fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
-        let mut enqueued = Ok(());
-        let ms = self.gpu.time(|| {
-            enqueued = enqueue();
-            Ok(())
-        })?;
-        enqueued?;
-        Ok(ms)
+        between_events(self.gpu, enqueue)
     }
 }
 

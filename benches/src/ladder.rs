@@ -20,7 +20,7 @@ use crate::peers::{Cub, Launch, Peers, Shape, TWIN_MAX_N, Twin};
 use crate::report::{self, By, Report, Row, Started};
 use crate::say;
 use crate::table::thousands;
-use crate::timing::{Run, Timed, rounds};
+use crate::timing::{Run, Timed, between_events, rounds};
 
 /// Refuses what no rung can be planned with, before there is any data. Works on the CPU too.
 pub fn check(device: &Device, options: &LadderOptions) -> Result<()> {
@@ -280,13 +280,7 @@ impl<'a> Bench<'a> {
             stream: self.gpu.stream_ptr(),
         };
         self.before.borrow_mut().enqueue()?;
-        let mut enqueued = Ok(());
-        let ms = self.gpu.time(|| {
-            enqueued = enqueue(on);
-            Ok(())
-        })?;
-        enqueued?;
-        Ok(ms)
+        between_events(self.gpu, || enqueue(on))
     }
 }
 

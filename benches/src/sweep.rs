@@ -6,6 +6,7 @@
 //! device stands in [`subject`]. Every run of every row overwrites the result first, and its answer is
 //! compared with an exact one; elements that are all zero are refused ([`data`]).
 
+mod asked;
 mod clocks;
 mod data;
 mod graph;
@@ -18,7 +19,6 @@ mod run;
 mod simulated;
 mod subject;
 mod suites;
-mod whole;
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::report::{By, Cuda, Device, Peers, Report, Row};
+pub use warpfold_results::words::thousands;
 
 impl Report {
     /// Everything that holds for all rows, for people.
@@ -190,24 +191,10 @@ pub fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-/// `400,000,000`
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use crate::report::tests::{report, right, samples};
     use crate::timing::Wrong;
-
-    use super::*;
 
     #[test]
     fn a_table_for_each_number_of_threads() {
@@ -254,13 +241,5 @@ mod tests {
         ] {
             assert!(header.contains(part), "{part} is not in:\n{header}");
         }
-    }
-
-    #[test]
-    fn numbers_for_people() {
-        assert_eq!(thousands(400_000_000), "400,000,000");
-        assert_eq!(thousands(1_000), "1,000");
-        assert_eq!(thousands(999), "999");
-        assert_eq!(thousands(0), "0");
     }
 }

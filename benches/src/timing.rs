@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use warpfold::Device;
 
 /// What one run of one row took and gave.
 pub struct Run {
@@ -57,6 +58,17 @@ pub struct Summary {
     pub median_ms: f64,
     pub min_ms: f64,
     pub max_ms: f64,
+}
+
+/// The time between two events around what `enqueue` puts on the device's stream, in milliseconds.
+pub fn between_events(gpu: &Device, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let mut enqueued = Ok(());
+    let ms = gpu.time(|| {
+        enqueued = enqueue();
+        Ok(())
+    })?;
+    enqueued?;
+    Ok(ms)
 }
 
 /// Runs every row once a round, in turn, so that a drift of the machine hits all alike.

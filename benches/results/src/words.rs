@@ -233,6 +233,7 @@ mod tests {
     #[test]
     fn numbers_for_people() {
         assert_eq!(thousands(400_000_000), "400,000,000");
+        assert_eq!(thousands(999), "999");
         assert_eq!(thousands(0), "0");
         assert_eq!(size(1 << 20), "2²⁰");
         assert_eq!(size(1000), "1,000");

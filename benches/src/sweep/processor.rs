@@ -9,13 +9,13 @@ use kernels_gpu::element::{bf16, f16};
 use warpfold::{Device, Max, Min, Operator, Sum};
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
+use super::asked::{Asked, asked};
 use super::data::{self, Expected, Number};
 use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::row;
 use super::run::Sweep;
 use super::simulated;
-use super::whole::{Asked, asked};
 use crate::options::{BadOption, ElementType};
 use crate::processor::plain_read;
 

@@ -11,6 +11,7 @@ use warpfold_results::schema::{Cache, Row, Timing};
 use super::graph::Graph;
 use super::rounds::{Run, Timed, Verdict};
 use crate::driver::checked;
+use crate::timing::between_events;
 
 /// Reductions in a graph: enough to hide its launch behind them.
 const IN_GRAPH: usize = 32;
@@ -117,12 +118,6 @@ impl<'a> Stage<'a> {
 
     /// Between two events around what `enqueue` puts on the stream, in milliseconds.
     pub fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
-        let mut enqueued = Ok(());
-        let ms = self.gpu.time(|| {
-            enqueued = enqueue();
-            Ok(())
-        })?;
-        enqueued?;
-        Ok(ms)
+        between_events(self.gpu, enqueue)
     }
 }

@@ -12,6 +12,7 @@ use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 use super::planned::{plan_row, planned};
 use super::{Bench, ceiling};
 use crate::options::{BadOption, ElementType};
+use crate::sweep::asked::{Asked, asked};
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Op;
 use crate::sweep::python::Python;
@@ -19,7 +20,6 @@ use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
-use crate::sweep::whole::{Asked, asked};
 use crate::whole::peers::{Cub, Cubs};
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
