@@ -235,14 +235,14 @@ impl<T: Element, A: Element> SinglePassKernel<T, A> {
         let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
         let function = self.function.handle();
         let (from, n) = (address_of(input), input.len() as u64);
-        let [partials, room, arrivals, result] = meeting.parameters();
+        let [partials, room, tickets, result] = meeting.parameters();
         check(|| {
             // SAFETY: as `checked` says; an entry that reads one array takes (*const E, u64) before
             // the parameters of the meeting, and `n` elements at `from` are in live device memory of
             // this device (Span holds the borrow; asserted above).
             unsafe {
                 launch!(function<<<blocks, threads, shared, stream>>>(
-                    from, n, partials, room, arrivals, result
+                    from, n, partials, room, tickets, result
                 ))
             }
         })
@@ -262,14 +262,14 @@ impl<T: Element, A: Element> SinglePassKernel<T, A> {
         let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
         let function = self.function.handle();
         let (a, b, n) = (a.address(), b.address(), a.len() as u64);
-        let [partials, room, arrivals, result] = meeting.parameters();
+        let [partials, room, tickets, result] = meeting.parameters();
         check(|| {
             // SAFETY: as `checked` says; an entry that reads two arrays takes (*const E, u64, *const E,
             // u64) before the parameters of the meeting, and there are `n` elements at both (Span;
             // asserted above).
             unsafe {
                 launch!(function<<<blocks, threads, shared, stream>>>(
-                    a, n, b, n, partials, room, arrivals, result
+                    a, n, b, n, partials, room, tickets, result
                 ))
             }
         })
@@ -289,13 +289,13 @@ impl<T: Element, A: Element> SinglePassKernel<T, A> {
         let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
         let function = self.function.handle();
         let (from, n, value) = (input.address(), input.len() as u64, Cell(value));
-        let [partials, room, arrivals, result] = meeting.parameters();
+        let [partials, room, tickets, result] = meeting.parameters();
         check(|| {
             // SAFETY: as `checked` says; an entry with a value takes (*const E, u64, E) before the
             // parameters of the meeting, and there are `n` elements at `from` (Span; asserted above).
             unsafe {
                 launch!(function<<<blocks, threads, shared, stream>>>(
-                    from, n, value, partials, room, arrivals, result
+                    from, n, value, partials, room, tickets, result
                 ))
             }
         })
@@ -309,9 +309,9 @@ impl<T: Element, A: Element> SinglePassKernel<T, A> {
     ///   the accumulators against `A`'s.
     /// - Input: aligned, since allocations are aligned to 256 bytes and views start at an element.
     /// - Meeting: memory of this device that is the launch's alone, as long as it is on the stream: it
-    ///   belongs to this stream, whose launches do not overlap. There is a partial for each block, and
-    ///   the count is 0 where no launch has failed half way, after which the device gives no answers at
-    ///   all.
+    ///   belongs to this stream, whose launches do not overlap. There is room for a partial of each
+    ///   block; they and the tickets are 0 where no launch has failed half way, after which the device
+    ///   gives no answers at all.
     /// - Shape: whole warps, no more than the kernel's registers allow. Any number of blocks is right.
     ///   The dynamic shared memory is what the kernel indexes.
     /// - Time: all memory is freed only after a wait for all streams, and read by the host only

@@ -45,7 +45,7 @@
 //!
 //! | [`Algorithm`] | launches | floats bit-equal from run to run | scratch |
 //! |---|---|---|---|
-//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a count |
+//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a count of blocks |
 //! | [`Stable`](Algorithm::Stable) | two | yes | a partial per block |
 //! | [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Naive`](Algorithm::Naive), [`SharedMemory`](Algorithm::SharedMemory) | a copy and one | not sums and products | one value |
 //! | [`Reduce0`](Algorithm::Reduce0) to [`Reduce5`](Algorithm::Reduce5) | one per level of partials | yes | a partial per block of the first two |
@@ -87,7 +87,7 @@
 //!   events in all rows but one, 3.8 in the median (`benches/records/h200/2026-11-22/whole-*.txt`), and no allocation, on the
 //!   host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`] do
 //!   not wait.
-//! - **Memory.** Calls that wait share 100 KB of their stream, made by its first; a [`Plan`] and
+//! - **Memory.** Calls that wait share 200 KB of their stream, made by its first; a [`Plan`] and
 //!   [`Device::scratch`] have their own.
 //! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is
 //!   freed after a wait for all streams.

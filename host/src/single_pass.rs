@@ -45,18 +45,19 @@ pub struct Scratch {
 
 /// What single passes on one stream meet in.
 struct Memory {
-    /// One for each block, of any accumulator.
+    /// Room for one of each block, of any accumulator. 0 between launches.
     partials: DeviceMemory<u64>,
     /// 0 between launches.
-    arrivals: DeviceMemory<u32>,
+    tickets: DeviceMemory<u32>,
 }
 
 impl Memory {
     fn new(stream: &Stream) -> Result<Self, Error> {
-        let words = Policy::SINGLE_PASS_MAX_BLOCKS as usize * PinnedMemory::WORDS;
+        // A word for each half of a word of the accumulator.
+        let words = Policy::SINGLE_PASS_MAX_BLOCKS as usize * 2 * PinnedMemory::WORDS;
         Ok(Self {
             partials: DeviceMemory::filled(stream, words, 0)?,
-            arrivals: DeviceMemory::filled(stream, 1, 0)?,
+            tickets: DeviceMemory::filled(stream, 1, 0)?,
         })
     }
 }
@@ -65,7 +66,7 @@ impl Memory {
 pub(crate) struct Meeting<'a, A: Element> {
     /// Room for a partial of each of [`Policy::SINGLE_PASS_MAX_BLOCKS`].
     partials: u64,
-    arrivals: u64,
+    tickets: u64,
     result: u64,
     pub(crate) gpu: &'a Arc<Gpu>,
     /// All three are the launch's alone.
@@ -80,9 +81,9 @@ impl<'a, A: Element> Meeting<'a, A> {
         }
         Self {
             partials: memory.partials.address(),
-            arrivals: memory.arrivals.address(),
+            tickets: memory.tickets.address(),
             result,
-            gpu: memory.arrivals.gpu(),
+            gpu: memory.tickets.gpu(),
             borrows: PhantomData,
         }
     }
@@ -93,14 +94,14 @@ impl<'a, A: Element> Meeting<'a, A> {
     ///
     /// When there is no such element.
     fn in_memory(memory: &'a mut Memory, cells: &'a mut DeviceMemory<A>, at: usize) -> Self {
-        assert!(Arc::ptr_eq(cells.gpu(), memory.arrivals.gpu()));
+        assert!(Arc::ptr_eq(cells.gpu(), memory.tickets.gpu()));
         Self::new(memory, cells.span(at, 1).address())
     }
 
     /// What the kernels' last parameters are.
     pub(crate) fn parameters(&self) -> [u64; 4] {
         let room = Policy::SINGLE_PASS_MAX_BLOCKS.into();
-        [self.partials, room, self.arrivals, self.result]
+        [self.partials, room, self.tickets, self.result]
     }
 
     /// With the result where the host reads it.
@@ -206,9 +207,9 @@ impl<'a, T: Element, A: Element> Prepared<'a, T, A> {
         &self.cell
     }
 
-    /// Puts an overwriting of the result and the partials on the stream and returns.
+    /// Puts an overwriting of the result on the stream and returns. The partials say themselves whether
+    /// anybody has left them.
     pub(crate) fn enqueue_fill(&mut self, byte: u8) -> Result<(), Error> {
-        self.memory.partials.enqueue_fill(&self.stream, byte)?;
         self.cell.enqueue_fill(&self.stream, byte)
     }
 }
@@ -216,7 +217,7 @@ impl<'a, T: Element, A: Element> Prepared<'a, T, A> {
 impl Device {
     /// Scratch memory for [`Device::reduce_into`], which then allocates nothing.
     ///
-    /// On a GPU about 100 KB, whatever is reduced; on the CPU nothing.
+    /// On a GPU about 200 KB, whatever is reduced; on the CPU nothing.
     ///
     /// # Errors
     ///

@@ -20,17 +20,19 @@
 //! host, under `cuda_sim::Simulator`, every access is checked and counted, and a finding names the
 //! line of the kernel that made it.
 
+mod partials;
 mod trace;
 mod vector;
 mod words;
 
+pub use partials::{Look, Partials};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
 use crate::element::Element;
 use crate::op::AtomicOp;
 use core::sync::atomic::Ordering;
-use cuda_std::atomic::mid::atomic_fetch_add_u32_device;
+use cuda_std::atomic::mid::{atomic_fetch_add_u32_device, atomic_store_32_device};
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -117,17 +119,24 @@ impl<T: Element> Global<T> {
 }
 
 impl Global<u32> {
-    /// Adds 1 to element `index`, indivisibly for all threads of the device, and gives what it was.
-    ///
-    /// It acquires and releases: whoever finds the count that this thread has left sees what this
-    /// thread wrote before.
+    /// Adds 1 to element `index`, indivisibly for all threads of the device, and gives what it was: a
+    /// number that nobody else gets. It orders no other accesses.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn count_in(self, index: usize) -> u32 {
+    pub fn draw_number(self, index: usize) -> u32 {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe { atomic_fetch_add_u32_device(self.start.add(index), Ordering::AcqRel, 1) }
+        unsafe { atomic_fetch_add_u32_device(self.start.add(index), Ordering::Relaxed, 1) }
+    }
+
+    /// Sets element `index` back to 0, from where numbers are drawn again.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn reset_numbers(self, index: usize) {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: as above.
+        unsafe { atomic_store_32_device(self.start.add(index), Ordering::Relaxed, 0) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Two launches cost two trips to the device, which small arrays feel; atomics on one cell cost
 //! floats their reproducibility. These kernels pay neither: a thread combines its share of the array
 //! ([`grid_stride`](crate::grid_stride)), a block its threads ([`block_reduce`](crate::block)), and the last
-//! block to arrive the partials of all ([`grid_reduce`]).
+//! block to begin the partials of all ([`grid_reduce`]).
 //!
 //! | kernel | reads | gives |
 //! |---|---|---|
@@ -15,8 +15,8 @@
 //! # What they ask of their launch
 //!
 //! - A one-dimensional grid and a one-dimensional block of a multiple of 32 threads, at most 1024.
-//! - A [`Meeting`] with an element of `partials` per block, `arrivals` of 0, and a scratch with an
-//!   element per warp of the block.
+//! - A [`Meeting`] with room for a partial per block, all words of which are 0, `tickets` of 0, and a
+//!   scratch with an element per warp of the block.
 //!
 //! # Order
 //!
@@ -40,9 +40,10 @@ pub unsafe fn single_pass<T: Element, O: Op<T>, const N: usize>(
     input: Global<T>,
     meeting: Meeting<O::Acc>,
 ) {
+    let ticket = meeting.ticket();
     let value = grid_stride::<T, O, N>(input);
     // SAFETY: no thread has left, and the meeting is the launch's.
-    unsafe { grid_reduce::<T, O>(value, meeting) }
+    unsafe { grid_reduce::<T, O>(value, ticket, meeting) }
 }
 
 /// Leaves the sum of the products of `a` and `b` in the meeting's result, in 64 bits; `N` elements of
@@ -62,12 +63,13 @@ pub unsafe fn single_pass_dot<T, A, W, const N: usize>(
     W: Number,
     Sum: Combine<W>,
 {
+    let ticket = meeting.ticket();
     let identity = <Sum as Combine<W>>::IDENTITY;
     let value = grid_stride_pairs::<T, W, N>(a, b, identity, |sum, x, y| {
         <Sum as Combine<W>>::combine(sum, A::product(x.widen(), y.widen()))
     });
     // SAFETY: no thread has left, and the meeting is the launch's.
-    unsafe { grid_reduce::<T, SumWide>(value, meeting) }
+    unsafe { grid_reduce::<T, SumWide>(value, ticket, meeting) }
 }
 
 /// Leaves the number of elements for which the predicate holds beside `value` in the meeting's result;
@@ -82,10 +84,11 @@ pub unsafe fn single_pass_count<T: Element, P: Predicate<T>, const N: usize>(
     value: T,
     meeting: Meeting<u64>,
 ) {
+    let ticket = meeting.ticket();
     let of = PhantomData::<P>;
     let count = grid_stride_by::<T, _, N>(input, 0, Counting { value, of });
     // SAFETY: no thread has left, and the meeting is the launch's.
-    unsafe { grid_reduce::<u64, Sum>(count, meeting) }
+    unsafe { grid_reduce::<u64, Sum>(count, ticket, meeting) }
 }
 
 /// Counts the elements for which the predicate holds beside a value.

@@ -6,13 +6,17 @@ use std::fmt;
 
 use cuda_sim::{Buffer, Failure, Plain, Report, Simulator};
 use kernels_gpu::entry::single_pass::{Arguments, SinglePassEntry};
+use kernels_gpu::warp::WARP_SIZE;
 use thiserror::Error;
 
 use crate::data::Data;
 use crate::oracle::Drawn;
 
-/// Elements and partials beyond the ends, which no kernel may touch.
+/// Elements and words of partials beyond the ends, which no kernel may touch.
 const MARGIN: usize = 3;
+
+/// What stands in those words.
+const MARGIN_WORD: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
 /// A launch of a single pass on random data.
 ///
@@ -88,8 +92,8 @@ struct Given<'a, T> {
 }
 
 impl SinglePass {
-    /// Launches it and checks what it leaves: the result, the counter of blocks, and that no other
-    /// memory has changed.
+    /// Launches it and checks what it leaves: the result, partials and tickets as they were, and that
+    /// no other memory has changed.
     ///
     /// # Errors
     ///
@@ -111,18 +115,20 @@ impl SinglePass {
         let (input_memory, other_memory) = (Buffer::from(&memory), Buffer::from(&other));
         // One of the elements, so that some are equal to it, where there are any.
         let value = memory[self.start + self.n / 2];
-        // Nobody has written the partials and the result, so that a kernel that reads them is found.
-        let partials = Buffer::<A>::uninitialised(self.blocks as usize + MARGIN);
-        let arrivals = Buffer::from(&[0u32]);
+        let words = self.blocks as usize * self.entry.partial_bytes() / size_of::<u64>();
+        let mut empty = vec![0u64; words];
+        empty.extend([MARGIN_WORD; MARGIN]);
+        let (partials, tickets) = (Buffer::from(&empty), Buffer::from(&[0u32]));
+        // Nobody has written the result, so that a kernel that reads it is found.
         let result = Buffer::<A>::uninitialised(1);
         let arguments = Arguments {
             input: input_memory.as_ptr().wrapping_add(self.start).cast(),
             other: other_memory.as_ptr().wrapping_add(self.other_start).cast(),
             len: self.n,
             value: (&raw const value).cast(),
-            partials: partials.as_mut_ptr().cast(),
+            partials: partials.as_mut_ptr(),
             partials_len: self.blocks as usize,
-            arrivals: arrivals.as_mut_ptr(),
+            tickets: tickets.as_mut_ptr(),
             result: result.as_mut_ptr().cast(),
         };
         let pass = Box::new(*self);
@@ -132,7 +138,7 @@ impl SinglePass {
             .block(self.threads)
             .dynamic_shared_memory(self.entry.shared_bytes(self.threads))
             // SAFETY: all arrays are there, of the entry's element type and of accumulators of its
-            // size, a partial for each block, and the counter is 0.
+            // size, room for a partial of each block, and partials and tickets are 0.
             .run(|| unsafe { (self.entry.function)(&arguments) });
         let report = match launched {
             Ok(report) => report,
@@ -147,9 +153,9 @@ impl SinglePass {
         };
         let after = result.to_vec()[0];
         let judged = judge(given, after)
-            .and_then(|()| match arrivals.to_vec()[0] {
+            .and_then(|()| match tickets.to_vec()[0] {
                 0 => Ok(()),
-                count => Err(format!("the count of blocks is {count} afterwards")),
+                next => Err(format!("the next ticket is {next} afterwards")),
             })
             .and_then(
                 |()| match bytes(&input_memory) == bytes(&Buffer::from(&memory)) {
@@ -157,13 +163,9 @@ impl SinglePass {
                     false => Err("the input changed".into()),
                 },
             )
-            .and_then(|()| {
-                let unwritten = Buffer::<A>::uninitialised(MARGIN);
-                let behind = self.blocks as usize * size_of::<A>();
-                match bytes(&partials)[behind..] == bytes(&unwritten) {
-                    true => Ok(()),
-                    false => Err("something behind the partials was written".into()),
-                }
+            .and_then(|()| match partials.to_vec() == empty {
+                true => Ok(()),
+                false => Err("the words of partials are not as they were before".into()),
             });
         match judged {
             Ok(()) => Ok(Launched {
@@ -175,12 +177,13 @@ impl SinglePass {
     }
 
     /// The most additions between an element and the result: those of its thread, of its block, of a
-    /// thread of the last block, and of that block; and one where vectors end.
+    /// lane of the warp that takes the partials, and of that warp; and one where vectors end.
     fn longest_path(&self) -> usize {
         let (threads, blocks) = (self.threads as usize, self.blocks as usize);
-        let tree = threads.ilog2() as usize;
+        let lanes = WARP_SIZE as usize;
         let of_thread = self.n.div_ceil(threads * blocks) + 2 * self.entry.load_elements();
-        of_thread + tree + blocks.div_ceil(threads) + tree
+        let of_block = threads.ilog2() as usize;
+        of_thread + of_block + blocks.div_ceil(lanes) + lanes.ilog2() as usize
     }
 }
 

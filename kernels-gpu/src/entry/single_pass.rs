@@ -7,12 +7,12 @@
 //! a: *const T, a_len: u64, b: *const T, b_len: u64,                 dot
 //! input: *const T, input_len: u64, value: T,                        count_...
 //!
-//!     partials: *mut Acc, partials_len: u64, arrivals: *mut u32, result: *mut Acc
+//!     partials: *mut u64, partials_len: u64, tickets: *mut u32, result: *mut Acc
 //! ```
 
 use crate::element::{Number, bf16, f16};
 use crate::grid::Meeting;
-use crate::mem::{Global, Shared};
+use crate::mem::{Global, Partials, Shared};
 use crate::op::{
     And, ArgMax, ArgMin, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax, NanMax,
     NanMin, Op, Or, Product, Sum, SumAbs, SumSquares, SumWide, Wide, Xor,
@@ -36,7 +36,7 @@ pub struct SinglePassEntry {
     pub element: &'static str,
     /// How many bytes an element has.
     pub element_bytes: usize,
-    /// How many bytes a partial has, and the result.
+    /// How many bytes the result has.
     pub acc_bytes: usize,
     /// What it reads.
     pub reads: Reads,
@@ -65,6 +65,11 @@ impl SinglePassEntry {
         WIDEST / self.element_bytes
     }
 
+    /// The words of a partial, in bytes: each word carries half as many of the value.
+    pub const fn partial_bytes(&self) -> usize {
+        2 * self.acc_bytes
+    }
+
     /// The dynamic shared memory of a block, in bytes.
     pub const fn shared_bytes(&self, threads: u32) -> usize {
         (threads / crate::warp::WARP_SIZE) as usize * self.acc_bytes
@@ -83,12 +88,12 @@ pub struct Arguments {
     pub len: usize,
     /// The value of those that read one.
     pub value: *const (),
-    /// A partial per block.
-    pub partials: *mut (),
-    /// How many there are.
+    /// The words of the partials.
+    pub partials: *mut u64,
+    /// For how many partials there is room.
     pub partials_len: usize,
-    /// The counter of blocks.
-    pub arrivals: *mut u32,
+    /// From which blocks draw their numbers.
+    pub tickets: *mut u32,
     /// The cell of the result.
     pub result: *mut (),
 }
@@ -108,16 +113,16 @@ const fn vector<T>() -> usize {
 /// As [`Meeting`] asks.
 #[inline(always)]
 unsafe fn meeting<A: crate::element::Element>(
-    partials: *mut A,
+    partials: *mut u64,
     partials_len: usize,
-    arrivals: *mut u32,
+    tickets: *mut u32,
     result: *mut A,
 ) -> Meeting<A> {
     // SAFETY: the caller's contract.
     unsafe {
         Meeting {
-            partials: Global::new(partials, partials_len),
-            arrivals: Global::new(arrivals, 1),
+            partials: Partials::new(partials, partials_len),
+            tickets: Global::new(tickets, 1),
             result: Global::new(result, 1),
             scratch: Shared::dynamic(),
         }
@@ -147,14 +152,14 @@ macro_rules! function {
             #[kernel(module = [<$module _ $element>])]
             pub unsafe fn $name(
                 $($parameter: $ty,)*
-                partials: *mut $acc,
+                partials: *mut u64,
                 partials_len: usize,
-                arrivals: *mut u32,
+                tickets: *mut u32,
                 result: *mut $acc,
             ) {
                 // SAFETY: whoever launches the entry vouches for its arguments and for what the
                 // body, documented where it stands, does with them.
-                unsafe { ($body)(meeting(partials, partials_len, arrivals, result)) }
+                unsafe { ($body)(meeting(partials, partials_len, tickets, result)) }
             }
         }
     };
@@ -174,9 +179,16 @@ macro_rules! row {
                 reads: Reads::$reads,
                 #[cfg(feature = "simulated")]
                 function: |$x| {
-                    let (partials, result) = ($x.partials.cast(), $x.result.cast());
                     // SAFETY: whoever calls a row's function vouches for its arguments.
-                    unsafe { $name($($argument,)* partials, $x.partials_len, $x.arrivals, result) }
+                    unsafe {
+                        $name(
+                            $($argument,)*
+                            $x.partials,
+                            $x.partials_len,
+                            $x.tickets,
+                            $x.result.cast(),
+                        )
+                    }
                 },
             }
         }

@@ -105,8 +105,8 @@ impl Kernel {
                     ],
                 };
                 let meeting = [
-                    Output("partials", entry.acc_bytes),
-                    Cell("arrivals", size_of::<u32>()),
+                    Output("partials", entry.partial_bytes()),
+                    Cell("tickets", size_of::<u32>()),
                     Cell("result", entry.acc_bytes),
                 ];
                 [read, meeting.into()].concat()
@@ -145,9 +145,9 @@ impl Kernel {
                         other: input(2),
                         len: len(1),
                         value: (&raw const words[2]).cast(),
-                        partials: output(meeting),
+                        partials: output(meeting).cast(),
                         partials_len: len(meeting + 1),
-                        arrivals: output(meeting + 2).cast(),
+                        tickets: output(meeting + 2).cast(),
                         result: output(meeting + 3),
                     })
                 }

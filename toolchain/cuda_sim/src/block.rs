@@ -111,7 +111,8 @@ impl Block {
         self.order = Order::new(self.context.launch().options.schedule, linear);
         for lane in &self.lanes {
             lane.barriers.set(0);
-            lane.polled.set((std::ptr::null(), 0));
+            lane.polled.borrow_mut().clear();
+            lane.loaded.set((std::ptr::null(), 0));
         }
         for (w, warp) in self.warps.iter_mut().enumerate() {
             let present = (threads - 32 * w as u32).min(32);

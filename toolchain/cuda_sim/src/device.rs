@@ -177,15 +177,16 @@ pub fn after_atomic(address: usize, changed: bool) {
     let Some(lane) = running() else { return };
     let location = Location::caller();
     if !changed {
-        let again =
-            lane.polled.replace((location, address)) == (std::ptr::from_ref(location), address);
         lane.location.set(location);
-        lane.suspend(if again {
+        lane.suspend(if lane.looks_again(location, address) {
             Request::Poll
         } else {
             Request::Interrupt
         });
-    } else if lane.context().interrupts.borrow_mut().interrupts() {
+        return;
+    }
+    lane.polled.borrow_mut().clear();
+    if lane.context().interrupts.borrow_mut().interrupts() {
         lane.location.set(location);
         lane.suspend(Request::Interrupt);
     } else if lane.traced {

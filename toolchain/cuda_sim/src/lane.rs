@@ -157,8 +157,10 @@ pub(crate) struct Lane {
     pub in_range: Cell<bool>,
     /// How many barriers it has come to.
     pub barriers: Cell<u32>,
-    /// Where it polled last, and which address.
-    pub polled: Cell<(*const Location<'static>, usize)>,
+    /// Which addresses its atomic operations have looked at, and where, since it last changed anything.
+    pub polled: RefCell<Vec<(*const Location<'static>, usize)>>,
+    /// Where its last load was, and of which address.
+    pub loaded: Cell<(*const Location<'static>, usize)>,
     /// How often its last load was of the same address at the same place.
     pub repeats: Cell<u32>,
     /// The bounds of its stack, once it runs.
@@ -184,7 +186,8 @@ impl Lane {
             result: Cell::new(0),
             in_range: Cell::new(false),
             barriers: Cell::new(0),
-            polled: Cell::new((ptr::null(), 0)),
+            polled: RefCell::new(Vec::new()),
+            loaded: Cell::new((ptr::null(), 0)),
             repeats: Cell::new(0),
             stack: Cell::new(None),
             panic: RefCell::new(None),
@@ -221,6 +224,21 @@ impl Lane {
         self.yielder.set(yielder);
     }
 
+    /// Notes that an atomic operation has changed nothing, and gives whether it has looked at the same
+    /// before.
+    pub fn looks_again(&self, location: &'static Location<'static>, address: usize) -> bool {
+        let (mut polled, here) = (self.polled.borrow_mut(), (ptr::from_ref(location), address));
+        let again = polled.contains(&here);
+        if !again {
+            // Whoever walks over that much does not wait for any of it.
+            if polled.len() == MOST_POLLED {
+                polled.clear();
+            }
+            polled.push(here);
+        }
+        again
+    }
+
     /// Gives the CPU back until the scheduler has what was asked for. In line, all the way into the
     /// kernel: a frame between the kernel and the switch spoils the CPU's prediction of returns,
     /// and costs more than the switch.
@@ -232,6 +250,9 @@ impl Lane {
         unsafe { (*self.yielder.get()).suspend(()) };
     }
 }
+
+/// Addresses that a thread waits for at once, at most.
+const MOST_POLLED: usize = 64;
 
 thread_local! {
     static CURRENT: Cell<*const Lane> = const { Cell::new(ptr::null()) };

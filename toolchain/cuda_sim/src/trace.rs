@@ -134,14 +134,15 @@ impl Lane {
                 context.full.update(|warps| warps | 1 << warp);
             }
         }
-        let same = self.polled.get() == (ptr::from_ref(location), address);
+        let same = self.loaded.get() == (ptr::from_ref(location), address);
         if matches!(operation, Operation::Load) {
             self.repeats
                 .set(if same { self.repeats.get() + 1 } else { 0 });
-            self.polled.set((location, address));
+            self.loaded.set((location, address));
         } else if matches!(operation, Operation::Store) {
             self.repeats.set(0);
-            self.polled.set((ptr::null(), 0));
+            self.loaded.set((ptr::null(), 0));
+            self.polled.borrow_mut().clear();
         }
     }
 

@@ -544,6 +544,11 @@ fn waiting_for_what_never_comes() {
     }) {
         assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
     }
+    // For any of several.
+    let flags = [(); 3].map(|()| Buffer::from(&[0]));
+    for finding in findings(|| while flags.iter().all(flag_is_down) {}) {
+        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
+    }
 }
 
 fn flag_is_down(flag: &Buffer<i32>) -> bool {

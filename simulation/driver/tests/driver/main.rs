@@ -195,8 +195,9 @@ fn two_inputs_of_different_lengths_are_found() {
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"single_pass_dot_i32").unwrap();
     let (a, b) = (context.upload(&[1; 8]), context.upload(&[2; 8]));
-    let (result, arrivals) = (context.upload(&[0; 2]), context.upload(&[0]));
-    let words = |n| vec![a, 8, b, n, result, 1, arrivals, result];
+    let (result, tickets) = (context.upload(&[0; 2]), context.upload(&[0]));
+    let partials = context.upload(&[0; 4]);
+    let words = |n| vec![a, 8, b, n, partials, 1, tickets, result];
     context
         .launch(function, [1, 32, 8], NULL, words(8))
         .unwrap();
