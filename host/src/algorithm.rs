@@ -14,7 +14,7 @@ use crate::policy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One launch: shuffles, a partial per block, and the last block to arrive reduces the partials.
+    /// One launch: shuffles, a partial per block, and the last block to begin reduces the partials.
     /// For every operator and type; the default.
     SinglePass,
     /// One atomic per element on one cell of global memory. Sums of `f32` take subnormal numbers

@@ -1,5 +1,7 @@
 //! Which algorithm and how many threads, when the caller does not say.
 
+use kernels_gpu::warp::WARP_SIZE;
+
 use crate::algorithm::Algorithm;
 use crate::element::Element;
 use crate::launch;
@@ -26,8 +28,12 @@ pub(crate) const SECOND_PASS_THREADS: u32 = 1024;
 const LOADS: usize = 4;
 const LOAD_BYTES: usize = 16;
 
+/// Bytes from which on most come from the device's memory, however often they are read: of the L2 cache
+/// they are a good part, and others use it too.
+const FROM_MEMORY: usize = 16 << 20;
+
 impl Policy {
-    /// For every n, type and operator. Short inputs have one block of other numbers of threads.
+    /// For every n, type and operator. Short and long inputs have other numbers of threads.
     pub const DEFAULT: Self = Self {
         algorithm: Algorithm::SinglePass,
         threads: 512,
@@ -57,14 +63,19 @@ impl Policy {
     ///
     /// Up to 64 KiB one block does it all, since to wait for other blocks takes longer: with four loads of
     /// 16 bytes for each of its threads, or with one, as long as 256 threads are enough. Beyond that
-    /// [`DEFAULT`](Self::DEFAULT)'s.
+    /// [`DEFAULT`](Self::DEFAULT)'s; beyond 16 MiB, where the memory wants as many loads as there can be,
+    /// twice as many.
     ///
-    /// Evidence: sums of 2^12 `i32` on an H200 take 0.98 of CUB's time with 256 threads (`whole-integers.txt`
-    /// of 2026-11-22), and took 1.03 with 1024.
+    /// Evidence: sums on an H200. Of 2^12 `i32`, 0.98 of CUB's time with 256 threads (`whole-integers.txt`
+    /// of 2026-11-22), and 1.03 with 1024. Of 2^22 `f64`, 13.6 us with 512 threads and 13.1 with 1024, and
+    /// of 2^20, 7.4 and 7.7 (`whole-grids.txt` of that day).
     pub(crate) fn single_pass_threads<T>(n: usize) -> u32 {
         const MOST: usize = 1024;
         const ENOUGH: usize = 256;
         let bytes = n.saturating_mul(size_of::<T>());
+        if bytes > FROM_MEMORY {
+            return MOST as u32;
+        }
         if bytes > MOST * LOADS * LOAD_BYTES {
             return Self::DEFAULT.threads;
         }
@@ -73,18 +84,31 @@ impl Policy {
         one_load.min(ENOUGH).max(all_loads).clamp(32, MOST) as u32
     }
 
-    /// The blocks of a single pass over `n` elements of `T`, when the caller does not say: as many as
-    /// have four loads of 16 bytes for each thread, up to 1024 threads for each multiprocessor.
+    /// The blocks of a single pass over `n` elements of `T`, when the caller does not say: one if its
+    /// threads have no more than four loads of 16 bytes each. Otherwise a block for each multiprocessor,
+    /// less those that are no whole warp: a warp takes their partials. Fewer, where threads would have
+    /// fewer than four loads; but no fewer than have one load for each, or than a warp takes at once.
     ///
-    /// Evidence: sums of `i32` on an H200 (`benches/records/h200/2026-11-22/whole-grids.txt`), in grids of
-    /// 512 threads. Of 2^26 and 2^28 elements, 264 and 528 blocks take as long, 132 take 4 % longer; of
-    /// 2^10 to 2^18, each doubling of the blocks from 132 on costs a microsecond or a half.
+    /// Evidence: `benches/records/h200/2026-11-22/whole-grids.txt`. A share of a graph, of sums of `f32`
+    /// in blocks of 512 threads: of 2^16, 2.33 us by 32 or 64 blocks, 2.7 by 8; of 2^18, 2.40 by 128 with
+    /// one load each, 2.45 by 32 with four, 2.55 by 64 with two, one after the other; of 2^20, 2.74 by 128,
+    /// 3.10 by 96. Of 2^26, cold, in blocks of 1024 threads: 64.8 us by 128, 64.9 by 132.
     pub(crate) fn single_pass_blocks<T>(n: usize, threads: u32, multiprocessors: u32) -> u32 {
-        const THREADS_PER_MULTIPROCESSOR: u32 = 1024;
-        let tile = threads as usize * LOADS * LOAD_BYTES / size_of::<T>();
-        let most = multiprocessors * (THREADS_PER_MULTIPROCESSOR / threads).max(1);
-        let blocks = n.div_ceil(tile).min(most as usize) as u32;
-        blocks.clamp(1, Self::SINGLE_PASS_MAX_BLOCKS)
+        let bytes = n.saturating_mul(size_of::<T>());
+        let one_load = threads as usize * LOAD_BYTES;
+        let all_loads = one_load * LOADS;
+        if bytes <= all_loads {
+            return 1;
+        }
+        let threads_each = if bytes > FROM_MEMORY { 1024 } else { 512 };
+        let whole_warps = multiprocessors - multiprocessors % WARP_SIZE;
+        let most = if whole_warps > 0 { whole_warps } else { multiprocessors };
+        let most = (most * (threads_each / threads).max(1)).min(Self::SINGLE_PASS_MAX_BLOCKS) as usize;
+        let blocks = match bytes.div_ceil(one_load) {
+            blocks if blocks <= most => blocks.max(WARP_SIZE as usize),
+            _ => bytes.div_ceil(all_loads),
+        };
+        blocks.min(most) as u32
     }
 
     /// The algorithm for an operator and an element type, when the caller does not say: the single
@@ -105,5 +129,47 @@ impl Policy {
             | Algorithm::BlockAtomic { .. } => Self::KEPLER.threads,
             _ => Self::LADDER.threads,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks and threads for `bytes` of `f32` on a device of so many multiprocessors.
+    fn grid(bytes: usize, multiprocessors: u32) -> (u32, u32) {
+        let n = bytes / size_of::<f32>();
+        let threads = Policy::single_pass_threads::<f32>(n);
+        (
+            Policy::single_pass_blocks::<f32>(n, threads, multiprocessors),
+            threads,
+        )
+    }
+
+    #[test]
+    fn single_passes_of_all_lengths() {
+        let kib = |k: usize| grid(k << 10, 132);
+        assert_eq!(grid(4, 132), (1, 32));
+        assert_eq!(kib(4), (1, 256));
+        assert_eq!(kib(64), (1, 1024));
+        // One load for each thread, or four.
+        assert_eq!(kib(128), (32, 512));
+        assert_eq!(kib(512), (64, 512));
+        assert_eq!(kib(1024), (128, 512));
+        assert_eq!(kib(2048), (64, 512));
+        assert_eq!(kib(4096), (128, 512));
+        assert_eq!(kib(16 << 10), (128, 512));
+        assert_eq!(kib((16 << 10) + 1), (128, 1024));
+        assert_eq!(kib(4 << 20), (128, 1024));
+    }
+
+    #[test]
+    fn single_passes_on_other_devices() {
+        for (multiprocessors, most) in [(1, 1), (20, 20), (46, 32), (108, 96), (148, 128)] {
+            assert_eq!(grid(1 << 30, multiprocessors), (most, 1024));
+        }
+        let of_few_threads = Policy::single_pass_blocks::<f32>(1 << 28, 32, 132);
+        assert_eq!(of_few_threads, Policy::SINGLE_PASS_MAX_BLOCKS);
+        assert_eq!(Policy::single_pass_blocks::<f32>(1 << 28, 512, 132), 256);
     }
 }

@@ -173,7 +173,6 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: 8 * entry.element_bytes as u32,
             acc_bits: 8 * entry.acc_bytes as u32,
-            field_bits: 8 * entry.acc_bytes as u32,
             key_bits: 0,
             vector: entry.load_elements() as u32,
             arrays: 1,
@@ -181,19 +180,12 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
         (entry.name, claim)
     });
     let single_passes = single_pass::ENTRIES.iter().map(|entry| {
-        let acc_bits = 8 * entry.acc_bytes as u32;
         let claim = Claim {
             kernel: single_pass::SinglePassEntry::KERNEL,
             op: entry.op,
             element: entry.element,
             element_bits: 8 * entry.element_bytes as u32,
-            acc_bits,
-            // Of a structure those of its fields.
-            field_bits: match (entry.op, acc_bits) {
-                ("arg_min" | "arg_max", 96) | (_, 32) => 32,
-                ("min_max", 64) if entry.element_bytes <= 4 => 32,
-                _ => 64,
-            },
+            acc_bits: 8 * entry.acc_bytes as u32,
             key_bits: 0,
             vector: entry.load_elements() as u32,
             arrays: 1,
@@ -207,7 +199,6 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: bits(entry.element),
             acc_bits: bits(entry.element),
-            field_bits: bits(entry.element),
             key_bits: 0,
             vector: 1,
             arrays: 1,
@@ -221,7 +212,6 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: "",
             element_bits: 8 * entry.element_bytes as u32,
             acc_bits: 0,
-            field_bits: 0,
             key_bits: 0,
             vector: (entry.access_bytes / entry.element_bytes) as u32,
             arrays: 1,
@@ -235,7 +225,6 @@ fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
             element: entry.element,
             element_bits: bits(entry.element),
             acc_bits: bits(entry.element),
-            field_bits: bits(entry.element),
             key_bits: bits(entry.key),
             vector: entry.per_thread as u32,
             arrays: entry.arrays as u32,

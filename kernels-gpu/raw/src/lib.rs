@@ -126,9 +126,9 @@ macro_rules! single_passes {
             #[kernel]
             pub unsafe fn [<single_pass_sum_ $element>](
                 input: &[$element],
-                partials: *mut $element,
+                partials: *mut u64,
                 _partials_len: usize,
-                arrivals: *mut u32,
+                tickets: *mut u32,
                 result: *mut $element,
             ) {
                 let (input, len) = (input.as_ptr(), input.len());
@@ -137,7 +137,7 @@ macro_rules! single_passes {
                 // body does with them.
                 unsafe {
                     single_pass::single_pass::<$element, { 16 / size_of::<$element>() }>(
-                        input, len, partials, arrivals, result, scratch,
+                        input, len, partials, tickets, result, scratch,
                     )
                 }
             }

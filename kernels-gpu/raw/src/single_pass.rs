@@ -1,20 +1,29 @@
-//! A whole reduction in one launch: `kernels_gpu::{single_pass, grid}`.
+//! A whole reduction in one launch: `kernels_gpu::{single_pass, grid, mem::partials}`.
 
 use crate::kepler::{block_reduce, grid_stride};
 use crate::sum::{Element, WARP_SIZE, reduce_down};
-use crate::vector::hold_accesses;
-use core::sync::atomic::Ordering::AcqRel;
-use cuda_std::atomic::mid::atomic_fetch_add_u32_device;
+use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::atomic::mid::{
+    atomic_fetch_add_u32_device, atomic_load_64_device, atomic_store_32_device,
+    atomic_store_64_device,
+};
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
-use cuda_std::warp::{sync_warp, warp_shuffle_idx};
+use cuda_std::warp::warp_shuffle_idx;
 
 /// Partials that a lane has under way at once.
 const IN_FLIGHT: usize = 4;
 
+/// In a word of a partial: its half is there.
+const LEFT: u64 = 1 << 32;
+
+/// Halves of the widest partial.
+const MOST_HALVES: usize = 2;
+
 /// # Safety
 ///
-/// `len` elements at `input`, a partial per block, one count and one result; the launch is as the
-/// original asks.
+/// `len` elements at `input`, a word for each half of a partial of each block, one ticket and one result;
+/// the launch is as the original asks.
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
@@ -23,14 +32,20 @@ const IN_FLIGHT: usize = 4;
 pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
     input: *const T,
     len: usize,
-    partials: *mut T,
-    arrivals: *mut u32,
+    partials: *mut u64,
+    tickets: *mut u32,
     result: *mut T,
     scratch: *mut T,
 ) {
-    let (tid, blocks) = (thread_idx_x(), grid_dim_x());
+    let (tid, own, blocks) = (thread_idx_x(), block_idx_x(), grid_dim_x());
+    let halves = size_of::<T>() / size_of::<u32>();
+    let place = |block: u32, half: usize| partials.wrapping_add(block as usize * halves + half);
     // SAFETY: the launch is this function's own, and all threads of the block are here.
     unsafe {
+        let mut ticket = 0;
+        if tid == 0 && blocks > 1 {
+            ticket = atomic_fetch_add_u32_device(tickets, Relaxed, 1);
+        }
         let partial = block_reduce(grid_stride::<T, N>(input, len), scratch);
         if blocks == 1 {
             if tid == 0 {
@@ -42,37 +57,61 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
         if tid >= WARP_SIZE {
             return;
         }
-        let mut arrived = 0;
-        if tid == 0 {
-            *partials.add(block_idx_x() as usize) = partial;
-            arrived = atomic_fetch_add_u32_device(arrivals, AcqRel, 1);
-        }
-        let (arrived, _) = warp_shuffle_idx(u32::MAX, arrived, 0, WARP_SIZE);
-        if arrived != blocks - 1 {
-            return;
-        }
-        sync_warp(u32::MAX);
-
-        let mut value = T::IDENTITY;
-        let mut block = tid;
-        while block < blocks {
-            let mut loaded = [T::IDENTITY; IN_FLIGHT];
-            for k in 0..IN_FLIGHT {
-                let other = block + k as u32 * WARP_SIZE;
-                if other < blocks {
-                    loaded[k] = *partials.add(other as usize);
+        let (ticket, _) = warp_shuffle_idx(u32::MAX, ticket, 0, WARP_SIZE);
+        if ticket != blocks - 1 {
+            if tid == 0 {
+                let bits = (&raw const partial).cast::<u32>();
+                for half in 0..halves {
+                    let word = LEFT | u64::from(bits.add(half).read_unaligned());
+                    atomic_store_64_device(place(own, half), Relaxed, word);
                 }
             }
-            hold_accesses();
-            for k in 0..IN_FLIGHT {
-                value = T::combine(value, loaded[k]);
+            return;
+        }
+
+        let (partial, _) = warp_shuffle_idx(u32::MAX, partial, 0, WARP_SIZE);
+        let mut value = T::IDENTITY;
+        let mut first = tid;
+        while first < blocks {
+            let block = |k: usize| first + k as u32 * WARP_SIZE;
+            let mut words = [[LEFT; MOST_HALVES]; IN_FLIGHT];
+            loop {
+                for k in 0..IN_FLIGHT {
+                    if block(k) < blocks && block(k) != own {
+                        for half in 0..halves {
+                            words[k][half] = atomic_load_64_device(place(block(k), half), Relaxed);
+                        }
+                    }
+                }
+                let mut found = LEFT;
+                for k in 0..IN_FLIGHT {
+                    for half in 0..halves {
+                        found &= words[k][half];
+                    }
+                }
+                if found != 0 {
+                    break;
+                }
             }
-            block += IN_FLIGHT as u32 * WARP_SIZE;
+            for k in 0..IN_FLIGHT {
+                if block(k) == own {
+                    value = T::combine(value, partial);
+                } else if block(k) < blocks {
+                    let mut taken = MaybeUninit::<T>::uninit();
+                    let bits = taken.as_mut_ptr().cast::<u32>();
+                    for half in 0..halves {
+                        atomic_store_64_device(place(block(k), half), Relaxed, 0);
+                        bits.add(half).write_unaligned(words[k][half] as u32);
+                    }
+                    value = T::combine(value, taken.assume_init());
+                }
+            }
+            first += IN_FLIGHT as u32 * WARP_SIZE;
         }
         let total = reduce_down(value);
         if tid == 0 {
             *result = total;
-            *arrivals = 0;
+            atomic_store_32_device(tickets, Relaxed, 0);
         }
     }
 }

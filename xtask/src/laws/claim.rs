@@ -13,8 +13,6 @@ pub struct Claim<'a> {
     pub element_bits: u32,
     /// The bits of what elements are combined in: of what is shuffled, of a partial, of a cell.
     pub acc_bits: u32,
-    /// The bits of the widest loads that bring such an accumulator: those of a field of a structure.
-    pub field_bits: u32,
     /// The bits of a key; 0 where there is none.
     pub key_bits: u32,
     /// The elements that a vector has, or that a thread brings at once.
@@ -97,7 +95,6 @@ pub(crate) mod tests {
             element,
             element_bits,
             acc_bits: element_bits.max(32),
-            field_bits: element_bits.max(32),
             key_bits: 0,
             vector,
             arrays: 1,

@@ -118,17 +118,6 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
                 1
             };
             add(element, singly);
-            // Partials, so many at once, in a loop that may be unrolled, to eight at most: each is so many
-            // loads of its fields.
-            let (bits, fields) = (claim.field_bits, claim.acc_bits / claim.field_bits);
-            let others = if bits == element { singly } else { 0 };
-            let found = counts.ldg.get(&bits).copied().unwrap_or(0);
-            let partials = found
-                .saturating_sub(others)
-                .div_ceil(fields as usize)
-                .next_multiple_of(PARTIALS_IN_FLIGHT)
-                .clamp(PARTIALS_IN_FLIGHT, 8 * PARTIALS_IN_FLIGHT);
-            add(bits, partials * fields as usize);
             Some(wide)
         }
         Loads::KeysAndValues => {
@@ -188,16 +177,16 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
             );
         }
         Leaves::Whole => {
-            let expected = 3 * claim.acc_bits as usize + 32;
             broken.unless_equal(
-                "bits stored, three accumulators and a count",
+                "bits stored, the result of one block or of many",
                 &stored,
-                &expected,
+                &(2 * claim.acc_bits as usize),
             );
             broken.unless(
                 counts.red == 0 && counts.atom == 1,
-                format!("blocks are counted by one ATOM: {atomics}"),
+                format!("a ticket is drawn by one ATOM: {atomics}"),
             );
+            partials(broken, claim, counts);
         }
         Leaves::Cells => {
             broken.unless_equal("bits stored beside atomics", &stored, &0);
@@ -220,6 +209,25 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
             format!("a copy combines nothing: {atomics}"),
         ),
     }
+}
+
+/// Blocks hand partials over in words of 64 bits, each with half as many of the value.
+fn partials(broken: &mut Broken, claim: &Claim, counts: &Counts) {
+    let words = claim.words();
+    broken.unless_equal(
+        "words of partials looked at, by bits",
+        &counts.atomic_ldg,
+        &[(64, PARTIALS_IN_FLIGHT * words)].into(),
+    );
+    broken.unless_equal(
+        "words left and emptied, and the tickets set back, by bits",
+        &counts.atomic_stg,
+        &[(64, (1 + PARTIALS_IN_FLIGHT) * words), (32, 1)].into(),
+    );
+    broken.unless(
+        counts.fences == 0,
+        format!("nobody waits at a fence: {} are there", counts.fences),
+    );
 }
 
 /// Shared memory and barriers, where the kernel has them.
@@ -273,8 +281,9 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     };
     let mut found = counts.shfl.clone();
     if kernel.leaves == Leaves::Whole {
-        // ptxas may add up a warp's arrivals, though only one lane has any.
-        found.remove("IDX");
+        // The ticket and the partial of the block that takes those of the others.
+        let told = 1 + values;
+        broken.unless_equal("SHFL.IDX", &found.remove("IDX"), &Some(told));
         // Where combining takes long, the steps stay a loop.
         if claim.op == "mean_variance" {
             found.values_mut().for_each(|count| *count *= STEPS);

@@ -54,10 +54,16 @@ fn number_before(line: &str, unit: &str) -> u32 {
 pub struct Counts {
     /// All of them, without padding.
     pub instructions: usize,
-    /// Loads from global memory by width in bits.
+    /// Loads from global memory by width in bits, without those that are atomic.
     pub ldg: BTreeMap<u32, usize>,
-    /// Stores to global memory by width in bits.
+    /// Stores to global memory by width in bits, without those that are atomic.
     pub stg: BTreeMap<u32, usize>,
+    /// Atomic loads from global memory by width in bits.
+    pub atomic_ldg: BTreeMap<u32, usize>,
+    /// Atomic stores to global memory by width in bits.
+    pub atomic_stg: BTreeMap<u32, usize>,
+    /// Fences, and what a load that acquires does to the L1 cache.
+    pub fences: usize,
     /// Loads, stores and atomics through generic addresses, and questions where one points.
     pub generic: usize,
     /// Loads and stores of local memory.
@@ -113,8 +119,16 @@ impl Counts {
     fn add(&mut self, instruction: &Instruction, in_collective: bool, arch: NvvmArch) {
         self.instructions += 1;
         match instruction.mnemonic() {
-            "LDG" => *self.ldg.entry(width(instruction)).or_default() += 1,
-            "STG" => *self.stg.entry(width(instruction)).or_default() += 1,
+            "LDG" | "STG" => {
+                let by_width = match (instruction.mnemonic(), instruction.has("STRONG")) {
+                    ("LDG", false) => &mut self.ldg,
+                    ("LDG", true) => &mut self.atomic_ldg,
+                    (_, false) => &mut self.stg,
+                    (_, true) => &mut self.atomic_stg,
+                };
+                *by_width.entry(width(instruction)).or_default() += 1;
+            }
+            "MEMBAR" | "FENCE" | "CCTL" => self.fences += 1,
             "LD" | "ST" | "ATOM" | "QSPC" => self.generic += 1,
             // Global memory's `RED` is called `REDG` from sm_90 on.
             "RED" if arch >= NvvmArch::Compute90 => self.generic += 1,
@@ -257,6 +271,9 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             "REDUX.SUM.S32",
             "LDGSTS.E",
             "CALL.REL.NOINC",
+            "LDG.E.64.STRONG.GPU",
+            "STG.E.STRONG.SM",
+            "MEMBAR.ALL.GPU",
             "HADD2.F32",
             "HADD2",
             "F2F.F64.F16",
@@ -277,6 +294,9 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         let expected = Counts {
             instructions: opcodes.len(),
             ldg: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
+            atomic_ldg: [(64, 1)].into(),
+            atomic_stg: [(32, 1)].into(),
+            fences: 1,
             generic: 5,
             local: 1,
             lds: 1,

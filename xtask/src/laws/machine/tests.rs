@@ -255,55 +255,48 @@ fn laws_of_single_passes_can_fail() {
         ..claim("single_pass", op, element)
     };
     let sum = pass("sum", "i32");
-    let rest = "STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x4 ATOMG.E.ADD";
-    keeps(sum, &format!("LDG.E.128 x5 LDG.E x5 {rest}"));
-    // The loop over partials unrolled, and a warp's arrivals added up.
-    keeps(sum, &format!("LDG.E.128 x5 LDG.E x33 SHFL.IDX {rest}"));
-    for singly in [2, 7, 37] {
-        breaks(
-            sum,
-            &format!("LDG.E.128 x5 LDG.E x{singly} {rest}"),
-            "loads by bits",
-        );
+    let block = "STS LDS BAR.SYNC SHFL.DOWN x15";
+    let ticket = "ATOMG.E.ADD.STRONG.GPU SHFL.IDX x2 STG.E.STRONG.GPU";
+    let partials = "LDG.E.64.STRONG.GPU x4 STG.E.64.STRONG.GPU x5 STG.E x2";
+    let rest = &format!("{block} {ticket} {partials}");
+    keeps(sum, &format!("LDG.E.128 x5 LDG.E {rest}"));
+    for loads in ["LDG.E.128 x4 LDG.E", "LDG.E.128 x5 LDG.E x2", "LDG.E.128 x5"] {
+        breaks(sum, &format!("{loads} {rest}"), "loads by bits");
     }
-    breaks(sum, &format!("LDG.E.128 x5 LDG.E {rest}"), "loads by bits");
-    breaks(
-        sum,
-        &format!("LDG.E.128 x4 LDG.E x5 {rest}"),
-        "loads by bits",
-    );
-    let loads = "LDG.E.128 x5 LDG.E x5";
-    let with = |rest: &str| format!("{loads} {rest}");
-    breaks(
-        sum,
-        &with("STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x3 ATOMG.E.ADD"),
-        "bits stored",
-    );
-    breaks(
-        sum,
-        &with("STS LDS BAR.SYNC SHFL.DOWN x15 STG.E x4 REDG.E.ADD"),
-        "counted by one ATOM",
-    );
-    breaks(
-        sum,
-        &with("STS LDS BAR.SYNC x2 SHFL.DOWN x15 STG.E x4 ATOMG.E.ADD"),
-        "one barrier",
-    );
-    breaks(
-        sum,
-        &with("STS LDS BAR.SYNC SHFL.DOWN x10 STG.E x4 ATOMG.E.ADD"),
-        "SHFL",
-    );
-    breaks(sum, &with(&format!("CALL.REL {rest}")), "1 calls");
-    let dot = pass("dot", "f32");
-    keeps(dot, &format!("LDG.E.128 x6 LDG.E x12 {rest}"));
+    let but = |old: &str, new: &str| {
+        let changed = rest.replace(old, new);
+        assert_ne!(&changed, rest, "{old}");
+        format!("LDG.E.128 x5 LDG.E {changed}")
+    };
+    for (old, new, law) in [
+        ("STG.E x2", "STG.E x3", "bits stored"),
+        ("ATOMG.E", "REDG.E", "drawn by one ATOM"),
+        ("BAR.SYNC", "BAR.SYNC x2", "one barrier"),
+        ("SHFL.DOWN x15", "SHFL.DOWN x10", "SHFL, one"),
+        ("SHFL.IDX x2", "SHFL.IDX", "SHFL.IDX"),
+        ("LDG.E.64.STRONG.GPU x4", "LDG.E.64.STRONG.GPU x2", "looked at"),
+        ("LDG.E.64.STRONG.GPU x4", "LDG.E.STRONG.GPU x4", "looked at"),
+        ("STG.E.64.STRONG.GPU x5", "STG.E.64.STRONG.GPU x4", "left and emptied"),
+        ("STG.E.STRONG.GPU", "", "set back"),
+        ("BAR.SYNC", "BAR.SYNC MEMBAR.ALL.GPU", "fence"),
+        ("BAR.SYNC", "BAR.SYNC CALL.REL", "1 calls"),
+    ] {
+        breaks(sum, &but(old, new), law);
+    }
+    let dot = Claim {
+        acc_bits: 64,
+        ..pass("dot", "f32")
+    };
+    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.ADD.STRONG.GPU SHFL.IDX x3 STG.E.STRONG.GPU \
+                  LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64 x2";
+    keeps(dot, &format!("LDG.E.128 x6 LDG.E x8 {of_f64}"));
     breaks(
         dot,
-        &format!("LDG.E.128 x5 LDG.E x12 {rest}"),
+        &format!("LDG.E.128 x5 LDG.E x8 {of_f64}"),
         "loads by bits",
     );
     let f16 = pass("sum", "f16");
-    let halves = format!("LDG.E.128 x5 LDG.E.U16 LDG.E x4 {rest}");
+    let halves = format!("LDG.E.128 x5 LDG.E.U16 {rest}");
     keeps(f16, &format!("{halves} HADD2.F32 x41"));
     breaks(
         f16,
