@@ -84,8 +84,17 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
     assert_eq!(csv.lines().count(), 1 + results.rows.len());
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("reduce_5_x8") && page.contains("plain_read"));
-    let figures: Vec<_> = fs::read_dir(out.join("figures")).unwrap().collect();
-    assert_eq!(figures.len(), page.matches("<figure ").count());
+    let figures = fs::read_dir(out.join("figures")).unwrap();
+    let mut figures: Vec<_> = figures.map(|file| file.unwrap().path()).collect();
+    figures.sort_unstable();
+    assert_eq!(figures.len(), 2 * page.matches("<figure ").count());
+    for pair in figures.chunks(2) {
+        assert_eq!(
+            [pair[0].extension(), pair[1].extension()],
+            [Some("png".as_ref()), Some("svg".as_ref())]
+        );
+        assert_eq!(pair[0].file_stem(), pair[1].file_stem());
+    }
 }
 
 #[test]

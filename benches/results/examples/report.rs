@@ -23,8 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let comparison = old.map(|old| compare::compare(&old, &results));
     fs::write(&page, report::html(&results, comparison.as_ref())?)?;
     for figure in report::figures(&results)? {
-        let file = Path::new(&page).with_file_name(figure.name + ".svg");
-        fs::write(file, figure.svg)?;
+        let file = |end| Path::new(&page).with_file_name(format!("{}.{end}", figure.name));
+        fs::write(file("svg"), &figure.svg)?;
+        fs::write(file("png"), figure.png()?)?;
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
-    /// Folder of results.json, results.csv, report.html and its figures; made where it is missing
+    /// Folder of results.json, results.csv, report.html and its figures as SVG and PNG; made where it is missing
     #[arg(long, value_name = "DIR", default_value = "bench-results")]
     pub out: PathBuf,
 

@@ -68,7 +68,9 @@ impl Output {
             fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
             for figure in &figures {
-                self.save(&format!("{FIGURES}/{}.svg", figure.name), &figure.svg)?;
+                let name = format!("{FIGURES}/{}", figure.name);
+                self.save(&format!("{name}.svg"), &figure.svg)?;
+                self.save(&format!("{name}.png"), figure.png()?)?;
             }
             say(&format!(
                 "{} ({} pictures)",
@@ -101,9 +103,9 @@ impl Output {
         Ok(())
     }
 
-    fn save(&self, name: &str, text: &str) -> Result<PathBuf> {
+    fn save(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf> {
         let file = self.folder.join(name);
-        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
         Ok(file)
     }
 }
