@@ -23,7 +23,7 @@ mod lines;
 mod look;
 mod page;
 mod png;
-mod select;
+pub(crate) mod select;
 mod tables;
 mod whole;
 
