@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use warpfold_results::compare::Comparison;
 use warpfold_results::schema::Results;
-use warpfold_results::{csv, read, report};
+use warpfold_results::{csv, read, report, table};
 
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
@@ -21,6 +21,7 @@ pub struct Output {
     old: Option<Results>,
     tolerance: f64,
     fail_on_regression: bool,
+    quiet: bool,
 }
 
 impl Output {
@@ -47,11 +48,16 @@ impl Output {
             old,
             tolerance: percent / 100.0,
             fail_on_regression: options.fail_on_regression,
+            quiet: options.quiet,
         })
     }
 
     /// Writes everything; then fails where an answer was wrong, or a row slower than it may be.
     pub fn write(&self, results: &Results) -> Result<()> {
+        let tables = table::tables(results);
+        if !self.quiet && !tables.is_empty() {
+            say(&format!("{tables}\n"))?;
+        }
         let compared = self.old.as_ref();
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
         let files = [

@@ -1,26 +1,28 @@
 //! Whole reductions as a program calls them, beside CUB's: bandwidth against size.
 
+mod peers;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kernels_gpu::element::{bf16, f16};
-use warpfold::{Algorithm, Buffer, Max, Min, Operator, Sum};
+use warpfold::{Algorithm, Buffer, Max, Min, Operator, Reduction, Sum};
 use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
+use self::peers::{Cub, Cubs, Nothing};
 use super::planned::{plan_row, planned};
 use super::{Bench, ceiling};
-use crate::options::{BadOption, ElementType};
+use crate::options::{BadOption, ElementType, bad_option};
 use crate::sweep::asked::{Asked, asked};
 use crate::sweep::data::{self, Expected, Number};
-use crate::sweep::options::Op;
+use crate::sweep::options::{Grid, Op};
 use crate::sweep::python::Python;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
-use crate::whole::peers::{Cub, Cubs};
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
 /// timed with it, and without it in graphs.
@@ -39,12 +41,14 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     };
     let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
     let cubs = cubs(bench, sweep);
+    let nothing = cubs.first().map(|(_, cubs)| cubs.nothing()).transpose()?;
     let pythons = pythons(bench, sweep);
     for element in &types {
         let of = Sizes {
             bench,
             sizes: &sizes,
             cubs: &cubs,
+            nothing: nothing.as_ref(),
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
@@ -106,6 +110,7 @@ struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
     cubs: &'a [(&'static str, Cubs)],
+    nothing: Option<&'a Nothing>,
     pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.
     algorithms: Vec<Algorithm>,
@@ -222,6 +227,9 @@ impl<T: Number> Group<'_, T> {
         for &algorithm in &self.sizes.algorithms {
             subjects.push(self.by_algorithm(op, algorithm)?);
         }
+        for &grid in &bench.options.grids {
+            subjects.push(self.in_grid(op, grid)?);
+        }
         for (policy, cubs) in *cubs {
             // Not of every type.
             if let Ok(cub) = cubs.cub(O::NAME, T::NAME) {
@@ -230,6 +238,10 @@ impl<T: Number> Group<'_, T> {
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let ceiling = Rc::new(self.ceiling()?);
+        let nothing = self
+            .sizes
+            .nothing
+            .map(|nothing| Rc::new(self.nothing(nothing)));
 
         let stage = &bench.stage;
         let mut rows = Vec::new();
@@ -242,6 +254,8 @@ impl<T: Number> Group<'_, T> {
             if way.1 == Timing::Device {
                 rows.push(stage.timed(&ceiling, way.0, way.1));
             }
+            let nothing = nothing.iter().filter(|_| way.1 == Timing::Launch);
+            rows.extend(nothing.map(|nothing| stage.timed(nothing, way.0, way.1)));
             let pythons = self.pythons.iter().filter(|_| way.1 != Timing::Graph);
             rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
         }
@@ -254,8 +268,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     fn ways(&self) -> impl Iterator<Item = (Cache, Timing)> {
-        // Beyond the cache, what the run before left there is no help.
-        let cached = self.bytes() as u64 <= 2 * self.sizes.bench.info.l2_bytes;
+        let cached = self.sizes.bench.is_cached(self.bytes() as u64);
         let small = self.bytes() <= SMALL_BYTES;
         let ways = [
             (true, Cache::Cold, Timing::Device),
@@ -310,19 +323,53 @@ impl<T: Number> Group<'_, T> {
         op: O,
         algorithm: Algorithm,
     ) -> Result<Subject<'_>> {
-        let view = self.input.view(..self.n)?;
-        let plan = self
-            .sizes
-            .bench
-            .gpu
-            .reduce(view, op)
-            .algorithm(algorithm)
-            .plan()?;
-        let row = plan_row(
-            self.row(By::Warpfold, algorithm.kernel_name(), O::NAME),
-            &plan,
-        );
+        let reduction = self.reduction(op)?.algorithm(algorithm);
+        let row = self.row(By::Warpfold, algorithm.kernel_name(), O::NAME);
+        self.planned(row, reduction)
+    }
+
+    /// The default in another grid.
+    fn in_grid<O: Operator<T, Output = T>>(&self, op: O, grid: Grid) -> Result<Subject<'_>> {
+        let Grid { threads, blocks } = grid;
+        let reduction = self.reduction(op)?.threads(threads).blocks(blocks);
+        let row = Row {
+            variant: Some(grid.to_string()),
+            ..self.row(By::Warpfold, "single_pass", O::NAME)
+        };
+        self.planned(row, reduction)
+    }
+
+    fn reduction<O: Operator<T, Output = T>>(&self, op: O) -> Result<Reduction<'_, T, O>> {
+        let gpu = self.sizes.bench.gpu;
+        Ok(gpu.reduce(self.input.view(..self.n)?, op))
+    }
+
+    fn planned<'s, O: Operator<T, Output = T>>(
+        &'s self,
+        row: Row,
+        reduction: Reduction<'s, T, O>,
+    ) -> Result<Subject<'s>> {
+        let plan = reduction.plan().map_err(bad_option)?;
+        let row = plan_row(row, &plan);
         Ok(planned(row, Rc::new(RefCell::new(plan)), self.expected))
+    }
+
+    /// What a launch takes at least.
+    fn nothing<'s>(&'s self, nothing: &'s Nothing) -> Subject<'s> {
+        let gpu = self.sizes.bench.gpu;
+        Subject {
+            row: Row {
+                op: None,
+                ..self.row(By::Ceiling, "empty_kernel", "")
+            },
+            spoil: Box::new(|| Ok(())),
+            // SAFETY: the stream is live and its context current (`Subject::enqueue`).
+            enqueue: Box::new(|stream| unsafe { nothing.enqueue(stream) }),
+            judge: Box::new(|| {
+                gpu.synchronize()?;
+                Ok(Ok(()))
+            }),
+        }
     }
 
     fn ceiling(&self) -> Result<Subject<'_>> {
