@@ -151,11 +151,13 @@ pub struct Bench<'a, 'p> {
     pub particles: &'a Particles,
 }
 
-/// A row and its run with the caches as they are to be found: the time in milliseconds, and what was wrong
-/// with the answer.
+/// The time in milliseconds, and what was wrong with the answer.
+type Outcome = (f64, Option<String>);
+
+/// A row and its run, with the caches as they are to be found.
 pub struct Timed<'a> {
     pub row: Row,
-    pub run: Box<dyn FnMut(Cache) -> Result<(f64, Option<String>)> + 'a>,
+    pub run: Box<dyn FnMut(Cache) -> Result<Outcome> + 'a>,
 }
 
 impl Bench<'_, '_> {

@@ -19,7 +19,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
-    Bench(SweepOptions),
+    Bench(Box<SweepOptions>),
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
     /// Reduction by key: the sums of particles in their cells, by every algorithm

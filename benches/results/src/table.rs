@@ -40,16 +40,15 @@ pub fn tables(results: &Results) -> String {
 
 /// A column without any text is left out.
 fn table(rows: &[&Row], related: &Related) -> Table {
-    let what = |row: &Row| {
+    let lines = grouped(rows, |row| {
         (
             row.group,
             row.label(),
             row.subject(),
-            row.keys.clone(),
+            &row.keys,
             row.threads,
         )
-    };
-    let lines = grouped(rows, |row| what(row));
+    });
     let lines: Vec<_> = lines.iter().map(|rows| line(rows, related)).collect();
     let heads = ["kernel", "of", "keys", "n", "threads"]
         .map(str::to_owned)

@@ -379,7 +379,7 @@ mod tests {
     fn parse(line: &str) -> Result<SweepOptions, clap::Error> {
         let words = ["warpfold-bench", "bench"];
         match Cli::try_parse_from(words.into_iter().chain(line.split_whitespace()))?.command {
-            Command::Bench(options) => Ok(options),
+            Command::Bench(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }
