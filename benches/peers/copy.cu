@@ -1,5 +1,5 @@
 // Copies in CUDA C++, compiled by nvcc: the twins of kernels-gpu's copies, for
-// `warpfold-bench copy --peers`. Compared against, never shipped.
+// `warpfold-bench bench --suite copy --peers nvcc`. Compared against, never shipped.
 //
 // As in the post: int indexes, a grid-stride loop, and what is left after the last whole vector by
 // a few threads. Aligned arrays alone, which is what cudaMalloc gives. The host gives the launch.

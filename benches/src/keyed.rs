@@ -15,6 +15,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use warpfold::{Buffer, Cells, Device, DeviceInfo, Element, KeyedAlgorithm, Operator, Plan, Sum};
+use warpfold_results::schema::Cache;
 
 use crate::machine::describe;
 use crate::options::{KeyedOptions, bad_option};
@@ -101,12 +102,12 @@ fn on_gpu(
             gpu,
             flush: Some(&flush),
             peers: peers.as_ref(),
-            options,
+            threads: options.threads,
             distribution,
             particles: &particles,
         };
-        report.rows.extend(bench.rows::<f32>()?);
-        report.rows.extend(bench.rows::<f64>()?);
+        report.rows.extend(bench.rows::<f32>(options)?);
+        report.rows.extend(bench.rows::<f64>(options)?);
     }
     Ok(())
 }
@@ -124,7 +125,7 @@ fn on_cpu(cpu: &Device, options: &KeyedOptions, report: &mut Report) -> Result<(
             gpu: cpu,
             flush: None,
             peers: None,
-            options,
+            threads: options.threads,
             distribution,
             particles: &draw(options, distribution, report.seed)?,
         };
@@ -134,7 +135,7 @@ fn on_cpu(cpu: &Device, options: &KeyedOptions, report: &mut Report) -> Result<(
     Ok(())
 }
 
-pub fn draw(options: &KeyedOptions, distribution: Distribution, seed: u64) -> Result<Particles> {
+fn draw(options: &KeyedOptions, distribution: Distribution, seed: u64) -> Result<Particles> {
     Particles::draw(options.side, options.particles, distribution, seed)
 }
 
@@ -144,28 +145,32 @@ pub struct Bench<'a, 'p> {
     /// Read before each timed run.
     pub flush: Option<&'a RefCell<Plan<'p, i32>>>,
     pub peers: Option<&'a Peers>,
-    pub options: &'a KeyedOptions,
+    /// Per block.
+    pub threads: u32,
     pub distribution: Distribution,
     pub particles: &'a Particles,
 }
 
-/// A row and its run: the time in milliseconds, and what was wrong with the answer.
+/// The time in milliseconds, and what was wrong with the answer.
+type Outcome = (f64, Option<String>);
+
+/// A row and its run, with the caches as they are to be found.
 pub struct Timed<'a> {
     pub row: Row,
-    pub run: Box<dyn FnMut() -> Result<(f64, Option<String>)> + 'a>,
+    pub run: Box<dyn FnMut(Cache) -> Result<Outcome> + 'a>,
 }
 
 impl Bench<'_, '_> {
     /// Every algorithm for one type of values, with its peers, in rounds.
-    fn rows<T: Value>(&self) -> Result<Vec<Row>>
+    fn rows<T: Value>(&self, options: &KeyedOptions) -> Result<Vec<Row>>
     where
         Sum: Operator<T, Acc = T>,
     {
-        let (warmup, repeats) = (self.options.warmup, self.options.repeats);
+        let (warmup, repeats) = (options.warmup, options.repeats);
         self.with_rows::<T, _>(|mut timed| {
             for round in 0..warmup + repeats {
                 for Timed { row, run } in &mut timed {
-                    let (ms, wrong) = run().with_context(|| row.kernel.clone())?;
+                    let (ms, wrong) = run(Cache::Cold).with_context(|| row.kernel.clone())?;
                     if round >= warmup {
                         row.samples_us.push(ms * 1e3);
                     }
@@ -241,16 +246,16 @@ impl Bench<'_, '_> {
             1 => algorithm.kernel_name().to_owned(),
             _ => format!("{}_x{arrays}", algorithm.kernel_name()),
         };
-        let threads = self.options.threads;
+        let threads = self.threads;
+        let clear = || Ok(cells.borrow_mut().clear()?);
         let mut pair = vec![Timed {
             row: self.row::<T>(&name, By::Warpfold),
-            run: Box::new(move || {
-                let cells = &mut cells.borrow_mut();
-                cells.choose(algorithm, threads);
-                self.prepare(cells)?;
+            run: Box::new(move |cache| {
+                cells.borrow_mut().choose(algorithm, threads);
                 let values = work.values.view(..arrays * n)?;
-                let ms = self.gpu.time(|| cells.combine(work.keys, values))?;
-                Ok((ms, work.judge(cells)?))
+                let combine = || Ok(cells.borrow_mut().combine(work.keys, values)?);
+                let ms = self.time(cache, clear, combine)?;
+                Ok((ms, work.judge(&cells.borrow())?))
             }),
         }];
         if let Some(peers) = self.peers {
@@ -258,18 +263,16 @@ impl Bench<'_, '_> {
             let on = self.launch(work);
             pair.push(Timed {
                 row: self.row::<T>(&name, By::Nvcc),
-                run: Box::new(move || {
-                    let cells = &mut cells.borrow_mut();
-                    self.prepare(cells)?;
-                    let (to, count) = (cells.as_device_ptr(), cells.len());
-                    let ms = self.time(|| {
+                run: Box::new(move |cache| {
+                    let (to, count) = (cells.borrow().as_device_ptr(), cells.borrow().len());
+                    let ms = self.time(cache, clear, || {
                         // SAFETY: keys and values are live buffers of this device, and so are the
                         // cells, `count` for each array; all keys are below `count` (they are those
                         // of `Particles`); allocations begin at multiples of 256 bytes. The context
-                        // is current inside of `Device::time`, which waits.
+                        // is current, and what is enqueued is waited for (`time`).
                         unsafe { twin.enqueue(on, to, count, threads) }
                     })?;
-                    Ok((ms, work.judge(cells)?))
+                    Ok((ms, work.judge(&cells.borrow())?))
                 }),
             });
         }
@@ -298,12 +301,11 @@ impl Bench<'_, '_> {
         let mut first = true;
         Ok(Timed {
             row: self.row::<T>("DeviceReduce::ReduceByKey", By::Cub),
-            run: Box::new(move || {
-                self.flush()?;
+            run: Box::new(move |cache| {
                 // SAFETY: as for the twin; the outputs have room for a run of each key, and `temp`
                 // for what CUB asked for; all live as long as this closure.
-                let ms =
-                    self.time(|| unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) })?;
+                let enqueue = || unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) };
+                let ms = self.time(cache, || Ok(()), enqueue)?;
                 let (found, runs) = (count.download()?[0], self.particles.runs);
                 if found as usize != runs {
                     return Ok((ms, Some(format!("{found} runs, not {runs}"))));
@@ -346,21 +348,6 @@ impl Bench<'_, '_> {
         Ok(row.done())
     }
 
-    fn prepare<T: Value>(&self, cells: &mut Cells<T, Sum>) -> Result<()>
-    where
-        Sum: Operator<T, Acc = T>,
-    {
-        self.flush()?;
-        Ok(cells.clear()?)
-    }
-
-    fn flush(&self) -> Result<()> {
-        match self.flush {
-            Some(plan) => Ok(plan.borrow_mut().enqueue()?),
-            None => Ok(()),
-        }
-    }
-
     fn launch<T: Value>(&self, work: Work<'_, T>) -> Launch {
         Launch {
             keys: work.keys.as_device_ptr(),
@@ -370,8 +357,21 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// Times what a peer enqueues.
-    fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
+    /// Times what `enqueue` puts on the stream right behind what `clear` does. The device's context is
+    /// current in both, and what they put there is waited for.
+    fn time(
+        &self,
+        cache: Cache,
+        clear: impl Fn() -> Result<()>,
+        enqueue: impl Fn() -> Result<()>,
+    ) -> Result<f64> {
+        if let Some(flush) = self.flush {
+            flush.borrow_mut().enqueue()?;
+        }
+        if cache == Cache::Warm {
+            enqueue()?;
+        }
+        clear()?;
         between_events(self.gpu, enqueue)
     }
 }

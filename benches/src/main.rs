@@ -5,16 +5,12 @@
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
 //! warpfold-bench keyed --peers --json keyed.json
 //! warpfold-bench plot ladder.json --svg ladder.svg
-//! warpfold-bench copy --peers --json copy.json
-//! warpfold-bench whole --peers --json whole.json
-//! warpfold-bench cpu --types i32,f32 --json cpu.json
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
 //! Exit code 0: every answer was right; 1: one was wrong, or the run failed; 2: bad arguments.
 
-mod copies;
 mod cpu;
 mod data;
 mod driver;
@@ -25,7 +21,6 @@ mod machine;
 mod options;
 mod peers;
 mod plot;
-mod processor;
 mod profile;
 mod record;
 mod report;
@@ -33,7 +28,6 @@ mod sweep;
 mod table;
 mod timing;
 mod tool;
-mod whole;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -53,9 +47,6 @@ fn main() -> ExitCode {
         Command::Bench(options) => sweep::run(&options).map(|()| true),
         Command::Ladder(options) => ladder(&options),
         Command::Keyed(options) => keyed::run(&options),
-        Command::Copy(options) => copies::run(&options),
-        Command::Whole(options) => whole::run(&options),
-        Command::Cpu(options) => processor::run(&options),
         Command::Plot(options) => plot(&options).map(|()| true),
         Command::Profile(options) => profile::run(&options).map(|()| true),
         Command::Launch(options) => profile::launch::run(&options),

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
@@ -20,17 +19,11 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
-    Bench(SweepOptions),
+    Bench(Box<SweepOptions>),
     /// The reduction ladder: every rung on the same random integers, timed in turn.
     Ladder(LadderOptions),
     /// Reduction by key: the sums of particles in their cells, by every algorithm
     Keyed(KeyedOptions),
-    /// Copies on the device, by accesses of 4, 8 and 16 bytes, beside cudaMemcpy
-    Copy(CopyOptions),
-    /// Whole reductions by the default algorithm, of several types and sizes, beside CUB's
-    Whole(WholeOptions),
-    /// Reductions on the CPU, beside a loop that only reads
-    Cpu(CpuOptions),
     /// A record of the ladder as a picture: bars of GB/s
     Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
@@ -122,159 +115,6 @@ pub struct KeyedOptions {
     pub device: Option<u32>,
 
     /// Of the random particles [default: a fresh one, printed]
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-
-    /// Write everything, with every sample, to this file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub struct CopyOptions {
-    /// Integers to copy, a line of the table for each
-    #[arg(
-        long,
-        value_name = "N,..",
-        value_delimiter = ',',
-        value_parser = count,
-        default_value = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"
-    )]
-    pub n: Vec<usize>,
-
-    /// Time the same copies from nvcc in the same rounds (needs nvcc)
-    #[arg(long)]
-    pub peers: bool,
-
-    /// Timed rounds, at least 20
-    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
-    pub repeats: u32,
-
-    /// Rounds before the timed ones, at least 1
-    #[arg(long, value_name = "W", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub warmup: u32,
-
-    /// CUDA's index of the device [default: the first]
-    #[arg(long, value_name = "I")]
-    pub device: Option<u32>,
-
-    /// Of the random integers [default: a fresh one, printed]
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-
-    /// Write everything, with every sample, to this file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub struct WholeOptions {
-    /// Elements to reduce, a line of the table for each
-    #[arg(
-        long,
-        value_name = "N,..",
-        value_delimiter = ',',
-        value_parser = count,
-        default_value = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28"
-    )]
-    pub n: Vec<usize>,
-
-    /// Element types
-    #[arg(long, value_name = "T,..", value_delimiter = ',', default_value = "i32,f32,f64", value_parser = ["i32", "f32", "f64"])]
-    pub types: Vec<String>,
-
-    /// Operators
-    #[arg(long, value_name = "OP,..", value_delimiter = ',', default_value = "sum,min,max", value_parser = ["sum", "min", "max"])]
-    pub ops: Vec<String>,
-
-    /// Further grids to time beside the default one
-    #[arg(
-        long = "grids",
-        value_name = "THREADSxBLOCKS,..",
-        value_delimiter = ','
-    )]
-    pub grids: Vec<Grid>,
-
-    /// Time CUB's reductions in the same rounds (needs nvcc)
-    #[arg(long)]
-    pub peers: bool,
-
-    /// Timed rounds, at least 20
-    #[arg(long, value_name = "R", default_value_t = 100, value_parser = clap::value_parser!(u32).range(20..=100_000))]
-    pub repeats: u32,
-
-    /// Rounds before the timed ones, at least 1
-    #[arg(long, value_name = "W", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub warmup: u32,
-
-    /// CUDA's index of the device [default: the first]
-    #[arg(long, value_name = "I")]
-    pub device: Option<u32>,
-
-    /// Of the random elements [default: a fresh one, printed]
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-
-    /// Write everything, with every sample, to this file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
-
-/// Threads per block, and blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    pub threads: u32,
-    pub blocks: u32,
-}
-
-impl FromStr for Grid {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('x').and_then(|(threads, blocks)| {
-            Some(Grid {
-                threads: threads.parse().ok()?,
-                blocks: blocks.parse().ok()?,
-            })
-        });
-        numbers.ok_or_else(|| "not threads and blocks such as 512x528".into())
-    }
-}
-
-impl Display for Grid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}x{}", self.threads, self.blocks)
-    }
-}
-
-#[derive(Args, Debug)]
-pub struct CpuOptions {
-    /// Elements of each type to reduce: 67108864, 67_108_864 or 2^26
-    #[arg(long, value_name = "N", value_parser = count, default_value = "2^26")]
-    pub n: usize,
-
-    /// Types of elements, a table for each
-    #[arg(
-        long,
-        value_name = "T,..",
-        value_delimiter = ',',
-        default_value = "i8,i32,i64,bf16,f32,f64"
-    )]
-    pub types: Vec<ElementType>,
-
-    /// Threads [default: one for each core]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    pub threads: Option<u16>,
-
-    /// Timed rounds, at least 20
-    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
-    pub repeats: u32,
-
-    /// Rounds before the timed ones
-    #[arg(long, value_name = "W", default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub warmup: u32,
-
-    /// Of the random elements [default: a fresh one, printed]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 

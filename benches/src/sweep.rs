@@ -37,6 +37,7 @@ pub fn run(options: &SweepOptions) -> Result<()> {
     options.check().map_err(refuse)?;
     let output = output::Output::open(options)?;
     let gpu = device(options)?;
+    options.check_backends(gpu.is_some()).map_err(refuse)?;
     let mut sweep = Sweep::begin(options, gpu.as_ref())?;
     if let Some(gpu) = &gpu {
         suites::run(gpu, options, &mut sweep)?;
@@ -65,8 +66,9 @@ fn device(options: &SweepOptions) -> Result<Option<Device>> {
 /// Whether the CPU, or the simulator on it, has something to do.
 fn on_processor(options: &SweepOptions, gpu: Option<&Device>) -> bool {
     let others = [BackendName::Cpu, BackendName::Sim];
-    (options.backend.is_empty() && gpu.is_none())
-        || others.iter().any(|name| options.backend.contains(name))
+    others
+        .into_iter()
+        .any(|name| options.measures_on(name, gpu.is_some()))
 }
 
 /// A row of ours on the CUDA device, without samples yet.

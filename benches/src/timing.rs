@@ -120,17 +120,6 @@ impl Samples {
             max_ms: sorted[sorted.len() - 1],
         })
     }
-
-    /// The mean of the middle half: as deaf to outliers as the median, and finer than the steps in
-    /// which events tell the time. `None` where [`summary`](Self::summary) is.
-    pub fn middle_ms(&self) -> Option<f64> {
-        self.summary()?;
-        let mut sorted = self.ms.clone();
-        sorted.sort_by(f64::total_cmp);
-        let quarter = sorted.len() / 4;
-        let middle = &sorted[quarter..sorted.len() - quarter];
-        Some(middle.iter().sum::<f64>() / middle.len() as f64)
-    }
 }
 
 #[cfg(test)]
@@ -168,16 +157,6 @@ mod tests {
         );
         assert_eq!(samples(&[2.5]).summary().unwrap().median_ms, 2.5);
         assert_eq!(samples(&[]).summary(), None);
-    }
-
-    #[test]
-    fn the_middle_half_leaves_both_ends_out() {
-        assert_eq!(
-            samples(&[9.0, 2.0, 0.0, 4.0, 3.0, 3.0, 90.0, 2.0]).middle_ms(),
-            Some(3.0)
-        );
-        assert_eq!(samples(&[2.5]).middle_ms(), Some(2.5));
-        assert_eq!(samples(&[]).middle_ms(), None);
     }
 
     #[test]

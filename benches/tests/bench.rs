@@ -55,6 +55,9 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
     for name in ["results.json", "results.csv", "report.html"] {
         assert!(said.contains(name), "{said}");
     }
+    let lines = said.lines().filter(|line| line.contains("| cpu "));
+    assert_eq!(lines.count(), 2 * 2 * 2, "{said}");
+    assert!(said.contains("Whole reductions (CPU)"), "{said}");
     let of = |backend, suite| {
         let rows = results.rows.iter();
         rows.filter(move |row| (row.backend, row.suite) == (backend, suite))
@@ -84,8 +87,32 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
     assert_eq!(csv.lines().count(), 1 + results.rows.len());
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("reduce_5_x8") && page.contains("plain_read"));
-    let figures: Vec<_> = fs::read_dir(out.join("figures")).unwrap().collect();
-    assert_eq!(figures.len(), page.matches("<figure ").count());
+    let figures = fs::read_dir(out.join("figures")).unwrap();
+    let mut figures: Vec<_> = figures.map(|file| file.unwrap().path()).collect();
+    figures.sort_unstable();
+    assert_eq!(figures.len(), 2 * page.matches("<figure ").count());
+    for pair in figures.chunks(2) {
+        assert_eq!(
+            [pair[0].extension(), pair[1].extension()],
+            [Some("png".as_ref()), Some("svg".as_ref())]
+        );
+        assert_eq!(pair[0].file_stem(), pair[1].file_stem());
+    }
+}
+
+#[test]
+fn quiet_prints_the_files_alone_and_rows_name_their_threads() {
+    let (_folder, out) = folder();
+    let line = "--backend cpu --suite whole --sizes 2^16 --types i8,f16 --ops max --quick";
+    let (said, results) = results(&format!("{line} --cpu-threads 2 --quiet"), &out);
+    let shown = out.display().to_string();
+    assert!(said.lines().all(|line| line.starts_with(&shown)), "{said}");
+    assert_eq!(results.rows.len(), 2 * 3);
+    for row in &results.rows {
+        let threads = (row.by != By::Loop).then_some("threads: 2");
+        assert_eq!(row.variant.as_deref(), threads, "{row:?}");
+        assert!(row.time.is_some(), "{row:?}");
+    }
 }
 
 #[test]
@@ -192,6 +219,8 @@ fn what_cannot_be_is_said_before_anything_is_measured() {
         ("--suite copy --types u8".to_owned(), "i32 only"),
         ("--sizes 0".to_owned(), "at least 1"),
         ("--backend cpu --tolerance=-1".to_owned(), "--tolerance"),
+        ("--backend cpu --grids 64x1".to_owned(), "--grids"),
+        ("--backend sim --cpu-threads 2".to_owned(), "--cpu-threads"),
         (format!("--compare {file}"), "not JSON"),
         (format!("--compare {file}.none"), "cannot read"),
         (format!("--backend cpu --input {file}"), "--input"),

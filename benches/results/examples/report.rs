@@ -1,13 +1,13 @@
 //! The report of a `results.json`, or of made-up results:
 //! `cargo run -p warpfold-results --example report -- report.html [results.json [old.json]]`
 //!
-//! The figures are written beside it.
+//! The figures are written beside it, and our times printed.
 
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-use warpfold_results::{compare, example, read, report};
+use warpfold_results::{compare, example, read, report, table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args().skip(1);
@@ -22,9 +22,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let comparison = old.map(|old| compare::compare(&old, &results));
     fs::write(&page, report::html(&results, comparison.as_ref())?)?;
+    println!("{}", table::tables(&results));
     for figure in report::figures(&results)? {
-        let file = Path::new(&page).with_file_name(figure.name + ".svg");
-        fs::write(file, figure.svg)?;
+        let file = |end| Path::new(&page).with_file_name(format!("{}.{end}", figure.name));
+        fs::write(file("svg"), &figure.svg)?;
+        fs::write(file("png"), figure.png()?)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@
 //! | [`relate`] | what a row is compared with: its twin, its ceiling |
 //! | [`words`] | names of things in words |
 //! | [`csv`](mod@csv) | `results.csv` |
+//! | [`table`] | our times for a terminal |
 //! | [`compare`] | two runs side by side |
 //! | [`report`] | a page with figures and tables |
 
@@ -21,4 +22,5 @@ pub mod relate;
 pub mod report;
 pub mod schema;
 pub mod statistics;
+pub mod table;
 pub mod words;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `figure` | a picture with the points it shows |
 //! | `look` | colours, fonts, texts |
+//! | `png` | a picture in pixels |
 //! | `lines`, `bars`, `heat` | the three kinds of picture |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | which rows a suite's pictures show |
 //! | `page`, `head`, `glance`, `tables`, `compared` | the page |
@@ -21,7 +22,8 @@ mod ladder;
 mod lines;
 mod look;
 mod page;
-mod select;
+mod png;
+pub(crate) mod select;
 mod tables;
 mod whole;
 

@@ -163,7 +163,7 @@ pub enum Suite {
 pub enum By {
     /// Ours.
     Warpfold,
-    /// The fastest that the device reads or copies: kernels that do nothing else.
+    /// What none can be faster than: kernels that only read, and one that does nothing but be launched.
     Ceiling,
     /// The kernel of the same name, written in CUDA C++.
     Nvcc,

@@ -23,7 +23,7 @@ const TWINS: [&str; 8] = [
 ];
 
 /// The twins index with `int`, also three arrays one behind the other.
-const MAX_N: usize = 1 << 29;
+pub const TWIN_MAX_N: usize = 1 << 29;
 
 type TwinFn<T> =
     unsafe extern "C" fn(i32, *const u32, *const T, i32, *mut T, i32, i32, *mut c_void) -> i32;
@@ -109,8 +109,8 @@ impl<T: Value> Twin<T> {
         threads: u32,
     ) -> Result<()> {
         ensure!(
-            on.n <= MAX_N && cell_count <= MAX_N,
-            "the twins index with int: up to {MAX_N} elements and cells"
+            on.n <= TWIN_MAX_N && cell_count <= TWIN_MAX_N,
+            "the twins index with int: up to {TWIN_MAX_N} elements and cells"
         );
         // SAFETY: the caller's promise; the numbers fit an int (above).
         let status = unsafe {
@@ -176,7 +176,10 @@ impl<T: Value> Cub<T> {
     /// # Safety
     /// As [`Cub::enqueue`], unless `temp` is null.
     unsafe fn call(&self, on: Launch, runs: Runs, temp: u64, bytes: &mut usize) -> Result<()> {
-        ensure!(on.n <= MAX_N, "CUB is given an int: up to {MAX_N} elements");
+        ensure!(
+            on.n <= TWIN_MAX_N,
+            "CUB is given an int: up to {TWIN_MAX_N} elements"
+        );
         // SAFETY: the caller's promise.
         let status = unsafe {
             (self.call)(

@@ -1,5 +1,6 @@
 //! The command line of `bench`.
 
+use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -30,7 +31,8 @@ pub struct SweepOptions {
     )]
     pub suite: Vec<Wanted>,
 
-    /// Elements: 400000000, 2^20, or every power of two in 2^10..2^28 [default: each suite's own]
+    /// Elements: 400000000, 2^20, or every power of two in 2^10..2^28; of reductions by key the nearest
+    /// that fill a box of cells, with 4 to 16 in each [default: each suite's own]
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
@@ -59,9 +61,17 @@ pub struct SweepOptions {
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
+    /// Grids to time whole reductions in beside the default one: 512x528 is 528 blocks of 512 threads
+    #[arg(long, value_name = "THREADSxBLOCKS,..", value_delimiter = ',')]
+    pub grids: Vec<Grid>,
+
     /// Where to run [default: the CUDA device; without one the CPU and the simulator]
     #[arg(long, value_name = "BACKEND,..", value_delimiter = ',')]
     pub backend: Vec<BackendName>,
+
+    /// Threads of reductions on the CPU [default: one for each core]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub cpu_threads: Option<u16>,
 
     /// What to compare with; what is not there is said to be absent
     #[arg(
@@ -71,6 +81,10 @@ pub struct SweepOptions {
         default_value = "none"
     )]
     pub peers: Vec<PeerName>,
+
+    /// Print no tables, and show no progress
+    #[arg(long)]
+    pub quiet: bool,
 
     /// Fewer sizes and rounds: a look, in seconds
     #[arg(long)]
@@ -85,7 +99,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
-    /// Folder of results.json, results.csv, report.html and its figures; made where it is missing
+    /// Folder of results.json, results.csv, report.html and its figures as SVG and PNG; made where it is missing
     #[arg(long, value_name = "DIR", default_value = "bench-results")]
     pub out: PathBuf,
 
@@ -164,6 +178,33 @@ pub enum PeerName {
     All,
 }
 
+/// Threads per block, and blocks, of a whole reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    pub threads: u32,
+    pub blocks: u32,
+}
+
+impl FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('x').and_then(|(threads, blocks)| {
+            Some(Grid {
+                threads: threads.parse().ok()?,
+                blocks: blocks.parse().ok()?,
+            })
+        });
+        numbers.ok_or_else(|| "not threads and blocks such as 512x528".into())
+    }
+}
+
+impl Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}x{}", self.threads, self.blocks)
+    }
+}
+
 /// One size, or the powers of two from one to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<usize>);
@@ -225,7 +266,15 @@ impl SweepOptions {
                 return Err(format!("suite {suite} has elements of {own} only"));
             }
         }
-        Ok(())
+        let is_whole = self.suites().contains(&Suite::Whole);
+        let of_whole = [
+            ("grids", !self.grids.is_empty()),
+            ("cpu-threads", self.cpu_threads.is_some()),
+        ];
+        match of_whole.iter().find(|(_, is_asked)| *is_asked && !is_whole) {
+            Some((name, _)) => Err(format!("--{name} is for suite whole")),
+            None => Ok(()),
+        }
     }
 
     /// In the order in which they are run.
@@ -249,6 +298,11 @@ impl SweepOptions {
             let step = if self.quick { 2 * step } else { step };
             return powers.step_by(step).map(|power| 1 << power).collect();
         }
+        self.asked_sizes()
+    }
+
+    /// The sizes that were asked for, each once, in order.
+    pub fn asked_sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<_> = self
             .sizes
             .iter()
@@ -258,6 +312,28 @@ impl SweepOptions {
         sizes.sort_unstable();
         sizes.dedup();
         sizes
+    }
+
+    /// Whether something is to be measured there: without a wish, on the CUDA device; without one, on the
+    /// CPU and in the simulator.
+    pub fn measures_on(&self, backend: BackendName, has_gpu: bool) -> bool {
+        match self.backend.as_slice() {
+            [] => (backend == BackendName::Cuda) == has_gpu,
+            asked => asked.contains(&backend),
+        }
+    }
+
+    /// Refuses what would be passed over in silence.
+    pub fn check_backends(&self, has_gpu: bool) -> Result<(), String> {
+        if !self.grids.is_empty() && !self.measures_on(BackendName::Cuda, has_gpu) {
+            return Err("--grids are of a CUDA device, and nothing is measured on one".into());
+        }
+        if self.cpu_threads.is_some() && !self.measures_on(BackendName::Cpu, has_gpu) {
+            return Err(
+                "--cpu-threads: nothing is measured on the CPU without --backend cpu".into(),
+            );
+        }
+        Ok(())
     }
 
     /// Whether rows by this peer were asked for.
@@ -303,7 +379,7 @@ mod tests {
     fn parse(line: &str) -> Result<SweepOptions, clap::Error> {
         let words = ["warpfold-bench", "bench"];
         match Cli::try_parse_from(words.into_iter().chain(line.split_whitespace()))?.command {
-            Command::Bench(options) => Ok(options),
+            Command::Bench(options) => Ok(*options),
             other => panic!("{other:?}"),
         }
     }
@@ -352,6 +428,45 @@ mod tests {
     }
 
     #[test]
+    fn grids_are_threads_and_blocks() {
+        let options = parse("--grids 512x528,64x1").unwrap();
+        let names: Vec<_> = options.grids.iter().map(Grid::to_string).collect();
+        assert_eq!(names, ["512x528", "64x1"]);
+        assert_eq!(
+            (options.grids[0].threads, options.grids[0].blocks),
+            (512, 528)
+        );
+    }
+
+    #[test]
+    fn what_nothing_would_come_of_is_refused() {
+        let check = |line: &str, has_gpu| {
+            let options = parse(line).unwrap();
+            options
+                .check()
+                .and_then(|()| options.check_backends(has_gpu))
+                .err()
+        };
+        for (line, has_gpu) in [
+            ("--grids 64x1", false),
+            ("--grids 64x1 --backend cpu", true),
+            ("--grids 64x1 --suite copy", true),
+            ("--cpu-threads 2", true),
+            ("--cpu-threads 2 --backend sim", false),
+            ("--cpu-threads 2 --suite ladder --backend cpu", false),
+        ] {
+            let reason = check(line, has_gpu).unwrap();
+            assert!(reason.contains(&line[..6]), "{line}: {reason}");
+        }
+        assert_eq!(check("--grids 64x1", true), None);
+        assert_eq!(check("--cpu-threads 2", false), None);
+        assert_eq!(
+            check("--cpu-threads 2 --grids 64x1 --backend cpu,cuda", true),
+            None
+        );
+    }
+
+    #[test]
     fn what_is_unknown_is_refused() {
         for bad in [
             "--suite maxwell",
@@ -359,6 +474,9 @@ mod tests {
             "--ops xor",
             "--backend tpu",
             "--peers thrust",
+            "--grids 512",
+            "--grids 512x",
+            "--cpu-threads 0",
             "--budget 0s",
             "--budget soon",
             "--fail-on-regression",

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
+use rayon::prelude::*;
 use warpfold_results::compare::Comparison;
 use warpfold_results::schema::Results;
-use warpfold_results::{csv, read, report};
+use warpfold_results::{csv, read, report, table};
 
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
@@ -21,6 +22,7 @@ pub struct Output {
     old: Option<Results>,
     tolerance: f64,
     fail_on_regression: bool,
+    quiet: bool,
 }
 
 impl Output {
@@ -47,11 +49,16 @@ impl Output {
             old,
             tolerance: percent / 100.0,
             fail_on_regression: options.fail_on_regression,
+            quiet: options.quiet,
         })
     }
 
     /// Writes everything; then fails where an answer was wrong, or a row slower than it may be.
     pub fn write(&self, results: &Results) -> Result<()> {
+        let tables = table::tables(results);
+        if !self.quiet && !tables.is_empty() {
+            say(&format!("{tables}\n"))?;
+        }
         let compared = self.old.as_ref();
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
         let files = [
@@ -67,9 +74,13 @@ impl Output {
             let folder = self.folder.join(FIGURES);
             fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-            for figure in &figures {
-                self.save(&format!("{FIGURES}/{}.svg", figure.name), &figure.svg)?;
-            }
+            // Some tenths of a second each.
+            figures.par_iter().try_for_each(|figure| -> Result<()> {
+                let name = format!("{FIGURES}/{}", figure.name);
+                self.save(&format!("{name}.svg"), &figure.svg)?;
+                self.save(&format!("{name}.png"), figure.png()?)?;
+                Ok(())
+            })?;
             say(&format!(
                 "{} ({} pictures)",
                 folder.display(),
@@ -101,9 +112,9 @@ impl Output {
         Ok(())
     }
 
-    fn save(&self, name: &str, text: &str) -> Result<PathBuf> {
+    fn save(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf> {
         let file = self.folder.join(name);
-        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
         Ok(file)
     }
 }

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kernels_gpu::element::{bf16, f16};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use warpfold::{Device, Max, Min, Operator, Sum};
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
@@ -17,11 +19,10 @@ use super::row;
 use super::run::Sweep;
 use super::simulated;
 use crate::options::{BadOption, ElementType};
-use crate::processor::plain_read;
 
 /// What was asked for; without a wish, both.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
-    let wants = |name| options.backend.is_empty() || options.backend.contains(&name);
+    let wants = |name| options.measures_on(name, false);
     for suite in options.suites() {
         let done = match suite {
             Suite::Whole if wants(BackendName::Cpu) => whole(options, sweep),
@@ -41,8 +42,15 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
-/// Whole reductions: every type, operator and size.
+/// Whole reductions, by as many threads as were asked for.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
+    let threads = options.cpu_threads.unwrap_or(0).into(); // 0: one for each core
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+    pool.install(|| all_types(options, sweep))
+}
+
+/// Every type, operator and size.
+fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let Asked { sizes, types } = asked(options, 12..=26)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     for element in types {
@@ -92,7 +100,7 @@ where
                     .context("an empty array")?,
                 words: &words[..(n * size_of::<T>()).div_ceil(size_of::<u64>())],
                 op,
-                wrong_kernel: options.wrong_kernel,
+                options,
             };
             match op {
                 Op::Sum => group.time(Sum, sweep)?,
@@ -114,8 +122,7 @@ struct Group<'a, T: Number> {
     /// As many bytes, to be read and nothing else.
     words: &'a [u64],
     op: Op,
-    /// With a row that leaves an element out.
-    wrong_kernel: bool,
+    options: &'a SweepOptions,
 }
 
 impl<T: Number> Group<'_, T> {
@@ -140,7 +147,7 @@ impl<T: Number> Group<'_, T> {
                 Ok(data::judge(plain_read(black_box(self.words)), parity))
             }),
         ];
-        if self.wrong_kernel {
+        if self.options.wrong_kernel {
             let all_but_one = input.view(..self.values.len() - 1)?;
             let named = Some(O::NAME.to_owned());
             rows.push(self.timed(By::Warpfold, "wrong_kernel", named, move || {
@@ -166,9 +173,11 @@ impl<T: Number> Group<'_, T> {
         op: Option<String>,
         mut work: impl FnMut() -> Result<Verdict> + 't,
     ) -> Timed<'t> {
+        let threads = self.options.cpu_threads.filter(|_| by != By::Loop);
         let row = Row {
             by,
             op,
+            variant: threads.map(|threads| format!("threads: {threads}")),
             backend: Backend::Cpu,
             bytes: size_of_val(self.values) as u64,
             cache: Cache::Warm,
@@ -182,4 +191,12 @@ impl<T: Number> Group<'_, T> {
             Ok(Run { us, verdict })
         })
     }
+}
+
+/// Reads all words, in one piece for each thread. The compiler makes vector instructions of it.
+fn plain_read(words: &[u64]) -> u64 {
+    let piece = words.len().div_ceil(rayon::current_num_threads());
+    let pieces = words.par_chunks(piece.max(1));
+    let read = |piece: &[u64]| piece.iter().fold(0, |all, word| all ^ word);
+    pieces.map(read).reduce(|| 0, |a, b| a ^ b)
 }

@@ -100,7 +100,10 @@ impl Sweep {
         })
         .context("cannot listen for an interrupt")?;
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {eta} left")?;
-        let bar = ProgressBar::new(0).with_style(style);
+        let bar = match options.quiet {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new(0).with_style(style),
+        };
         bar.enable_steady_tick(Duration::from_millis(500));
         Ok(Self {
             results,

@@ -11,10 +11,11 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, DeviceInfo, View};
-use warpfold_results::schema::{Row, Suite};
+use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
 use super::data::{self, Expected};
 use super::options::{OF_INTEGERS, SweepOptions};
+use super::rounds::Timed;
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
 
@@ -29,6 +30,24 @@ struct Bench<'a> {
     stage: Stage<'a>,
     /// More memory than the L2 cache holds.
     elsewhere: &'a Buffer<i32>,
+}
+
+impl Bench<'_> {
+    /// Whether so many bytes may be found in the cache. Far beyond it, what the run before left there is no
+    /// help.
+    fn is_cached(&self, bytes: u64) -> bool {
+        bytes <= 2 * self.info.l2_bytes
+    }
+
+    /// The device's own time of each: of all with cold caches, then of those that fit with warm ones.
+    fn by_device<'s>(&'s self, subjects: &[Rc<Subject<'s>>]) -> Vec<Timed<'s>> {
+        let timed = |cache| move |subject| self.stage.timed(subject, cache, Timing::Device);
+        let cold = subjects.iter().map(timed(Cache::Cold));
+        let cached = subjects
+            .iter()
+            .filter(|subject| self.is_cached(subject.row.bytes));
+        cold.chain(cached.map(timed(Cache::Warm))).collect()
+    }
 }
 
 /// Runs those that were asked for. One that fails leaves what it has, and the others go on.

@@ -29,14 +29,17 @@ pub fn whole(rows: &mut Rows) {
                     let cub = (By::Cub, cub.as_str());
                     rows.add(cub, us * 1.2, speed * 1.005, row("default"));
                     rows.add((By::Torch, op), us * 1.9, speed * 0.9, row("default"));
+                    let ceiling = Row {
+                        op: None,
+                        variant: None,
+                        ..row("")
+                    };
                     if cache == Cache::Cold {
-                        let ceiling = Row {
-                            op: None,
-                            variant: None,
-                            ..row("")
-                        };
                         let read = (By::Ceiling, "read_ceiling");
                         rows.add(read, us * 0.8, speed * 1.03, ceiling);
+                    } else if timing == Timing::Launch {
+                        let nothing = (By::Ceiling, "empty_kernel");
+                        rows.add(nothing, us * 0.8, f64::INFINITY, ceiling);
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Sum};
-use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
+use warpfold_results::schema::{By, Row, Suite};
 
 use super::planned::{SharedPlan, plan_row, planned};
 use super::{Bench, ceiling};
@@ -134,17 +134,8 @@ impl Group<'_> {
         )?);
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
 
-        let stage = &bench.stage;
-        let timed = |cache| {
-            let rows = subjects.iter();
-            rows.map(move |subject| stage.timed(subject, cache, Timing::Device))
-        };
-        let mut rows: Vec<_> = timed(Cache::Cold).collect();
-        if (self.n * size_of::<i32>()) as u64 <= 2 * bench.info.l2_bytes {
-            rows.extend(timed(Cache::Warm));
-        }
         let what = format!("{} i32, {} threads", self.n, self.threads);
-        sweep.group(&what, rows)
+        sweep.group(&what, bench.by_device(&subjects))
     }
 
     fn row(&self, by: By, kernel: &str) -> Row {

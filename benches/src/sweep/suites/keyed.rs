@@ -1,47 +1,90 @@
 //! Reduction by key: particles in the cells of a box, by algorithm and by where equal keys lie.
 
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 
 use anyhow::Result;
 use warpfold::{Operator, Sum};
-use warpfold_results::schema::{By, Row, Suite};
+use warpfold_results::schema::{By, Cache, Row, Suite};
 
 use super::Bench;
-use crate::keyed::data::{ARRAYS, Distribution};
-use crate::keyed::peers::Peers;
+use crate::keyed::data::{ARRAYS, Distribution, Particles};
+use crate::keyed::peers::{Peers, TWIN_MAX_N};
 use crate::keyed::{self, Value};
-use crate::options::{ElementType, KeyedOptions};
+use crate::options::ElementType;
 use crate::report::By as KeyedBy;
-use crate::sweep::options::OF_FLOATS;
+use crate::sweep::options::{OF_FLOATS, SweepOptions};
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 
-/// Cells along each side of the box, and particles for each: ten million in all, as in the post that the
-/// kernels follow; fewer for a quick look.
-const SIDE: u32 = 100;
-const QUICK_SIDE: u32 = 50;
-const PARTICLES: u32 = 10;
+/// Ten million particles, as in the post that the kernels follow; fewer for a quick look.
+const CROWD: Crowd = Crowd {
+    side: 100,
+    per_cell: USUAL_PER_CELL,
+};
+const QUICK_CROWD: Crowd = Crowd { side: 50, ..CROWD };
 
-/// Every distribution and type.
+const USUAL_PER_CELL: u32 = 10;
+
+/// Every power of two from the second on has one crowd among these.
+const PER_CELL: RangeInclusive<u32> = 4..=16;
+
+/// A `u32` names each cell of such a box.
+const MAX_SIDE: u32 = 1625;
+
+/// Particles that fill a box of cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Crowd {
+    /// Cells along each side.
+    side: u32,
+    per_cell: u32,
+}
+
+impl Crowd {
+    /// The nearest to `n`; of two, the more usual.
+    fn nearest(n: usize) -> Crowd {
+        let sides = |per_cell| {
+            let side = (n as f64 / f64::from(per_cell)).cbrt() as u32;
+            [side, side.saturating_add(1)].map(|side| Crowd {
+                side: side.clamp(1, MAX_SIDE),
+                per_cell,
+            })
+        };
+        let off = |crowd: &Crowd| {
+            (
+                crowd.n().abs_diff(n),
+                crowd.per_cell.abs_diff(USUAL_PER_CELL),
+            )
+        };
+        PER_CELL.flat_map(sides).min_by_key(off).unwrap_or(CROWD)
+    }
+
+    fn n(self) -> usize {
+        (self.side as usize).pow(3) * self.per_cell as usize
+    }
+}
+
+/// Those that were asked for.
+fn crowds(options: &SweepOptions) -> Vec<Crowd> {
+    let mut crowds: Vec<_> = options
+        .asked_sizes()
+        .into_iter()
+        .map(Crowd::nearest)
+        .collect();
+    crowds.dedup();
+    match (crowds.is_empty(), options.quick) {
+        (false, _) => crowds,
+        (true, false) => vec![CROWD],
+        (true, true) => vec![QUICK_CROWD],
+    }
+}
+
+/// Every size, distribution and type.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let types = bench.options.types_of(&OF_FLOATS);
-    sweep.announce(Distribution::ALL.len() * types.len());
-    let options = KeyedOptions {
-        side: if bench.options.quick {
-            QUICK_SIDE
-        } else {
-            SIDE
-        },
-        particles: PARTICLES,
-        threads: bench.options.threads.first().copied().unwrap_or(256),
-        peers: true,
-        repeats: 0,
-        warmup: 0,
-        device: None,
-        seed: None,
-        json: None,
-    };
+    let crowds = crowds(bench.options);
+    sweep.announce(crowds.len() * Distribution::ALL.len() * types.len());
     // Its own twins and CUB's ReduceByKey are one library.
     let wanted = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = wanted.contains(&true).then(|| {
@@ -56,24 +99,28 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         peers
     });
     let peers = peers.and_then(Result::ok);
-    for distribution in Distribution::ALL {
-        let particles = keyed::draw(&options, distribution, sweep.seed())?;
-        let flush = RefCell::new(bench.gpu.read_ceiling(bench.elsewhere)?);
-        let keyed = keyed::Bench {
-            gpu: bench.gpu,
-            flush: Some(&flush),
-            peers: peers.as_ref(),
-            options: &options,
-            distribution,
-            particles: &particles,
-        };
-        for element in &types {
+    let flush = RefCell::new(bench.gpu.read_ceiling(bench.elsewhere)?);
+    for crowd in crowds {
+        for distribution in Distribution::ALL {
             if sweep.is_over() {
                 return Ok(());
             }
-            match element {
-                ElementType::F32 => group::<f32>(&keyed, bench, sweep)?,
-                _ => group::<f64>(&keyed, bench, sweep)?,
+            let Crowd { side, per_cell } = crowd;
+            let particles = Particles::draw(side, per_cell, distribution, sweep.seed())?;
+            let keyed = keyed::Bench {
+                gpu: bench.gpu,
+                flush: Some(&flush),
+                peers: peers.as_ref().filter(|_| crowd.n() <= TWIN_MAX_N),
+                threads: bench.options.threads.first().copied().unwrap_or(256),
+                distribution,
+                particles: &particles,
+            };
+            for element in &types {
+                match element {
+                    _ if sweep.is_over() => return Ok(()),
+                    ElementType::F32 => group::<f32>(&keyed, bench, sweep)?,
+                    _ => group::<f64>(&keyed, bench, sweep)?,
+                }
             }
         }
     }
@@ -86,14 +133,14 @@ where
 {
     let (n, cells) = (keyed.particles.keys.len(), keyed.cells());
     keyed.with_rows::<T, _>(|timed| {
-        let rows = timed.into_iter().filter_map(|mut timed| {
+        let rows = timed.into_iter().filter_map(|timed| {
             let by = match timed.row.by {
                 KeyedBy::Nvcc => By::Nvcc,
                 KeyedBy::Cub => By::Cub,
                 KeyedBy::Warpfold | KeyedBy::Host => By::Warpfold,
             };
-            let kernel = timed.row.kernel.clone();
-            if !bench.options.wants(by) || !(by == By::Cub || bench.options.wants_kernel(&kernel)) {
+            let kernel = &timed.row.kernel;
+            if !bench.options.wants(by) || !(by == By::Cub || bench.options.wants_kernel(kernel)) {
                 return None;
             }
             let arrays = if kernel.ends_with("_x3") { ARRAYS } else { 1 };
@@ -103,23 +150,59 @@ where
                 op: Some("sum".into()),
                 // Keys and values are read, cells are written.
                 bytes: (n * (size_of::<u32>() + each) + cells * each) as u64,
-                threads: (by != By::Cub).then_some(keyed.options.threads),
+                threads: (by != By::Cub).then_some(keyed.threads),
                 keys: Some(keyed.distribution.name().into()),
-                ..row(Suite::Keyed, &kernel, T::NAME, n)
+                ..row(Suite::Keyed, kernel, T::NAME, n)
             };
-            Some(Timed::new(row, move || {
-                let (ms, wrong) = (timed.run)()?;
-                let verdict = match wrong {
-                    None => Ok(()),
-                    Some(wrong) => Err((wrong, "the exact sums".into())),
-                };
-                Ok(Run {
-                    us: ms * 1e3,
-                    verdict,
-                })
-            }))
+            Some((row, RefCell::new(timed.run)))
         });
-        let what = format!("{} keys, {}", keyed.distribution.name(), T::NAME);
-        sweep.group(&what, rows.collect())
+        let rows: Vec<_> = rows.collect();
+        let timed = |cache| {
+            rows.iter().map(move |(row, run)| {
+                let row = Row {
+                    cache,
+                    ..row.clone()
+                };
+                Timed::new(row, move || {
+                    let (ms, wrong) = (run.borrow_mut())(cache)?;
+                    let verdict = match wrong {
+                        None => Ok(()),
+                        Some(wrong) => Err((wrong, "the exact sums".into())),
+                    };
+                    Ok(Run {
+                        us: ms * 1e3,
+                        verdict,
+                    })
+                })
+            })
+        };
+        let warm = timed(Cache::Warm).filter(|timed| bench.is_cached(timed.row.bytes));
+        let all = timed(Cache::Cold).chain(warm);
+        let what = format!("{n} {} keys, {}", keyed.distribution.name(), T::NAME);
+        sweep.group(&what, all.collect())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_is_the_nearest_to_a_number() {
+        assert_eq!(Crowd::nearest(10_000_000), CROWD);
+        for power in 2..=32 {
+            assert_eq!(Crowd::nearest(1 << power).n(), 1 << power);
+        }
+        for n in [1, 7, 1000, 123_457, 400_000_000] {
+            let crowd = Crowd::nearest(n);
+            let of = |side, per_cell| Crowd { side, per_cell }.n().abs_diff(n);
+            let mut others =
+                (1..=500).flat_map(|side| PER_CELL.map(move |per_cell| of(side, per_cell)));
+            assert!(
+                others.all(|other| other >= crowd.n().abs_diff(n)),
+                "{n}: {crowd:?}"
+            );
+        }
+        assert_eq!(Crowd::nearest(usize::MAX).side, MAX_SIDE);
+    }
 }

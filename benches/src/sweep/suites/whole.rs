@@ -1,30 +1,24 @@
 //! Whole reductions as a program calls them, beside CUB's: bandwidth against size.
 
+mod group;
+mod peers;
+
 use std::cell::RefCell;
-use std::rc::Rc;
-use std::time::Instant;
 
 use anyhow::{Context, Result};
 use kernels_gpu::element::{bf16, f16};
 use warpfold::{Algorithm, Buffer, Max, Min, Operator, Sum};
-use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
+use warpfold_results::schema::By;
 
-use super::planned::{plan_row, planned};
-use super::{Bench, ceiling};
+use self::group::Group;
+use self::peers::{Cubs, Nothing};
+use super::Bench;
 use crate::options::{BadOption, ElementType};
 use crate::sweep::asked::{Asked, asked};
-use crate::sweep::data::{self, Expected, Number};
+use crate::sweep::data::{self, Number};
 use crate::sweep::options::Op;
 use crate::sweep::python::Python;
-use crate::sweep::rounds::{Run, Timed};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
-use crate::sweep::subject::Subject;
-use crate::whole::peers::{Cub, Cubs};
-
-/// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
-/// timed with it, and without it in graphs.
-const SMALL_BYTES: usize = 16 << 20;
 
 /// Every type, operator and size.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
@@ -39,12 +33,14 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     };
     let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
     let cubs = cubs(bench, sweep);
+    let nothing = cubs.first().map(|(_, cubs)| cubs.nothing()).transpose()?;
     let pythons = pythons(bench, sweep);
     for element in &types {
         let of = Sizes {
             bench,
             sizes: &sizes,
             cubs: &cubs,
+            nothing: nothing.as_ref(),
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
@@ -106,6 +102,7 @@ struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
     cubs: &'a [(&'static str, Cubs)],
+    nothing: Option<&'a Nothing>,
     pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.
     algorithms: Vec<Algorithm>,
@@ -197,229 +194,4 @@ fn set<T: Number>(input: &mut Buffer<T>, pythons: &[Taken], at: usize, value: T)
     value.append(&mut bytes);
     let mut pythons = pythons.iter();
     pythons.try_for_each(|(_, python)| python.borrow_mut().set(at, &bytes))
-}
-
-/// Reductions of one input by one operator.
-struct Group<'a, T: Number> {
-    sizes: &'a Sizes<'a>,
-    input: &'a Buffer<T>,
-    expected: Expected<T>,
-    /// What the ceiling reads.
-    words: &'a Buffer<i32>,
-    words_on_host: &'a [i32],
-    pythons: &'a [Taken<'a>],
-    n: usize,
-}
-
-impl<T: Number> Group<'_, T> {
-    /// Every row, in every way of timing that fits the size.
-    fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
-        let Sizes { bench, cubs, .. } = self.sizes;
-        let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
-        if bench.options.wrong_kernel {
-            subjects.push(self.ours(op, "wrong_kernel", self.n - 1)?);
-        }
-        for &algorithm in &self.sizes.algorithms {
-            subjects.push(self.by_algorithm(op, algorithm)?);
-        }
-        for (policy, cubs) in *cubs {
-            // Not of every type.
-            if let Ok(cub) = cubs.cub(O::NAME, T::NAME) {
-                subjects.push(self.cub::<O>(policy, cub)?);
-            }
-        }
-        let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
-        let ceiling = Rc::new(self.ceiling()?);
-
-        let stage = &bench.stage;
-        let mut rows = Vec::new();
-        for way in self.ways() {
-            rows.extend(
-                subjects
-                    .iter()
-                    .map(|subject| stage.timed(subject, way.0, way.1)),
-            );
-            if way.1 == Timing::Device {
-                rows.push(stage.timed(&ceiling, way.0, way.1));
-            }
-            let pythons = self.pythons.iter().filter(|_| way.1 != Timing::Graph);
-            rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
-        }
-        rows.push(self.call(op));
-        sweep.group(&format!("{} of {} {}", O::NAME, self.n, T::NAME), rows)
-    }
-
-    fn bytes(&self) -> usize {
-        self.n * size_of::<T>()
-    }
-
-    fn ways(&self) -> impl Iterator<Item = (Cache, Timing)> {
-        // Beyond the cache, what the run before left there is no help.
-        let cached = self.bytes() as u64 <= 2 * self.sizes.bench.info.l2_bytes;
-        let small = self.bytes() <= SMALL_BYTES;
-        let ways = [
-            (true, Cache::Cold, Timing::Device),
-            (cached, Cache::Warm, Timing::Device),
-            (small, Cache::Warm, Timing::Launch),
-            (small, Cache::Warm, Timing::Graph),
-        ];
-        ways.into_iter()
-            .filter(|(fits, ..)| *fits)
-            .map(|(_, cache, timing)| (cache, timing))
-    }
-
-    fn row(&self, by: By, kernel: &str, op: &str) -> Row {
-        Row {
-            by,
-            op: Some(op.into()),
-            bytes: self.bytes() as u64,
-            ..row(Suite::Whole, kernel, T::NAME, self.n)
-        }
-    }
-
-    /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
-    /// `n` elements.
-    fn ours<O: Operator<T, Output = T>>(
-        &self,
-        op: O,
-        kernel: &str,
-        n: usize,
-    ) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let view = self.input.view(..n)?;
-        let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
-        let scratch = RefCell::new(bench.gpu.scratch()?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: self.row(By::Warpfold, kernel, O::NAME),
-            spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
-            enqueue: Box::new(move |_| {
-                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-                Ok(bench.gpu.reduce_into(view, op, cell, 0, scratch)?)
-            }),
-            judge: Box::new(move || {
-                let got = judged.borrow().download()?[0];
-                Ok(data::judge(O::finish(got), self.expected))
-            }),
-        })
-    }
-
-    /// Another algorithm of the library's.
-    fn by_algorithm<O: Operator<T, Output = T>>(
-        &self,
-        op: O,
-        algorithm: Algorithm,
-    ) -> Result<Subject<'_>> {
-        let view = self.input.view(..self.n)?;
-        let plan = self
-            .sizes
-            .bench
-            .gpu
-            .reduce(view, op)
-            .algorithm(algorithm)
-            .plan()?;
-        let row = plan_row(
-            self.row(By::Warpfold, algorithm.kernel_name(), O::NAME),
-            &plan,
-        );
-        Ok(planned(row, Rc::new(RefCell::new(plan)), self.expected))
-    }
-
-    fn ceiling(&self) -> Result<Subject<'_>> {
-        let words = self.bytes().div_ceil(size_of::<i32>());
-        let expected = Expected::exactly(i32::sum(&self.words_on_host[..words]));
-        let row = self.row(By::Ceiling, "read_ceiling", "");
-        ceiling(self.sizes.bench, row, self.words.view(..words)?, expected)
-    }
-
-    /// CUB's reduction by a policy.
-    fn cub<O: Operator<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
-        let temp_bytes = cub.temp_bytes(self.n)?;
-        let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: Row {
-                variant: Some(policy.into()),
-                ..self.row(
-                    By::Cub,
-                    &format!("DeviceReduce::{}", cub_name(O::NAME)),
-                    O::NAME,
-                )
-            },
-            spoil: Box::new(move || bench.stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
-                let (from, to) = (self.input.as_device_ptr(), cell.as_device_ptr());
-                let room = (temp.as_device_ptr(), temp_bytes);
-                // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): as many elements as `input` has at least, one, and as
-                // much room as CUB has asked for. All of it lives as long as this closure or longer, and
-                // what is enqueued is waited for before the closure goes (`Stage::time`).
-                unsafe { cub.enqueue(from, self.n, to, room, stream) }
-            }),
-            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
-        })
-    }
-
-    /// PyTorch's or CuPy's reduction, as its users call it.
-    fn python<'s, O: Operator<T, Output = T>>(
-        &'s self,
-        (by, python): Taken<'s>,
-        (cache, timing): (Cache, Timing),
-    ) -> Timed<'s> {
-        let row = Row {
-            cache,
-            timing,
-            ..self.row(by, O::NAME, O::NAME)
-        };
-        Timed::new(row, move || {
-            let (cold, busy) = (cache == Cache::Cold, timing == Timing::Device);
-            let answer = python.borrow_mut().time(O::NAME, self.n, cold, busy)?;
-            let verdict = match T::parse(&answer.text) {
-                Some(got) => data::judge(got, self.expected),
-                None => Err((answer.text, format!("{:?}", self.expected.value))),
-            };
-            Ok(Run {
-                us: answer.us,
-                verdict,
-            })
-        })
-    }
-
-    /// The call that waits, by the host's clock.
-    fn call<O: Operator<T, Output = T>>(&self, op: O) -> Timed<'_> {
-        let row = Row {
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", O::NAME)
-        };
-        Timed::new(row, move || {
-            // See `Stage::launch_time`.
-            self.sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let start = Instant::now();
-            let got = self
-                .sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = data::judge(got, self.expected);
-            Ok(Run { us, verdict })
-        })
-    }
-}
-
-/// CUB's name of an operator.
-fn cub_name(op: &str) -> &'static str {
-    match op {
-        "sum" => "Sum",
-        "min" => "Min",
-        _ => "Max",
-    }
 }

@@ -7,7 +7,7 @@ use libloading::{Library, Symbol};
 
 use crate::peers::{self, Built};
 
-const SOURCE: &str = include_str!("../../peers/copy.cu");
+const SOURCE: &str = include_str!("../../../../peers/copy.cu");
 
 /// The twins index with `int`, which goes past n by up to one grid.
 pub const TWIN_MAX_N: usize = 1 << 30;

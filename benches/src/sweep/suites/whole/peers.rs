@@ -7,8 +7,8 @@ use libloading::{Library, Symbol};
 
 use crate::peers::{self, Built};
 
-const SOURCE: &str = include_str!("../../peers/whole.cu");
-const TUNED: &str = include_str!("../../peers/tuned.cu");
+const SOURCE: &str = include_str!("../../../../peers/whole.cu");
+const TUNED: &str = include_str!("../../../../peers/tuned.cu");
 
 type CubFn = unsafe extern "C" fn(
     *mut c_void,
@@ -20,16 +20,16 @@ type CubFn = unsafe extern "C" fn(
 ) -> i32;
 type NothingFn = unsafe extern "C" fn(*mut c_void) -> i32;
 
-/// CUB's reductions by one policy, and an empty kernel.
-pub struct WholePeers {
-    cubs: Cubs,
-    nothing: Symbol<'static, NothingFn>,
-}
-
 /// CUB's reductions by one policy.
 pub struct Cubs {
     library: &'static Library,
     pub built: Built,
+}
+
+/// A kernel that does nothing.
+pub struct Nothing {
+    library: &'static Library,
+    call: Symbol<'static, NothingFn>,
 }
 
 /// One of CUB's reductions.
@@ -67,36 +67,28 @@ impl Cubs {
             call,
         })
     }
+
+    /// The empty kernel beside CUB's default policy.
+    pub fn nothing(&self) -> Result<Nothing> {
+        // SAFETY: SOURCE defines `launch_nothing` with this signature.
+        let call = unsafe { self.library.get(c"launch_nothing") }?;
+        Ok(Nothing {
+            library: self.library,
+            call,
+        })
+    }
 }
 
-impl WholePeers {
-    /// Compiles and loads them; the error is the reason for going on without.
-    pub fn build(capability: (u32, u32)) -> Result<WholePeers> {
-        let cubs = Cubs::by_default(capability)?;
-        // SAFETY: SOURCE defines `launch_nothing` with this signature.
-        let nothing = unsafe { cubs.library.get::<NothingFn>(c"launch_nothing") }?;
-        Ok(WholePeers { cubs, nothing })
-    }
-
-    /// What they were built with.
-    pub fn built(&self) -> &Built {
-        &self.cubs.built
-    }
-
-    /// CUB's reduction by this operator of this type.
-    pub fn cub(&self, op: &str, element: &str) -> Result<Cub> {
-        self.cubs.cub(op, element)
-    }
-
-    /// Launches the empty kernel and does not wait.
+impl Nothing {
+    /// Launches it and does not wait.
     ///
     /// # Safety
     ///
     /// The stream is live and its context is current on this thread.
-    pub unsafe fn nothing(&self, stream: *mut c_void) -> Result<()> {
+    pub unsafe fn enqueue(&self, stream: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
-        let status = unsafe { (self.nothing)(stream) };
-        peers::check(self.cubs.library, status, "an empty kernel")
+        let status = unsafe { (self.call)(stream) };
+        peers::check(self.library, status, "an empty kernel")
     }
 }
 
