@@ -91,17 +91,7 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
     };
     let (text, unexplained) = profile.markdown()?;
     if let Some(folder) = &options.out {
-        let json = serde_json::to_string_pretty(&profile)?;
-        keep(folder, "profile.json", &(json + "\n"))?;
-        keep(folder, "profile.md", &text)?;
-        let profiled: Vec<_> = profile.timed.iter().map(Times::profiled).collect();
-        if !profiled.is_empty() {
-            keep(
-                folder,
-                "profile.html",
-                &profile_html(&profiled, &profile.about()),
-            )?;
-        }
+        profile.keep_in(folder, &text)?;
     }
     say(&text)?;
     ensure!(
@@ -225,6 +215,19 @@ fn keep(folder: &Path, name: &str, text: &str) -> Result<()> {
 }
 
 impl Profile {
+    /// As JSON, as the tables of `text`, and as a page where times were measured.
+    fn keep_in(&self, folder: &Path, text: &str) -> Result<()> {
+        let json = serde_json::to_string_pretty(self)?;
+        keep(folder, "profile.json", &(json + "\n"))?;
+        keep(folder, "profile.md", text)?;
+        let profiled: Vec<_> = self.timed.iter().map(Times::profiled).collect();
+        if !profiled.is_empty() {
+            let page = profile_html(&profiled, &self.about());
+            keep(folder, "profile.html", &page)?;
+        }
+        Ok(())
+    }
+
     /// By whom, when and on what.
     fn about(&self) -> String {
         format!(

@@ -61,11 +61,14 @@ pub fn located(page: &str) -> Result<Vec<Located>> {
                 if let Ok(number) = first.parse() {
                     line = Some(number);
                 }
-                let Some((address, values)) = header.instruction(&record) else {
+                let whole = record.len() == header.names.len();
+                let Some((address, values)) = header.instruction(&record).filter(|_| whole) else {
                     ensure!(
                         line.is_some(),
                         "ncu printed neither a line nor an instruction: {text}"
                     );
+                    let is_cut = first.is_empty() && !whole;
+                    ensure!(!is_cut, "ncu printed half a line: {text}");
                     continue;
                 };
                 let of = || format!("ncu printed an instruction without its place: {text}");
@@ -126,7 +129,7 @@ impl Header {
     /// The address, and the columns that hold numbers.
     fn instruction(&self, record: &StringRecord) -> Option<(String, BTreeMap<String, f64>)> {
         let address = record.get(self.address)?;
-        if record.len() != self.names.len() || !address.starts_with("0x") {
+        if !address.starts_with("0x") {
             return None;
         }
         let columns = self.names.iter().zip(record).skip(self.address + 1);
@@ -171,5 +174,7 @@ mod tests {
         assert!(said.contains("\"#\",\"Source\",\"Samples\""), "{said}");
         let said = error(&PAGE.replace("\"41\"", "\"\""));
         assert!(said.contains("neither a line"), "{said}");
+        let said = error(&PAGE.replace(",\"100\",\"2\"", ""));
+        assert!(said.contains("half a line"), "{said}");
     }
 }

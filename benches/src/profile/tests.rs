@@ -176,11 +176,15 @@ fn what_cannot_be_profiled_is_a_bad_option() {
 #[test]
 fn a_recorded_profile_has_its_page() {
     let folder = tempfile::tempdir().unwrap();
-    let mut options = options("--ladder").unwrap();
-    options.read = Some(record().join("profile.json"));
-    options.out = Some(folder.path().to_owned());
-    run(&options).unwrap();
-    let page = fs::read_to_string(folder.path().join("profile.html")).unwrap();
+    let profile = read(&record().join("profile.json")).unwrap();
+    profile.keep_in(folder.path(), "tables").unwrap();
+    let kept = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(kept("profile.md"), "tables");
+    assert_eq!(
+        read(&folder.path().join("profile.json")).unwrap().timed,
+        profile.timed
+    );
+    let page = kept("profile.html");
     assert!(page.contains("NVIDIA H200"), "{page}");
     for entry in Entry::ladder() {
         let is_there = page.contains(&format!("<td>{}</td>", entry.name()));
