@@ -67,3 +67,36 @@ pub fn figures(counters: &Counters) -> Figures {
         other_memory: 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Entry;
+
+    /// As many blocks as a launch of kernels that go on until the input ends may have.
+    #[test]
+    fn blocks_of_every_suite_are_simulated() {
+        for entry in [Entry::ladder(), Entry::kepler()].concat() {
+            let counted = Counted {
+                entry: entry.name(),
+                n: 1 << 20,
+                threads: 256,
+                blocks: 1024,
+                figures: Figures::default(),
+                opcodes: Default::default(),
+            };
+            let simulated = simulate(&counted).unwrap();
+            assert_eq!(simulated.blocks, BLOCKS);
+            let Figures {
+                global_load,
+                global_atomic,
+                ..
+            } = simulated.figures;
+            assert!(
+                global_load.lanes + global_atomic.lanes > 0,
+                "{}",
+                entry.name()
+            );
+        }
+    }
+}

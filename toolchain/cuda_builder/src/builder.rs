@@ -431,11 +431,12 @@ fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderE
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 7] = [
+const BUILDER: [&str; 8] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("llvm/places.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),

@@ -5,10 +5,12 @@
 //! rest of the crate sees. A context belongs to one thread.
 
 mod api;
+mod places;
 
 use api::Api;
 pub(crate) use api::Value;
-use api::{Attribute, BasicBlock, Builder, Metadata};
+use api::{Attribute, BasicBlock, Builder};
+pub(crate) use places::Place;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -387,45 +389,6 @@ impl Module<'_> {
         }
     }
 
-    /// Where an instruction comes from, innermost inlined function first; empty without debug information.
-    pub(crate) fn places(&self, instruction: Value) -> Vec<Place> {
-        let api = self.api();
-        let locations = unsafe {
-            let innermost = (api.LLVMInstructionGetDebugLoc)(instruction);
-            chain(innermost, |l| (api.LLVMDILocationGetInlinedAt)(l))
-        };
-        let place = |&location: &Metadata| unsafe {
-            Place {
-                location,
-                file: self.file((api.LLVMDILocationGetScope)(location)),
-                line: (api.LLVMDILocationGetLine)(location),
-            }
-        };
-        locations.iter().map(place).collect()
-    }
-
-    /// Of one of [`places`](Self::places) of the same function makes the instruction's own.
-    pub(crate) fn set_place(&self, instruction: Value, place: &Place) {
-        unsafe { (self.api().LLVMInstructionSetDebugLoc)(instruction, place.location) }
-    }
-
-    /// A scope's file.
-    fn file(&self, scope: Metadata) -> PathBuf {
-        let api = self.api();
-        let text = |part: DIFilePart, file: Metadata| unsafe {
-            let mut len = 0u32;
-            let start = part(file, &mut len);
-            let bytes = std::slice::from_raw_parts(start.cast(), len as usize);
-            String::from_utf8_lossy(bytes).into_owned()
-        };
-        let file = unsafe { (api.LLVMDIScopeGetFile)(scope) };
-        if file.is_null() {
-            return PathBuf::new();
-        }
-        Path::new(&text(api.LLVMDIFileGetDirectory, file))
-            .join(text(api.LLVMDIFileGetFilename, file))
-    }
-
     /// The ordering of an atomic read-modify-write.
     pub(crate) fn ordering(&self, instruction: Value) -> u32 {
         unsafe { (self.api().LLVMGetOrdering)(instruction) }
@@ -572,17 +535,6 @@ impl Module<'_> {
             bytes
         }
     }
-}
-
-/// A function that gives a part of a file's path.
-type DIFilePart = unsafe extern "C" fn(Metadata, *mut u32) -> *const c_char;
-
-/// A line of source, in one of the functions that are inlined into each other.
-pub(crate) struct Place {
-    location: Metadata,
-    pub(crate) file: PathBuf,
-    /// 0 of what the compiler made up.
-    pub(crate) line: u32,
 }
 
 /// A target machine: what optimisation and emission aim at.
