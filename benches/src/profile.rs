@@ -101,7 +101,7 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
     Ok(())
 }
 
-/// The sums of a sweep's kernels, by their names; the error is the reason why there are no figures.
+/// Kernels that a sweep has measured; the error is the reason why there are no figures.
 pub fn of_sweep(
     kernels: &[Entry],
     size: Size,
