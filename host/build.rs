@@ -19,10 +19,24 @@ const ARCHES: [NvvmArch; 3] = [
     NvvmArch::Compute90,
 ];
 
+/// Where it is set, the kernels name their lines of source, for profilers.
+const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
+
+/// The vocabulary of the kernels: who looks for time looks for the lines that speak it.
+const VOCABULARY: [&str; 4] = ["src/mem", "src/mem.rs", "src/op", "src/op.rs"];
+
 fn main() {
+    println!("cargo::rerun-if-env-changed={LINE_INFO}");
+    println!("cargo::rustc-check-cfg=cfg(line_info)");
+    let line_info = env::var_os(LINE_INFO).is_some_and(|value| !value.is_empty());
+    if line_info {
+        println!("cargo::rustc-cfg=line_info");
+    }
     match CudaBuilder::new("../kernels-gpu")
         .arches(ARCHES)
         .split_modules(true)
+        .generate_line_info(line_info)
+        .credit_callers_of(VOCABULARY)
         .build_all()
     {
         Ok(modules) => {

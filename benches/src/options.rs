@@ -157,18 +157,22 @@ pub struct PlotOptions {
 }
 
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("what").required(true).args(["ladder", "entries", "read"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["ladder", "kepler", "entries", "read"]))]
 pub struct ProfileOptions {
     /// Every rung on i32, the trees on f32 and f64 too
     #[arg(long)]
     pub ladder: bool,
 
-    /// These entries, as reduce_2_sum_i32
+    /// Shuffles and atomics, by one i32 at a time, by two and by four
+    #[arg(long)]
+    pub kepler: bool,
+
+    /// These entries, as reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
     #[arg(long, value_name = "E,..", value_delimiter = ',')]
     pub entries: Vec<String>,
 
     /// Show the profile.json of an earlier run
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ladder", "kepler", "entries", "lines"])]
     pub read: Option<PathBuf>,
 
     /// Elements where instructions are counted; a power of two fills all blocks
@@ -196,7 +200,12 @@ pub struct ProfileOptions {
     #[arg(long)]
     pub only: Option<Only>,
 
-    /// Keep what Nsight Compute printed, the figures and the tables in this folder
+    /// Show in place of both in which lines of the source the time goes: where
+    /// `cargo xtask profile --lines` has built the kernels
+    #[arg(long, conflicts_with = "only")]
+    pub lines: bool,
+
+    /// Keep what Nsight Compute printed, the figures, the tables and a page in this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
@@ -220,7 +229,7 @@ pub enum Only {
 
 #[derive(Args, Debug)]
 pub struct LaunchOptions {
-    /// The entries, as reduce_2_sum_i32
+    /// The entries, as reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
     #[arg(long, value_name = "E,..", value_delimiter = ',', required = true)]
     pub entries: Vec<String>,
 

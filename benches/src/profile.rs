@@ -1,34 +1,41 @@
-//! `warpfold-bench profile`: Nsight Compute over the ladder.
+//! `warpfold-bench profile`: Nsight Compute over chosen entries.
 //!
 //! Each entry is launched once under ncu, by this same program's `launch`. Two runs: one counts
 //! what the instructions do, at a size whose blocks are all full, so that figures per block are
-//! whole numbers; the other, at a large size, asks where the time goes.
+//! whole numbers; the other, at a large size, asks where the time goes. In their place a third asks in
+//! which lines of the source it goes.
 
 mod compare;
 mod entry;
 pub mod figures;
 pub mod launch;
+mod lines;
+mod located;
 mod ncu;
 mod pages;
 mod reasons;
+mod run;
 pub mod simulated;
 mod times;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use warpfold_results::report::profile_html;
+use warpfold_results::schema::Profiled;
 
 use crate::options::{BadOption, Only, ProfileOptions};
 use crate::report::Started;
 use crate::say;
-use entry::{Element, Entry};
+use entry::Element;
+pub use entry::Entry;
 use figures::{Figures, Opcode};
-use launch::Launched;
-use ncu::{Ask, Ncu};
+use lines::Lined;
+use run::Run;
+pub use run::Size;
 use simulated::simulate;
 use times::Times;
 
@@ -55,6 +62,9 @@ struct Profile {
     seed: u64,
     counted: Vec<Counted>,
     timed: Vec<Times>,
+    /// Empty unless lines were asked for.
+    #[serde(default)]
+    lined: Vec<Lined>,
 }
 
 /// What was counted of one launch.
@@ -81,9 +91,7 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
     };
     let (text, unexplained) = profile.markdown()?;
     if let Some(folder) = &options.out {
-        let json = serde_json::to_string_pretty(&profile)?;
-        keep(folder, "profile.json", &(json + "\n"))?;
-        keep(folder, "profile.md", &text)?;
+        profile.keep_in(folder, &text)?;
     }
     say(&text)?;
     ensure!(
@@ -93,21 +101,63 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
     Ok(())
 }
 
+/// Kernels that a sweep has measured; the error is the reason why there are no figures.
+pub fn of_sweep(
+    kernels: &[Entry],
+    size: Size,
+    device: Option<u32>,
+    seed: u64,
+) -> Result<Vec<Profiled>> {
+    let (_, timed) = Run::new(seed, device, None)?.time(kernels, size)?;
+    Ok(timed.iter().map(Times::profiled).collect())
+}
+
+/// What is profiled: where instructions are counted, and where time is measured.
+#[derive(Debug)]
+struct Chosen {
+    counted: Vec<Entry>,
+    timed: Vec<Entry>,
+}
+
+impl Chosen {
+    fn of(options: &ProfileOptions) -> Result<Self> {
+        let mut all = Vec::new();
+        if options.ladder {
+            all.extend(Entry::ladder());
+        }
+        if options.kepler {
+            all.extend(Entry::kepler());
+        }
+        // What the ladder has of other elements is there for the banks' sake.
+        let mut timed = all.clone();
+        timed.retain(|entry| entry.element == Element::I32);
+        for name in &options.entries {
+            let entry = Entry::named(name)?;
+            for entries in [&mut all, &mut timed] {
+                if !entries.contains(&entry) {
+                    entries.push(entry);
+                }
+            }
+        }
+        all.retain(|entry| entry.has_equal_blocks());
+        if all.is_empty() && options.only == Some(Only::Counts) {
+            return Err(BadOption::new(
+                "there is nothing to count: blocks of a single pass differ, and none stands for the others",
+            )
+            .into());
+        }
+        Ok(Self {
+            counted: all,
+            timed,
+        })
+    }
+}
+
 fn measure(options: &ProfileOptions) -> Result<Profile> {
     let started = Started::now()?;
-    let entries = match options.entries.as_slice() {
-        [] => Entry::ladder(),
-        names => names
-            .iter()
-            .map(|name| Entry::named(name))
-            .collect::<Result<_>>()?,
-    };
-    let run = Run {
-        ncu: Ncu::find()?,
-        work: tempfile::tempdir().context("cannot make a temporary folder")?,
-        seed: options.seed.unwrap_or_else(|| rand::random::<u32>().into()),
-        options,
-    };
+    let chosen = Chosen::of(options)?;
+    let seed = options.seed.unwrap_or_else(|| rand::random::<u32>().into());
+    let run = Run::new(seed, options.device, options.out.as_deref())?;
     let mut profile = Profile {
         schema: SCHEMA.into(),
         date: started.date,
@@ -116,161 +166,31 @@ fn measure(options: &ProfileOptions) -> Result<Profile> {
         command_line: started.command_line,
         device: String::new(),
         ncu: run.ncu.version.clone(),
-        seed: run.seed,
+        seed,
         counted: Vec::new(),
         timed: Vec::new(),
+        lined: Vec::new(),
     };
-    if options.only != Some(Only::Times) {
+    let timed_size = Size {
+        n: options.timed_n,
+        threads: options.timed_threads,
+    };
+    if options.lines {
+        (profile.device, profile.lined) = run.lines(&chosen.timed, timed_size)?;
+        return Ok(profile);
+    }
+    if options.only != Some(Only::Times) && !chosen.counted.is_empty() {
         for &threads in &options.threads {
-            let (device, counted) = run.count(&entries, threads)?;
+            let n = options.n;
+            let (device, counted) = run.count(&chosen.counted, Size { n, threads })?;
             profile.device = device;
             profile.counted.extend(counted);
         }
     }
     if options.only != Some(Only::Counts) {
-        let (device, timed) = run.time(&entries)?;
-        profile.device = device;
-        profile.timed = timed;
+        (profile.device, profile.timed) = run.time(&chosen.timed, timed_size)?;
     }
     Ok(profile)
-}
-
-/// What all runs of ncu have in common.
-struct Run<'a> {
-    ncu: Ncu,
-    work: tempfile::TempDir,
-    seed: u64,
-    options: &'a ProfileOptions,
-}
-
-impl Run<'_> {
-    fn count(&self, entries: &[Entry], threads: u32) -> Result<(String, Vec<Counted>)> {
-        let name = format!("ncu-{threads}");
-        let launched = self.launch(Ask::Counts, &name, entries, self.options.n, threads)?;
-        let raw = self.ncu.launches(&self.report(&name))?;
-        let source = self.ncu.instructions(&self.report(&name))?;
-        if let Some(folder) = &self.options.out {
-            keep(folder, &format!("{name}.csv"), &raw)?;
-            keep(
-                folder,
-                &format!("{name}-sass.csv"),
-                &pages::without_copies(&source),
-            )?;
-        }
-        let counted = counted(&launched, &raw, &source)?;
-        Ok((launched.device, counted))
-    }
-
-    fn time(&self, entries: &[Entry]) -> Result<(String, Vec<Times>)> {
-        let (n, threads) = (self.options.timed_n, self.options.timed_threads);
-        let mut entries = entries.to_vec();
-        if self.options.ladder {
-            entries.retain(|entry| entry.element == Element::I32);
-        }
-        let launched = self.launch(Ask::Times, "ncu-times", &entries, n, threads)?;
-        let raw = self.ncu.launches(&self.report("ncu-times"))?;
-        if let Some(folder) = &self.options.out {
-            keep(folder, "ncu-times.csv", &raw)?;
-        }
-        let timed = timed(&launched, &raw)?;
-        Ok((launched.device, timed))
-    }
-
-    /// Launches each entry once under ncu.
-    fn launch(
-        &self,
-        ask: Ask,
-        name: &str,
-        entries: &[Entry],
-        n: usize,
-        threads: u32,
-    ) -> Result<Launched> {
-        eprintln!("ncu: {} entries, {threads} threads, n = {n}", entries.len());
-        let program = env::current_exe().context("cannot find this program itself")?;
-        let json = self.work.path().join(format!("{name}.json"));
-        let names: Vec<_> = entries.iter().map(|entry| entry.name()).collect();
-        let mut command: Vec<OsString> = vec![program.into(), "launch".into()];
-        for (option, value) in [
-            ("--entries", names.join(",")),
-            ("--threads", threads.to_string()),
-            ("--n", n.to_string()),
-            ("--seed", self.seed.to_string()),
-        ] {
-            command.extend([option.into(), value.into()]);
-        }
-        if let Some(device) = self.options.device {
-            command.extend(["--device".into(), device.to_string().into()]);
-        }
-        command.extend(["--json".into(), json.clone().into()]);
-        self.ncu.profile(ask, &self.report(name), &command)?;
-        let text = fs::read_to_string(&json).context("the launched program said nothing")?;
-        Ok(serde_json::from_str(&text)?)
-    }
-
-    fn report(&self, name: &str) -> PathBuf {
-        self.work.path().join(format!("{name}.ncu-rep"))
-    }
-}
-
-/// The launches, held against what ncu saw of them.
-fn counted(launched: &Launched, raw: &str, source: &str) -> Result<Vec<Counted>> {
-    let measured = pages::launches(raw)?;
-    let listings = pages::instructions(source)?;
-    ensure!(
-        measured.len() == launched.launches.len() && listings.len() == measured.len(),
-        "{} kernels were launched, ncu saw {} and printed {}",
-        launched.launches.len(),
-        measured.len(),
-        listings.len()
-    );
-    let each = launched.launches.iter().zip(&measured).zip(&listings);
-    each.map(|((launch, measured), listing)| {
-        check(launch, measured)?;
-        ensure!(
-            listing.kernel == launch.entry,
-            "ncu printed {} for {}",
-            listing.kernel,
-            launch.entry
-        );
-        let bytes = match Entry::named(&launch.entry)?.element.name() {
-            "i64" | "u64" | "f64" => 8,
-            _ => 4,
-        };
-        Ok(Counted {
-            entry: launch.entry.clone(),
-            n: launched.n,
-            threads: launch.threads,
-            blocks: launch.blocks,
-            figures: Figures::of(measured, listing, bytes)?,
-            opcodes: figures::opcodes(listing),
-        })
-    })
-    .collect()
-}
-
-fn timed(launched: &Launched, raw: &str) -> Result<Vec<Times>> {
-    let measured = pages::launches(raw)?;
-    ensure!(
-        measured.len() == launched.launches.len(),
-        "{} kernels were launched, ncu saw {}",
-        launched.launches.len(),
-        measured.len()
-    );
-    let each = launched.launches.iter().zip(&measured);
-    each.map(|(launch, measured)| {
-        check(launch, measured)?;
-        Times::of(launched.n, measured)
-    })
-    .collect()
-}
-
-/// What ncu saw is what was launched.
-fn check(launch: &launch::Launch, measured: &pages::Measured) -> Result<()> {
-    let seen = (measured.kernel.as_str(), measured.threads, measured.blocks);
-    if seen != (launch.entry.as_str(), launch.threads, launch.blocks) {
-        bail!("{launch:?} was launched, ncu saw {seen:?}");
-    }
-    Ok(())
 }
 
 fn read(file: &Path) -> Result<Profile> {
@@ -295,22 +215,52 @@ fn keep(folder: &Path, name: &str, text: &str) -> Result<()> {
 }
 
 impl Profile {
-    /// The tables, and how many differences in them nobody has explained.
+    /// As JSON, as the tables of `text`, and as a page where times were measured.
+    fn keep_in(&self, folder: &Path, text: &str) -> Result<()> {
+        let json = serde_json::to_string_pretty(self)?;
+        keep(folder, "profile.json", &(json + "\n"))?;
+        keep(folder, "profile.md", text)?;
+        let profiled: Vec<_> = self.timed.iter().map(Times::profiled).collect();
+        if !profiled.is_empty() {
+            let page = profile_html(&profiled, &self.about());
+            keep(folder, "profile.html", &page)?;
+        }
+        Ok(())
+    }
+
+    /// By whom, when and on what.
+    fn about(&self) -> String {
+        format!(
+            "{}, Nsight Compute {}, warpfold-bench {}, commit {}, {}",
+            self.device, self.ncu, self.version, self.commit, self.date
+        )
+    }
+
+    /// The tables, and how many differences in the ladder nobody has explained. Of other kernels they are
+    /// shown alone.
     fn markdown(&self) -> Result<(String, usize)> {
         let mut text = format!(
-            "# The ladder under Nsight Compute\n\n{}, Nsight Compute {}, warpfold-bench {}, commit {}, {}\n\n    {}\n\n",
-            self.device, self.ncu, self.version, self.commit, self.date, self.command_line
+            "# Under Nsight Compute\n\n{}\n\n    {}\n\n",
+            self.about(),
+            self.command_line
         );
         let mut unexplained = 0;
+        if !self.timed.is_empty() {
+            text += &format!("## Times\n\n{}\n", times::markdown(&self.timed));
+        }
         if !self.counted.is_empty() {
             let simulated = |counted| Ok((counted, simulate(counted)?));
             let launches: Vec<_> = self.counted.iter().map(simulated).collect::<Result<_>>()?;
             let (tables, differences) = compare::compare(&launches);
-            unexplained = differences.iter().filter(|d| d.reason.is_none()).count();
+            let is_of_ladder = |name: &str| Entry::named(name).is_ok_and(Entry::is_of_ladder);
+            let differences = differences.iter();
+            unexplained = differences
+                .filter(|d| d.reason.is_none() && is_of_ladder(&d.entry))
+                .count();
             text += &format!("## Counts, per block\n\n{COUNTS}\n\n{tables}\n");
         }
-        if !self.timed.is_empty() {
-            text += &format!("## Times\n\n{}", times::markdown(&self.timed));
+        if !self.lined.is_empty() {
+            text += &format!("## Lines\n\n{}", lines::markdown(&self.lined));
         }
         Ok((text, unexplained))
     }

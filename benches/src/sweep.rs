@@ -13,6 +13,7 @@ mod graph;
 pub mod options;
 mod output;
 mod processor;
+mod profiled;
 mod python;
 mod rounds;
 mod run;
@@ -44,6 +45,9 @@ pub fn run(options: &SweepOptions) -> Result<()> {
     }
     if on_processor(options, gpu.as_ref()) {
         processor::run(options, &mut sweep)?;
+    }
+    if options.profile {
+        profiled::run(options.device.unwrap_or(0), &mut sweep);
     }
     let (results, ended) = sweep.finish();
     output.write(&results)?;

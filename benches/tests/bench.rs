@@ -49,6 +49,18 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 #[test]
+fn what_cannot_be_profiled_is_a_note_and_no_failure() {
+    let (_folder, out) = folder();
+    let line = "--backend sim --suite ladder --sizes 2^10 --algorithms reduce_2 --quick --profile";
+    let (_, results) = results(line, &out);
+    assert!(results.profiled.is_empty() && results.complete);
+    let [note] = &results.notes[..] else {
+        panic!("{:?}", results.notes)
+    };
+    assert!(note.contains("nothing was profiled"), "{note}");
+}
+
+#[test]
 fn a_small_sweep_leaves_results_a_table_and_a_page() {
     let (_folder, out) = folder();
     let (said, results) = results(SMALL, &out);

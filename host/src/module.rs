@@ -8,7 +8,7 @@ use std::io::Read;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::function::Function;
-use cust::module::Module;
+use cust::module::{Module, ModuleJitOption};
 use cust::sys::CUresult;
 use flate2::read::DeflateDecoder;
 
@@ -132,9 +132,16 @@ impl Modules {
     }
 }
 
+/// The lines of source stay with the machine code where `build.rs` has put them into the PTX.
+const OPTIONS: &[ModuleJitOption] = if cfg!(line_info) {
+    &[ModuleJitOption::GenerateLineInfo(true)]
+} else {
+    &[]
+};
+
 /// Gives PTX to the driver's compiler. A context is current.
 pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
-    driver::check(|| Module::from_ptx_cstr(ptx, &[])).map_err(|error| match error {
+    driver::check(|| Module::from_ptx_cstr(ptx, OPTIONS)).map_err(|error| match error {
         Error::Cuda {
             code, name, text, ..
         } if REJECTIONS.contains(&code) => Error::ModuleRejected {

@@ -24,8 +24,18 @@ impl Args {
 
 /// Provisions, builds `warpfold-bench` and becomes one of its commands.
 pub fn measure(command: &str, args: Vec<OsString>) -> Result<ExitCode> {
+    measure_with(command, args, None)
+}
+
+/// The same with a variable for the build.
+pub fn measure_with(
+    command: &str,
+    args: Vec<OsString>,
+    variable: Option<(&str, &str)>,
+) -> Result<ExitCode> {
     setup::for_builds()?;
     let mut cargo = process::cargo();
+    cargo.envs(variable);
     cargo.args(["run", "--release", "--package", "warpfold-bench", "--"]);
     cargo.arg(command).args(args);
     Ok(process::forwarded(process::status(&mut cargo)?))

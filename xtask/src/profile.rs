@@ -1,11 +1,12 @@
-//! `cargo xtask profile`: the ladder under Nsight Compute.
+//! `cargo xtask profile`: kernels under Nsight Compute.
 
-use crate::bench::measure;
+use crate::bench::measure_with;
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Ask Nsight Compute what the kernels do and where their time goes: --ladder, --out DIR
+/// Ask Nsight Compute what kernels do and where their time goes: --ladder, --kepler, --entries E,..,
+/// --out DIR; with --lines, in which lines of their source
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
@@ -15,8 +16,10 @@ pub struct Args {
 }
 
 impl Args {
-    /// Becomes the bench's `profile`.
+    /// Becomes the bench's `profile`; for lines, of kernels that know theirs.
     pub fn run(self) -> Result<ExitCode> {
-        measure("profile", self.args)
+        let lines = self.args.iter().any(|arg| arg == "--lines");
+        let built = lines.then_some(("WARPFOLD_LINE_INFO", "1"));
+        measure_with("profile", self.args, built)
     }
 }

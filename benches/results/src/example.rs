@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::machine::{Cuda, Machine};
 use crate::schema::{
-    Backend, By, Cache, Clocks, Method, Peer, Results, Row, SCHEMA, Suite, Timing, Wrong,
+    Backend, By, Cache, Clocks, Method, Peer, Profiled, Results, Row, SCHEMA, Suite, Timing, Wrong,
 };
 use crate::statistics;
 
@@ -48,7 +48,35 @@ pub fn results() -> Results {
         clocks: vec![clocks(0.0, 1980, &[]), clocks(200.0, 1935, &["power cap"])],
         notes: vec!["These numbers are made up: no device was measured.".into()],
         rows,
+        profiled: profiled(),
     }
+}
+
+/// Kernels with and without bank conflicts, and one without loads.
+fn profiled() -> Vec<Profiled> {
+    let of = |entry: &str, duration_us: f64, conflicts, sectors| Profiled {
+        entry: entry.into(),
+        n: 400_000_000,
+        threads: 256,
+        blocks: 1_562_500,
+        duration_us,
+        compute_percent: 71.2,
+        memory_percent: 89.2,
+        dram_read_bytes: 1_600_145_664,
+        dram_written_bytes: Some(6_250_000),
+        bank_conflicts: Some(conflicts),
+        load_sectors_per_request: sectors,
+        store_sectors_per_request: Some(1.0),
+        registers: 16,
+        occupancy_percent: 87.1,
+        occupancy_limit_percent: Some(100.0),
+    };
+    vec![
+        of("reduce_1_sum_i32", 2305.536, 171_875_000, Some(4.0)),
+        of("reduce_2_sum_i32", 1790.1, 0, Some(4.0)),
+        of("block_atomic_vec4_sum_i32", 351.2, 0, Some(16.0)),
+        of("without_loads", 360.5, 0, None),
+    ]
 }
 
 /// A row that is not to be relied on, and one that is wrong.

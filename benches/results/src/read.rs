@@ -52,3 +52,20 @@ pub fn parse(json: &str) -> Result<Results, String> {
         None => Err(format!("it does not name the schema {SCHEMA}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn a_profile_comes_back_and_so_does_its_absence() {
+        let mut results = example::results();
+        let json = serde_json::to_string(&results).unwrap();
+        assert_eq!(parse(&json).unwrap().profiled, results.profiled);
+        results.profiled.clear();
+        let json = serde_json::to_string(&results).unwrap();
+        assert!(!json.contains("profiled"), "as older files");
+        assert!(parse(&json).unwrap().profiled.is_empty());
+    }
+}

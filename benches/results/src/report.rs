@@ -7,7 +7,7 @@
 //! | `png` | a picture in pixels |
 //! | `lines`, `bars`, `heat` | the three kinds of picture |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | which rows a suite's pictures show |
-//! | `page`, `head`, `glance`, `tables`, `compared` | the page |
+//! | `page`, `head`, `glance`, `tables`, `compared`, `profile` | the page |
 
 mod bars;
 mod compared;
@@ -23,6 +23,7 @@ mod lines;
 mod look;
 mod page;
 mod png;
+mod profile;
 pub(crate) mod select;
 mod tables;
 mod whole;
@@ -32,7 +33,7 @@ use thiserror::Error;
 pub use self::figure::{Figure, Series};
 use crate::compare::Comparison;
 use crate::relate::Related;
-use crate::schema::{Results, Suite};
+use crate::schema::{Profiled, Results, Suite};
 
 /// Why there is no report.
 #[derive(Debug, Error)]
@@ -58,6 +59,17 @@ pub enum ReportError {
 /// name. Tables are `table.sortable`: the buttons in their heads sort.
 pub fn html(results: &Results, comparison: Option<&Comparison>) -> Result<String, ReportError> {
     page::page(results, comparison)
+}
+
+/// A page of kernels under Nsight Compute and nothing else: the table that [`html`] has. `about` says what
+/// was measured, and how.
+pub fn profile_html(profiled: &[Profiled], about: &str) -> String {
+    profile::page(profiled, about)
+}
+
+/// The same table as Markdown, for a terminal.
+pub fn profile_markdown(profiled: &[Profiled]) -> String {
+    profile::markdown(profiled)
 }
 
 /// The pictures of the page, in its order, each of which is a file of its own too.

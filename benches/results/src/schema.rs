@@ -43,6 +43,10 @@ pub struct Results {
     pub notes: Vec<String>,
     /// In the order of the run. The rows of a group were timed in turn, once a round each.
     pub rows: Vec<Row>,
+    /// What Nsight Compute measured of kernels after the rows; empty, and absent in older files, where
+    /// it was not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiled: Vec<Profiled>,
 }
 
 /// Something to compare with, or the reason why it is not there.
@@ -243,6 +247,53 @@ pub struct Time {
     pub max_us: f64,
     /// Whether the interval is wider than [`Method::spread_limit`] allows: not to be relied on.
     pub unstable: bool,
+}
+
+/// One launch under Nsight Compute, which empties the caches before it and runs it once for every few
+/// counters. Percentages are of the highest that the device could do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profiled {
+    /// The kernel's symbol: `reduce_2_sum_i32`.
+    pub entry: String,
+    /// Elements.
+    pub n: u64,
+    /// Per block.
+    pub threads: u32,
+    /// Of the grid.
+    pub blocks: u32,
+    /// How long the launch took.
+    pub duration_us: f64,
+    /// Throughput of the multiprocessors.
+    pub compute_percent: f64,
+    /// Throughput of caches and memory, whichever is the busiest.
+    pub memory_percent: f64,
+    /// From the device's memory.
+    pub dram_read_bytes: u64,
+    /// To the device's memory; null where it was not measured.
+    pub dram_written_bytes: Option<u64>,
+    /// How often shared memory had to be asked once more, since lanes met in a bank; null where it was
+    /// not measured.
+    pub bank_conflicts: Option<u64>,
+    /// Sectors of 32 bytes that a warp's load from global memory takes, on average; null of a kernel
+    /// without loads.
+    pub load_sectors_per_request: Option<f64>,
+    /// The same of stores.
+    pub store_sectors_per_request: Option<f64>,
+    /// Of each thread.
+    pub registers: u32,
+    /// Warps in flight, on average, of those that a multiprocessor has room for.
+    pub occupancy_percent: f64,
+    /// The most that registers, shared memory and threads per block allow; null where it was not
+    /// measured.
+    pub occupancy_limit_percent: Option<f64>,
+}
+
+impl Profiled {
+    /// Bytes read and written over the duration, in 10^9 bytes per second.
+    pub fn dram_gb_per_s(&self) -> Option<f64> {
+        let bytes = self.dram_read_bytes + self.dram_written_bytes?;
+        Some(bytes as f64 / self.duration_us / 1e3)
+    }
 }
 
 /// What makes rows the same measurement in two runs: all but the times.

@@ -1,116 +1,191 @@
 //! Which kernels are profiled.
 
 use anyhow::Result;
+use kernels_gpu::entry::{ENTRIES, single_pass};
 use warpfold::Algorithm;
 
 use crate::options::BadOption;
 
-/// An entry point: the sum of one element type by one rung.
+/// An entry point: one reduction of one element type by one algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub algorithm: Algorithm,
+    pub operator: Operator,
     pub element: Element,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
-    I32,
-    U32,
-    I64,
-    U64,
-    F32,
-    F64,
-}
+/// Declares names: `Sum = "sum"`.
+macro_rules! named {
+    ($name:ident { $($variant:ident = $text:literal),* }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($variant),* }
 
-impl Element {
-    const ALL: [Element; 6] = [
-        Element::I32,
-        Element::U32,
-        Element::I64,
-        Element::U64,
-        Element::F32,
-        Element::F64,
-    ];
+        impl $name {
+            const ALL: &[$name] = &[$($name::$variant),*];
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Element::I32 => "i32",
-            Element::U32 => "u32",
-            Element::I64 => "i64",
-            Element::U64 => "u64",
-            Element::F32 => "f32",
-            Element::F64 => "f64",
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
         }
-    }
+    };
 }
+
+named!(Operator {
+    Sum = "sum",
+    Min = "min",
+    Max = "max"
+});
+
+named!(Element {
+    I32 = "i32",
+    U32 = "u32",
+    I64 = "i64",
+    U64 = "u64",
+    F32 = "f32",
+    F64 = "f64"
+});
 
 impl Entry {
     /// Its symbol, as `reduce_2_sum_i32`.
     pub fn name(self) -> String {
-        format!(
-            "{}_sum_{}",
-            self.algorithm.kernel_name(),
-            self.element.name()
-        )
+        let kernel = self.algorithm.kernel_name();
+        format!("{kernel}_{}_{}", self.operator.name(), self.element.name())
     }
 
     /// The entry that is called `name`.
     pub fn named(name: &str) -> Result<Entry> {
-        let all = Algorithm::LADDER
-            .iter()
-            .flat_map(|&algorithm| Element::ALL.map(|element| Entry { algorithm, element }));
-        let found = all.into_iter().find(|entry| entry.name() == name);
+        let found = Entry::all().find(|entry| entry.name() == name && entry.exists());
         found.ok_or_else(|| {
             BadOption::new(format!(
-                "no rung of the ladder has an entry {name}; entries are named as reduce_2_sum_i32"
+                "there is no entry {name} to profile; entries are named <kernel>_<operator>_<element>, as \
+                 reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32: of the ladder, of \
+                 shuffles and atomics and of the single pass, the sum, min and max of i32, u32, i64, u64, \
+                 f32 and f64 (`cargo xtask sass` lists the entries there are)"
             ))
             .into()
         })
     }
 
+    fn all() -> impl Iterator<Item = Entry> {
+        Algorithm::all().flat_map(|algorithm| {
+            Operator::ALL.iter().flat_map(move |&operator| {
+                Element::ALL.iter().map(move |&element| Entry {
+                    algorithm,
+                    operator,
+                    element,
+                })
+            })
+        })
+    }
+
+    /// Whether the tables have it.
+    fn exists(self) -> bool {
+        let name = self.name();
+        ENTRIES.iter().any(|entry| entry.name == name)
+            || single_pass::ENTRIES.iter().any(|entry| entry.name == name)
+    }
+
     /// Every rung on `i32`; on `f32` and `f64` those whose trees differ, by which the rules of the
     /// banks can be told apart.
     pub fn ladder() -> Vec<Entry> {
-        let with = |element| move |&algorithm| Entry { algorithm, element };
         let trees = [
             Algorithm::Reduce0,
             Algorithm::Reduce1,
             Algorithm::Reduce2,
             Algorithm::Reduce4,
         ];
-        Algorithm::LADDER
-            .iter()
-            .map(with(Element::I32))
-            .chain(trees.iter().map(with(Element::F32)))
-            .chain(trees.iter().map(with(Element::F64)))
-            .collect()
+        let mut ladder = sums(Algorithm::LADDER, Element::I32);
+        ladder.extend(sums(&trees, Element::F32));
+        ladder.extend(sums(&trees, Element::F64));
+        ladder
     }
+
+    /// Shuffles and atomics in every width, on `i32`.
+    pub fn kepler() -> Vec<Entry> {
+        sums(Algorithm::KEPLER, Element::I32)
+    }
+
+    /// A sum by a rung.
+    pub fn is_of_ladder(self) -> bool {
+        self.operator == Operator::Sum && Algorithm::LADDER.contains(&self.algorithm)
+    }
+
+    /// Whether all blocks do the same, so that some of them, simulated, stand for the rest.
+    pub fn has_equal_blocks(self) -> bool {
+        self.algorithm != Algorithm::SinglePass
+    }
+
+    /// Whether other entries launch it after themselves.
+    pub fn is_second_pass(self) -> bool {
+        self.algorithm == Algorithm::Stable { vector: 1 }
+    }
+}
+
+fn sums(algorithms: &[Algorithm], element: Element) -> Vec<Entry> {
+    let sum = |&algorithm| Entry {
+        algorithm,
+        operator: Operator::Sum,
+        element,
+    };
+    algorithms.iter().map(sum).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
     fn an_entry_is_found_by_its_name() {
-        for entry in Entry::ladder() {
+        let wide = [Entry::ladder(), Entry::kepler()].concat();
+        for entry in wide {
             assert_eq!(Entry::named(&entry.name()).unwrap(), entry);
         }
-        for name in ["", "reduce_9_sum_i32", "reduce_2_sum_i16", "reduce_2"] {
-            let error = Entry::named(name).unwrap_err();
-            assert!(error.is::<BadOption>(), "{error}");
+        for name in [
+            "block_atomic_vec4_min_f32",
+            "single_pass_sum_f32",
+            "single_pass_max_u64",
+            "reduce_4_redux_max_i32",
+            "reduce_5_sum_i64",
+            "stable_vec2_max_i32",
+        ] {
+            assert_eq!(Entry::named(name).unwrap().name(), name);
         }
     }
 
     #[test]
-    fn the_ladder_has_every_rung_once() {
-        let names: Vec<_> = Entry::ladder().iter().map(|entry| entry.name()).collect();
-        let mut unique = names.clone();
-        unique.sort();
-        unique.dedup();
-        assert_eq!(unique.len(), names.len());
-        for algorithm in Algorithm::LADDER {
-            assert!(names.contains(&format!("{}_sum_i32", algorithm.kernel_name())));
+    fn what_is_no_entry_is_a_bad_option() {
+        for name in [
+            "",
+            "reduce_9_sum_i32",
+            "reduce_2",
+            "reduce_2_sum_i16",
+            // Of no minimum of f64, and no redux of floats, are there kernels in the ladder.
+            "reduce_2_min_f64",
+            "reduce_4_redux_sum_f32",
+            "single_pass_sum_wide_i32",
+            "read_ceiling_sum_i32",
+        ] {
+            let error = Entry::named(name).unwrap_err();
+            assert!(error.is::<BadOption>(), "{error}");
+            let said = error.to_string();
+            assert!(said.contains("block_atomic_vec4_sum_i32"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_suite_has_every_kernel_once() {
+        for (entries, algorithms) in [
+            (Entry::ladder(), Algorithm::LADDER),
+            (Entry::kepler(), Algorithm::KEPLER),
+        ] {
+            let names: HashSet<_> = entries.iter().map(|entry| entry.name()).collect();
+            assert_eq!(names.len(), entries.len());
+            for algorithm in algorithms {
+                let name = format!("{}_sum_i32", algorithm.kernel_name());
+                assert!(names.contains(&name), "{name}");
+            }
         }
     }
 }

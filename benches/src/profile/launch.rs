@@ -5,9 +5,9 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use warpfold::{Device, Operator, Sum};
+use warpfold::{Buffer, Device, Max, Min, Operator, Sum};
 
-use super::entry::{Element, Entry};
+use super::entry::{self, Element, Entry};
 use crate::data::Integers;
 use crate::options::{LaunchOptions, bad_option};
 use crate::say;
@@ -50,14 +50,7 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
     };
     let mut all_right = true;
     for entry in entries {
-        let done = match entry.element {
-            Element::I32 => sum::<i32>(&device, entry, options.threads, &integers),
-            Element::U32 => sum::<u32>(&device, entry, options.threads, &integers),
-            Element::I64 => sum::<i64>(&device, entry, options.threads, &integers),
-            Element::U64 => sum::<u64>(&device, entry, options.threads, &integers),
-            Element::F32 => sum::<f32>(&device, entry, options.threads, &integers),
-            Element::F64 => sum::<f64>(&device, entry, options.threads, &integers),
-        };
+        let done = launch(&device, entry, options.threads, &integers);
         let (right, blocks) = done.with_context(|| entry.name())?;
         let verdict = if right { "right" } else { "WRONG" };
         say(&format!(
@@ -79,8 +72,19 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
     Ok(all_right)
 }
 
-/// Whether the sum was right, and the blocks of its first pass; none on a CPU.
-fn sum<T: Number>(
+/// Whether the answer was right, and the blocks of the first pass; none on a CPU.
+fn launch(device: &Device, entry: Entry, threads: u32, integers: &Integers) -> Result<(bool, u32)> {
+    match entry.element {
+        Element::I32 => reduce::<i32>(device, entry, threads, integers),
+        Element::U32 => reduce::<u32>(device, entry, threads, integers),
+        Element::I64 => reduce::<i64>(device, entry, threads, integers),
+        Element::U64 => reduce::<u64>(device, entry, threads, integers),
+        Element::F32 => reduce::<f32>(device, entry, threads, integers),
+        Element::F64 => reduce::<f64>(device, entry, threads, integers),
+    }
+}
+
+fn reduce<T: Number>(
     device: &Device,
     entry: Entry,
     threads: u32,
@@ -88,12 +92,36 @@ fn sum<T: Number>(
 ) -> Result<(bool, u32)>
 where
     Sum: Operator<T, Output = T>,
+    Min: Operator<T, Output = T>,
+    Max: Operator<T, Output = T>,
 {
     let whole = integers.values.iter().map(|&x| T::whole(x));
     let values: Vec<T> = whole.clone().map(T::of).collect();
-    let expected = T::of(whole.fold(0, i64::wrapping_add));
+    let extremum = |is_better: fn(&T, &T) -> bool| {
+        let better = |a, b| if is_better(&b, &a) { b } else { a };
+        let all = values.iter().copied();
+        all.reduce(better).context("there are no elements")
+    };
     let input = device.upload(&values)?;
-    let reduction = device.reduce(&input, Sum).algorithm(entry.algorithm);
+    match entry.operator {
+        entry::Operator::Sum => {
+            let expected = T::of(whole.fold(0, i64::wrapping_add));
+            reduce_by(device, entry, threads, &input, Sum, expected)
+        }
+        entry::Operator::Min => reduce_by(device, entry, threads, &input, Min, extremum(T::lt)?),
+        entry::Operator::Max => reduce_by(device, entry, threads, &input, Max, extremum(T::gt)?),
+    }
+}
+
+fn reduce_by<T: Number, O: Operator<T, Output = T>>(
+    device: &Device,
+    entry: Entry,
+    threads: u32,
+    input: &Buffer<T>,
+    operator: O,
+    expected: T,
+) -> Result<(bool, u32)> {
+    let reduction = device.reduce(input, operator).algorithm(entry.algorithm);
     let mut plan = reduction.threads(threads).plan().map_err(bad_option)?;
     plan.enqueue()?;
     let blocks = plan.passes().first().map_or(0, |pass| pass.blocks);
@@ -101,7 +129,7 @@ where
 }
 
 /// An element type, with whole numbers whose sum it holds exactly, wrapped where it wraps.
-trait Number: warpfold::Element + PartialEq {
+trait Number: warpfold::Element + PartialOrd {
     fn whole(x: i32) -> i64;
     fn of(whole: i64) -> Self;
 }
@@ -160,20 +188,17 @@ mod tests {
     }
 
     #[test]
-    fn the_expected_sums_are_exact() {
+    fn the_expected_answers_are_exact() {
         let integers = Integers::draw(1 << 16, 5).unwrap();
         let device = Device::cpu();
         for element in ["i32", "u32", "i64", "u64", "f32", "f64"] {
-            let entry = Entry::named(&format!("reduce_2_sum_{element}")).unwrap();
-            let done = match entry.element {
-                Element::I32 => sum::<i32>(&device, entry, 256, &integers),
-                Element::U32 => sum::<u32>(&device, entry, 256, &integers),
-                Element::I64 => sum::<i64>(&device, entry, 256, &integers),
-                Element::U64 => sum::<u64>(&device, entry, 256, &integers),
-                Element::F32 => sum::<f32>(&device, entry, 256, &integers),
-                Element::F64 => sum::<f64>(&device, entry, 256, &integers),
-            };
-            assert!(done.unwrap().0, "{element}");
+            for kernel in ["single_pass", "block_atomic_vec4"] {
+                for operator in ["sum", "min", "max"] {
+                    let name = format!("{kernel}_{operator}_{element}");
+                    let entry = Entry::named(&name).unwrap();
+                    assert!(launch(&device, entry, 256, &integers).unwrap().0, "{name}");
+                }
+            }
         }
     }
 }

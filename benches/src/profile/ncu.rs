@@ -49,6 +49,11 @@ const TIMED: &[&str] = &[
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
     "dram__throughput.avg.pct_of_peak_sustained_elapsed",
     "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    "sm__maximum_warps_per_active_cycle_pct",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
@@ -58,6 +63,13 @@ const TIMED: &[&str] = &[
     "launch__registers_per_thread",
     "smsp__average_warp_latency.ratio",
 ];
+
+/// What each instruction costs: how often it was issued, and how many samples of where warps are met
+/// it, with those that met it being issued.
+const LOCATED: &[&str] = &[EXECUTED, SAMPLES, SELECTED];
+pub const EXECUTED: &str = "inst_executed";
+pub const SAMPLES: &str = "smsp__pcsamp_sample_count";
+pub const SELECTED: &str = "smsp__pcsamp_warps_issue_stalled_selected";
 
 /// The states of a warp in which cycles of its life are spent, as ncu names them.
 pub const STATES: &[&str] = &[
@@ -91,6 +103,7 @@ pub fn state_metric(state: &str) -> String {
 pub enum Ask {
     Counts,
     Times,
+    Lines,
 }
 
 impl Ask {
@@ -107,6 +120,7 @@ impl Ask {
                 let states = STATES.iter().map(|state| state_metric(state)).collect();
                 [owned(TIMED), states].concat()
             }
+            Ask::Lines => owned(LOCATED),
         }
     }
 }
@@ -131,20 +145,25 @@ impl Ncu {
         Ok(Ncu { program, version })
     }
 
-    /// Profiles the first launch of each kernel of `command`, a program with its arguments, into
-    /// the file `report`. The clocks are left as they are.
-    pub fn profile(&self, ask: Ask, report: &Path, command: &[OsString]) -> Result<()> {
-        tool::run(
-            self.command()
-                .args(["--clock-control", "none", "--kernel-id", ":::1"])
-                .args(["--disable-extra-suffixes", "--force-overwrite"])
-                .arg("--metrics")
-                .arg(ask.metrics().join(","))
-                .arg("--export")
-                .arg(report)
-                .args(command),
-        )
-        .context("Nsight Compute could not profile (it needs permission to read the GPU's counters: NVIDIA's page on ERR_NVGPUCTRPERM says how)")?;
+    /// Profiles the first launch of each of these kernels by `command`, a program with its arguments,
+    /// into the file `report`. The clocks are left as they are.
+    pub fn profile(
+        &self,
+        ask: Ask,
+        kernels: &[String],
+        report: &Path,
+        command: &[OsString],
+    ) -> Result<()> {
+        let mut ncu = self.command();
+        ncu.args(["--clock-control", "none", "--kernel-id"])
+            .arg(format!("::regex:^({})$:1", kernels.join("|")))
+            .args(["--disable-extra-suffixes", "--force-overwrite"])
+            .arg("--metrics")
+            .arg(ask.metrics().join(","));
+        if ask == Ask::Lines {
+            ncu.args(["--import-source", "yes"]);
+        }
+        tool::run(ncu.arg("--export").arg(report).args(command)).map_err(refused)?;
         Ok(())
     }
 
@@ -158,6 +177,11 @@ impl Ncu {
         self.page(report, &["source", "--print-source", "sass"])
     }
 
+    /// The same below the lines of source that they come from.
+    pub fn lines(&self, report: &Path) -> Result<String> {
+        self.page(report, &["source", "--print-source", "cuda,sass"])
+    }
+
     fn page(&self, report: &Path, page: &[&str]) -> Result<String> {
         let mut ncu = self.command();
         ncu.arg("--import").arg(report).arg("--page").args(page);
@@ -169,5 +193,53 @@ impl Ncu {
         let mut command = Command::new(&self.program);
         command.env("LC_ALL", "C");
         command
+    }
+}
+
+/// With ncu's own reason in front.
+fn refused(error: anyhow::Error) -> anyhow::Error {
+    let text = format!("{error:#}");
+    let lines = text.lines();
+    let reasons: Vec<_> = lines
+        .filter_map(|line| line.strip_prefix("==ERROR== "))
+        .collect();
+    let reason = match reasons.as_slice() {
+        [] => String::new(),
+        reasons => format!(": {}", reasons.join(" ")),
+    };
+    error.context(format!(
+        "Nsight Compute could not profile{reason} (it needs permission to read the GPU's counters: \
+         NVIDIA's page on ERR_NVGPUCTRPERM says how)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_ncu_says_against_it_comes_first() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("ncu");
+        let script =
+            "#!/bin/sh\necho '==PROF== Connected'\necho '==ERROR== ERR_NVGPUCTRPERM' >&2\nexit 1\n";
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        let ncu = Ncu {
+            program,
+            version: String::new(),
+        };
+        let report = folder.path().join("report");
+        let error = ncu.profile(Ask::Lines, &["k".into()], &report, &["true".into()]);
+        let error = error.unwrap_err();
+        let said = "Nsight Compute could not profile: ERR_NVGPUCTRPERM (";
+        assert!(error.to_string().starts_with(said), "{error}");
+        assert!(
+            format!("{error:#}").contains("::regex:^(k)$:1"),
+            "{error:#}"
+        );
     }
 }

@@ -38,6 +38,14 @@ impl Measured {
     pub fn count(&self, metric: &str) -> Result<u64> {
         Ok(self.get(metric)? as u64)
     }
+
+    /// None of a ratio whose denominator is zero.
+    pub fn ratio(&self, metric: &str) -> Option<f64> {
+        self.values
+            .get(metric)
+            .copied()
+            .filter(|value| value.is_finite())
+    }
 }
 
 impl Instruction {
@@ -159,7 +167,7 @@ fn values(header: &StringRecord, record: &StringRecord) -> BTreeMap<String, f64>
 }
 
 /// `131072.000000`, or `393,251` where ncu groups digits.
-fn number(text: &str) -> Option<f64> {
+pub fn number(text: &str) -> Option<f64> {
     text.replace(',', "").parse().ok()
 }
 

@@ -67,3 +67,34 @@ pub fn figures(counters: &Counters) -> Figures {
         other_memory: 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Entry;
+
+    /// Threads of these kernels go on until the input ends: with fewer blocks, of as many elements each.
+    #[test]
+    fn blocks_of_a_grid_that_does_not_grow_are_simulated() {
+        for entry in Entry::kepler() {
+            let counted = Counted {
+                entry: entry.name(),
+                n: 1 << 20,
+                threads: 256,
+                blocks: 1024,
+                figures: Figures::default(),
+                opcodes: Default::default(),
+            };
+            let simulated = simulate(&counted).unwrap();
+            assert_eq!(simulated.blocks, BLOCKS);
+            // 4096 bytes each.
+            let sectors = u64::from(BLOCKS) * 128;
+            assert_eq!(
+                simulated.figures.global_load.sectors,
+                sectors,
+                "{}",
+                entry.name()
+            );
+        }
+    }
+}

@@ -1,6 +1,13 @@
 //! The profile as a whole, and the record of an H200.
 
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use super::launch::Launched;
+use super::run::counted;
 use super::*;
+use crate::options::{Cli, Command};
 
 /// The record of an H200 from which the documentation speaks.
 fn record() -> PathBuf {
@@ -115,5 +122,72 @@ fn another_schema_is_refused() {
             error.is::<BadOption>() && error.to_string().contains(said),
             "{error}"
         );
+    }
+}
+
+fn options(words: &str) -> Result<ProfileOptions, clap::Error> {
+    let words = ["warpfold-bench", "profile"]
+        .into_iter()
+        .chain(words.split_whitespace());
+    match Cli::try_parse_from(words)?.command {
+        Command::Profile(options) => Ok(options),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn names(entries: &[Entry]) -> Vec<String> {
+    entries.iter().map(|entry| entry.name()).collect()
+}
+
+#[test]
+fn what_is_asked_for_is_chosen_once() {
+    let chosen = |words: &str| Chosen::of(&options(words).unwrap()).unwrap();
+    let ladder = chosen("--ladder");
+    assert_eq!(ladder.counted.len(), 15 + 4 + 4);
+    assert_eq!(ladder.timed.len(), 15, "of i32");
+    let kepler = chosen("--kepler --entries stable_sum_i32,single_pass_min_f64");
+    assert_eq!((kepler.counted.len(), kepler.timed.len()), (9, 10));
+    let named = chosen("--entries reduce_2_max_f32,single_pass_sum_f32,reduce_2_max_f32");
+    assert_eq!(names(&named.counted), ["reduce_2_max_f32"]);
+    assert_eq!(
+        names(&named.timed),
+        ["reduce_2_max_f32", "single_pass_sum_f32"]
+    );
+}
+
+#[test]
+fn what_cannot_be_profiled_is_a_bad_option() {
+    for words in [
+        "--entries reduce_9_sum_i32",
+        "--entries single_pass_sum_i32 --only counts",
+    ] {
+        let error = measure(&options(words).unwrap()).unwrap_err();
+        assert!(error.is::<BadOption>(), "{error:#}");
+    }
+    for words in [
+        "",
+        "--ladder --read profile.json",
+        "--ladder --lines --only times",
+    ] {
+        assert_eq!(options(words).unwrap_err().exit_code(), 2, "{words}");
+    }
+}
+
+#[test]
+fn a_recorded_profile_has_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = read(&record().join("profile.json")).unwrap();
+    profile.keep_in(folder.path(), "tables").unwrap();
+    let kept = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(kept("profile.md"), "tables");
+    assert_eq!(
+        read(&folder.path().join("profile.json")).unwrap().timed,
+        profile.timed
+    );
+    let page = kept("profile.html");
+    assert!(page.contains("NVIDIA H200"), "{page}");
+    for entry in Entry::ladder() {
+        let is_there = page.contains(&format!("<td>{}</td>", entry.name()));
+        assert_eq!(is_there, entry.element == Element::I32, "{}", entry.name());
     }
 }

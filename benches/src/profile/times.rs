@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
+use warpfold_results::report::profile_markdown;
+use warpfold_results::schema::Profiled;
 
 use super::ncu::{STATES, state_metric};
 use super::pages::Measured;
-use crate::table::thousands;
 
-/// One launch under ncu, which empties the caches before it.
+/// One launch under ncu, which empties the caches before it. Null is what was not asked for in earlier
+/// profiles, and a ratio to zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     pub entry: String,
@@ -24,6 +26,19 @@ pub struct Times {
     pub memory_percent: f64,
     pub dram_percent: f64,
     pub dram_read_bytes: u64,
+    #[serde(default)]
+    pub dram_written_bytes: Option<u64>,
+    /// In shared memory.
+    #[serde(default)]
+    pub bank_conflicts: Option<u64>,
+    /// Of 32 bytes, of a warp's loads from global memory.
+    #[serde(default)]
+    pub load_sectors_per_request: Option<f64>,
+    #[serde(default)]
+    pub store_sectors_per_request: Option<f64>,
+    /// The most warps that the launch's resources allow, of those that there is room for.
+    #[serde(default)]
+    pub warps_limit_percent: Option<f64>,
     /// Cycles in which a scheduler issued.
     pub issue_percent: f64,
     /// Warps that are there, of those that there is room for.
@@ -43,6 +58,12 @@ pub struct Times {
 impl Times {
     pub fn of(n: usize, launch: &Measured) -> Result<Times> {
         let warps = launch.get("smsp__warps_launched.sum")?;
+        let sectors = |operation: &str| {
+            launch.ratio(&format!(
+                "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{operation}.ratio"
+            ))
+        };
+        let conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
         let state = |&state: &&str| Ok((state.to_owned(), launch.get(&state_metric(state))?));
         Ok(Times {
             entry: launch.kernel.clone(),
@@ -56,6 +77,11 @@ impl Times {
                 .get("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed")?,
             dram_percent: launch.get("dram__throughput.avg.pct_of_peak_sustained_elapsed")?,
             dram_read_bytes: launch.count("dram__bytes_read.sum")?,
+            dram_written_bytes: Some(launch.count("dram__bytes_write.sum")?),
+            bank_conflicts: Some(launch.count(conflicts)?),
+            load_sectors_per_request: sectors("ld"),
+            store_sectors_per_request: sectors("st"),
+            warps_limit_percent: Some(launch.get("sm__maximum_warps_per_active_cycle_pct")?),
             issue_percent: launch.get("smsp__issue_active.avg.pct_of_peak_sustained_active")?,
             warps_percent: launch.get("sm__warps_active.avg.pct_of_peak_sustained_active")?,
             data_pipe_percent: launch
@@ -68,19 +94,40 @@ impl Times {
         })
     }
 
+    /// What a report has of it.
+    pub fn profiled(&self) -> Profiled {
+        Profiled {
+            entry: self.entry.clone(),
+            n: self.n as u64,
+            threads: self.threads,
+            blocks: self.blocks,
+            duration_us: self.ms * 1e3,
+            compute_percent: self.compute_percent,
+            memory_percent: self.memory_percent,
+            dram_read_bytes: self.dram_read_bytes,
+            dram_written_bytes: self.dram_written_bytes,
+            bank_conflicts: self.bank_conflicts,
+            load_sectors_per_request: self.load_sectors_per_request,
+            store_sectors_per_request: self.store_sectors_per_request,
+            registers: self.registers,
+            occupancy_percent: self.warps_percent,
+            occupancy_limit_percent: self.warps_limit_percent,
+        }
+    }
+
     fn row(&self) -> Vec<String> {
         let tenths = |x: f64| format!("{x:.1}");
+        let maybe = |x: Option<f64>| x.map_or(String::new(), tenths);
         let whole = |x: f64| format!("{x:.0}");
         let state = |name: &str| whole(self.states[name]);
         vec![
             self.entry.clone(),
             self.threads.to_string(),
-            self.registers.to_string(),
-            format!("{:.3}", self.ms),
             tenths(self.dram_percent),
             tenths(self.issue_percent),
             tenths(self.data_pipe_percent),
-            tenths(self.warps_percent),
+            maybe(self.warps_limit_percent),
+            maybe(self.store_sectors_per_request),
             tenths(self.instructions_per_warp),
             tenths(self.shared_passes_per_warp),
             whole(self.cycles_per_warp),
@@ -95,15 +142,14 @@ impl Times {
     }
 }
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 17] = [
     "entry",
     "threads",
-    "registers",
-    "ms",
     "DRAM %",
     "issue %",
     "data pipe %",
-    "warps %",
+    "occupancy limit %",
+    "sectors/store",
     "instr/warp",
     "shared/warp",
     "cycles/warp",
@@ -116,11 +162,9 @@ const COLUMNS: [&str; 18] = [
     "issues",
 ];
 
-/// The launches as a table for people.
+/// The launches as tables for people.
 pub fn markdown(times: &[Times]) -> String {
-    let Some(first) = times.first() else {
-        return String::new();
-    };
+    let profiled: Vec<_> = times.iter().map(Times::profiled).collect();
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(COLUMNS);
@@ -129,25 +173,51 @@ pub fn markdown(times: &[Times]) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!(
-        "First pass over {} elements, caches emptied before. instr/warp: warp instructions. \
-         shared/warp: passes of shared-memory instructions through the data pipe, those with all \
-         lanes switched off included. cycles/warp: the life of a warp; of it, cycles in which it \
-         waits for global memory, for a barrier, for shared memory, for the instruction before \
-         (wait), for a busy arithmetic pipe, in which it is ready and another warp issues, and in \
-         which it issues.\n\n{table}\n",
-        thousands(first.n as u64)
+        "{}\n### Where warps spend their time\n\n{DETAILS}\n\n{table}\n",
+        profile_markdown(&profiled)
     )
 }
+
+const DETAILS: &str = "Occupancy limit: what registers, shared memory and threads per block allow. \
+instr/warp: warp instructions. shared/warp: passes of shared-memory instructions through the data \
+pipe, those with all lanes switched off included. cycles/warp: the life of a warp; of it, cycles in \
+which it waits for global memory, for a barrier, for shared memory, for the instruction before \
+(wait), for a busy arithmetic pipe, in which it is ready and another warp issues, and in which it \
+issues.";
 
 #[cfg(test)]
 mod tests {
     use super::super::pages;
     use super::*;
 
+    /// A record of an H200 without the figures that were not asked for then. The rest is made up.
+    fn page() -> String {
+        let recorded = include_str!("testdata/times.csv");
+        let with = |line: &str, more: [&str; 5]| {
+            let more = more.map(|cell| format!(",\"{cell}\""));
+            format!("{line}{}\n", more.concat())
+        };
+        let columns = [
+            "dram__bytes_write.sum",
+            "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+            "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+            "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+            "sm__maximum_warps_per_active_cycle_pct",
+        ];
+        let units = ["byte", "", "sector/request", "sector/request", "%"];
+        let values = ["6,250,000", "351,562,500", "4", "nan", "100"];
+        let lines = recorded.lines().zip([columns, units, values]);
+        lines.map(|(line, more)| with(line, more)).collect()
+    }
+
+    fn times() -> Times {
+        let launches = pages::launches(&page()).unwrap();
+        Times::of(400_000_000, &launches[0]).unwrap()
+    }
+
     #[test]
     fn the_states_of_a_warp_make_its_life() {
-        let launches = pages::launches(include_str!("testdata/times.csv")).unwrap();
-        let times = Times::of(400_000_000, &launches[0]).unwrap();
+        let times = times();
         assert_eq!(times.entry, "reduce_1_sum_i32");
         assert!((times.ms - 2.305_536).abs() < 1e-9);
         assert!((times.instructions_per_warp - 137.125).abs() < 1e-9);
@@ -156,10 +226,75 @@ mod tests {
             (states / times.cycles_per_warp - 1.0).abs() < 0.01,
             "{states}"
         );
-        let table = markdown(&[times]);
+    }
+
+    #[test]
+    fn the_first_table_has_what_a_person_asks_first() {
+        let text = markdown(&[times()]);
+        let lines: Vec<Vec<_>> = text
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(|line| {
+                line.split('|')
+                    .map(str::trim)
+                    .filter(|cell| !cell.is_empty())
+                    .collect()
+            })
+            .collect();
+        let heads = [
+            "entry",
+            "threads",
+            "duration µs",
+            "compute %",
+            "memory %",
+            "DRAM GB/s",
+            "bank conflicts",
+            "sectors/request",
+            "registers",
+            "occupancy %",
+        ];
+        // (1,600,145,664 + 6,250,000) bytes in 2305.536 us.
+        let figures = [
+            "reduce_1_sum_i32",
+            "256",
+            "2306",
+            "71.2",
+            "89.2",
+            "696.8",
+            "351,562,500",
+            "4.00",
+            "16",
+            "87.1",
+        ];
+        assert_eq!(lines[0], heads);
+        assert_eq!(lines[2], figures);
         assert!(
-            table.contains("reduce_1_sum_i32") && table.contains("137.1"),
-            "{table}"
+            text.contains("137.1") && text.contains("occupancy limit"),
+            "{text}"
         );
+    }
+
+    #[test]
+    fn what_is_not_there_is_null() {
+        let times = times();
+        assert_eq!(times.store_sectors_per_request, None, "no stores");
+        let json = serde_json::to_string(&times).unwrap();
+        assert_eq!(serde_json::from_str::<Times>(&json).unwrap(), times);
+        // As an earlier version wrote it, which asked for less.
+        let mut old = serde_json::to_value(&times).unwrap();
+        for name in [
+            "dram_written_bytes",
+            "bank_conflicts",
+            "warps_limit_percent",
+        ] {
+            old.as_object_mut().unwrap().remove(name).unwrap();
+        }
+        let old: Times = serde_json::from_value(old).unwrap();
+        assert_eq!(old.profiled().dram_gb_per_s(), None);
+        let launches = pages::launches(include_str!("testdata/times.csv")).unwrap();
+        let error = Times::of(400_000_000, &launches[0])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("dram__bytes_write.sum"), "{error}");
     }
 }

@@ -86,6 +86,10 @@ pub struct SweepOptions {
     #[arg(long)]
     pub quiet: bool,
 
+    /// Show the kernels of the suites ladder and kepler to Nsight Compute afterwards, where it is there
+    #[arg(long)]
+    pub profile: bool,
+
     /// Fewer sizes and rounds: a look, in seconds
     #[arg(long)]
     pub quick: bool,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
 use warpfold::Device;
-use warpfold_results::schema::{By, Method, Peer, Results, Row, SCHEMA, Suite};
+use warpfold_results::schema::{By, Method, Peer, Profiled, Results, Row, SCHEMA, Suite};
 
 use super::clocks::ClockReader;
 use super::options::SweepOptions;
@@ -89,6 +89,7 @@ impl Sweep {
             clocks: Vec::new(),
             notes,
             rows: Vec::new(),
+            profiled: Vec::new(),
         };
         let broken_off = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&broken_off);
@@ -217,6 +218,16 @@ impl Sweep {
             .rows
             .extend(rows.map(|row| Row { group, ..row }));
         self.step();
+    }
+
+    /// What there is so far.
+    pub fn rows(&self) -> &[Row] {
+        &self.results.rows
+    }
+
+    /// Kernels under Nsight Compute.
+    pub fn profiled(&mut self, profiled: Vec<Profiled>) {
+        self.results.profiled.extend(profiled);
     }
 
     /// A suite has failed: what it has is kept, and the report says so. A bad option is nobody's failure,

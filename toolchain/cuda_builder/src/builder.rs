@@ -40,6 +40,7 @@ pub struct CudaBuilder {
     split_modules: bool,
     release: bool,
     line_info: bool,
+    credit_callers_of: Option<Vec<PathBuf>>,
     emit_llvm_ir: bool,
     floats: FloatOptions,
     ptx_isa: u32,
@@ -58,6 +59,7 @@ impl CudaBuilder {
             split_modules: false,
             release: true,
             line_info: false,
+            credit_callers_of: None,
             emit_llvm_ir: false,
             floats: FloatOptions {
                 fma_contraction: true,
@@ -105,6 +107,15 @@ impl CudaBuilder {
     /// machine code is the same with and without; off unless said otherwise.
     pub fn generate_line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
+        self
+    }
+
+    /// Names in place of each instruction's own line the innermost one of the crate that is not in these
+    /// files and folders, relative to the crate's: what other crates and the crate's own vocabulary do is
+    /// done by the line that calls them. Only with [`generate_line_info`](Self::generate_line_info).
+    pub fn credit_callers_of(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        let paths = paths.into_iter().map(|path| path.as_ref().to_owned());
+        self.credit_callers_of = Some(paths.collect());
         self
     }
 
@@ -338,6 +349,12 @@ impl CudaBuilder {
         module
             .run_passes(passes::PIPELINE, &machine)
             .map_err(failed("optimisation"))?;
+        if let Some(vocabulary) = self.vocabulary() {
+            passes::credit_callers(&module, |file| {
+                let own = file.strip_prefix(&package.root);
+                own.is_ok_and(|own| !vocabulary.iter().any(|path| own.starts_with(path)))
+            });
+        }
         let symbols = passes::unresolved(&module);
         if !symbols.is_empty() {
             return Err(CudaBuilderError::Unresolved {
@@ -389,9 +406,16 @@ impl CudaBuilder {
         path.with_extension(format!("{parts}.{extension}"))
     }
 
+    /// Whose callers are named in its place.
+    fn vocabulary(&self) -> Option<&[PathBuf]> {
+        let vocabulary = self.credit_callers_of.as_deref();
+        vocabulary.filter(|_| self.line_info)
+    }
+
     /// One of the numbers of a [`Stamp`].
     fn stamp(&self, bitcode: &[u8], toolchain: &DeviceToolchain) -> u64 {
-        let options = (self.ptx_isa, self.line_info, self.emit_llvm_ir);
+        let lines = (self.line_info, self.vocabulary());
+        let options = (self.ptx_isa, lines, self.emit_llvm_ir);
         let compiler = (&toolchain.libllvm, &toolchain.llvm_version, BUILDER);
         stamp::number(bitcode, &(self.floats, options, compiler))
     }
@@ -407,11 +431,12 @@ fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderE
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 7] = [
+const BUILDER: [&str; 8] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("llvm/places.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),

@@ -25,7 +25,7 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// The library's name, which is the package's with underscores unless the manifest says otherwise.
     pub(crate) lib_name: String,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     target_dir: PathBuf,
     /// The folders of the local crates it is made of, itself included.
     local_crates: BTreeSet<PathBuf>,

@@ -5,10 +5,12 @@
 //! rest of the crate sees. A context belongs to one thread.
 
 mod api;
+mod places;
 
 use api::Api;
 pub(crate) use api::Value;
 use api::{Attribute, BasicBlock, Builder};
+pub(crate) use places::Place;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};

@@ -18,9 +18,10 @@ use crate::builder::FloatOptions;
 use crate::llvm::{
     FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV,
     OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
-    ORDERING_SEQ_CST,
+    ORDERING_SEQ_CST, Place,
 };
 use crate::notes;
+use std::path::Path;
 
 /// NVPTX's address spaces.
 const GLOBAL: u32 = 1;
@@ -114,6 +115,20 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
                 }
                 OP_ATOMIC_RMW => spell_out_ordering(module, instruction),
                 _ => {}
+            }
+        }
+    }
+}
+
+/// Makes the innermost line that `is_wanted` each instruction's own, where there is one: what is inlined
+/// there from elsewhere is that line's doing. After [`PIPELINE`].
+pub(crate) fn credit_callers(module: &Module<'_>, is_wanted: impl Fn(&Path) -> bool) {
+    for function in module.functions() {
+        for instruction in module.instructions(function) {
+            let places = module.places(instruction);
+            let wanted = |place: &&Place| place.line != 0 && is_wanted(&place.file);
+            if let Some(place) = places.iter().find(wanted) {
+                module.set_place(instruction, place);
             }
         }
     }

@@ -228,6 +228,48 @@ fn line_numbers_do_not_switch_off_optimisation() {
 }
 
 #[test]
+fn what_a_crates_vocabulary_does_is_done_by_the_line_that_calls_it() {
+    let fixture = Fixture::new(
+        "vocabulary",
+        r#"
+        mod words;
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut u32) { unsafe {
+            words::put(p, tid());
+        }}
+        "#,
+    );
+    let words = "#[inline(always)] pub unsafe fn put(p: *mut u32, x: u32) { unsafe { p.write_volatile(x) } }\n";
+    fs::write(fixture.path("src/words.rs"), words).unwrap();
+    let lines = || fixture.builder().generate_line_info(true);
+    let own = fixture.ptx(lines());
+    assert!(
+        own.contains("mem") || own.contains("ptr"),
+        "core's lines: {own}"
+    );
+    let crates = fixture.ptx(lines().credit_callers_of(["elsewhere"]));
+    assert!(
+        crates.contains("/src/words.rs\""),
+        "the crate's lines: {crates}"
+    );
+    let callers = fixture.ptx(lines().credit_callers_of(["src/words.rs"]));
+    assert!(!callers.contains("words.rs"), "{callers}");
+    let code = fs::read_to_string(fixture.path("src/lib.rs")).unwrap();
+    let call = code
+        .lines()
+        .position(|line| line.contains("words::put("))
+        .unwrap()
+        + 1;
+    let store = callers.find("st.volatile.global").unwrap();
+    let (_, place) = callers[..store].rsplit_once(".loc").unwrap();
+    assert_eq!(
+        place.split_whitespace().nth(1),
+        Some(call.to_string().as_str()),
+        "{callers}"
+    );
+}
+
+#[test]
 fn one_compilation_serves_several_architectures_and_a_second_writes_nothing() {
     let fixture = Fixture::new(
         "arches",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::figure::{Figure, on_page};
-use super::{ReportError, compared, figures_of, glance, head, tables};
+use super::{ReportError, compared, figures_of, glance, head, profile, tables};
 use crate::compare::Comparison;
 use crate::relate::Related;
 use crate::schema::{Backend, Results, Row, Suite};
@@ -28,7 +28,47 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
     }
     let points = points(sections.iter().flat_map(|(_, figures, _)| figures))?;
     let glance = glance::section(results, related);
-    let title = format!("warpfold bench: {}", head::on(results));
+    let profiled = (!results.profiled.is_empty()).then(|| profile::section(&results.profiled));
+    let mut contents = vec![("run", "The run")];
+    contents.extend(glance.is_some().then_some(("glance", "At a glance")));
+    contents.extend(comparison.is_some().then_some(("compare", "Compared")));
+    contents.extend(
+        sections
+            .iter()
+            .map(|(suite, ..)| (suite.name(), suite.title())),
+    );
+    contents.extend(profiled.is_some().then_some((profile::ID, profile::TITLE)));
+    Ok(shell(Shell {
+        title: &format!("warpfold bench: {}", head::on(results)),
+        header: head::warnings(results),
+        contents: &contents,
+        main: html! {
+            (head::section(results))
+            @if let Some(glance) = &glance { (glance) }
+            @if let Some(comparison) = comparison { (compared::section(comparison)) }
+            @for (suite, figures, rows) in &sections {
+                (section(*suite, figures, rows, related))
+            }
+            @if let Some(profiled) = &profiled { (profiled) }
+        },
+        points: &points,
+    }))
+}
+
+/// What pages differ in.
+pub struct Shell<'a> {
+    pub title: &'a str,
+    /// Below the title.
+    pub header: Markup,
+    /// The sections, by their `id` and in words.
+    pub contents: &'a [(&'a str, &'a str)],
+    pub main: Markup,
+    /// JSON, harmless in a page.
+    pub points: &'a str,
+}
+
+/// A page that needs nothing beside it.
+pub fn shell(page: Shell) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -37,38 +77,28 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 link rel="icon" href="data:,";
-                title { (title) }
+                title { (page.title) }
                 style { (PreEscaped(include_str!("style.css"))) }
             }
             body {
                 header {
-                    h1 { (title) }
-                    (head::warnings(results))
+                    h1 { (page.title) }
+                    (page.header)
                 }
                 nav aria-label="Contents" {
                     ul {
-                        li { a href="#run" { "The run" } }
-                        @if glance.is_some() { li { a href="#glance" { "At a glance" } } }
-                        @if comparison.is_some() { li { a href="#compare" { "Compared" } } }
-                        @for (suite, ..) in &sections {
-                            li { a href={ "#" (suite) } { (suite.title()) } }
+                        @for (id, title) in page.contents {
+                            li { a href={ "#" (id) } { (title) } }
                         }
                     }
                 }
-                main {
-                    (head::section(results))
-                    @if let Some(glance) = &glance { (glance) }
-                    @if let Some(comparison) = comparison { (compared::section(comparison)) }
-                    @for (suite, figures, rows) in &sections {
-                        (section(*suite, figures, rows, related))
-                    }
-                }
-                script type="application/json" id="points" { (PreEscaped(points)) }
+                main { (page.main) }
+                script type="application/json" id="points" { (PreEscaped(page.points)) }
                 script { (PreEscaped(include_str!("sort.js"))) }
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 fn section(suite: Suite, figures: &[Figure], rows: &[&Row], related: &Related) -> Markup {

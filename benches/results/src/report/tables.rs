@@ -32,11 +32,11 @@ impl Cell {
         }
     }
 
-    fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
+    pub fn maybe(value: Option<f64>, text: impl Fn(f64) -> String) -> Cell {
         value.map_or_else(Cell::default, |value| Cell::number(text(value), value))
     }
 
-    fn integer(value: Option<u64>) -> Cell {
+    pub fn integer(value: Option<u64>) -> Cell {
         Cell::maybe(value.map(|value| value as f64), |value| {
             thousands(value as u64)
         })

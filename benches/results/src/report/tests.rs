@@ -38,7 +38,7 @@ fn every_row_has_a_line_in_a_table() {
     let results = example::results();
     let page = html(&results, None).unwrap();
     let lines = lines(&page);
-    assert_eq!(lines.len(), results.rows.len());
+    assert_eq!(lines.len(), results.rows.len() + results.profiled.len());
     for row in &results.rows {
         let median = row.median_us().map(|us| format!(r#"data-value="{us}""#));
         let is_line = |line: &&&str| {
@@ -229,6 +229,38 @@ fn the_head_says_what_was_run_and_what_was_not() {
 }
 
 #[test]
+fn what_was_profiled_has_its_section() {
+    let mut results = example::results();
+    let page = html(&results, None).unwrap();
+    for part in [
+        r##"<a href="#profile">Under Nsight Compute</a>"##,
+        r#"<section id="profile">"#,
+        "over 400,000,000 elements",
+        ">171,875,000<",
+        // 1,606,395,664 bytes in 2305.536 us.
+        r#"data-value="696.75"#,
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let profiled = std::mem::take(&mut results.profiled);
+    assert!(!html(&results, None).unwrap().contains("profile"));
+
+    let alone = profile_html(&profiled, "An example: <made up>");
+    assert!(alone.contains("An example: &lt;made up&gt;"));
+    let section = |page: &str| {
+        let (_, section) = page.split_once(r#"<section id="profile">"#).unwrap();
+        section.split_once("</section>").unwrap().0.to_owned()
+    };
+    assert_eq!(section(&alone), section(&page));
+    let text = profile_markdown(&profiled);
+    for one in &profiled {
+        assert!(text.contains(&one.entry), "{text}");
+    }
+    let line = "| reduce_1_sum_i32          |     256 |        2306 |      71.2 |     89.2 |";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn a_comparison_has_its_section() {
     let old = example::results();
     let mut new = old.clone();
@@ -241,7 +273,7 @@ fn a_comparison_has_its_section() {
     let comparison = compare(&old, &new);
     assert!(comparison.has_regression());
     let page = html(&new, Some(&comparison)).unwrap();
-    assert_eq!(lines(&page).len(), 2 * new.rows.len());
+    assert_eq!(lines(&page).len(), 2 * new.rows.len() + new.profiled.len());
     for part in [
         "There are regressions",
         "✗ slower",

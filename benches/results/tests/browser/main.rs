@@ -31,7 +31,8 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(THREADS);
     let mut trials = vec![
         trial("a report of every suite, compared", whole),
-        trial("a report of one suite", one_suite),
+        trial("a report of one suite, without a profile", one_suite),
+        trial("a profile alone", profile_alone),
     ];
     for breakage in broken::ALL {
         let name = format!("broken: {}", breakage.name);
@@ -48,7 +49,7 @@ fn trial(name: &str, test: impl FnOnce() -> Result<(), Failed> + Send + 'static)
     })
 }
 
-/// Every suite's rows. The page lists the points that the library says it drew.
+/// Every suite's rows and a profile. The page lists the points that the library says it drew.
 fn whole() -> Result<(), Failed> {
     let results = example::results();
     let html = report::html(&results, Some(&compared()))?;
@@ -60,6 +61,16 @@ fn whole() -> Result<(), Failed> {
 /// What the broken pages are made of.
 fn one_suite() -> Result<(), Failed> {
     faultless(&report::html(&small(), None)?).map(drop)
+}
+
+/// It has no figure, and no other fault.
+fn profile_alone() -> Result<(), Failed> {
+    let html = report::profile_html(&example::results().profiled, "An example.");
+    let (_, faults) = faults::of(&Chromium::start()?, &html)?;
+    match faults.as_slice() {
+        [fault] if fault == "there is no figure" => Ok(()),
+        faults => Err(faults.join("\n").into()),
+    }
 }
 
 /// The points of a page that nothing is wrong with.
@@ -88,6 +99,7 @@ fn compared() -> Comparison {
 fn small() -> Results {
     let mut results = example::results();
     results.rows.retain(|row| row.suite == Suite::Kepler);
+    results.profiled.clear();
     results
 }
 

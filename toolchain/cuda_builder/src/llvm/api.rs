@@ -31,6 +31,7 @@ opaque! {
     PassOptions = PassOptionsTag,
     ErrorRef = ErrorTag,
     DiagnosticInfo = DiagnosticInfoTag,
+    Metadata = MetadataTag,
 }
 
 /// LLVMDiagnosticHandler.
@@ -136,6 +137,15 @@ functions! {
     LLVMCanValueUseFastMathFlags(Value) -> c_int;
     LLVMGetFastMathFlags(Value) -> c_uint;
     LLVMSetFastMathFlags(Value, c_uint);
+
+    LLVMInstructionGetDebugLoc(Value) -> Metadata;
+    LLVMInstructionSetDebugLoc(Value, Metadata);
+    LLVMDILocationGetLine(Metadata) -> c_uint;
+    LLVMDILocationGetScope(Metadata) -> Metadata;
+    LLVMDILocationGetInlinedAt(Metadata) -> Metadata;
+    LLVMDIScopeGetFile(Metadata) -> Metadata;
+    LLVMDIFileGetDirectory(Metadata, *mut c_uint) -> *const c_char;
+    LLVMDIFileGetFilename(Metadata, *mut c_uint) -> *const c_char;
 
     LLVMGetOrdering(Value) -> c_uint;
     LLVMSetOrdering(Value, c_uint);

@@ -42,6 +42,10 @@ fn strings_are_escaped() {
         .iter_mut()
         .flat_map(|at| &mut at.throttled)
         .for_each(evil);
+    results
+        .profiled
+        .iter_mut()
+        .for_each(|profiled| evil(&mut profiled.entry));
     if let Some(device) = &mut results.device {
         [
             &mut device.name,
@@ -70,7 +74,8 @@ fn strings_are_escaped() {
     );
     assert_eq!(page.matches("<!--").count(), 0);
     assert!(page.contains("&lt;script&gt;alert(1)"));
-    assert_eq!(lines(&page).len(), 2 * results.rows.len());
+    let expected = 2 * results.rows.len() + results.profiled.len();
+    assert_eq!(lines(&page).len(), expected);
     let points = points(&page);
     assert!(
         points
@@ -124,7 +129,8 @@ fn odd_results_have_a_page() {
         let mut results = example::results();
         results.rows.iter_mut().for_each(change);
         let page = html(&results, None).unwrap();
-        assert_eq!(lines(&page).len(), results.rows.len(), "{place}");
+        let expected = results.rows.len() + results.profiled.len();
+        assert_eq!(lines(&page).len(), expected, "{place}");
     }
     let mut results = example::results();
     results.rows.retain(|row| row.by != By::Ceiling);
@@ -156,7 +162,7 @@ proptest! {
             results.rows.push(row);
         }
         let page = html(&results, Some(&compare(&results, &results))).unwrap();
-        prop_assert_eq!(lines(&page).len(), 2 * results.rows.len());
+        prop_assert_eq!(lines(&page).len(), 2 * results.rows.len() + results.profiled.len());
         for figure in figures(&results).unwrap() {
             prop_assert_eq!(figure.svg.matches(r#"class="point""#).count(), figure.points());
         }
