@@ -102,8 +102,13 @@ impl Policy {
         }
         let threads_each = if bytes > FROM_MEMORY { 1024 } else { 512 };
         let whole_warps = multiprocessors - multiprocessors % WARP_SIZE;
-        let most = if whole_warps > 0 { whole_warps } else { multiprocessors };
-        let most = (most * (threads_each / threads).max(1)).min(Self::SINGLE_PASS_MAX_BLOCKS) as usize;
+        let most = if whole_warps > 0 {
+            whole_warps
+        } else {
+            multiprocessors
+        };
+        let most =
+            (most * (threads_each / threads).max(1)).min(Self::SINGLE_PASS_MAX_BLOCKS) as usize;
         let blocks = match bytes.div_ceil(one_load) {
             blocks if blocks <= most => blocks.max(WARP_SIZE as usize),
             _ => bytes.div_ceil(all_loads),

@@ -53,7 +53,8 @@ use structure;
 
 /// A value that lives in arrays on the GPU and travels between lanes by shuffle.
 ///
-/// Plain data: every bit pattern is a valid value, and copying the bits copies the value.
+/// Plain data: every bit pattern is a valid value, there is no padding, and copying the bits copies the
+/// value.
 pub trait Element: Copy + Debug + PartialEq + Send + Sync + WarpShuffleValue + 'static {
     /// The type's name as it stands in the names of entry points: `"i32"`.
     const NAME: &'static str;

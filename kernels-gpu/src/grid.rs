@@ -3,7 +3,7 @@
 use crate::block::block_reduce;
 use crate::element::Element;
 use crate::mem::{Global, Look, Partials, Shared};
-use crate::op::Op;
+use crate::op::{Op, unrolled};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use cuda_std::warp::warp_shuffle_idx;
@@ -30,8 +30,9 @@ impl<A: Element> Meeting<A> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn ticket(self) -> u32 {
-        if thread_idx_x() == 0 && grid_dim_x() > 1 {
-            self.tickets.draw_number(0)
+        let blocks = grid_dim_x();
+        if thread_idx_x() == 0 && blocks > 1 {
+            self.tickets.draw(0, blocks)
         } else {
             0
         }
@@ -49,7 +50,7 @@ impl<A: Element> Meeting<A> {
 /// block 2   ticket 0   loads ...   partial ──► partials[2], done
 /// block 0   ticket 1   loads ...   partial ──► partials[0], done
 /// block 1   ticket 2   loads ...   the last of three to begin: waits for the partials of the others,
-///                                  all three ──► result, tickets ──► 0
+///                                  all three ──► result
 /// ```
 ///
 /// Which block is the last is chance. What it does is not: it combines the partials by their numbers
@@ -57,18 +58,14 @@ impl<A: Element> Meeting<A> {
 ///
 /// Nobody waits at a fence, since a partial says itself that it is there ([`Partials`]); and the trip to
 /// the tickets is over long before the loads of the block are. A warp is enough to take some hundred
-/// partials, and needs no barrier of the block. It leaves partials and tickets as it found them, so that
-/// the next launch on the stream needs nobody's help.
+/// partials, and needs no barrier of the block. It empties their places, and with the last ticket the next
+/// is the first again: the next launch on the stream needs nobody's help.
 ///
 /// # Safety
 ///
 /// All threads of all blocks arrive here, with the [`ticket`](Meeting::ticket) that they have drawn
 /// before. The meeting is as its fields say, and no other grid uses it meanwhile.
 #[inline(always)]
-#[expect(
-    clippy::needless_range_loop,
-    reason = "iterators over an array make LLVM keep it in local memory"
-)]
 pub unsafe fn grid_reduce<T: Element, O: Op<T>>(
     value: O::Acc,
     ticket: u32,
@@ -76,9 +73,9 @@ pub unsafe fn grid_reduce<T: Element, O: Op<T>>(
 ) {
     let Meeting {
         partials,
-        tickets,
         result,
         scratch,
+        ..
     } = meeting;
     let (tid, own, blocks) = (thread_idx_x(), block_idx_x(), grid_dim_x());
     // SAFETY: all threads of the block are here, and the scratch is the launch's.
@@ -103,35 +100,45 @@ pub unsafe fn grid_reduce<T: Element, O: Op<T>>(
     }
 
     // SAFETY: as above: all lanes have the same ticket.
+    let total = unsafe { take_all::<T, O>(partial, partials) };
+    if tid == 0 {
+        result.set(0, total);
+    }
+}
+
+/// The partials of all blocks as one, that of this block among them, which lane 0 brings. **Lane 0 holds
+/// the result**; what the others get is of no use.
+///
+/// # Safety
+///
+/// All 32 lanes of the block's first warp arrive here, and every other block leaves its partial.
+#[inline(always)]
+unsafe fn take_all<T: Element, O: Op<T>>(partial: O::Acc, partials: Partials<O::Acc>) -> O::Acc {
+    let (own, blocks) = (block_idx_x(), grid_dim_x());
+    // SAFETY: all lanes are here.
     let (partial, _) = unsafe { warp_shuffle_idx(FULL_MASK, partial, 0, WARP_SIZE) };
     let mut value = O::IDENTITY;
-    let mut first = tid;
+    let mut first = thread_idx_x();
     while first < blocks {
         let block = |k: usize| first + k as u32 * WARP_SIZE;
         let mut looks = [Look::NOWHERE; IN_FLIGHT];
         loop {
-            for k in 0..IN_FLIGHT {
-                if block(k) < blocks && block(k) != own {
-                    looks[k] = partials.look(block(k) as usize);
-                }
-            }
-            if looks.iter().all(|look| look.found()) {
+            unrolled!(|k < IN_FLIGHT| if block(k) < blocks && block(k) != own {
+                looks[k] = partials.look(block(k) as usize);
+            });
+            let mut found = true;
+            unrolled!(|k < IN_FLIGHT| found &= looks[k].found());
+            if found {
                 break;
             }
         }
-        for k in 0..IN_FLIGHT {
-            if block(k) == own {
-                value = O::combine(value, partial);
-            } else if block(k) < blocks {
-                value = O::combine(value, partials.take(block(k) as usize, looks[k]));
-            }
-        }
+        unrolled!(|k < IN_FLIGHT| if block(k) == own {
+            value = O::combine(value, partial);
+        } else if block(k) < blocks {
+            value = O::combine(value, partials.take(block(k) as usize, looks[k]));
+        });
         first += IN_FLIGHT as u32 * WARP_SIZE;
     }
     // SAFETY: as above.
-    let total = unsafe { reduce_down::<T, O>(value) };
-    if tid == 0 {
-        result.set(0, total);
-        tickets.reset_numbers(0);
-    }
+    unsafe { reduce_down::<T, O>(value) }
 }

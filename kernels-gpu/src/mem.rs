@@ -32,7 +32,7 @@ pub use words::{B128, B256, Word, Words};
 use crate::element::Element;
 use crate::op::AtomicOp;
 use core::sync::atomic::Ordering;
-use cuda_std::atomic::mid::{atomic_fetch_add_u32_device, atomic_store_32_device};
+use cuda_std::atomic::mid::atomic_fetch_inc_u32_device;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -119,24 +119,18 @@ impl<T: Element> Global<T> {
 }
 
 impl Global<u32> {
-    /// Adds 1 to element `index`, indivisibly for all threads of the device, and gives what it was: a
-    /// number that nobody else gets. It orders no other accesses.
+    /// Draws a number from element `index`, which is below `numbers`: nobody else of as many as draw gets
+    /// the same, and they get them in order. It orders no other accesses. After the last the element is as
+    /// it was before the first, 0.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn draw_number(self, index: usize) -> u32 {
+    pub fn draw(self, index: usize, numbers: u32) -> u32 {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe { atomic_fetch_add_u32_device(self.start.add(index), Ordering::Relaxed, 1) }
-    }
-
-    /// Sets element `index` back to 0, from where numbers are drawn again.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn reset_numbers(self, index: usize) {
-        trace::global(self.start, self.len, index, Access::Atomic);
-        // SAFETY: as above.
-        unsafe { atomic_store_32_device(self.start.add(index), Ordering::Relaxed, 0) }
+        unsafe {
+            atomic_fetch_inc_u32_device(self.start.add(index), Ordering::Relaxed, numbers - 1)
+        }
     }
 }
 

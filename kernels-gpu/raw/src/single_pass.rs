@@ -5,8 +5,7 @@ use crate::sum::{Element, WARP_SIZE, reduce_down};
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{
-    atomic_fetch_add_u32_device, atomic_load_64_device, atomic_store_32_device,
-    atomic_store_64_device,
+    atomic_fetch_inc_u32_device, atomic_load_64_device, atomic_store_64_device,
 };
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use cuda_std::warp::warp_shuffle_idx;
@@ -44,7 +43,7 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
     unsafe {
         let mut ticket = 0;
         if tid == 0 && blocks > 1 {
-            ticket = atomic_fetch_add_u32_device(tickets, Relaxed, 1);
+            ticket = atomic_fetch_inc_u32_device(tickets, Relaxed, blocks - 1);
         }
         let partial = block_reduce(grid_stride::<T, N>(input, len), scratch);
         if blocks == 1 {
@@ -111,7 +110,6 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
         let total = reduce_down(value);
         if tid == 0 {
             *result = total;
-            atomic_store_32_device(tickets, Relaxed, 0);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::trace::{self, Access};
 use crate::element::Element;
+use crate::op::unrolled;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
@@ -17,7 +18,7 @@ const MOST_HALVES: usize = 6;
 /// a value, another takes it.
 ///
 /// A value and the news that it is there are two things, and global memory shows them to another block
-/// in any order, unless the writer waits between the two at a fence: most of a microsecond. But a
+/// in any order, unless the writer waits between the two at a fence, for a trip to the L2 cache. But a
 /// word of 64 bits arrives whole or not at all (PTX ISA, memory consistency model: single-copy
 /// atomicity). So each word carries 32 bits of the value and says itself that they are there:
 ///
@@ -45,6 +46,8 @@ pub struct Look<A> {
 }
 
 impl<A: Element> Look<A> {
+    const WORDS: usize = Partials::<A>::WORDS;
+
     /// At a place that nobody waits for.
     pub const NOWHERE: Self = Self {
         words: [LEFT; MOST_HALVES],
@@ -55,9 +58,7 @@ impl<A: Element> Look<A> {
     #[inline(always)]
     pub fn found(self) -> bool {
         let mut all = LEFT;
-        for half in 0..Partials::<A>::WORDS {
-            all &= self.words[half];
-        }
+        unrolled!(|half < Self::WORDS| all &= self.words[half]);
         all != 0
     }
 
@@ -66,10 +67,10 @@ impl<A: Element> Look<A> {
     fn value(self) -> A {
         let mut value = MaybeUninit::<A>::uninit();
         let halves = value.as_mut_ptr().cast::<u32>();
-        for half in 0..Partials::<A>::WORDS {
+        unrolled!(|half < Self::WORDS| {
             // SAFETY: inside the value.
             unsafe { halves.add(half).write_unaligned(self.words[half] as u32) }
-        }
+        });
         // SAFETY: all of its halves are set, and every bit pattern is a valid value (`Element`).
         unsafe { value.assume_init() }
     }
@@ -99,12 +100,11 @@ impl<A: Element> Partials<A> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn leave(self, index: usize, value: A) {
         let halves = (&raw const value).cast::<u32>();
-        for half in 0..Self::WORDS {
-            // SAFETY: the value has so many halves, all initialised: accumulators have no padding
-            // (`Element`).
-            let half_bits = unsafe { halves.add(half).read_unaligned() };
-            self.store(index, half, LEFT | u64::from(half_bits));
-        }
+        unrolled!(|half < Self::WORDS| {
+            // SAFETY: the value has so many halves, all initialised (`Element`: no padding).
+            let bits = unsafe { halves.add(half).read_unaligned() };
+            self.store(index, half, LEFT | u64::from(bits));
+        });
     }
 
     /// Looks at place `index`: loads for which nothing waits here.
@@ -112,11 +112,11 @@ impl<A: Element> Partials<A> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn look(self, index: usize) -> Look<A> {
         let mut look = Look::NOWHERE;
-        for half in 0..Self::WORDS {
+        unrolled!(|half < Self::WORDS| {
             // SAFETY: the maker of the handle promised that `index` is in bounds and that its words
             // are accessed through handles like this one alone, and so atomically.
             look.words[half] = unsafe { atomic_load_64_device(self.place(index, half), Relaxed) };
-        }
+        });
         look
     }
 
@@ -124,9 +124,7 @@ impl<A: Element> Partials<A> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn take(self, index: usize, look: Look<A>) -> A {
-        for half in 0..Self::WORDS {
-            self.store(index, half, 0);
-        }
+        unrolled!(|half < Self::WORDS| self.store(index, half, 0));
         look.value()
     }
 

@@ -6,23 +6,35 @@
 /// The GPU's registers have no indexes. An array in a loop that LLVM does not unroll, because much is
 /// done in it, goes to local memory. So on the GPU this is straight code, whatever is done; what is not
 /// of the array is not even compiled, since the conditions are constants.
+///
+/// Of an array without rows, at most 16: `unrolled!(|e < N| sum += row[e])`.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unrolled {
     (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
         unrolled!(@rows [0 1 2 3] $k $rows $e $elements $body)
     };
 
-    (@rows [$($row:literal)*] $k:ident $rows:ident $e:ident $elements:ident $body:expr) => { $(
+    (|$e:ident < $($elements:ident)::+| $body:expr) => {
+        unrolled!(
+            @row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $e ($($elements)::+) $body
+        )
+    };
+
+    (@rows [$($row:literal)*] $k:ident $rows:ident $e:ident $elements:tt $body:expr) => { $(
         if const { $row < $rows } {
             let $k = $row;
             unrolled!(@row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $e $elements $body);
         }
     )* };
 
-    (@row [$($element:literal)*] $e:ident $elements:ident $body:expr) => { $(
+    (@row [$($element:literal)*] $e:ident $elements:tt $body:expr) => { $(
         if const { $element < $elements } {
             let $e = $element;
-            $body;
+            // Where an array's length is a number, an index beyond it is an error even here.
+            #[allow(unconditional_panic, reason = "not reached: the condition is a constant")]
+            {
+                $body;
+            }
         }
     )* };
 }
@@ -35,6 +47,12 @@ macro_rules! unrolled {
             for $e in 0..$elements {
                 $body;
             }
+        }
+    };
+
+    (|$e:ident < $($elements:ident)::+| $body:expr) => {
+        for $e in 0..$($elements)::+ {
+            $body;
         }
     };
 }

@@ -128,6 +128,15 @@ fn atomics_on_raw_pointers() {
         assert_eq!(mid::atomic_fetch_exch_i64_device(p, Relaxed, 0), 9);
     }
     assert_eq!(value, 0);
+    let mut number = 0u32;
+    let p = &raw mut number;
+    // SAFETY: as above.
+    let drawn = [(); 5].map(|()| unsafe { mid::atomic_fetch_inc_u32_device(p, Relaxed, 2) });
+    assert_eq!(drawn, [0, 1, 2, 0, 1]);
+    number = 9;
+    // SAFETY: as above.
+    let above = unsafe { mid::atomic_fetch_inc_u32_block(&raw mut number, Relaxed, 2) };
+    assert_eq!((above, number), (9, 0));
 }
 
 #[test]

@@ -182,6 +182,9 @@ macro_rules! scope {
         load_store!(u64, 64, $scope);
         integer!(i32, $scope);
         integer!(u32, $scope);
+        fetch!(u32, $scope, inc,
+            "Adds 1, or leaves 0 where the value is `val` or more. `atom.inc`. An addition to Rust-CUDA.",
+            |ptr, ordering, val| arch::$scope::inc_u32(ptr, ordering, val));
         integer!(i64, $scope);
         integer!(u64, $scope);
         float!(f32, 32, $scope);

@@ -179,17 +179,18 @@ fn laws_of_atomics_can_fail() {
         "warps do not meet",
     );
     keeps(atomic("product"), &with("LDG.E.STRONG.GPU ATOMG.E.CAS"));
+    breaks(atomic("product"), &with("ATOMG.E.CAS"), "atomic loads");
     breaks(atomic("sum"), &with("ATOMG.E.CAS"), "nobody needs");
     breaks(
         atomic("product"),
-        &with("LDG.E REDG.E.ADD"),
+        &with("LDG.E.STRONG.GPU REDG.E.ADD"),
         "1 RED and 0 ATOM",
     );
     // The cell's word is wider than the elements.
     let narrow = claim("warp_atomic_vec2", "product", "i8");
     keeps(
         narrow,
-        "LDG.E.U16 x5 LDG.E.U8 SHFL.DOWN x5 LDG.E ATOMG.E.CAS",
+        "LDG.E.U16 x5 LDG.E.U8 SHFL.DOWN x5 LDG.E.STRONG.GPU ATOMG.E.CAS",
     );
 
     let shared = |element| claim("reduce_shared_memory", "sum", element);
@@ -256,11 +257,15 @@ fn laws_of_single_passes_can_fail() {
     };
     let sum = pass("sum", "i32");
     let block = "STS LDS BAR.SYNC SHFL.DOWN x15";
-    let ticket = "ATOMG.E.ADD.STRONG.GPU SHFL.IDX x2 STG.E.STRONG.GPU";
+    let ticket = "ATOMG.E.INC.STRONG.GPU SHFL.IDX x2";
     let partials = "LDG.E.64.STRONG.GPU x4 STG.E.64.STRONG.GPU x5 STG.E x2";
     let rest = &format!("{block} {ticket} {partials}");
     keeps(sum, &format!("LDG.E.128 x5 LDG.E {rest}"));
-    for loads in ["LDG.E.128 x4 LDG.E", "LDG.E.128 x5 LDG.E x2", "LDG.E.128 x5"] {
+    for loads in [
+        "LDG.E.128 x4 LDG.E",
+        "LDG.E.128 x5 LDG.E x2",
+        "LDG.E.128 x5",
+    ] {
         breaks(sum, &format!("{loads} {rest}"), "loads by bits");
     }
     let but = |old: &str, new: &str| {
@@ -274,10 +279,17 @@ fn laws_of_single_passes_can_fail() {
         ("BAR.SYNC", "BAR.SYNC x2", "one barrier"),
         ("SHFL.DOWN x15", "SHFL.DOWN x10", "SHFL, one"),
         ("SHFL.IDX x2", "SHFL.IDX", "SHFL.IDX"),
-        ("LDG.E.64.STRONG.GPU x4", "LDG.E.64.STRONG.GPU x2", "looked at"),
+        (
+            "LDG.E.64.STRONG.GPU x4",
+            "LDG.E.64.STRONG.GPU x2",
+            "looked at",
+        ),
         ("LDG.E.64.STRONG.GPU x4", "LDG.E.STRONG.GPU x4", "looked at"),
-        ("STG.E.64.STRONG.GPU x5", "STG.E.64.STRONG.GPU x4", "left and emptied"),
-        ("STG.E.STRONG.GPU", "", "set back"),
+        (
+            "STG.E.64.STRONG.GPU x5",
+            "STG.E.64.STRONG.GPU x4",
+            "left and emptied",
+        ),
         ("BAR.SYNC", "BAR.SYNC MEMBAR.ALL.GPU", "fence"),
         ("BAR.SYNC", "BAR.SYNC CALL.REL", "1 calls"),
     ] {
@@ -287,7 +299,7 @@ fn laws_of_single_passes_can_fail() {
         acc_bits: 64,
         ..pass("dot", "f32")
     };
-    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.ADD.STRONG.GPU SHFL.IDX x3 STG.E.STRONG.GPU \
+    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.INC.STRONG.GPU SHFL.IDX x3 \
                   LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64 x2";
     keeps(dot, &format!("LDG.E.128 x6 LDG.E x8 {of_f64}"));
     breaks(
@@ -321,11 +333,11 @@ fn laws_of_keys_can_fail() {
         "LDG.E LDG.E.64 REDG.E.ADD x2",
         "loads by bits",
     );
-    let cas = "LDG.E LDG.E.64 LDG.E.64 ATOMG.E.CAS.64 REDG.E.ADD.64";
+    let cas = "LDG.E LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS.64 REDG.E.ADD.64";
     keeps(keyed("keyed_cas", "f64", 32), cas);
     breaks(
         keyed("keyed_cas", "f64", 32),
-        "LDG.E LDG.E.64 x2 ATOMG.E.CAS",
+        "LDG.E LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS",
         "a loop around",
     );
     let three = Claim {

@@ -165,6 +165,28 @@ macro_rules! scopes {
 
             integer!(i32, AtomicI32);
             integer!(u32, AtomicU32);
+
+            /// # Safety
+            ///
+            /// `ptr` is valid for reads and writes and aligned to its size.
+            #[track_caller]
+            pub unsafe fn inc_u32(ptr: *mut u32, order: Ordering, most: u32) -> u32 {
+                before(ptr, order, true);
+                // SAFETY: the caller's promise is `from_ptr`'s.
+                let cell = unsafe { AtomicU32::from_ptr(ptr) };
+                let next = |old: u32| if old >= most { 0 } else { old + 1 };
+                let mut old = cell.load(Ordering::Relaxed);
+                loop {
+                    match cell.compare_exchange_weak(old, next(old), order, on_failure(order)) {
+                        Ok(_) => {
+                            simulator::after_atomic(ptr.addr(), old != next(old));
+                            return old;
+                        }
+                        Err(seen) => old = seen,
+                    }
+                }
+            }
+
             integer!(i64, AtomicI64);
             integer!(u64, AtomicU64);
             float!(f32, u32);

@@ -166,7 +166,7 @@ macro_rules! read_modify_write {
 }
 
 /// Returns from the function with LLVM's own read-modify-write where that means what is asked:
-/// relaxed, on an integer, in device scope (which is at least block scope). LLVM passes it the
+/// relaxed, on an integer, in device scope (which is at least block scope), and `core` has it. LLVM passes it the
 /// address of shared memory as it is; assembly takes the generic one and converts it back, of which
 /// ptxas leaves instructions behind when it first combines the values of the lanes.
 macro_rules! relaxed {
@@ -174,6 +174,7 @@ macro_rules! relaxed {
     ($scope:tt, $op:ident, f32, $($rest:tt)*) => {};
     ($scope:tt, $op:ident, f64, $($rest:tt)*) => {};
     ($scope:tt, exch, $($rest:tt)*) => { relaxed!(@swap, $($rest)*) };
+    ($scope:tt, inc, $($rest:tt)*) => {};
     ($scope:tt, $op:ident, $($rest:tt)*) => { paste! { relaxed!(@[<fetch_ $op>], $($rest)*) } };
     (@$method:ident, $ty:ident, $order:expr, $ptr:expr, $value:expr) => { paste! {
         if let Ordering::Relaxed = $order {
@@ -323,6 +324,7 @@ macro_rules! scope {
             integer!($scope, u32, reg32, "u32", "u32", "b32");
             integer!($scope, i64, reg64, "s64", "u64", "b64");
             integer!($scope, u64, reg64, "u64", "u64", "b64");
+            read_modify_write! { $scope, u32, reg32: inc = "inc.u32"; }
             number!($scope, f32, reg32, "f32", "b32");
             number!($scope, f64, reg64, "f64", "b64");
             load_store!($scope, load_32, store_32, u32, reg32, "b32");
