@@ -40,7 +40,7 @@ struct Warp {
 pub(crate) enum Turn {
     /// All threads have returned.
     Done,
-    /// Its threads only poll, for as long as it was given.
+    /// Its threads only poll, for as long as it was given; or one of them lets other blocks go first.
     Quiet {
         /// Whether any of them got anywhere before.
         progress: bool,
@@ -72,6 +72,8 @@ pub(crate) struct Block {
     /// returned.
     progress: bool,
     passed: bool,
+    /// Whether any thread had to let others go first in this round.
+    interrupted: bool,
     stale: u64,
 }
 
@@ -100,6 +102,7 @@ impl Block {
             holding: 0,
             progress: false,
             passed: false,
+            interrupted: false,
             stale: 0,
         }
     }
@@ -126,12 +129,14 @@ impl Block {
         self.stale = 0;
     }
 
-    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere.
+    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere; or
+    /// until a thread has to let others go first, which may be those of other blocks.
     pub fn run(&mut self, pool: &mut Pool, rounds: u64) -> Result<Turn, Stop> {
         let (mut quiet, mut all) = (0, 0);
         loop {
             self.progress = false;
             self.passed = false;
+            self.interrupted = false;
             for turn in 0..self.warps.len() {
                 let w = self.order.warp(turn, self.warps.len());
                 let warp = &mut self.warps[w];
@@ -163,7 +168,7 @@ impl Block {
             } else {
                 quiet + 1
             };
-            if quiet >= rounds {
+            if quiet >= rounds || self.interrupted {
                 return Ok(Turn::Quiet {
                     progress: quiet < all,
                 });
@@ -217,6 +222,7 @@ impl Block {
                 Request::Interrupt => {
                     warp.resting |= 1 << lane;
                     self.progress = true;
+                    self.interrupted = true;
                 }
                 Request::Failed => return Err(Stop),
             },

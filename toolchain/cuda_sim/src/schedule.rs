@@ -12,7 +12,7 @@ pub enum Schedule {
     /// The highest first.
     Reverse,
     /// Any, newly drawn for each turn; the seed repeats it. Atomic operations are then also places
-    /// where a thread may have to wait for the others.
+    /// where a thread may have to wait for the others, of blocks side by side, too.
     Random(u64),
 }
 

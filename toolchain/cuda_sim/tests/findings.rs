@@ -592,3 +592,30 @@ fn waiting_for_a_later_block() {
         assert_eq!(run(simulator(schedule).resident_blocks(2), 1), Ok(()));
     }
 }
+
+#[test]
+fn blocks_between_each_others_atomics() {
+    use std::sync::atomic::Ordering::Relaxed;
+    // How many blocks have come and not gone, at most.
+    let most = |schedule, resident| {
+        let buffers = [0, 0].map(|zero: i32| Buffer::from(&[zero]));
+        // SAFETY: atomics, used atomically only.
+        let [here, most] = [0, 1].map(|i: usize| unsafe {
+            &*buffers[i]
+                .as_mut_ptr()
+                .cast::<cuda_std::atomic::AtomicI32>()
+        });
+        let simulator = simulator(schedule).resident_blocks(resident);
+        let run = simulator.run(|| {
+            if tid() == 0 {
+                most.fetch_max(here.fetch_add(1, Relaxed) + 1, Relaxed);
+                here.fetch_sub(1, Relaxed);
+            }
+        });
+        assert!(run.is_ok(), "{run:?}");
+        buffers[1].to_vec()[0]
+    };
+    let random = || (0..20).map(Schedule::Random);
+    assert_eq!(random().map(|schedule| most(schedule, 1)).max(), Some(1));
+    assert_eq!(random().map(|schedule| most(schedule, 2)).max(), Some(2));
+}
