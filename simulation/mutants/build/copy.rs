@@ -108,7 +108,7 @@ impl Tree {
         let mut root = String::from("pub mod entry;\n");
         for name in used {
             if !is_copied(name) {
-                root += &format!("pub use kernels_gpu::{name};\n");
+                root += &self.original(name, folder, path);
                 continue;
             }
             root += &format!("pub mod {name};\n");
@@ -133,6 +133,28 @@ impl Tree {
         let file = folder.join("lib.rs");
         write(&file, &root);
         file
+    }
+
+    /// A module that is `kernels-gpu`'s own. What it has for its crate alone is copied.
+    fn original(&self, name: &str, folder: &Path, path: &str) -> String {
+        let text = self.file(&format!("{name}.rs"));
+        let mut inner = String::new();
+        for item in text
+            .lines()
+            .filter_map(|l| l.strip_prefix("pub(crate) use "))
+        {
+            let (file, _) = item.split_once("::").expect("it is of a file");
+            inner += &format!("mod {file};\npub(crate) use {item}\n");
+            let file = format!("{name}/{file}.rs");
+            write(
+                &folder.join(&file),
+                &self.file(&file).replace("crate::", path),
+            );
+        }
+        if inner.is_empty() {
+            return format!("pub use kernels_gpu::{name};\n");
+        }
+        format!("pub mod {name} {{\npub use kernels_gpu::{name}::*;\n{inner}}}\n")
     }
 
     /// For each module of the crate those that it uses, whether itself or through others.
