@@ -75,6 +75,28 @@ pub struct Symbol {
 #[cfg(feature = "simulated")]
 pub type Function = unsafe fn(*const (), usize, *mut (), usize);
 
+/// What a launch of a single pass is given, whatever the types: where it is, and for how many elements.
+#[cfg(feature = "simulated")]
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments {
+    /// The input.
+    pub input: *const (),
+    /// The second input of those that read two.
+    pub other: *const (),
+    /// The elements of the input, and of the other.
+    pub len: usize,
+    /// The value of those that read one.
+    pub value: *const (),
+    /// The words of the partials.
+    pub partials: *mut u64,
+    /// For how many partials there is room.
+    pub partials_len: usize,
+    /// From which blocks draw their numbers.
+    pub tickets: *mut u32,
+    /// The cell of the result.
+    pub result: *mut (),
+}
+
 /// One entry point of the PTX modules.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {

@@ -20,6 +20,18 @@ use crate::op::{
 use crate::single_pass::{single_pass, single_pass_count, single_pass_dot};
 use cuda_std::kernel;
 
+#[cfg(feature = "simulated")]
+pub use super::Arguments;
+
+/// An entry point on the host, whatever its types.
+///
+/// # Safety
+///
+/// All arrays are there, aligned and of the entry's types, and as long as the arguments say; the rest is
+/// as the kernel's generic body asks.
+#[cfg(feature = "simulated")]
+pub type Function = unsafe fn(&Arguments);
+
 /// All single passes.
 pub const ENTRIES: &[SinglePassEntry] = flat!(COMMON, OTHERS, DOTS, COUNTS);
 
@@ -42,7 +54,7 @@ pub struct SinglePassEntry {
     pub reads: Reads,
     /// The very function that the module's entry was made from, for simulators.
     #[cfg(feature = "simulated")]
-    pub function: unsafe fn(&Arguments),
+    pub function: Function,
 }
 
 /// What a single pass reads.
@@ -74,28 +86,6 @@ impl SinglePassEntry {
     pub const fn shared_bytes(&self, threads: u32) -> usize {
         (threads / crate::warp::WARP_SIZE) as usize * self.acc_bytes
     }
-}
-
-/// What a launch is given, whatever the types: where it is, and for how many elements.
-#[cfg(feature = "simulated")]
-#[derive(Clone, Copy, Debug)]
-pub struct Arguments {
-    /// The input.
-    pub input: *const (),
-    /// The second input of those that read two.
-    pub other: *const (),
-    /// The elements of the input, and of the other.
-    pub len: usize,
-    /// The value of those that read one.
-    pub value: *const (),
-    /// The words of the partials.
-    pub partials: *mut u64,
-    /// For how many partials there is room.
-    pub partials_len: usize,
-    /// From which blocks draw their numbers.
-    pub tickets: *mut u32,
-    /// The cell of the result.
-    pub result: *mut (),
 }
 
 /// Bytes of a load.

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 /// The operators and elements for which copies have entries: the bugs are in what is the same for
 /// all of them.
-pub const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
+const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
+
+/// Those of single passes: a partial of more than one word, too.
+const ONE_WORD_AND_TWO: [(&str, &str); 3] = [("Sum", "i32"), ("Max", "i32"), ("SumWide", "i32")];
 
 /// The key type for which copies have entries that reduce by key.
 pub const KEY: &str = "u32";
@@ -19,6 +22,14 @@ pub const SIZES: [&str; 2] = ["b8", "b32"];
 /// The module that has the tables of entries, a file for each family, and their macros.
 const ENTRY: &str = "entry";
 const MACROS: &str = "entry/product.rs";
+
+/// The operators and elements for which copies of a family have entries.
+pub fn elements(family: &str) -> &'static [(&'static str, &'static str)] {
+    match family {
+        "single_pass" => &ONE_WORD_AND_TWO,
+        _ => &ELEMENTS,
+    }
+}
 
 /// What a row of a table says to the host, which is not copied: rows of all copies are of one type.
 const NEEDS: &str = "needs";
@@ -65,7 +76,11 @@ impl Tree {
     /// The family whose table has the kernel: `"ladder"`.
     pub fn family(&self, kernel: &str) -> &str {
         let (row, plain_row) = (format!("{kernel} ["), format!("{kernel};"));
-        let has = |line: &str| line.trim().starts_with(&row) || line.trim() == plain_row;
+        let list = format!("{kernel}: [");
+        let has = |line: &str| {
+            let line = line.trim();
+            line.starts_with(&row) || line == plain_row || line == list
+        };
         let mut tables = self.0.iter().filter(|(path, _)| module(path) == ENTRY);
         let table = tables.find(|(_, text)| text.lines().any(has));
         let (path, _) = table.unwrap_or_else(|| panic!("no table has the kernel {kernel}"));
@@ -126,7 +141,7 @@ impl Tree {
         for family in families {
             entry += &format!("pub mod {family};\n");
             let file = format!("{ENTRY}/{family}.rs");
-            let table = narrowed(self.file(&file), kernels);
+            let table = narrowed(self.file(&file), kernels, elements(family));
             write(&folder.join(file), &table.replace("crate::", path));
         }
         write(&folder.join("entry.rs"), &entry);
@@ -193,12 +208,12 @@ fn names_of_modules(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A table of reductions with [`ELEMENTS`], [`KEY`] and the kernels alone.
-fn narrowed(table: &str, kernels: &[&str]) -> String {
+/// A table of reductions with the elements, [`KEY`] and the kernels alone.
+fn narrowed(table: &str, kernels: &[&str], elements: &[(&str, &str)]) -> String {
     let mut narrowed = String::new();
     let mut rows = false;
     let mut row = String::new();
-    for line in with_fewer_pairs(table).lines() {
+    for line in with_fewer_pairs(table, elements).lines() {
         if !rows || line.trim_start().starts_with('|') {
             narrowed += &format!("{line}\n");
             rows |= line.ends_with("x {");
@@ -220,7 +235,7 @@ fn narrowed(table: &str, kernels: &[&str]) -> String {
 }
 
 /// The table with shorter lists of `Operator element` and `Operator element by key`.
-fn with_fewer_pairs(table: &str) -> String {
+fn with_fewer_pairs(table: &str, elements: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut rest = table;
     while let Some(open) = rest.find('[') {
@@ -238,7 +253,7 @@ fn with_fewer_pairs(table: &str) -> String {
             continue;
         }
         let kept = pairs.into_iter().filter(|pair| {
-            ELEMENTS.iter().any(|(op, element)| {
+            elements.iter().any(|(op, element)| {
                 let kept = format!("{op} {element}");
                 *pair == kept || *pair == format!("{kept} by {KEY}")
             })

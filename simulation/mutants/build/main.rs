@@ -153,31 +153,43 @@ impl Generated {
 
 /// The entries of a copy that run the kernels, which are of one kind.
 fn programs(module: &str, kernels: &[&str], tree: &Tree) -> String {
-    let pair = |(op, element): (&str, &str)| format!("{}_{element}", op.to_lowercase());
+    let pair = |(op, element): &(&str, &str)| format!("{}_{element}", snake(op));
     let (kind, lists): (BTreeSet<_>, Vec<_>) = kernels
         .iter()
         .map(|kernel| {
             let family = tree.family(kernel);
-            let (kind, endings) = match family {
-                "copy" => ("Copies", copy::SIZES.map(str::to_owned)),
-                "triple" => ("Triples", copy::ELEMENTS.map(pair)),
+            let pairs = copy::elements(family).iter().map(pair);
+            let (kind, endings): (_, Vec<String>) = match family {
+                "copy" => ("Copies", copy::SIZES.map(str::to_owned).to_vec()),
+                "triple" => ("Triples", pairs.collect()),
                 "keyed" => {
-                    let by_key = |(op, element): (&str, &str)| {
-                        format!("{}_{element}_by_{}", op.to_lowercase(), copy::KEY)
-                    };
-                    ("Keyed", copy::ELEMENTS.map(by_key))
+                    let by_key = |pair| format!("{pair}_by_{}", copy::KEY);
+                    ("Keyed", pairs.map(by_key).collect())
                 }
-                _ => ("Entries", copy::ELEMENTS.map(pair)),
+                "single_pass" => ("SinglePasses", pairs.collect()),
+                _ => ("Entries", pairs.collect()),
             };
             let list = endings
-                .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"))
-                .join(", ");
-            (kind, list)
+                .iter()
+                .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"));
+            (kind, list.collect::<Vec<_>>().join(", "))
         })
         .unzip();
     assert!(kind.len() == 1, "{kernels:?} are launched in several ways");
     let kind: String = kind.into_iter().collect();
     format!("Programs::{kind}(&[{}])", lists.join(", "))
+}
+
+/// `SumWide`: `sum_wide`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
 }
 
 /// `harris/reduce_0.rs`: `reduce_0`.

@@ -2,11 +2,13 @@
 
 mod ceiling;
 mod copies;
+mod grid;
 mod kepler;
 mod keyed;
 mod memory;
 mod naive;
 mod operators;
+mod partials;
 mod reduce_0;
 mod reduce_1;
 mod reduce_2;
@@ -108,6 +110,9 @@ pub const SOURCES: &[Source] = &[
     operators::NUMBER,
     operators::EXTREMUM,
     memory::SOURCE,
+    grid::SOURCE,
+    grid::SINGLE_PASS,
+    partials::SOURCE,
     keyed::DELIVER,
     keyed::ATOMIC,
     keyed::PEERS,

@@ -10,7 +10,7 @@
 
 pub mod textbook;
 
-use kernels_gpu::entry::{Function, keyed};
+use kernels_gpu::entry::{Function, keyed, single_pass};
 use textbook::Textbook;
 
 /// A kernel with a bug.
@@ -38,6 +38,8 @@ pub enum Programs {
     Copies(&'static [Option<(&'static str, Function)>]),
     /// The same of the triples.
     Triples(&'static [Option<(&'static str, Function)>]),
+    /// The same of the single passes.
+    SinglePasses(&'static [Option<(&'static str, single_pass::Function)>]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }

@@ -8,6 +8,7 @@ mod copies;
 mod entries;
 mod far;
 mod keyed;
+mod single_pass;
 mod tally;
 mod textbook;
 mod triples;
@@ -87,6 +88,7 @@ fn search(programs: Programs, mode: Mode) -> Attempt {
         Programs::Keyed(entries) => keyed::search(entries, mode),
         Programs::Copies(entries) => copies::search(entries, mode),
         Programs::Triples(entries) => triples::search(entries, mode),
+        Programs::SinglePasses(entries) => single_pass::search(entries, mode),
         Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
     }
 }
