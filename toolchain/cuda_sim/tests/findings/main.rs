@@ -1,6 +1,8 @@
 //! Each bug that the simulator looks for, planted in a small kernel, and the correct kernel beside
 //! it, which has to stay without findings.
 
+mod waiting;
+
 use cuda_sim::{Buffer, Bug, Failure, Finding, Kind, Schedule, Simulator, Site, Space};
 use cuda_std::atomic::mid;
 use cuda_std::{thread, warp};
@@ -74,14 +76,19 @@ fn global(buffer: &Buffer<i32>) -> Global<i32> {
     unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) }
 }
 
-/// The finding's place is the line of this file that says `text`.
+/// The finding's place is the line of these tests that says `text`.
 #[track_caller]
 fn assert_line(site: Option<Site>, text: &str) {
     let site = site.expect("the finding has a place");
-    assert!(site.file().ends_with("findings.rs"), "{site}");
-    let line = include_str!("findings.rs")
-        .lines()
-        .nth(site.line() as usize - 1);
+    let sources = [
+        ("findings/main.rs", include_str!("main.rs")),
+        ("findings/waiting.rs", include_str!("waiting.rs")),
+    ];
+    let source = sources
+        .into_iter()
+        .find(|(path, _)| site.file().ends_with(path));
+    let (_, source) = source.unwrap_or_else(|| panic!("{site}"));
+    let line = source.lines().nth(site.line() as usize - 1);
     assert!(
         line.is_some_and(|line| line.contains(text)),
         "{site}: {line:?}"
@@ -523,99 +530,4 @@ fn panics_and_overflows_are_findings() {
 fn endless(depth: u64) -> u64 {
     let frame = std::hint::black_box([depth; 16]);
     endless(depth + 1) + frame[(depth % 16) as usize]
-}
-
-#[test]
-fn waiting_for_what_never_comes() {
-    let flag = Buffer::from(&[0]);
-    for finding in findings(|| wait_for(&flag, 1)) {
-        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
-        assert!(finding.site.is_some());
-    }
-    // A plain load instead of an atomic one: seen as well.
-    for finding in findings(|| while global(&flag).get(0) == 0 {}) {
-        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
-        assert_line(finding.site, "global(&flag).get(0) == 0");
-    }
-    for finding in findings(|| {
-        while flag_is_down(&flag) {
-            thread::nanosleep(100);
-        }
-    }) {
-        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
-    }
-    // For any of several.
-    let flags = [(); 3].map(|()| Buffer::from(&[0]));
-    for finding in findings(|| while flags.iter().all(flag_is_down) {}) {
-        assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
-    }
-}
-
-fn flag_is_down(flag: &Buffer<i32>) -> bool {
-    // SAFETY: an atomic, used atomically only.
-    let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
-    flag.load(std::sync::atomic::Ordering::Acquire) == 0
-}
-
-fn wait_for(flag: &Buffer<i32>, value: i32) {
-    // SAFETY: an atomic, used atomically only.
-    let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
-    while flag.load(std::sync::atomic::Ordering::Acquire) != value {}
-}
-
-#[test]
-fn waiting_for_a_later_block() {
-    let kernel = |flag: &Buffer<i32>, first: u32| {
-        if thread::block_idx_x() == first {
-            wait_for(flag, 1);
-        } else if tid() == 0 {
-            // SAFETY: an atomic, used atomically only.
-            let flag = unsafe { &*flag.as_mut_ptr().cast::<cuda_std::atomic::AtomicI32>() };
-            flag.store(1, std::sync::atomic::Ordering::Release);
-        }
-    };
-    let run = |simulator: Simulator, waiter| {
-        let flag = Buffer::from(&[0]);
-        simulator.run(|| kernel(&flag, waiter)).map(|_| ())
-    };
-    // The earlier one has come: fine. The later one need not come at all: livelock, unless both
-    // run side by side.
-    assert_eq!(run(simulator(Schedule::Forward), 1), Ok(()));
-    let failure = run(simulator(Schedule::Forward), 0).unwrap_err();
-    assert_eq!(failure.findings[0].bug, Bug::Livelock { blocks_left: 1 });
-    assert!(
-        failure.to_string().contains("before one more block runs"),
-        "{failure}"
-    );
-    for schedule in SCHEDULES {
-        assert_eq!(run(simulator(schedule).resident_blocks(2), 0), Ok(()));
-        assert_eq!(run(simulator(schedule).resident_blocks(2), 1), Ok(()));
-    }
-}
-
-#[test]
-fn blocks_between_each_others_atomics() {
-    use std::sync::atomic::Ordering::Relaxed;
-    // How many blocks have come and not gone, at most.
-    let most = |schedule, resident| {
-        let buffers = [0, 0].map(|zero: i32| Buffer::from(&[zero]));
-        // SAFETY: atomics, used atomically only.
-        let [here, most] = [0, 1].map(|i: usize| unsafe {
-            &*buffers[i]
-                .as_mut_ptr()
-                .cast::<cuda_std::atomic::AtomicI32>()
-        });
-        let simulator = simulator(schedule).resident_blocks(resident);
-        let run = simulator.run(|| {
-            if tid() == 0 {
-                most.fetch_max(here.fetch_add(1, Relaxed) + 1, Relaxed);
-                here.fetch_sub(1, Relaxed);
-            }
-        });
-        assert!(run.is_ok(), "{run:?}");
-        buffers[1].to_vec()[0]
-    };
-    let random = || (0..20).map(Schedule::Random);
-    assert_eq!(random().map(|schedule| most(schedule, 1)).max(), Some(1));
-    assert_eq!(random().map(|schedule| most(schedule, 2)).max(), Some(2));
 }
