@@ -67,8 +67,8 @@ impl Policy {
     /// twice as many.
     ///
     /// Evidence: sums on an H200. Of 2^12 `i32`, 0.98 of CUB's time with 256 threads (`whole-integers.txt`
-    /// of 2026-11-22), and 1.03 with 1024. Of 2^22 `f64`, 13.6 us with 512 threads and 13.1 with 1024, and
-    /// of 2^20, 7.4 and 7.7 (`whole-grids.txt` of that day).
+    /// of 2026-11-22), and 1.03 with 1024. In grids of 128 blocks (`whole-grids.txt` of that day, cold): of
+    /// 2^22 `f64`, 13.2 us with 512 threads and 12.7 with 1024; of 2^20, 7.23 and 7.39.
     pub(crate) fn single_pass_threads<T>(n: usize) -> u32 {
         const MOST: usize = 1024;
         const ENOUGH: usize = 256;
@@ -89,10 +89,10 @@ impl Policy {
     /// less those that are no whole warp: a warp takes their partials. Fewer, where threads would have
     /// fewer than four loads; but no fewer than have one load for each, or than a warp takes at once.
     ///
-    /// Evidence: `benches/records/h200/2026-11-22/whole-grids.txt`. A share of a graph, of sums of `f32`
-    /// in blocks of 512 threads: of 2^16, 2.33 us by 32 or 64 blocks, 2.7 by 8; of 2^18, 2.40 by 128 with
-    /// one load each, 2.45 by 32 with four, 2.55 by 64 with two, one after the other; of 2^20, 2.74 by 128,
-    /// 3.10 by 96. Of 2^26, cold, in blocks of 1024 threads: 64.8 us by 128, 64.9 by 132.
+    /// Evidence: `benches/records/h200/2026-11-22/whole-grids.txt`, sums of `f32` with cold caches. Of 2^16
+    /// in blocks of 512 threads, 4.86 us by 32 blocks, 5.02 by 128, 5.54 by 132 and 5.73 by 256; of 2^18,
+    /// 5.38 by 128 with one load each, 5.02 by 32 with four, 5.54 by 64 with two, one after the other; of
+    /// 2^20, 6.05 by 128 and 6.91 by 132. Of 2^26, in blocks of 1024 threads, 63.8 by 128 and 64.2 by 132.
     pub(crate) fn single_pass_blocks<T>(n: usize, threads: u32, multiprocessors: u32) -> u32 {
         let bytes = n.saturating_mul(size_of::<T>());
         let one_load = threads as usize * LOAD_BYTES;

@@ -9,6 +9,10 @@ use crate::case::Launch;
 /// The most bytes that a case may ask for: a simulated buffer is the host's memory.
 const MEMORY: u64 = 1 << 30;
 
+/// Threads of blocks that run side by side, at most: each has a stack, of which a process cannot have
+/// any number. Where blocks wait for each other, all of them have no more.
+const RESIDENT_THREADS: u32 = 1024;
+
 /// The step in which a kernel fails.
 pub const RUN: &str = "run";
 
@@ -46,7 +50,8 @@ impl Simulated {
         scratch: &Buffer<u64>,
     ) -> Result<(), Failure> {
         let entry = find(&launch.kernel).expect("cases name kernels of the table");
-        let blocks = launch.grid.iter().product();
+        let blocks: u32 = launch.grid.iter().product();
+        let threads: u32 = launch.block.iter().product();
         let [a, b, c, d] = launch.parameters;
         Simulator::new()
             .kernel(&launch.kernel)
@@ -57,8 +62,7 @@ impl Simulated {
             .arch(self.arch)
             .check(Self::CHECKS)
             .count()
-            // Blocks wait for each other in some cases, which keep their grids small for that.
-            .resident_blocks(blocks)
+            .resident_blocks(blocks.min(RESIDENT_THREADS / threads.max(1)).max(1))
             .run(|| {
                 // SAFETY: the case has the buffers and the shape that the kernel asks for; nobody
                 // writes to the input.

@@ -7,7 +7,7 @@ use crate::count::{Event, Tally, What};
 use crate::finding::{Bug, Thread};
 use crate::lane::{Lane, Request, set_current};
 use crate::launch::{Launch, unfold};
-use crate::schedule::Order;
+use crate::schedule::{Order, Schedule};
 use crate::stack::Pool;
 
 mod barrier;
@@ -222,7 +222,9 @@ impl Block {
                 Request::Interrupt => {
                     warp.resting |= 1 << lane;
                     self.progress = true;
-                    self.interrupted = true;
+                    // Other schedules run a block for as long as it gets anywhere.
+                    let schedule = self.context.launch().options.schedule;
+                    self.interrupted |= matches!(schedule, Schedule::Random(_));
                 }
                 Request::Failed => return Err(Stop),
             },
