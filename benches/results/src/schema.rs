@@ -74,7 +74,8 @@ pub struct Method {
     pub rounds: (usize, usize),
     /// Written before each run of [`Cache::Cold`], so that nothing of the input is left in the L2 cache.
     pub flush_bytes: u64,
-    /// A row whose interval is wider than this part of its median is marked as unstable.
+    /// A row whose interval is wider than this part of its median is marked as unstable; so is a call of
+    /// which a larger part is the host's.
     pub spread_limit: f64,
     /// What was allowed.
     pub budget_s: Option<f64>,
@@ -245,7 +246,8 @@ pub struct Time {
     pub min_us: f64,
     /// The slowest.
     pub max_us: f64,
-    /// Whether the interval is wider than [`Method::spread_limit`] allows: not to be relied on.
+    /// Whether the interval is wider than [`Method::spread_limit`] allows, or the host's part of a call
+    /// larger: not to be relied on.
     pub unstable: bool,
 }
 

@@ -103,7 +103,31 @@ pub fn rounds(rows: &mut [Timed], limits: Limits, broken_off: &dyn Fn() -> bool)
             row.time = statistics::time(&row.samples_us, limits.spread);
         }
     }
+    mark_calls(rows, limits.spread);
     Ok(())
+}
+
+/// What a call takes beyond the device's own time is the host's, and depends on what else the host does, for
+/// longer than rows are timed: no interval shows that. Where it is a larger part of the call than an
+/// interval may be, the row is unstable.
+fn mark_calls(rows: &mut [Timed], spread: f64) {
+    let subject = |row: &Row| (row.by, row.kernel.clone(), row.variant.clone());
+    let on_device: Vec<_> = rows
+        .iter()
+        .filter(|timed| timed.row.timing == Timing::Device)
+        .filter_map(|timed| Some((subject(&timed.row), timed.row.median_us()?)))
+        .collect();
+    for Timed { row, .. } in rows {
+        let own = subject(row);
+        let fastest = on_device
+            .iter()
+            .filter(|(subject, _)| *subject == own)
+            .map(|(_, us)| *us)
+            .reduce(f64::min);
+        if let (Timing::Call, Some(fastest), Some(time)) = (row.timing, fastest, &mut row.time) {
+            time.unstable |= time.median_us - fastest > spread * time.median_us;
+        }
+    }
 }
 
 /// Whether more rounds would tell little.
@@ -175,6 +199,20 @@ mod tests {
         rounds(&mut rows, LIMITS, &|| false).unwrap();
         assert_eq!(rows[0].row.samples_us.len(), 200);
         assert!(rows[0].row.time.unwrap().unstable);
+    }
+
+    #[test]
+    fn a_call_that_is_mostly_the_hosts_gets_a_mark() {
+        let unstable = |device_us: f64, call_us: f64, kernel: &str| {
+            let mut rows = [timed(|| device_us), timed(|| call_us)];
+            rows[1].row.timing = Timing::Call;
+            rows[1].row.kernel = kernel.into();
+            rounds(&mut rows, LIMITS, &|| false).unwrap();
+            rows.map(|timed| timed.row.time.unwrap().unstable)
+        };
+        assert_eq!(unstable(100.0, 110.0, "a"), [false, true]);
+        assert_eq!(unstable(1000.0, 1010.0, "a"), [false, false]);
+        assert_eq!(unstable(100.0, 110.0, "another's"), [false, false]);
     }
 
     #[test]
