@@ -45,7 +45,7 @@
 //!
 //! | [`Algorithm`] | launches | floats bit-equal from run to run | scratch |
 //! |---|---|---|---|
-//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a count of blocks |
+//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a ticket |
 //! | [`Stable`](Algorithm::Stable) | two | yes | a partial per block |
 //! | [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Naive`](Algorithm::Naive), [`SharedMemory`](Algorithm::SharedMemory) | a copy and one | not sums and products | one value |
 //! | [`Reduce0`](Algorithm::Reduce0) to [`Reduce5`](Algorithm::Reduce5) | one per level of partials | yes | a partial per block of the first two |
@@ -83,10 +83,10 @@
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
 //!   fault of a kernel the driver refuses the process everything on that device: the error says so
 //!   ([`Error::is_sticky`]), and another process must go on.
-//! - **Cost of a call that waits.** On an H200 2.7 to 5.4 µs more than the kernel's own time between two
-//!   events in all rows but one, 3.8 in the median (`benches/records/h200/2026-11-22/whole-*.txt`), and no allocation, on the
-//!   host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`] do
-//!   not wait.
+//! - **Cost of a call that waits.** On an H200 1.9 to 3.6 µs more than the same launch between two events
+//!   on an idle stream, 2.9 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
+//!   the host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`]
+//!   do not wait.
 //! - **Memory.** Calls that wait share 200 KB of their stream, made by its first; a [`Plan`] and
 //!   [`Device::scratch`] have their own.
 //! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is

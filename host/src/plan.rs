@@ -251,8 +251,9 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
         }
     }
 
-    /// Puts an overwriting of all scratch memory on the stream and returns, so that a test sees a partial
-    /// that nobody wrote.
+    /// Puts an overwriting of the result and of all partials on the stream and returns, so that a test sees
+    /// one that nobody wrote. Not of a single pass's partials, which are 0 between launches and say
+    /// themselves that they are there.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
         match &mut self.work {

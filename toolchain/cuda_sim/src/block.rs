@@ -40,7 +40,8 @@ struct Warp {
 pub(crate) enum Turn {
     /// All threads have returned.
     Done,
-    /// Its threads only poll, for as long as it was given; or one of them lets other blocks go first.
+    /// Its threads only poll, for as long as it was given; or, under a random schedule, one of them lets
+    /// other blocks go first.
     Quiet {
         /// Whether any of them got anywhere before.
         progress: bool,
@@ -129,8 +130,8 @@ impl Block {
         self.stale = 0;
     }
 
-    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere; or
-    /// until a thread has to let others go first, which may be those of other blocks.
+    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere; or, under
+    /// a random schedule, until a thread has to let others go first, which may be those of other blocks.
     pub fn run(&mut self, pool: &mut Pool, rounds: u64) -> Result<Turn, Stop> {
         let (mut quiet, mut all) = (0, 0);
         loop {

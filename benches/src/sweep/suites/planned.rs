@@ -22,8 +22,8 @@ pub fn plan_row<T: Element, A: Element, R>(row: Row, plan: &Plan<T, A, R>) -> Ro
     }
 }
 
-/// The plan as something to time, with the value that it must give. Its scratch is poisoned with the
-/// result, so that every partial must be written anew.
+/// The plan as something to time, with the value that it must give. Its partials are poisoned with the
+/// result, so that each must be written anew; a single pass empties its own.
 pub fn planned<'a, T: Element, A: Element, R: Number>(
     row: Row,
     plan: SharedPlan<'a, T, A, R>,
