@@ -6,15 +6,23 @@ Speaks JSON, a line each way. It begins with {"version": ...} or {"absent": reas
 
     {"load": file, "element": "f32"}           with {}: the file's elements are the array from now on
     {"set": index, "bytes": hex}               with {}: so is this element
-    {"op": "sum", "n": n, "cold": bool, "busy": bool}
+    {"op": "sum", "n": n, "cache": "cold", "timing": "device"}
                                                with {"us": time, "answer": text}
 
-or with {"error": reason}, and goes on. A time is the device's own, between two events: `cold` empties the
-caches first, `busy` keeps the device busy while the host enqueues.
+or with {"error": reason}, and goes on. A time is between two events around a call, in the median of all CALLS
+of the timing:
+
+    "device"    behind a flush of the caches, which keeps the device busy while the host enqueues; and behind
+                a call that is not timed, if the cache is "warm"
+    "launch"    each on an idle stream
+    "stream"    one after another on the stream, without a wait
 """
 
 import json
+import statistics
 import sys
+
+CALLS = {"device": 1, "launch": 9, "stream": 32}
 
 import_name, device, flush_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
@@ -36,7 +44,7 @@ class Torch:
         }
         self.ops = {"sum": torch.sum, "min": torch.amin, "max": torch.amax}
         self.elsewhere = torch.ones(flush_bytes // 4, dtype=torch.int32, device="cuda")
-        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+        self.event = lambda: torch.cuda.Event(enable_timing=True)
 
     def load(self, file, element):
         self.array = self.torch.from_file(file, dtype=self.torch.uint8, size=self.size(file)).cuda()
@@ -58,12 +66,9 @@ class Torch:
     def wait(self):
         self.torch.cuda.synchronize()
 
-    def record(self, which):
-        self.events[which].record()
-
-    def elapsed_us(self):
-        self.events[1].synchronize()
-        return self.events[0].elapsed_time(self.events[1]) * 1e3
+    @staticmethod
+    def elapsed_us(start, end):
+        return start.elapsed_time(end) * 1e3
 
 
 class Cupy:
@@ -79,7 +84,7 @@ class Cupy:
         }
         self.ops = {"sum": cupy.sum, "min": cupy.min, "max": cupy.max}
         self.elsewhere = cupy.ones(flush_bytes // 4, dtype="int32")
-        self.events = [cupy.cuda.Event() for _ in range(2)]
+        self.event = cupy.cuda.Event
 
     def load(self, file, element):
         import numpy
@@ -97,28 +102,25 @@ class Cupy:
     def wait(self):
         self.cupy.cuda.Device().synchronize()
 
-    def record(self, which):
-        self.events[which].record()
-
-    def elapsed_us(self):
-        self.events[1].synchronize()
-        return self.cupy.cuda.get_elapsed_time(*self.events) * 1e3
+    def elapsed_us(self, start, end):
+        return self.cupy.cuda.get_elapsed_time(start, end) * 1e3
 
 
-def timed(library, op, n, cold, busy):
+def timed(library, events, op, n, cache, timing):
     reduce, part = library.ops[op], library.array[:n]
-    if busy:
+    events = events[: CALLS[timing]]
+    if timing == "device":
         library.flush()
-        if not cold:
+        if cache == "warm":
             reduce(part)
-    else:
-        # The device may have been another process's, and takes its time to change.
-        reduce(part)
-        library.wait()
-    library.record(0)
-    answer = reduce(part)
-    library.record(1)
-    us = library.elapsed_us()
+    for start, end in events:
+        if timing == "launch":
+            library.wait()
+        start.record()
+        answer = reduce(part)
+        end.record()
+    library.wait()
+    us = statistics.median(library.elapsed_us(start, end) for start, end in events)
     say(us=us, answer=repr(answer.item()))
 
 
@@ -128,6 +130,7 @@ def main():
     except Exception as error:
         say(absent=f"{type(error).__name__}: {error}")
         return
+    events = [(library.event(), library.event()) for _ in range(max(CALLS.values()))]
     say(version=library.version)
     for line in sys.stdin:
         order = json.loads(line)
@@ -139,7 +142,7 @@ def main():
                 library.set(order["set"], bytes.fromhex(order["bytes"]))
                 say()
             else:
-                timed(library, order["op"], order["n"], order["cold"], order["busy"])
+                timed(library, events, **order)
         except Exception as error:
             say(error=f"{type(error).__name__}: {error}")
 

@@ -9,6 +9,7 @@
 mod asked;
 mod clocks;
 mod data;
+mod events;
 mod graph;
 pub mod options;
 mod output;

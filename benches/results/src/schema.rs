@@ -212,8 +212,13 @@ pub enum Cache {
 pub enum Timing {
     /// The device's own time between two events in a busy stream: no launch latency.
     Device,
-    /// Between two events on an idle stream: with the latency of the launches.
+    /// Between two events around a call on an idle stream: with the latency of its launches. A sample is the
+    /// median of nine.
     Launch,
+    /// Call after call: between two events around each of 32 calls that follow one another on the stream
+    /// without a wait. A sample is their median: what a call costs a program that keeps its stream fed, the
+    /// larger of what the host takes to make it and what the device takes to do it.
+    Stream,
     /// The share of one reduction in a CUDA graph of several.
     Graph,
     /// The host's clock, from the call to the value.

@@ -8,10 +8,11 @@ use crate::schema::{By, Cache, Results, Row, Suite, Timing};
 use crate::words::{number, size};
 
 /// What a line may have times of, the most telling first; what graphs take is for the report.
-const CLOCKS: [(&str, Cache, Timing); 4] = [
+const CLOCKS: [(&str, Cache, Timing); 5] = [
     ("cold", Cache::Cold, Timing::Device),
     ("warm", Cache::Warm, Timing::Device),
     ("launch", Cache::Warm, Timing::Launch),
+    ("stream", Cache::Warm, Timing::Stream),
     ("call", Cache::Warm, Timing::Call),
 ];
 
@@ -159,9 +160,18 @@ mod tests {
             .find(|line| line.contains(&median(row)))
             .unwrap();
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        // Bars around: kernel, subject, n, three clocks, GB/s, ceiling, two peers.
-        assert_eq!(cells.len(), 2 + 10, "{line}");
-        assert_eq!((cells[8], cells[9]), (&*part, &*ratio), "{line}");
+        // Bars around: kernel, subject, n, four clocks, GB/s, ceiling, two peers.
+        assert_eq!(cells.len(), 2 + 11, "{line}");
+        assert_eq!((cells[9], cells[10]), (&*part, &*ratio), "{line}");
+    }
+
+    #[test]
+    fn a_clock_that_nothing_was_timed_by_has_no_column() {
+        let mut results = example::results();
+        let head = |results: &Results| tables(results).lines().nth(1).unwrap().to_owned();
+        assert!(head(&results).contains("| launch | stream |  call |"));
+        results.rows.retain(|row| row.timing != Timing::Stream);
+        assert!(head(&results).contains("| launch |  call |"));
     }
 
     #[test]

@@ -33,7 +33,8 @@ names! {
     Backend { Cuda => "cuda" Cpu => "cpu" Sim => "sim" }
     Cache { Cold => "cold" Warm => "warm" }
     Timing {
-        Device => "device" Launch => "launch" Graph => "graph" Call => "call" None => "none"
+        Device => "device" Launch => "launch" Stream => "stream" Graph => "graph" Call => "call"
+        None => "none"
     }
 }
 
@@ -111,7 +112,13 @@ impl Timing {
                 "the device's own time between two events in a busy stream: no launch latency is in it"
             }
             Timing::Launch => {
-                "between two events on an idle stream: the latency of the launches is in it"
+                "between two events around a call on an idle stream, in the median of nine: the latency of its \
+                 launches is in it"
+            }
+            Timing::Stream => {
+                "call after call: between two events around each of 32 calls that follow one another on the \
+                 stream without a wait, in their median. It is what a call costs a program that keeps its \
+                 stream fed: the larger of what the host takes to make it and what the device takes to do it"
             }
             Timing::Graph => {
                 "the share of one reduction in a CUDA graph of several: launches cost next to nothing"
@@ -226,8 +233,8 @@ mod tests {
         check(&[By::Warpfold, By::Ceiling]);
         check(&[Backend::Cuda, Backend::Cpu, Backend::Sim]);
         check(&[Cache::Cold, Cache::Warm]);
-        check(&[Timing::Device, Timing::Launch, Timing::Graph]);
-        check(&[Timing::Call, Timing::None]);
+        check(&[Timing::Device, Timing::Launch, Timing::Stream]);
+        check(&[Timing::Graph, Timing::Call, Timing::None]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use warpfold::Element;
-use warpfold_results::schema::By;
+use warpfold_results::schema::{By, Cache, Timing};
 
 use crate::tool;
 
@@ -24,7 +24,7 @@ pub struct Python {
     _script: NamedTempFile,
 }
 
-/// What one run took and gave.
+/// What one sample took, and what the last of its runs gave.
 pub struct Answer {
     pub us: f64,
     pub text: String,
@@ -81,9 +81,9 @@ impl Python {
         Ok(())
     }
 
-    /// The first `n` elements reduced once.
-    pub fn time(&mut self, op: &str, n: usize, cold: bool, busy: bool) -> Result<Answer> {
-        let order = json!({ "op": op, "n": n, "cold": cold, "busy": busy });
+    /// One sample of the first `n` elements reduced.
+    pub fn time(&mut self, op: &str, n: usize, cache: Cache, timing: Timing) -> Result<Answer> {
+        let order = json!({ "op": op, "n": n, "cache": cache, "timing": timing });
         let answer = self.order(&order)?;
         match (answer["us"].as_f64(), answer["answer"].as_str()) {
             (Some(us), Some(text)) => Ok(Answer {

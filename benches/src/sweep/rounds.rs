@@ -216,6 +216,16 @@ mod tests {
     }
 
     #[test]
+    fn a_launch_is_none_of_the_calls_that_wait() {
+        for timing in [Timing::Launch, Timing::Stream, Timing::Graph] {
+            let mut rows = [timed(|| 100.0), timed(|| 110.0)];
+            rows[1].row.timing = timing;
+            rounds(&mut rows, LIMITS, &|| false).unwrap();
+            assert!(!rows[1].row.time.unwrap().unstable, "{timing}");
+        }
+    }
+
+    #[test]
     fn one_wrong_answer_takes_the_rows_time_away() {
         let mut calls = 0;
         let mut rows = [Timed::new(row(Suite::Whole, "a", "i32", 1), move || {

@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, Element};
 use warpfold_results::schema::{Cache, Row, Timing};
+use warpfold_results::statistics;
 
+use super::events::Events;
 use super::graph::Graph;
 use super::rounds::{Run, Timed, Verdict};
 use crate::driver::checked;
@@ -15,6 +17,13 @@ use crate::timing::between_events;
 
 /// Reductions in a graph: enough to hide its launch behind them.
 const IN_GRAPH: usize = 32;
+
+/// Calls that follow one another: the first ones find an idle stream, most do not.
+const IN_STREAM: usize = 32;
+
+/// Launches on an idle stream. The first ones find the host's caches full of other work, or the device at
+/// another process's, and to change between processes takes it a hundred microseconds.
+const IDLE_LAUNCHES: usize = 9;
 
 /// A byte of which answers are not made.
 pub const POISON: u8 = 0xA5;
@@ -39,6 +48,7 @@ pub struct Stage<'a> {
     /// Reads more memory than the L2 cache holds. No writes: what the cache still had to write back would
     /// be paid for by the run behind it.
     flush: Box<dyn Fn() -> Result<()> + 'a>,
+    events: Events<'a>,
 }
 
 impl<'a> Stage<'a> {
@@ -46,7 +56,8 @@ impl<'a> Stage<'a> {
     pub fn new(gpu: &'a Device, elsewhere: &'a Buffer<i32>) -> Result<Self> {
         let plan = RefCell::new(gpu.read_ceiling(elsewhere)?);
         let flush = Box::new(move || Ok(plan.borrow_mut().enqueue()?));
-        Ok(Self { gpu, flush })
+        let events = Events::new(gpu, IN_STREAM)?;
+        Ok(Self { gpu, flush, events })
     }
 
     /// A row that times the subject this way.
@@ -68,6 +79,7 @@ impl<'a> Stage<'a> {
             let us = match timing {
                 Timing::Device => self.device_time(&subject, cache)?,
                 Timing::Launch => self.launch_time(&subject)?,
+                Timing::Stream => self.stream_time(&subject)?,
                 _ => self.graph_time(&subject, &mut graph)?,
             };
             let verdict = (subject.judge)()?;
@@ -85,13 +97,19 @@ impl<'a> Stage<'a> {
         Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
     }
 
-    /// The stream is idle, but the device is ours: another process may have been at work on it, and to
-    /// change between processes takes a hundred microseconds.
+    /// The median of several launches, each on the idle stream.
     fn launch_time(&self, subject: &Subject) -> Result<f64> {
-        (subject.enqueue)(self.gpu.stream_ptr())?;
-        (subject.spoil)()?;
-        self.gpu.synchronize()?;
-        Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
+        let launch = |_| {
+            self.gpu.synchronize()?;
+            Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
+        };
+        median((0..IDLE_LAUNCHES).map(launch).collect::<Result<_>>()?)
+    }
+
+    /// The median of several calls, each behind the one before.
+    fn stream_time(&self, subject: &Subject) -> Result<f64> {
+        let stream = self.gpu.stream_ptr();
+        median(self.events.around(|| (subject.enqueue)(stream))?)
     }
 
     /// The share of one run in a graph of several.
@@ -119,5 +137,25 @@ impl<'a> Stage<'a> {
     /// Between two events around what `enqueue` puts on the stream, in milliseconds.
     pub fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
         between_events(self.gpu, enqueue)
+    }
+}
+
+/// Of times in any order.
+fn median(mut times: Vec<f64>) -> Result<f64> {
+    times.sort_by(f64::total_cmp);
+    statistics::median(&times).context("nothing was timed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_deaf_to_its_first_calls() {
+        let mut times = vec![4.5; IN_STREAM];
+        times[..8].fill(120.0);
+        assert_eq!(median(times).unwrap(), 4.5);
+        assert_eq!(median(vec![7.0, 1.0, 3.0]).unwrap(), 3.0);
+        assert!(median(Vec::new()).is_err());
     }
 }

@@ -7,6 +7,7 @@ pub fn whole(rows: &mut Rows) {
     let conditions = [
         (Cache::Cold, Timing::Device, 1.5, 4500.0),
         (Cache::Warm, Timing::Launch, 5.5, 5200.0),
+        (Cache::Warm, Timing::Stream, 4.5, 5200.0),
         (Cache::Warm, Timing::Call, 9.0, 5200.0),
     ];
     for (element, width) in [("i32", 4), ("f32", 4), ("f64", 8)] {
@@ -37,7 +38,7 @@ pub fn whole(rows: &mut Rows) {
                     if cache == Cache::Cold {
                         let read = (By::Ceiling, "read_ceiling");
                         rows.add(read, us * 0.8, speed * 1.03, ceiling);
-                    } else if timing == Timing::Launch {
+                    } else if matches!(timing, Timing::Launch | Timing::Stream) {
                         let nothing = (By::Ceiling, "empty_kernel");
                         rows.add(nothing, us * 0.8, f64::INFINITY, ceiling);
                     }

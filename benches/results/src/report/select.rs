@@ -46,6 +46,7 @@ pub fn title(cache: Cache, timing: Timing) -> String {
     let timing = match timing {
         Timing::Device => "device time",
         Timing::Launch => "time with the launch",
+        Timing::Stream => "time call after call",
         Timing::Graph => "time in a graph",
         Timing::Call => "time of the call",
         Timing::None => "not timed",

@@ -74,8 +74,9 @@ impl<T: Number> Group<'_, T> {
             if way.1 == Timing::Device {
                 rows.push(stage.timed(&ceiling, way.0, way.1));
             }
-            let nothing = nothing.iter().filter(|_| way.1 == Timing::Launch);
-            rows.extend(nothing.map(|nothing| stage.timed(nothing, way.0, way.1)));
+            if let (Some(nothing), Timing::Launch | Timing::Stream) = (&nothing, way.1) {
+                rows.push(stage.timed(nothing, way.0, way.1));
+            }
             let pythons = self.pythons.iter().filter(|_| way.1 != Timing::Graph);
             rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
         }
@@ -94,6 +95,7 @@ impl<T: Number> Group<'_, T> {
             (true, Cache::Cold, Timing::Device),
             (cached, Cache::Warm, Timing::Device),
             (small, Cache::Warm, Timing::Launch),
+            (small, Cache::Warm, Timing::Stream),
             (small, Cache::Warm, Timing::Graph),
         ];
         ways.into_iter()
@@ -222,7 +224,8 @@ impl<T: Number> Group<'_, T> {
                 // SAFETY: live device memory of the device whose stream this is and whose context is
                 // current (`Subject::enqueue`): as many elements as `input` has at least, one, and as
                 // much room as CUB has asked for. All of it lives as long as this closure or longer, and
-                // what is enqueued is waited for before the closure goes (`Stage::time`).
+                // what is enqueued is waited for before the closure goes (`Stage::time`,
+                // `Events::around`).
                 unsafe { cub.enqueue(from, self.n, to, room, stream) }
             }),
             judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
@@ -241,8 +244,7 @@ impl<T: Number> Group<'_, T> {
             ..self.row(by, O::NAME, O::NAME)
         };
         Timed::new(row, move || {
-            let (cold, busy) = (cache == Cache::Cold, timing == Timing::Device);
-            let answer = python.borrow_mut().time(O::NAME, self.n, cold, busy)?;
+            let answer = python.borrow_mut().time(O::NAME, self.n, cache, timing)?;
             let verdict = match T::parse(&answer.text) {
                 Some(got) => data::judge(got, self.expected),
                 None => Err((answer.text, format!("{:?}", self.expected.value))),
@@ -262,7 +264,8 @@ impl<T: Number> Group<'_, T> {
             ..self.row(By::Warpfold, "single_pass", O::NAME)
         };
         Timed::new(row, move || {
-            // See `Stage::launch_time`.
+            // Another process may have been at work on the device, and to change between processes takes a
+            // hundred microseconds.
             self.sizes
                 .bench
                 .gpu
