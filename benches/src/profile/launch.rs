@@ -178,6 +178,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_launched_is_a_bad_option() {
+        crate::driver::simulated();
         for words in [
             "--entries reduce_9_sum_i32",
             "--entries reduce_2_sum_i32 --threads 300",

@@ -148,7 +148,66 @@ fn median(mut times: Vec<f64>) -> Result<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use warpfold::Sum;
+    use warpfold_results::schema::Suite;
+
     use super::*;
+    use crate::driver::simulated;
+    use crate::sweep::row;
+
+    /// On the simulated device, whose times say nothing.
+    #[test]
+    fn every_way_of_timing_runs_the_work_as_often_as_it_says() {
+        let gpu = &simulated();
+        let input = gpu.upload(&[1; 1000]).unwrap();
+        let stage = Stage::new(gpu, &input).unwrap();
+        let cell = Rc::new(RefCell::new(gpu.alloc::<i32>(1).unwrap()));
+        let scratch = RefCell::new(gpu.scratch().unwrap());
+        let runs = &Cell::new(0);
+        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        let subject = Rc::new(Subject {
+            row: row(Suite::Whole, "single_pass", "i32", 1000),
+            spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
+            enqueue: Box::new(|_| {
+                runs.set(runs.get() + 1);
+                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
+                Ok(gpu.reduce_into(&input, Sum, cell, 0, scratch)?)
+            }),
+            judge: Box::new(|| match judged.borrow().download()?[0] {
+                1000 => Ok(Ok(())),
+                got => Ok(Err((got.to_string(), "1000".into()))),
+            }),
+        });
+        for (cache, timing, expected) in [
+            (Cache::Cold, Timing::Device, 1),
+            (Cache::Warm, Timing::Device, 2),
+            (Cache::Warm, Timing::Launch, IDLE_LAUNCHES),
+            (Cache::Warm, Timing::Stream, IN_STREAM),
+            (Cache::Warm, Timing::Graph, IN_GRAPH),
+        ] {
+            runs.set(0);
+            let mut timed = stage.timed(&subject, cache, timing);
+            assert_eq!((timed.row.cache, timed.row.timing), (cache, timing));
+            let run = (timed.run)().unwrap();
+            assert!(run.us > 0.0 && run.verdict.is_ok(), "{timing}");
+            assert_eq!(runs.get(), expected, "{timing}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_fails_ends_the_stream() {
+        let gpu = &simulated();
+        let calls = Cell::new(0);
+        let around = Events::new(gpu, IN_STREAM).unwrap().around(|| {
+            calls.set(calls.get() + 1);
+            anyhow::ensure!(calls.get() < 3, "the third");
+            Ok(())
+        });
+        assert_eq!(around.unwrap_err().to_string(), "the third");
+        assert_eq!(calls.get(), 3);
+    }
 
     #[test]
     fn a_sample_is_deaf_to_its_first_calls() {
