@@ -264,7 +264,12 @@ impl CudaBuilder {
             // Beside the bitcode, which other builds share; its lock is held.
             let parts = [Some(package.lib_name.as_str()), module, Some(arch.sm())];
             let name = parts.into_iter().flatten().collect::<Vec<_>>().join(".");
-            let made = bitcode.path.with_file_name(name + ".ptx");
+            let name = name + ".ptx";
+            let made = match self.vocabulary() {
+                None => bitcode.path.with_file_name(name),
+                // Apart from the same kernels with their own lines: neither is made again for the other.
+                Some(_) => bitcode.path.with_file_name("callers").join(name),
+            };
             let old = Stamp::of(&made);
             if old.is_none_or(|old| old.all != stamp) {
                 let own: &Vec<u8> = match own.get() {

@@ -119,9 +119,14 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
 
 /// Adds a line to what the builder keeps of a module, so that one sees whether it is made again.
 fn mark(krate: &str, module: &Ptx) {
+    mark_in("fixtures/cuda-builder", krate, module);
+}
+
+fn mark_in(folder: &str, krate: &str, module: &Ptx) {
     let name = module.module.as_deref().expect("modules are split");
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("fixtures/cuda-builder/nvptx64-nvidia-cuda/release/deps")
+        .join(folder)
+        .join("nvptx64-nvidia-cuda/release/deps")
         .join(format!("{krate}.{name}.{}.ptx", module.arch.sm()));
     let text = fs::read_to_string(&kept).unwrap();
     fs::write(kept, text + "// marked\n").unwrap();
@@ -158,6 +163,27 @@ fn what_another_build_has_made_is_copied() {
     // With other settings it is made again.
     let other = builder().ptx_isa(80).build_all().unwrap();
     assert!(!other.iter().any(is_marked));
+}
+
+#[test]
+fn lines_and_lines_of_callers_are_kept_side_by_side() {
+    let fixture = Fixture::new("both_lines", THREE);
+    let lines = || {
+        let builder = fixture.builder().split_modules(true);
+        builder.generate_line_info(true)
+    };
+    let callers = || {
+        lines()
+            .credit_callers_of(["elsewhere"])
+            .build_all()
+            .unwrap()
+    };
+    let own = lines().build_all().unwrap();
+    let kept = "fixtures/cuda-builder/lines";
+    own.iter()
+        .for_each(|module| mark_in(kept, "both_lines", module));
+    assert!(!callers().iter().any(is_marked));
+    assert!(lines().build_all().unwrap().iter().all(is_marked));
 }
 
 #[test]
