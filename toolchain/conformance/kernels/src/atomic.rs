@@ -5,9 +5,11 @@ use crate::value::Value;
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::thread;
 
+mod increments;
 mod types;
 
-pub use types::{Atomic, Block, Device, Scope, System};
+pub use increments::Increments;
+pub use types::{Atomic, Block, Device, Operate, Scope, System};
 
 /// Words of a thread's record of one round in the input: operand, address.
 pub const INPUT: usize = 2;
@@ -140,7 +142,7 @@ impl Space for Shared {
 /// # Safety
 /// `A`'s scope covers the threads that use an address; shared memory for the addresses.
 #[inline(always)]
-pub unsafe fn contend<A: Atomic, S: Space>(io: Io) {
+pub unsafe fn contend<A: Operate, S: Space>(io: Io) {
     let [operation, ordering, addresses, rounds] = io.parameters;
     let addresses = addresses as usize;
     // SAFETY: the caller's launch gives the memory, to all threads.

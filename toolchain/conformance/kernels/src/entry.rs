@@ -11,7 +11,9 @@
 //! scratch: *mut u64, scratch_len: u64, a: u64, b: u64, c: u64, d: u64
 //! ```
 
-use crate::atomic::{Block, Device, Global, Scope, Shared, System, coherence, contend, reduce};
+use crate::atomic::{
+    Block, Device, Global, Increments, Scope, Shared, System, coherence, contend, reduce,
+};
 use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
 use crate::{
@@ -145,6 +147,15 @@ entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
     atomic_coherence_shared_system = coherence::<<System as Scope<T>>::Atomic, Shared>;
 });
 
+entries!(INCREMENT: [u32] {
+    atomic_inc_global_block = contend::<Increments<Block>, Global>;
+    atomic_inc_global_device = contend::<Increments<Device>, Global>;
+    atomic_inc_global_system = contend::<Increments<System>, Global>;
+    atomic_inc_shared_block = contend::<Increments<Block>, Shared>;
+    atomic_inc_shared_device = contend::<Increments<Device>, Shared>;
+    atomic_inc_shared_system = contend::<Increments<System>, Shared>;
+});
+
 entries!(FLOAT16: [f16 bf16] {
     float16_widen = float16::widen::<T>;
     float16_narrow = float16::narrow::<T>;
@@ -206,7 +217,9 @@ entries!(SINGLE: {
 });
 
 /// All kernels.
-pub const TABLE: &[&[&[Entry]]] = &[SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, FLOAT16, SINGLE];
+pub const TABLE: &[&[&[Entry]]] = &[
+    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT16, SINGLE,
+];
 
 /// The kernel of a name.
 pub fn find(name: &str) -> Option<Entry> {

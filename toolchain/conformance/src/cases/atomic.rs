@@ -86,9 +86,14 @@ pub fn trials() -> Vec<Trial> {
 
 fn all(subject: Subject, rng: &mut StdRng) -> Vec<Case> {
     let fetches = OPERATIONS.map(|(code, operation)| Action::Fetch(code, operation));
-    let actions = || fetches.into_iter().chain([Action::Update, Action::Circle]);
-    let mut cases = vec![tickets(subject, rng)];
-    for action in actions() {
+    let mut actions = fetches.to_vec();
+    actions.extend([Action::Update, Action::Circle]);
+    let mut cases = vec![tickets(subject, false, rng)];
+    if subject.element == Element::U32 {
+        actions.push(Action::Increment);
+        cases.push(tickets(subject, true, rng));
+    }
+    for action in actions {
         // A loop that all threads fight over takes the square of their number.
         let blocks = if matches!(action, Action::Update) {
             8

@@ -11,8 +11,8 @@ use cuda_std::atomic::{
     SystemAtomicU64,
 };
 
-/// An atomic type of `cuda_std`.
-pub trait Atomic {
+/// Something whose operations give the old value.
+pub trait Operate {
     /// What it holds.
     type Value: Value;
 
@@ -26,24 +26,27 @@ pub trait Atomic {
         ordering: u64,
         operand: Self::Value,
     ) -> (Self::Value, u64);
+}
 
+/// An atomic type of `cuda_std`.
+pub trait Atomic: Operate {
     /// Does what `operation` names, one of `ADD` to `XOR`, relaxed, and drops the old
     /// value.
     ///
     /// # Safety
-    /// As [`Atomic::operate`].
+    /// As [`Operate::operate`].
     unsafe fn reduce(&self, operation: u64, operand: Self::Value);
 
     /// A relaxed load.
     ///
     /// # Safety
-    /// As [`Atomic::operate`].
+    /// As [`Operate::operate`].
     unsafe fn load(&self) -> Self::Value;
 
     /// A relaxed store.
     ///
     /// # Safety
-    /// As [`Atomic::operate`].
+    /// As [`Operate::operate`].
     unsafe fn store(&self, value: Self::Value);
 }
 
@@ -55,7 +58,7 @@ macro_rules! atomics {
             }
 
             #[allow(unused_unsafe, reason = "the methods of block scope alone are unsafe")]
-            impl Atomic for $atomic {
+            impl Operate for $atomic {
                 type Value = $value;
 
                 #[inline(always)]
@@ -76,7 +79,10 @@ macro_rules! atomics {
                         }
                     }
                 }
+            }
 
+            #[allow(unused_unsafe, reason = "the methods of block scope alone are unsafe")]
+            impl Atomic for $atomic {
                 #[inline(always)]
                 unsafe fn reduce(&self, operation: u64, operand: $value) {
                     // SAFETY: the caller promises that the scope covers all users.

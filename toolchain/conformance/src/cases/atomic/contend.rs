@@ -18,14 +18,25 @@ pub enum Action {
     Update,
     /// One `compare_exchange`, which may fail.
     Circle,
+    /// `atomic_fetch_inc_u32_*`, up to the operand.
+    Increment,
 }
 
 impl Action {
+    fn kernel(self) -> &'static str {
+        match self {
+            Self::Increment => "atomic_inc",
+            _ => "atomic",
+        }
+    }
+
     fn code(self) -> u64 {
         match self {
             Self::Fetch(code, _) => code,
             Self::Update => code::UPDATE,
             Self::Circle => code::CIRCLE,
+            // Its kernels know no other.
+            Self::Increment => 0,
         }
     }
 
@@ -34,6 +45,7 @@ impl Action {
             Self::Fetch(_, operation) => operation.name(),
             Self::Update => "compare_exchange loop",
             Self::Circle => "compare_exchange",
+            Self::Increment => "inc",
         }
     }
 
@@ -44,6 +56,11 @@ impl Action {
                 element.number(rng)
             }
             Self::Circle => rng.random_range(0..4),
+            // Near 0, where it wraps again and again, or above all that is.
+            Self::Increment => match rng.random_range(0..8) {
+                0 => element.mask() - rng.random_range(0..4),
+                small => small,
+            },
             _ => element.any_bits(rng),
         }
     }
@@ -61,6 +78,8 @@ impl Action {
             (Self::Update, kernel::SUCCESS) => kernel::mix(old, operand) & element.mask(),
             (Self::Circle, kernel::SUCCESS) if old == operand => kernel::next_on_circle(old),
             (Self::Circle, kernel::FAILURE) if old != operand => old,
+            (Self::Increment, kernel::SUCCESS) if old < operand => old + 1,
+            (Self::Increment, kernel::SUCCESS) => 0,
             _ => {
                 return Err(format!(
                     "operand {operand:#x}, old value {old:#x}: success reported as {success:#x}"
@@ -80,7 +99,7 @@ pub fn contend(
     rng: &mut StdRng,
 ) -> Case {
     let element = subject.element;
-    let (launch, addresses) = subject.launch("atomic", [action.code(), ordering], shape);
+    let (launch, addresses) = subject.launch(action.kernel(), [action.code(), ordering], shape);
     let first: Vec<u64> = (0..addresses).map(|_| action.value(element, rng)).collect();
     let turns = shape.blocks * THREADS * shape.rounds;
     let mut input = Vec::new();
@@ -130,8 +149,9 @@ pub fn contend(
     }
 }
 
-/// `fetch_add` of one: each number is given out exactly once.
-pub fn tickets(subject: Subject, rng: &mut StdRng) -> Case {
+/// `fetch_add` of one, or increments up to the last number, behind which is 0 again: each number is given
+/// out exactly once.
+pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
     let element = subject.element;
     let number = move |i: usize| match element {
         Element::F32 => u64::from((i as f32).to_bits()),
@@ -139,20 +159,29 @@ pub fn tickets(subject: Subject, rng: &mut StdRng) -> Case {
         _ => i as u64,
     };
     let shape = Shape::new(64, 1, 1);
-    let (launch, addresses) = subject.launch("atomic", [code::ADD, ordering::RELAXED], shape);
+    let action = match wrap {
+        true => Action::Increment,
+        false => Action::Fetch(code::ADD, Operation::Add),
+    };
+    let parameters = [action.code(), ordering::RELAXED];
+    let (launch, addresses) = subject.launch(action.kernel(), parameters, shape);
     let turns = shape.blocks * THREADS;
+    // The threads of an address follow one another.
+    let each = turns / addresses;
+    let (operand, last) = match wrap {
+        true => (number(each - 1), number(0)),
+        false => (number(1), number(each)),
+    };
     let input = (0..turns)
-        .flat_map(|turn| [number(1), subject.address(turn, shape, rng).0 as u64])
+        .flat_map(|turn| [operand, subject.address(turn, shape, rng).0 as u64])
         .collect();
     Case {
-        name: "tickets".into(),
+        name: format!("tickets by {}", action.name()),
         launches: vec![launch],
         input,
         output: subject.output(&vec![0; addresses], turns * kernel::OUTPUT, rng),
         scratch_bytes: 0,
         expectation: Expectation::property(move |got| {
-            // The threads of an address follow one another.
-            let each = turns / addresses;
             for (address, results) in got[addresses..].chunks(each * kernel::OUTPUT).enumerate() {
                 let mut given: Vec<u64> = results.iter().step_by(kernel::OUTPUT).copied().collect();
                 given.sort_unstable();
@@ -161,6 +190,12 @@ pub fn tickets(subject: Subject, rng: &mut StdRng) -> Case {
                         "address {address}: ticket {i} of {each} is {:#x} in place of {:#x}",
                         given[i],
                         number(i)
+                    ));
+                }
+                let left = got[address] & element.mask();
+                if left != last {
+                    return Err(format!(
+                        "address {address}: {left:#x} is left in place of {last:#x}"
                     ));
                 }
             }

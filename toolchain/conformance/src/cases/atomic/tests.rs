@@ -50,7 +50,8 @@ fn relaxed(action: Action, rng: &mut StdRng) -> Case {
 fn threads_in_order_pass() {
     let mut rng = StdRng::seed_from_u64(11);
     let fetches = OPERATIONS.map(|(code, operation)| Action::Fetch(code, operation));
-    for action in fetches.into_iter().chain([Action::Update, Action::Circle]) {
+    let others = [Action::Update, Action::Circle, Action::Increment];
+    for action in fetches.into_iter().chain(others) {
         let case = relaxed(action, &mut rng);
         let got = in_order(&case, action, SUBJECT.element, 3);
         assert_eq!(judge(&case, &got), Ok(()), "{}", case.name);
@@ -92,12 +93,27 @@ fn a_false_success_is_refused() {
 #[test]
 fn a_ticket_given_twice_is_refused() {
     let mut rng = StdRng::seed_from_u64(15);
-    let case = tickets(SUBJECT, &mut rng);
-    let action = Action::Fetch(code::ADD, Operation::Add);
-    let mut got = in_order(&case, action, SUBJECT.element, 1);
-    assert_eq!(judge(&case, &got), Ok(()));
-    got[1 + 2 * 7] = 6;
-    assert!(judge(&case, &got).is_err());
+    for (wrap, action) in [
+        (false, Action::Fetch(code::ADD, Operation::Add)),
+        (true, Action::Increment),
+    ] {
+        let case = tickets(SUBJECT, wrap, &mut rng);
+        let mut got = in_order(&case, action, SUBJECT.element, 1);
+        assert_eq!(judge(&case, &got), Ok(()));
+        got[1 + 2 * 7] = 6;
+        assert!(judge(&case, &got).is_err());
+    }
+}
+
+#[test]
+fn a_counter_that_does_not_wrap_is_refused() {
+    let mut rng = StdRng::seed_from_u64(17);
+    let case = tickets(SUBJECT, true, &mut rng);
+    let mut got = in_order(&case, Action::Increment, SUBJECT.element, 1);
+    assert_eq!(got[0] & SUBJECT.element.mask(), 0);
+    got[0] |= case.input.len() as u64 / kernel::INPUT as u64;
+    let error = judge(&case, &got).unwrap_err();
+    assert!(error.ends_with("in place of 0x0"), "{error}");
 }
 
 #[test]
