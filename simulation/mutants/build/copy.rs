@@ -10,24 +10,43 @@ use std::path::{Path, PathBuf};
 /// all of them.
 const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 
-/// Those of single passes: a partial of more than one word, too.
-const ONE_WORD_AND_TWO: [(&str, &str); 3] = [("Sum", "i32"), ("Max", "i32"), ("SumWide", "i32")];
+/// Those of single passes: a partial of more than one word, too, two arrays, and a predicate.
+const SINGLE_PASSES: [(&str, &str); 5] = [
+    ("Sum", "i32"),
+    ("Max", "i32"),
+    ("SumWide", "i32"),
+    ("Dot", "i32"),
+    ("Less", "i32"),
+];
 
 /// The key type for which copies have entries that reduce by key.
-pub const KEY: &str = "u32";
+const KEY: &str = "u32";
 
 /// The sizes of elements whose copies are launched: the words of a byte are the most different.
-pub const SIZES: [&str; 2] = ["b8", "b32"];
+const SIZES: [&str; 2] = ["b8", "b32"];
 
 /// The module that has the tables of entries, a file for each family, and their macros.
 const ENTRY: &str = "entry";
 const MACROS: &str = "entry/product.rs";
 
 /// The operators and elements for which copies of a family have entries.
-pub fn elements(family: &str) -> &'static [(&'static str, &'static str)] {
+fn elements(family: &str) -> &'static [(&'static str, &'static str)] {
     match family {
-        "single_pass" => &ONE_WORD_AND_TWO,
+        "single_pass" => &SINGLE_PASSES,
         _ => &ELEMENTS,
+    }
+}
+
+/// What stands behind the kernel's name in the names of a copy's entries, where there are such entries.
+pub fn endings(kernel: &str, family: &str) -> Vec<String> {
+    let pairs = elements(family).iter();
+    let pairs = pairs.map(|(op, element)| format!("{}_{element}", crate::snake(op)));
+    match (kernel, family) {
+        (_, "copy") => SIZES.map(str::to_owned).to_vec(),
+        (_, "keyed") => pairs.map(|pair| format!("{pair}_by_{KEY}")).collect(),
+        ("single_pass_dot", _) => vec!["i32".into()],
+        ("single_pass", _) => pairs.filter(|pair| !pair.starts_with("dot")).collect(),
+        _ => pairs.collect(),
     }
 }
 
@@ -77,9 +96,10 @@ impl Tree {
     pub fn family(&self, kernel: &str) -> &str {
         let (row, plain_row) = (format!("{kernel} ["), format!("{kernel};"));
         let list = format!("{kernel}: [");
+        let pasted = format!("[<{kernel}_ ");
         let has = |line: &str| {
             let line = line.trim();
-            line.starts_with(&row) || line == plain_row || line == list
+            line.starts_with(&row) || line == plain_row || line == list || line.contains(&pasted)
         };
         let mut tables = self.0.iter().filter(|(path, _)| module(path) == ENTRY);
         let table = tables.find(|(_, text)| text.lines().any(has));

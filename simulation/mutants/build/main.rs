@@ -153,23 +153,19 @@ impl Generated {
 
 /// The entries of a copy that run the kernels, which are of one kind.
 fn programs(module: &str, kernels: &[&str], tree: &Tree) -> String {
-    let pair = |(op, element): &(&str, &str)| format!("{}_{element}", snake(op));
     let (kind, lists): (BTreeSet<_>, Vec<_>) = kernels
         .iter()
         .map(|kernel| {
             let family = tree.family(kernel);
-            let pairs = copy::elements(family).iter().map(pair);
-            let (kind, endings): (_, Vec<String>) = match family {
-                "copy" => ("Copies", copy::SIZES.map(str::to_owned).to_vec()),
-                "triple" => ("Triples", pairs.collect()),
-                "keyed" => {
-                    let by_key = |pair| format!("{pair}_by_{}", copy::KEY);
-                    ("Keyed", pairs.map(by_key).collect())
-                }
-                "single_pass" => ("SinglePasses", pairs.collect()),
-                _ => ("Entries", pairs.collect()),
+            let kind = match family {
+                "copy" => "Copies",
+                "triple" => "Triples",
+                "keyed" => "Keyed",
+                "single_pass" => "SinglePasses",
+                _ => "Entries",
             };
-            let list = endings
+            let list = copy::endings(kernel, family);
+            let list = list
                 .iter()
                 .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"));
             (kind, list.collect::<Vec<_>>().join(", "))

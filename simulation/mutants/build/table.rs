@@ -16,6 +16,7 @@ mod reduce_3;
 mod reduce_4;
 mod reduce_5;
 mod shared_memory;
+mod single_pass;
 mod textbook;
 mod warp;
 
@@ -111,7 +112,8 @@ pub const SOURCES: &[Source] = &[
     operators::EXTREMUM,
     memory::SOURCE,
     grid::SOURCE,
-    grid::SINGLE_PASS,
+    single_pass::SOURCE,
+    single_pass::PAIRS,
     partials::SOURCE,
     keyed::DELIVER,
     keyed::ATOMIC,

@@ -2,23 +2,10 @@
 
 use super::{Mutant, Source, mutant};
 
-const KERNELS: &[&str] = &["single_pass"];
-
 pub const SOURCE: Source = Source {
     path: "grid.rs",
-    kernels: KERNELS,
+    kernels: &["single_pass"],
     mutants: MUTANTS,
-};
-
-pub const SINGLE_PASS: Source = Source {
-    path: "single_pass.rs",
-    kernels: KERNELS,
-    mutants: &[mutant(
-        "drawn_twice",
-        "a block draws a second ticket when it has reduced its share",
-        "grid_reduce::<T, O>(value, ticket, meeting)",
-        "grid_reduce::<T, O>(value, meeting.ticket(), meeting)",
-    )],
 };
 
 const MUTANTS: &[Mutant] = &[

@@ -1,6 +1,6 @@
 //! Launches of single passes: their suite's, fewer of them.
 
-use kernels_gpu::entry::single_pass::{ENTRIES, Function, SinglePassEntry};
+use kernels_gpu::entry::single_pass::{ENTRIES, Function, Reads, SinglePassEntry};
 use kernels_sim::Data;
 use kernels_sim::single_pass::{SinglePass, WrongPass};
 
@@ -53,17 +53,27 @@ fn passes(entries: &[SinglePassEntry]) -> Vec<SinglePass> {
     let mut passes = Vec::new();
     for (threads, blocks) in GRIDS {
         let grid = (threads * blocks) as usize;
-        for n in [5 * grid + 3, grid + 1, 1, 0] {
-            passes.extend(entries.iter().map(|&entry| SinglePass {
-                entry,
-                threads,
-                blocks,
-                n,
-                start: n % 3,
-                other_start: 0,
-                data: Data::Whole,
-                seed: 0,
-            }));
+        // Where there is one block, enough for all loads that a thread has under way at once.
+        let many = (blocks == 1).then_some(17 * grid + 5);
+        for n in [5 * grid + 3, grid + 1, 1, 0].into_iter().chain(many) {
+            let start = n % 3;
+            for entry in entries {
+                // Two arrays lie alike, or not.
+                let others: &[usize] = match entry.reads {
+                    Reads::Two => &[start, start + 1],
+                    Reads::One | Reads::OneAndValue => &[0],
+                };
+                passes.extend(others.iter().map(|&other_start| SinglePass {
+                    entry: *entry,
+                    threads,
+                    blocks,
+                    n,
+                    start,
+                    other_start,
+                    data: Data::Whole,
+                    seed: 0,
+                }));
+            }
         }
     }
     passes
