@@ -9,21 +9,25 @@
 //! lanes read neighbouring addresses, and each thread comes back a grid's width further on. The
 //! elements around them, fewer than `2 * N`, are left: one for each of the grid's first threads.
 //!
-//! All loads of a step are begun before the first value is used, and the compiler is held to it: where
-//! an operator asks before it looks (is this a NaN?), LLVM would move loads into the branches, and a
-//! vector would come in pieces.
+//! All loads of a step are begun before the first value is used, and so are those of the last step, which
+//! is short for most arrays: one after the other they would take as long as a step each. The compiler is
+//! held to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
+//! branches, and a vector would come in pieces.
 //!
 //! Any grid is right for any array, if it has at least `2 * N` threads: a warp has, for any `N` up to
 //! 16.
 
 use crate::element::Element;
-use crate::mem::{Global, hold_accesses};
-use crate::op::Op;
+use crate::mem::{Global, Vectors, hold_accesses, opaque};
+use crate::op::{Op, unrolled};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Loads under way at once, per thread.
 const IN_FLIGHT: usize = 4;
+
+/// The most loads of a thread's last step.
+const LAST: usize = IN_FLIGHT - 1;
 
 /// The same where two arrays are read side by side: as many loads in all.
 const PAIRS_IN_FLIGHT: usize = IN_FLIGHT / 2;
@@ -78,7 +82,7 @@ pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
 
     let mut value = identity;
     let mut v = thread;
-    while v + (IN_FLIGHT - 1) * stride < vectors.len() {
+    while vectors.has(v + (IN_FLIGHT - 1) * stride) {
         let mut loaded = [vectors.get(v); IN_FLIGHT];
         let mut first = [head + v * N; IN_FLIGHT];
         for k in 1..IN_FLIGHT {
@@ -87,23 +91,25 @@ pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
         }
         hold_accesses();
         value = by.absorb(value, loaded, first);
-        v += IN_FLIGHT * stride;
-    }
-    while v < vectors.len() {
-        let loaded = [vectors.get(v)];
-        hold_accesses();
-        value = by.absorb(value, loaded, [head + v * N]);
-        v += stride;
+        v = opaque(v + IN_FLIGHT * stride);
     }
 
-    let around = input.len() - vectors.len() * N;
-    if N > 1 && thread < around {
-        let i = if thread < head {
-            thread
-        } else {
-            thread + vectors.len() * N
-        };
-        value = by.absorb(value, [[input.get(i)]], [i]);
+    if vectors.has(v) {
+        let mut loaded = [None; LAST];
+        unrolled!(|k < LAST| if vectors.has(v + k * stride) {
+            loaded[k] = Some(vectors.get(v + k * stride));
+        });
+        hold_accesses();
+        unrolled!(|k < LAST| if let Some(row) = loaded[k] {
+            value = by.absorb(value, [row], [head + (v + k * stride) * N]);
+        });
+    }
+
+    if N > 1 && !input.is_all_vectors::<N>() {
+        let i = around(thread, head, vectors);
+        if i < input.len() {
+            value = by.absorb(value, [[input.get(i)]], [i]);
+        }
     }
     value
 }
@@ -172,16 +178,21 @@ pub fn grid_stride_pairs<T: Element, A: Copy, const N: usize>(
         }
         v += stride;
     }
-    let around = a.len() - vectors.len() * N;
-    if thread < around {
-        let i = if thread < head {
-            thread
-        } else {
-            thread + vectors.len() * N
-        };
+    let i = around(thread, head, vectors);
+    if i < a.len() {
         value = pair(value, a.get(i), b.get(i));
     }
     value
+}
+
+/// The element around the vectors that is the thread's, if the array has it: before the vectors, or behind.
+#[inline(always)]
+fn around<T: Element, const N: usize>(thread: usize, head: usize, vectors: Vectors<T, N>) -> usize {
+    if thread < head {
+        thread
+    } else {
+        thread + vectors.len() * N
+    }
 }
 
 /// The number of the thread in its grid, and how many there are.

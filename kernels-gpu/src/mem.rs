@@ -51,6 +51,29 @@ pub fn hold_accesses() {
     }
 }
 
+/// The same index, but the compiler does not know that it is. It costs nothing at run time.
+///
+/// For the index of a loop with several loads: otherwise LLVM keeps an address for each of them, and computes
+/// all of those before the first load begins.
+#[inline(always)]
+pub fn opaque(index: usize) -> usize {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let same;
+        // SAFETY: no instruction.
+        unsafe {
+            core::arch::asm!(
+                "/* {0} */",
+                inlateout(reg64) index => same,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        same
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    index
+}
+
 /// An array in global memory. See the [module](self) for what its maker promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Global<T> {

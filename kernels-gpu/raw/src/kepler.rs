@@ -1,7 +1,7 @@
 //! Shuffles and atomics: `kernels_gpu::kepler`; how they read, `kernels_gpu::grid_stride`.
 
 use crate::sum::{Element, WARP_SIZE, reduce_down};
-use crate::vector::{hold_accesses, load, vectors_at};
+use crate::vector::{hold_accesses, is_all_vectors, load, opaque, vectors_at};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
 /// Loads under way at once, as the original's.
@@ -75,10 +75,12 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
     let stride = grid_dim_x() as usize * threads;
 
     let (head, vectors, vectors_len) = vectors_at::<T, N>(input, len);
+    let end = input.wrapping_add(len).addr();
+    let has = |v: usize| vectors.wrapping_add(v + 1).addr() <= end;
 
     let mut value = T::IDENTITY;
     let mut v = thread;
-    while v + (IN_FLIGHT - 1) * stride < vectors_len {
+    while has(v + (IN_FLIGHT - 1) * stride) {
         // SAFETY: the last of the vectors is in bounds, and the first is aligned.
         let mut loaded = [unsafe { load(vectors.add(v)) }; IN_FLIGHT];
         #[expect(clippy::needless_range_loop, reason = "`k` counts strides too")]
@@ -88,25 +90,35 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
         }
         hold_accesses();
         value = absorb(value, loaded);
-        v += IN_FLIGHT * stride;
+        v = opaque(v + IN_FLIGHT * stride);
     }
-    while v < vectors_len {
-        // SAFETY: `v` is in bounds, and the first is aligned.
-        let loaded = [unsafe { load(vectors.add(v)) }];
-        hold_accesses();
-        value = absorb(value, loaded);
-        v += stride;
+    if has(v) {
+        let mut loaded = [None; IN_FLIGHT - 1];
+        macro_rules! last {
+            ($($k:literal)*) => {
+                $(if has(v + $k * stride) {
+                    // SAFETY: it is in bounds, and the first is aligned.
+                    loaded[$k] = Some(unsafe { load(vectors.add(v + $k * stride)) });
+                })*
+                hold_accesses();
+                $(if let Some(row) = loaded[$k] {
+                    value = absorb(value, [row]);
+                })*
+            };
+        }
+        last!(0 1 2);
     }
 
-    let around = len - vectors_len * N;
-    if N > 1 && thread < around {
+    if N > 1 && !is_all_vectors::<T, N>(input, len) {
         let i = if thread < head {
             thread
         } else {
             thread + vectors_len * N
         };
-        // SAFETY: the element lies before the first vector or behind the last.
-        value = T::combine(value, unsafe { *input.add(i) });
+        if i < len {
+            // SAFETY: the element lies before the first vector or behind the last.
+            value = T::combine(value, unsafe { *input.add(i) });
+        }
     }
     value
 }

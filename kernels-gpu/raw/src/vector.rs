@@ -10,7 +10,15 @@ pub(crate) fn vectors_at<T, const N: usize>(
     let step = bytes::<T, N>() / size_of::<T>();
     let behind = (start.addr() / size_of::<T>()) % step;
     let head = ((step - behind) % step).min(len);
-    (head, start.wrapping_add(head).cast(), (len - head) / N)
+    let mask = bytes::<T, N>() - 1;
+    let up = |address: usize| address.wrapping_add(mask) & !mask;
+    (head, start.map_addr(up).cast(), (len - head) / N)
+}
+
+/// Whether every element belongs to one of them.
+#[inline(always)]
+pub(crate) fn is_all_vectors<T, const N: usize>(start: *const T, len: usize) -> bool {
+    start.addr().is_multiple_of(bytes::<T, N>()) && len.is_multiple_of(N)
 }
 
 /// What a vector's address is a multiple of, in bytes.
@@ -54,4 +62,24 @@ pub(crate) fn hold_accesses() {
     unsafe {
         core::arch::asm!("", options(nostack, preserves_flags));
     }
+}
+
+/// The same index, but the compiler does not know that it is.
+#[inline(always)]
+pub(crate) fn opaque(index: usize) -> usize {
+    #[cfg(target_arch = "nvptx64")]
+    {
+        let same;
+        // SAFETY: no instruction.
+        unsafe {
+            core::arch::asm!(
+                "/* {0} */",
+                inlateout(reg64) index => same,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        same
+    }
+    #[cfg(not(target_arch = "nvptx64"))]
+    index
 }

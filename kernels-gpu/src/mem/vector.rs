@@ -18,6 +18,8 @@ const WIDEST: usize = 16;
 pub struct Vectors<T, const N: usize> {
     start: *const [T; N],
     len: usize,
+    /// The address behind the array, of which a few elements may belong to no vector.
+    end: usize,
 }
 
 impl<T: Element> Global<T> {
@@ -31,6 +33,7 @@ impl<T: Element> Global<T> {
         Vectors {
             start: self.start.cast(),
             len: self.len / N,
+            end: self.end(),
         }
     }
 
@@ -43,13 +46,36 @@ impl<T: Element> Global<T> {
         let step = (alignment::<T, N>() / size_of::<T>()).max(1);
         let behind = (self.start.addr() / size_of::<T>()) % step;
         let head = ((step - behind) % step).min(self.len);
-        let rest = Self {
-            start: self.start.wrapping_add(head),
-            len: self.len - head,
+        let vectors = Vectors {
+            start: self.first_vector(),
+            len: (self.len - head) / N,
+            end: self.end(),
         };
-        // SAFETY: `head` elements on is a multiple of the alignment, or the array's end, from
-        // which there is no vector to load.
-        (head, unsafe { rest.vectors() })
+        (head, vectors)
+    }
+
+    /// Whether every element belongs to one of the [vectors](Self::vectors_at).
+    #[inline(always)]
+    pub fn is_all_vectors<const N: usize>(self) -> bool {
+        self.start.addr().is_multiple_of(alignment::<T, N>()) && self.len.is_multiple_of(N)
+    }
+
+    /// The first place, from the start on, where a vector may begin; behind the end of an array that has
+    /// none. Straight from the address: a load waits for this.
+    #[inline(always)]
+    fn first_vector<const N: usize>(self) -> *const [T; N] {
+        if N == 1 {
+            return self.start.cast();
+        }
+        let mask = alignment::<T, N>() - 1;
+        let up = |address: usize| address.wrapping_add(mask) & !mask;
+        self.start.map_addr(up).cast()
+    }
+
+    /// The address behind the array.
+    #[inline(always)]
+    fn end(self) -> usize {
+        self.start.wrapping_add(self.len).addr()
     }
 }
 
@@ -59,6 +85,13 @@ impl<T: Element, const N: usize> Vectors<T, N> {
     #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
     pub fn len(self) -> usize {
         self.len
+    }
+
+    /// Whether there is a vector `index`. The first load of a thread waits for the answer: it comes sooner
+    /// than [`len`](Self::len) would.
+    #[inline(always)]
+    pub fn has(self, index: usize) -> bool {
+        self.start.wrapping_add(index + 1).addr() <= self.end
     }
 
     /// Loads vector `index`.

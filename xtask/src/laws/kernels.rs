@@ -5,7 +5,7 @@
 pub enum Loads {
     /// By single elements.
     Elements,
-    /// By vectors, four of them under way at once and then one; the elements around them singly.
+    /// By vectors, four of them under way at once and then up to three; the elements around them singly.
     Vectors,
     /// The same, or pairs of them and of single elements where two arrays are read; and partials, in a
     /// loop.

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 /// How many loads of a kernel by vectors are under way at once.
 const IN_FLIGHT: usize = 4;
 
-/// How many partials of a grid are.
+/// How many partials of a grid are under way at once.
 const PARTIALS_IN_FLIGHT: usize = 4;
 
 /// Steps in which a warp of 32 lanes becomes one value.
@@ -100,7 +100,7 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             Some(wide)
         }
         Loads::Vectors => {
-            add(wide, (IN_FLIGHT + 1) * claim.loads());
+            add(wide, vectors_in_source(claim) * claim.loads());
             if claim.vector > 1 {
                 add(element, 1);
             }
@@ -108,15 +108,12 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         }
         Loads::VectorsAndPartials => {
             let singly = if claim.op == "dot" {
-                // Two pairs under way at once and then one: of vectors, or of elements that do not lie
-                // alike, which are those around the vectors, too.
-                let pairs = IN_FLIGHT / 2 + 1;
-                add(wide, 2 * pairs * claim.loads());
-                2 * pairs + 2
+                // As many elements, where the arrays do not lie alike; and one of each around the vectors.
+                vectors_in_source(claim) + 2
             } else {
-                add(wide, (IN_FLIGHT + 1) * claim.loads());
                 1
             };
+            add(wide, vectors_in_source(claim) * claim.loads());
             add(element, singly);
             Some(wide)
         }
@@ -350,7 +347,19 @@ pub fn converts_in_software(claim: &Claim, own: usize, of_f32: usize) -> Option<
 /// code.
 fn elements_loaded(claim: &Claim) -> usize {
     let vector = claim.vector as usize;
-    (IN_FLIGHT + 1) * vector + usize::from(vector > 1)
+    vectors_in_source(claim) * vector + usize::from(vector > 1)
+}
+
+/// How many vectors stand in the source of a kernel that reads by them: those of a step, and those of the
+/// last, one less.
+fn vectors_in_source(claim: &Claim) -> usize {
+    match (claim.kernel, claim.op) {
+        // The last ones one by one.
+        ("read_ceiling", _) => IN_FLIGHT + 1,
+        // Pairs of half as many.
+        (_, "dot") => 2 * (IN_FLIGHT / 2 + 1),
+        _ => IN_FLIGHT + IN_FLIGHT - 1,
+    }
 }
 
 #[cfg(test)]

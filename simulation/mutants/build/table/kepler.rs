@@ -75,37 +75,59 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "bound_of_first_load",
             "asks whether the first of the four loads is inside",
-            "while v + (IN_FLIGHT - 1) * stride < vectors.len() {",
-            "while v < vectors.len() {",
+            "while vectors.has(v + (IN_FLIGHT - 1) * stride) {",
+            "while vectors.has(v) {",
         ),
         mutant(
             "vectors_read_again",
             "four vectors are read, but the loop goes on by one",
-            "v += IN_FLIGHT * stride;",
-            "v += stride;",
+            "v = opaque(v + IN_FLIGHT * stride);",
+            "v = opaque(v + stride);",
         ),
         mutant(
-            "vector_of_last_step",
-            "the vector of the last step is brought once more, and the next one not",
-            "value = by.absorb(value, loaded, [head + v * N]);",
-            "value = by.absorb(value, [vectors.get(thread)], [head + v * N]);",
+            "bound_of_last_step",
+            "where there is one vector of the last step, it takes there to be three",
+            "if vectors.has(v + k * stride) {",
+            "if vectors.has(v) {",
         ),
+        mutant(
+            "last_step_begins_again",
+            "every load of the last step is of its first vector",
+            "loaded[k] = Some(vectors.get(v + k * stride));",
+            "loaded[k] = Some(vectors.get(v));",
+        ),
+        mutant(
+            "short_last_step_lost",
+            "a last step that is not three vectors long is left out",
+            "    if vectors.has(v) {
+",
+            "    if vectors.has(v + (LAST - 1) * stride) {
+",
+        ),
+        mutant(
+            "no_elements_around",
+            "elements around the vectors are left out where the array begins with a vector",
+            "if N > 1 && !input.is_all_vectors::<N>() {",
+            "if N > 1 && !input.is_all_vectors::<N>() && head > 0 {",
+        )
+        .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "no_tail",
             "elements behind the last vector are left out",
-            "if N > 1 && thread < around {",
-            "if N > 1 && thread < head {",
+            "        if i < input.len() {
+",
+            "        if i < head {
+",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "head_for_tail",
             "the tail begins at the vectors' number, not the elements'",
-            "            thread + vectors.len() * N
+            "        thread + vectors.len() * N
 ",
-            "            thread + vectors.len()
+            "        thread + vectors.len()
 ",
         )
-        .nth(1, 2)
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "thread_u32",

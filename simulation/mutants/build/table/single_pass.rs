@@ -122,14 +122,18 @@ pub const PAIRS: Source = Source {
         mutant(
             "head_of_pairs_lost",
             "the pairs before the vectors are left out",
-            "    if thread < around {",
-            "    if thread >= head && thread < around {",
+            "    if i < a.len() {
+",
+            "    if thread >= head && i < a.len() {
+",
         ),
         mutant(
             "tail_of_pairs_lost",
             "the pairs behind the vectors are left out",
-            "    if thread < around {",
-            "    if thread < head {",
+            "    if i < a.len() {
+",
+            "    if i < head {
+",
         ),
         mutant(
             "second_of_tail_from_start",
