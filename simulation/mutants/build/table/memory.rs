@@ -42,8 +42,43 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "rest_as_long_as_the_array",
         "the head's elements are counted once more behind the array",
-        "len: self.len - head,",
-        "len: self.len,",
+        "len: (self.len - head) / N,",
+        "len: self.len / N,",
+    )
+    .on(ANYWHERE),
+    mutant(
+        "first_vector_before_the_array",
+        "the first vector is sought downwards",
+        "address.wrapping_add(mask) & !mask",
+        "address & !mask",
+    )
+    .on(ANYWHERE),
+    mutant(
+        "all_vectors_by_start",
+        "an array that begins with a vector is taken to end with one",
+        " && self.len.is_multiple_of(N)",
+        "",
+    )
+    .on(ANYWHERE),
+    mutant(
+        "all_vectors_by_length",
+        "an array of a whole number of vectors is taken to begin with one",
+        "self.start.addr().is_multiple_of(alignment::<T, N>()) && ",
+        "",
+    )
+    .on(ANYWHERE),
+    mutant(
+        "has_what_only_begins",
+        "a vector that the array's end cuts is taken to be inside",
+        "self.start.wrapping_add(index + 1).addr() <= self.end",
+        "self.start.wrapping_add(index).addr() < self.end",
+    )
+    .on(ANYWHERE),
+    mutant(
+        "last_vector_lost",
+        "a vector that ends where the array does is taken to be outside",
+        ".addr() <= self.end",
+        ".addr() < self.end",
     )
     .on(ANYWHERE),
 ];
