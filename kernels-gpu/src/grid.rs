@@ -49,17 +49,18 @@ impl<A: Element> Meeting<A> {
 /// ```text
 /// block 2   ticket 0   loads ...   partial ──► partials[2], done
 /// block 0   ticket 1   loads ...   partial ──► partials[0], done
-/// block 1   ticket 2   loads ...   the last of three to begin: waits for the partials of the others,
-///                                  all three ──► result
+/// block 1   ticket 2   loads ...   partial ──► partials[1], the last of three to begin:
+///                                  waits until all three are there, all three ──► result
 /// ```
 ///
 /// Which block is the last is chance. What it does is not: it combines the partials by their numbers
 /// and not in the order of arrival. So the result is bit-equal from run to run.
 ///
-/// Nobody waits at a fence, since a partial says itself that it is there ([`Partials`]); and the trip to
-/// the tickets is over long before the loads of the block are. A warp is enough to take some hundred
-/// partials, and needs no barrier of the block. It empties their places, and with the last ticket the next
-/// is the first again: the next launch on the stream needs nobody's help.
+/// Nobody waits at a fence, since a partial says itself that it is there ([`Partials`]); and no partial
+/// waits for its block's ticket, which may be longer under way than the loads of the block: all blocks
+/// draw from one cell. A warp is enough to take some hundred partials, and needs no barrier of the block.
+/// It empties their places, and with the last ticket the next is the first again: the next launch on the
+/// stream needs nobody's help.
 ///
 /// # Safety
 ///
@@ -90,40 +91,36 @@ pub unsafe fn grid_reduce<T: Element, O: Op<T>>(
     if tid >= WARP_SIZE {
         return;
     }
+    if tid == 0 {
+        partials.leave(own as usize, partial);
+    }
     // SAFETY: the first warp is whole, and all of its lanes are here.
     let (ticket, _) = unsafe { warp_shuffle_idx(FULL_MASK, ticket, 0, WARP_SIZE) };
     if ticket != blocks - 1 {
-        if tid == 0 {
-            partials.leave(own as usize, partial);
-        }
         return;
     }
-
     // SAFETY: as above: all lanes have the same ticket.
-    let total = unsafe { take_all::<T, O>(partial, partials) };
+    let total = unsafe { take_all::<T, O>(partials) };
     if tid == 0 {
         result.set(0, total);
     }
 }
 
-/// The partials of all blocks as one, that of this block among them, which lane 0 brings. **Lane 0 holds
-/// the result**; what the others get is of no use.
+/// The partials of all blocks as one. **Lane 0 holds the result**; what the others get is of no use.
 ///
 /// # Safety
 ///
-/// All 32 lanes of the block's first warp arrive here, and every other block leaves its partial.
+/// All 32 lanes of the block's first warp arrive here, and every block leaves its partial.
 #[inline(always)]
-unsafe fn take_all<T: Element, O: Op<T>>(partial: O::Acc, partials: Partials<O::Acc>) -> O::Acc {
-    let (own, blocks) = (block_idx_x(), grid_dim_x());
-    // SAFETY: all lanes are here.
-    let (partial, _) = unsafe { warp_shuffle_idx(FULL_MASK, partial, 0, WARP_SIZE) };
+unsafe fn take_all<T: Element, O: Op<T>>(partials: Partials<O::Acc>) -> O::Acc {
+    let blocks = grid_dim_x();
     let mut value = O::IDENTITY;
     let mut first = thread_idx_x();
     while first < blocks {
         let block = |k: usize| first + k as u32 * WARP_SIZE;
         let mut looks = [Look::NOWHERE; IN_FLIGHT];
         loop {
-            unrolled!(|k < IN_FLIGHT| if block(k) < blocks && block(k) != own {
+            unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
                 looks[k] = partials.look(block(k) as usize);
             });
             let mut found = true;
@@ -132,13 +129,11 @@ unsafe fn take_all<T: Element, O: Op<T>>(partial: O::Acc, partials: Partials<O::
                 break;
             }
         }
-        unrolled!(|k < IN_FLIGHT| if block(k) == own {
-            value = O::combine(value, partial);
-        } else if block(k) < blocks {
+        unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
             value = O::combine(value, partials.take(block(k) as usize, looks[k]));
         });
         first += IN_FLIGHT as u32 * WARP_SIZE;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller brings all lanes.
     unsafe { reduce_down::<T, O>(value) }
 }

@@ -56,19 +56,18 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
         if tid >= WARP_SIZE {
             return;
         }
+        if tid == 0 {
+            let bits = (&raw const partial).cast::<u32>();
+            for half in 0..halves {
+                let word = LEFT | u64::from(bits.add(half).read_unaligned());
+                atomic_store_64_device(place(own, half), Relaxed, word);
+            }
+        }
         let (ticket, _) = warp_shuffle_idx(u32::MAX, ticket, 0, WARP_SIZE);
         if ticket != blocks - 1 {
-            if tid == 0 {
-                let bits = (&raw const partial).cast::<u32>();
-                for half in 0..halves {
-                    let word = LEFT | u64::from(bits.add(half).read_unaligned());
-                    atomic_store_64_device(place(own, half), Relaxed, word);
-                }
-            }
             return;
         }
 
-        let (partial, _) = warp_shuffle_idx(u32::MAX, partial, 0, WARP_SIZE);
         let mut value = T::IDENTITY;
         let mut first = tid;
         while first < blocks {
@@ -76,7 +75,7 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
             let mut words = [[LEFT; MOST_HALVES]; IN_FLIGHT];
             loop {
                 for k in 0..IN_FLIGHT {
-                    if block(k) < blocks && block(k) != own {
+                    if block(k) < blocks {
                         for half in 0..halves {
                             words[k][half] = atomic_load_64_device(place(block(k), half), Relaxed);
                         }
@@ -93,9 +92,7 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
                 }
             }
             for k in 0..IN_FLIGHT {
-                if block(k) == own {
-                    value = T::combine(value, partial);
-                } else if block(k) < blocks {
+                if block(k) < blocks {
                     let mut taken = MaybeUninit::<T>::uninit();
                     let bits = taken.as_mut_ptr().cast::<u32>();
                     for half in 0..halves {

@@ -52,16 +52,28 @@ const MUTANTS: &[Mutant] = &[
         "partials.leave(ticket as usize, partial);",
     ),
     mutant(
-        "waits_for_itself",
-        "the block that takes has left nothing in its own place",
-        "if block(k) < blocks && block(k) != own {",
-        "if block(k) < blocks {",
+        "last_leaves_nothing",
+        "the block that takes waits for its own partial",
+        "    if tid == 0 {
+        partials.leave(",
+        "    if tid == 0 && ticket != blocks - 1 {
+        partials.leave(",
     ),
     mutant(
         "one_block_too_many",
         "`<=` for `<`: looks at a place behind the last",
-        "if block(k) < blocks && block(k) != own {",
-        "if block(k) <= blocks && block(k) != own {",
+        "            unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
+",
+        "            unrolled!(|k < IN_FLIGHT| if block(k) <= blocks {
+",
+    ),
+    mutant(
+        "last_not_looked_at",
+        "takes the last partial without having looked whether it is there",
+        "            unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
+",
+        "            unrolled!(|k < IN_FLIGHT| if block(k) + 1 < blocks {
+",
     ),
     mutant(
         "looks_once",
@@ -74,22 +86,12 @@ const MUTANTS: &[Mutant] = &[
 ",
     ),
     mutant(
-        "own_forgotten",
-        "the partial of the block that takes the others is left out",
-        "value = O::combine(value, partial);",
-        "value = O::combine(value, O::IDENTITY);",
-    ),
-    mutant(
-        "own_in_every_lane",
-        "each lane begins with the block's own partial",
-        "let mut value = O::IDENTITY;",
-        "let mut value = partial;",
-    ),
-    mutant(
-        "own_of_each_lane",
-        "the partial of the lane, which only lane 0 holds",
-        "let (partial, _) = unsafe { warp_shuffle_idx(FULL_MASK, partial, 0, WARP_SIZE) };",
-        "let (partial, _) = unsafe { (partial, ()) };",
+        "last_not_taken",
+        "the partial of the last block is left out",
+        "        unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
+            value",
+        "        unrolled!(|k < IN_FLIGHT| if block(k) + 1 < blocks {
+            value",
     ),
     mutant(
         "first_round_alone",
