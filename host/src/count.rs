@@ -123,7 +123,8 @@ impl Device {
             (Place::Host(a), Place::Host(b), _) => Ok(cpu::dot(a, b)),
             (Place::Device(a), Place::Device(b), Some(stream)) if a.len() > 0 => {
                 let kernel = SinglePassKernel::<T, T::Wide>::find(stream.gpu(), "dot")?;
-                let grid = Grid::of::<T>(a.len(), &stream.gpu().info);
+                let info = &stream.gpu().info;
+                let grid = Grid::of::<T>(a.len(), kernel.max_threads(), info);
                 blocking(stream, |meeting| {
                     kernel.launch_two(stream, grid, [a, b], meeting)
                 })
@@ -142,7 +143,8 @@ impl Device {
             (Place::Host(input), _) => Ok(cpu::count::<T, P>(input, value)),
             (Place::Device(input), Some(stream)) if input.len() > 0 => {
                 let kernel = SinglePassKernel::<T, u64>::find(stream.gpu(), name)?;
-                let grid = Grid::of::<T>(input.len(), &stream.gpu().info);
+                let info = &stream.gpu().info;
+                let grid = Grid::of::<T>(input.len(), kernel.max_threads(), info);
                 blocking(stream, |meeting| {
                     kernel.launch_with(stream, grid, input, value, meeting)
                 })

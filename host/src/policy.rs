@@ -59,7 +59,8 @@ impl Policy {
     /// The most blocks of a single pass: as many partials there is room for.
     pub const SINGLE_PASS_MAX_BLOCKS: u32 = 4096;
 
-    /// The threads per block of a single pass over `n` elements of `T`, when the caller does not say.
+    /// The threads per block of a single pass over `n` elements of `T`, when the caller does not say: whole
+    /// warps, no more than the `max_threads` that the kernel's registers allow.
     ///
     /// Up to 64 KiB one block does it all, since to wait for other blocks takes longer: with four loads of
     /// 16 bytes for each of its threads, or with one, as long as 256 threads are enough. Beyond that
@@ -69,19 +70,20 @@ impl Policy {
     /// Evidence: sums on an H200. Of 2^12 `i32`, 0.98 of CUB's time with 256 threads (`whole-integers.txt`
     /// of 2026-11-22), and 1.03 with 1024. In grids of 128 blocks (`whole-grids.txt` of that day, cold): of
     /// 2^22 `f64`, 13.2 us with 512 threads and 12.7 with 1024; of 2^20, 7.23 and 7.39.
-    pub(crate) fn single_pass_threads<T>(n: usize) -> u32 {
+    pub(crate) fn single_pass_threads<T>(n: usize, max_threads: u32) -> u32 {
         const MOST: usize = 1024;
         const ENOUGH: usize = 256;
         let bytes = n.saturating_mul(size_of::<T>());
-        if bytes > FROM_MEMORY {
-            return MOST as u32;
-        }
-        if bytes > MOST * LOADS * LOAD_BYTES {
-            return Self::DEFAULT.threads;
-        }
-        let one_load = bytes.div_ceil(LOAD_BYTES).next_power_of_two();
-        let all_loads = bytes.div_ceil(LOADS * LOAD_BYTES).next_power_of_two();
-        one_load.min(ENOUGH).max(all_loads).clamp(32, MOST) as u32
+        let threads = if bytes > FROM_MEMORY {
+            MOST as u32
+        } else if bytes > MOST * LOADS * LOAD_BYTES {
+            Self::DEFAULT.threads
+        } else {
+            let one_load = bytes.div_ceil(LOAD_BYTES).next_power_of_two();
+            let all_loads = bytes.div_ceil(LOADS * LOAD_BYTES).next_power_of_two();
+            one_load.min(ENOUGH).max(all_loads).clamp(32, MOST) as u32
+        };
+        threads.min(max_threads - max_threads % WARP_SIZE)
     }
 
     /// The blocks of a single pass over `n` elements of `T`, when the caller does not say: one if its
@@ -144,7 +146,7 @@ mod tests {
     /// Blocks and threads for `bytes` of `f32` on a device of so many multiprocessors.
     fn grid(bytes: usize, multiprocessors: u32) -> (u32, u32) {
         let n = bytes / size_of::<f32>();
-        let threads = Policy::single_pass_threads::<f32>(n);
+        let threads = Policy::single_pass_threads::<f32>(n, 1024);
         (
             Policy::single_pass_blocks::<f32>(n, threads, multiprocessors),
             threads,
@@ -173,6 +175,10 @@ mod tests {
         for (multiprocessors, most) in [(1, 1), (20, 20), (46, 32), (108, 96), (148, 128)] {
             assert_eq!(grid(1 << 30, multiprocessors), (most, 1024));
         }
+        // A kernel of many registers.
+        assert_eq!(Policy::single_pass_threads::<f64>(1 << 28, 1023), 992);
+        assert_eq!(Policy::single_pass_threads::<f64>(1 << 28, 512), 512);
+        assert_eq!(Policy::single_pass_threads::<f64>(1 << 18, 640), 512);
         let of_few_threads = Policy::single_pass_blocks::<f32>(1 << 28, 32, 132);
         assert_eq!(of_few_threads, Policy::SINGLE_PASS_MAX_BLOCKS);
         assert_eq!(Policy::single_pass_blocks::<f32>(1 << 28, 512, 132), 256);

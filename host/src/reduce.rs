@@ -145,7 +145,7 @@ impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
         let kernel = Algorithm::SinglePass.kernel_name();
         let threads = self
             .threads
-            .unwrap_or_else(|| Policy::single_pass_threads::<T>(self.input.len()));
+            .unwrap_or_else(|| Policy::single_pass_threads::<T>(self.input.len(), max_threads));
         check_threads(kernel, threads, max_threads)?;
         let limit = Policy::SINGLE_PASS_MAX_BLOCKS;
         let blocks = match self.blocks {

@@ -25,9 +25,9 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// What the policy says of `n` elements of `T`.
-    pub(crate) fn of<T>(n: usize, info: &DeviceInfo) -> Self {
-        let threads = Policy::single_pass_threads::<T>(n);
+    /// What the policy says of `n` elements of `T`, for a kernel of at most `max_threads` in a block.
+    pub(crate) fn of<T>(n: usize, max_threads: u32, info: &DeviceInfo) -> Self {
+        let threads = Policy::single_pass_threads::<T>(n, max_threads);
         Self {
             blocks: Policy::single_pass_blocks::<T>(n, threads, info.multiprocessors),
             threads,
@@ -276,7 +276,7 @@ impl Device {
             {
                 let gpu = stream.gpu();
                 let kernel = SinglePassKernel::find(gpu, <O as Op<T>>::NAME)?;
-                let grid = Grid::of::<T>(input.len(), &gpu.info);
+                let grid = Grid::of::<T>(input.len(), kernel.max_threads(), &gpu.info);
                 gpu.enter()?;
                 let meeting = Meeting::in_memory(memory, cells, at);
                 kernel.launch(stream, grid, input, meeting)

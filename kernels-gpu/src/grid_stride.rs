@@ -95,13 +95,14 @@ pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
     }
 
     if vectors.has(v) {
-        let mut loaded = [None; LAST];
-        unrolled!(|k < LAST| if vectors.has(v + k * stride) {
-            loaded[k] = Some(vectors.get(v + k * stride));
+        let mut loaded = [vectors.get(v); LAST];
+        unrolled!(|k < LAST| if k > 0 {
+            let next = v + k * stride;
+            loaded[k] = vectors.get(if vectors.has(next) { next } else { v });
         });
         hold_accesses();
-        unrolled!(|k < LAST| if let Some(row) = loaded[k] {
-            value = by.absorb(value, [row], [head + (v + k * stride) * N]);
+        unrolled!(|k < LAST| if vectors.has(v + k * stride) {
+            value = by.absorb(value, [loaded[k]], [head + (v + k * stride) * N]);
         });
     }
 

@@ -15,6 +15,7 @@ mod interop;
 mod keyed;
 mod lab;
 mod ladder;
+mod long;
 mod oracle;
 mod simulator;
 mod sizes;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     }
     let trials = [
         ladder::trials(&lab),
+        long::trials(&lab),
         values::trials(&lab),
         errors::trials(&lab),
         usage::trials(&lab),

@@ -37,7 +37,7 @@ mod triple;
 mod vector;
 
 use cuda_std::shared::dynamic_shared_mem;
-use cuda_std::{kernel, shared_array};
+use cuda_std::{kernel, launch_bounds, shared_array};
 use keyed::{Ballot, Match};
 
 /// Entry points of reductions, with the parameters of the originals. Inside a row, `T` is the
@@ -124,6 +124,7 @@ macro_rules! single_passes {
             ///
             /// The launch is as the original's body asks.
             #[kernel]
+            #[launch_bounds(max_threads = 1024, min_blocks = 1)]
             pub unsafe fn [<single_pass_sum_ $element>](
                 input: &[$element],
                 partials: *mut u64,

@@ -18,7 +18,7 @@ use crate::op::{
     NanMin, Op, Or, Product, Sum, SumAbs, SumSquares, SumWide, Wide, Xor,
 };
 use crate::single_pass::{single_pass, single_pass_count, single_pass_dot};
-use cuda_std::kernel;
+use cuda_std::{kernel, launch_bounds};
 
 #[cfg(feature = "simulated")]
 pub use super::Arguments;
@@ -96,6 +96,16 @@ const fn vector<T>() -> usize {
     WIDEST / size_of::<T>()
 }
 
+/// Threads of the largest block.
+///
+/// Where this is said, and that one such block on a multiprocessor is enough, ptxas has 64 registers to
+/// spend on each of 1024 threads. Otherwise it saves them for a second block, by loads that begin only when
+/// the values of others are used up. Moments do not fit into 64.
+#[cfg(target_arch = "nvptx64")]
+const fn most_threads<A>() -> u32 {
+    if size_of::<A>() > WIDEST { 512 } else { 1024 }
+}
+
 /// The meeting that an entry's parameters describe.
 ///
 /// # Safety
@@ -140,6 +150,7 @@ macro_rules! function {
             /// The launch is as the kernel's generic body asks.
             #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
             #[kernel(module = [<$module _ $element>])]
+            #[launch_bounds(max_threads = most_threads::<$acc>(), min_blocks = 1)]
             pub unsafe fn $name(
                 $($parameter: $ty,)*
                 partials: *mut u64,

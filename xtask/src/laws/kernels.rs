@@ -23,8 +23,7 @@ pub enum Loads {
 pub enum Leaves {
     /// One store of an accumulator: a partial for each block.
     Partial,
-    /// A partial for each block, whose blocks are counted by an atomic; the result, from one place or
-    /// the other; and the count back at zero.
+    /// A partial for each block, which draw tickets from one cell; and the result.
     Whole,
     /// Atomics whose answer nobody needs, and no store.
     Cells,

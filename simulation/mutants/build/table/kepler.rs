@@ -91,10 +91,16 @@ pub const GRID_STRIDE: Source = Source {
             "if vectors.has(v) {",
         ),
         mutant(
+            "last_step_past_the_end",
+            "a last step reads three vectors, however many there are",
+            "vectors.get(if vectors.has(next) { next } else { v })",
+            "vectors.get(next)",
+        ),
+        mutant(
             "last_step_begins_again",
             "every load of the last step is of its first vector",
-            "loaded[k] = Some(vectors.get(v + k * stride));",
-            "loaded[k] = Some(vectors.get(v));",
+            "loaded[k] = vectors.get(if vectors.has(next) { next } else { v });",
+            "loaded[k] = vectors.get(v);",
         ),
         mutant(
             "short_last_step_lost",

@@ -1,5 +1,6 @@
 //! Launches of single passes: their suite's, fewer of them.
 
+use cuda_sim::Schedule;
 use kernels_gpu::entry::single_pass::{ENTRIES, Function, Reads, SinglePassEntry};
 use kernels_sim::Data;
 use kernels_sim::single_pass::{SinglePass, WrongPass};
@@ -25,7 +26,11 @@ const RESIDENT: [u32; 2] = [1, 4];
 pub fn search(entries: &[Option<(&'static str, Function)>], mode: Mode) -> Attempt {
     let entries: Vec<SinglePassEntry> = entries.iter().flatten().map(entry).collect();
     assert!(!entries.is_empty(), "no entry of the table runs the code");
-    for (round, &schedule) in mode.schedules().iter().enumerate() {
+    // Blocks that meet can come between any two words of one another.
+    let more = (3..12).map(Schedule::Random);
+    let more = more.filter(|_| matches!(mode, Mode::Checks));
+    let schedules = mode.schedules().iter().copied().chain(more);
+    for (round, schedule) in schedules.enumerate() {
         for (turn, pass) in passes(&entries).into_iter().enumerate() {
             let seed = (round * 1000 + turn) as u64;
             let pass = SinglePass { seed, ..pass };

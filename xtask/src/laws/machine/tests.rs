@@ -257,8 +257,8 @@ fn laws_of_single_passes_can_fail() {
     };
     let sum = pass("sum", "i32");
     let block = "STS LDS BAR.SYNC SHFL.DOWN x15";
-    let ticket = "ATOMG.E.INC.STRONG.GPU SHFL.IDX x2";
-    let partials = "LDG.E.64.STRONG.GPU x4 STG.E.64.STRONG.GPU x5 STG.E x2";
+    let ticket = "ATOMG.E.INC.STRONG.GPU SHFL.IDX";
+    let partials = "LDG.E.64.STRONG.GPU x4 STG.E.64.STRONG.GPU x5 STG.E";
     let rest = &format!("{block} {ticket} {partials}");
     keeps(sum, &format!("LDG.E.128 x7 LDG.E {rest}"));
     for loads in [
@@ -274,11 +274,11 @@ fn laws_of_single_passes_can_fail() {
         format!("LDG.E.128 x7 LDG.E {changed}")
     };
     for (old, new, law) in [
-        ("STG.E x2", "STG.E x3", "bits stored"),
+        ("x5 STG.E", "x5 STG.E x2", "bits stored"),
         ("ATOMG.E", "REDG.E", "drawn by one ATOM"),
         ("BAR.SYNC", "BAR.SYNC x2", "one barrier"),
         ("SHFL.DOWN x15", "SHFL.DOWN x10", "SHFL, one"),
-        ("SHFL.IDX x2", "SHFL.IDX", "SHFL.IDX"),
+        ("SHFL.IDX", "SHFL.IDX x2", "SHFL.IDX"),
         (
             "LDG.E.64.STRONG.GPU x4",
             "LDG.E.64.STRONG.GPU x2",
@@ -299,8 +299,8 @@ fn laws_of_single_passes_can_fail() {
         acc_bits: 64,
         ..pass("dot", "f32")
     };
-    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.INC.STRONG.GPU SHFL.IDX x3 \
-                  LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64 x2";
+    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.INC.STRONG.GPU SHFL.IDX \
+                  LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64";
     keeps(dot, &format!("LDG.E.128 x6 LDG.E x8 {of_f64}"));
     breaks(
         dot,

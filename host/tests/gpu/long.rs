@@ -1,0 +1,69 @@
+//! Every call by name over arrays so long that a single pass takes its largest blocks, which not every
+//! kernel's registers allow.
+
+use std::sync::Arc;
+
+use libtest_mimic::{Completion, Failed, Trial};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use warpfold::{Device, Error, MeanVariance, Moments, Predicate};
+
+use crate::lab::Lab;
+
+/// Beyond what the policy reads by smaller blocks.
+const BYTES: usize = 33 << 20;
+
+pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
+    macro_rules! trials {
+        ($($element:ident)*) => {
+            vec![$(lab.trial(concat!("long ", stringify!($element)), |lab, device| {
+                let mut rng = StdRng::seed_from_u64(lab.seed);
+                // Small whole numbers: all sums are exact, in whatever order.
+                let data: Vec<$element> = (0..BYTES / size_of::<$element>() + 3)
+                    .map(|_| rng.random_range(0..3u8) as $element)
+                    .collect();
+                let answers = |device: &Device| -> Result<(String, Moments), Error> {
+                    let buffer = device.upload(&data)?;
+                    let x = buffer.view(1..)?;
+                    let mut moments = device.alloc::<Moments>(1)?;
+                    let mut scratch = device.scratch()?;
+                    device.reduce_into(x, MeanVariance, &mut moments, 0, &mut scratch)?;
+                    let exact = (
+                        (device.sum_wide(x)?, device.product(x)?, device.mean(x)?),
+                        (device.min_max(x)?, device.argmin(x)?, device.argmax(x)?),
+                        (device.norm_l1(x)?, device.norm_l2(x)?, device.dot(x, x)?),
+                        (device.norm_inf(x)?, device.all(x)?, device.any(x)?),
+                        device.count(x, Predicate::Less(1 as $element))?,
+                        device.count(x, Predicate::Nonzero)?,
+                    );
+                    let called = device.mean_variance(x)?;
+                    let left = moments.download()?[0];
+                    let same = called.is_some_and(|called| called == left);
+                    Ok((format!("{exact:?}, moments left as called for: {same}"), left))
+                };
+                let (exact, moments) = answers(device)?;
+                let (expected, expected_moments) = answers(&Device::cpu())?;
+                if exact != expected {
+                    return Err(format!("{exact} instead of {expected}").into());
+                }
+                close(moments, expected_moments)?;
+                Ok(Completion::Completed)
+            })),*]
+        };
+    }
+    trials!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64)
+}
+
+/// Moments that are merged in another order.
+fn close(got: Moments, expected: Moments) -> Result<(), Failed> {
+    let parts = |moments: Moments| (moments.mean(), moments.variance());
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b.abs();
+    match (parts(got), parts(expected)) {
+        ((mean, variance), (expected_mean, expected_variance))
+            if near(mean, expected_mean) && near(variance, expected_variance) =>
+        {
+            Ok(())
+        }
+        (got, expected) => Err(format!("{got:?} instead of {expected:?}").into()),
+    }
+}
