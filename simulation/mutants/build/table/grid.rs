@@ -52,8 +52,8 @@ const MUTANTS: &[Mutant] = &[
         "partials.leave(ticket as usize, partial);",
     )
     .missed(
-        "sums of whole numbers are the same in any order; of others the trials on a GPU show it, which \
-         compare bit for bit",
+        "sums of whole numbers are the same in any order; of others `simulation/tests/single_pass.rs` \
+         compares the bits under all schedules",
     ),
     mutant(
         "last_leaves_nothing",
