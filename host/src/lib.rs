@@ -83,8 +83,8 @@
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
 //!   fault of a kernel the driver refuses the process everything on that device: the error says so
 //!   ([`Error::is_sticky`]), and another process must go on.
-//! - **Cost of a call that waits.** On an H200 1.9 to 3.6 µs more than the same launch between two events
-//!   on an idle stream, 2.9 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
+//! - **Cost of a call that waits.** On an H200 3.7 to 4.3 µs more than the same launch between two events
+//!   on an idle stream, 4.0 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
 //!   the host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`]
 //!   do not wait.
 //! - **Memory.** Calls that wait share 200 KB of their stream, made by its first; a [`Plan`] and
