@@ -10,8 +10,9 @@
 //! elements around them, fewer than `2 * N`, are left: one for each of the grid's first threads.
 //!
 //! All loads of a step are begun before the first value is used, and so are those of the last step, which
-//! is short for most arrays: one after the other they would take as long as a step each. The compiler is
-//! held to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
+//! is short for most arrays: one after the other they would take as long as a step each. What a last step
+//! lacks of three vectors it reads of its first once more: a vector that may be missing takes a register for
+//! each of its elements, bytes, too. The compiler is held to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
 //! branches, and a vector would come in pieces.
 //!
 //! Any grid is right for any array, if it has at least `2 * N` threads: a warp has, for any `N` up to
