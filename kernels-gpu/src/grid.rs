@@ -26,7 +26,7 @@ pub struct Meeting<A> {
 
 impl<A: Element> Meeting<A> {
     /// Draws the block's number, in the order in which the blocks have begun. **Thread 0 holds it**, once
-    /// it needs it: drawn before the block's loads, it costs no time of its own.
+    /// it needs it: drawn before the block's loads, it is under way beside them.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn ticket(self) -> u32 {
