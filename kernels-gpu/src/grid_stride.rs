@@ -9,10 +9,9 @@
 //! lanes read neighbouring addresses, and each thread comes back a grid's width further on. The
 //! elements around them, fewer than `2 * N`, are left: one for each of the grid's first threads.
 //!
-//! All loads of a step are begun before the first value is used, and so are those of the last step, which
-//! is short for most arrays: one after the other they would take as long as a step each. What a last step
-//! lacks of three vectors it reads of its first once more: a vector that may be missing takes a register for
-//! each of its elements, bytes, too. The compiler is held to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
+//! All loads of a step are begun before the first value is used, also those of the last step, which is
+//! short for most arrays: one after the other they would take as long as a step each. The compiler is held
+//! to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
 //! branches, and a vector would come in pieces.
 //!
 //! Any grid is right for any array, if it has at least `2 * N` threads: a warp has, for any `N` up to
@@ -20,15 +19,12 @@
 
 use crate::element::Element;
 use crate::mem::{Global, Vectors, hold_accesses, opaque};
-use crate::op::{Op, unrolled};
+use crate::op::Op;
 use core::marker::PhantomData;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Loads under way at once, per thread.
 const IN_FLIGHT: usize = 4;
-
-/// The most loads of a thread's last step.
-const LAST: usize = IN_FLIGHT - 1;
 
 /// The same where two arrays are read side by side: as many loads in all.
 const PAIRS_IN_FLIGHT: usize = IN_FLIGHT / 2;
@@ -84,27 +80,15 @@ pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
     let mut value = identity;
     let mut v = thread;
     while vectors.has(v + (IN_FLIGHT - 1) * stride) {
-        let mut loaded = [vectors.get(v); IN_FLIGHT];
-        let mut first = [head + v * N; IN_FLIGHT];
-        for k in 1..IN_FLIGHT {
-            loaded[k] = vectors.get(v + k * stride);
-            first[k] = head + (v + k * stride) * N;
-        }
-        hold_accesses();
-        value = by.absorb(value, loaded, first);
+        value = step::<T, B, N, IN_FLIGHT>(vectors, head, v, stride, value, by);
         v = opaque(v + IN_FLIGHT * stride);
     }
-
-    if vectors.has(v) {
-        let mut loaded = [vectors.get(v); LAST];
-        unrolled!(|k < LAST| if k > 0 {
-            let next = v + k * stride;
-            loaded[k] = vectors.get(if vectors.has(next) { next } else { v });
-        });
-        hold_accesses();
-        unrolled!(|k < LAST| if vectors.has(v + k * stride) {
-            value = by.absorb(value, [loaded[k]], [head + (v + k * stride) * N]);
-        });
+    if vectors.has(v + 2 * stride) {
+        value = step::<T, B, N, 3>(vectors, head, v, stride, value, by);
+    } else if vectors.has(v + stride) {
+        value = step::<T, B, N, 2>(vectors, head, v, stride, value, by);
+    } else if vectors.has(v) {
+        value = step::<T, B, N, 1>(vectors, head, v, stride, value, by);
     }
 
     if N > 1 && !input.is_all_vectors::<N>() {
@@ -114,6 +98,27 @@ pub fn grid_stride_by<T: Element, B: Absorb<T>, const N: usize>(
         }
     }
     value
+}
+
+/// What there is so far and `K` vectors as one, a stride apart from vector `v` on. All of them are under way
+/// before the first is used.
+#[inline(always)]
+fn step<T: Element, B: Absorb<T>, const N: usize, const K: usize>(
+    vectors: Vectors<T, N>,
+    head: usize,
+    v: usize,
+    stride: usize,
+    value: B::Acc,
+    by: B,
+) -> B::Acc {
+    let mut loaded = [vectors.get(v); K];
+    let mut first = [head + v * N; K];
+    for k in 1..K {
+        loaded[k] = vectors.get(v + k * stride);
+        first[k] = head + (v + k * stride) * N;
+    }
+    hold_accesses();
+    by.absorb(value, loaded, first)
 }
 
 /// The thread's share of `a` and `b`, which are as long as one another, element by element: `pair`

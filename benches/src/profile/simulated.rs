@@ -79,8 +79,7 @@ mod tests {
         for entry in Entry::kepler() {
             let counted = Counted {
                 entry: entry.name(),
-                // Four vectors of four for each thread: no last step that is short.
-                n: 1 << 22,
+                n: 1 << 20,
                 threads: 256,
                 blocks: 1024,
                 figures: Figures::default(),
@@ -88,8 +87,8 @@ mod tests {
             };
             let simulated = simulate(&counted).unwrap();
             assert_eq!(simulated.blocks, BLOCKS);
-            // 16 KiB each.
-            let sectors = u64::from(BLOCKS) * 512;
+            // 4096 bytes each.
+            let sectors = u64::from(BLOCKS) * 128;
             assert_eq!(
                 simulated.figures.global_load.sectors,
                 sectors,

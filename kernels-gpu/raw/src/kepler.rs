@@ -80,33 +80,19 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
 
     let mut value = T::IDENTITY;
     let mut v = thread;
-    while has(v + (IN_FLIGHT - 1) * stride) {
-        // SAFETY: the last of the vectors is in bounds, and the first is aligned.
-        let mut loaded = [unsafe { load(vectors.add(v)) }; IN_FLIGHT];
-        #[expect(clippy::needless_range_loop, reason = "`k` counts strides too")]
-        for k in 1..IN_FLIGHT {
-            // SAFETY: as above.
-            loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
+    // SAFETY: in each case the last of the vectors is in bounds, and the first is aligned.
+    unsafe {
+        while has(v + (IN_FLIGHT - 1) * stride) {
+            value = step::<T, N, IN_FLIGHT>(vectors, v, stride, value);
+            v = opaque(v + IN_FLIGHT * stride);
         }
-        hold_accesses();
-        value = absorb(value, loaded);
-        v = opaque(v + IN_FLIGHT * stride);
-    }
-    if has(v) {
-        let mut loaded = [None; IN_FLIGHT - 1];
-        macro_rules! last {
-            ($($k:literal)*) => {
-                $(if has(v + $k * stride) {
-                    // SAFETY: it is in bounds, and the first is aligned.
-                    loaded[$k] = Some(unsafe { load(vectors.add(v + $k * stride)) });
-                })*
-                hold_accesses();
-                $(if let Some(row) = loaded[$k] {
-                    value = absorb(value, [row]);
-                })*
-            };
+        if has(v + 2 * stride) {
+            value = step::<T, N, 3>(vectors, v, stride, value);
+        } else if has(v + stride) {
+            value = step::<T, N, 2>(vectors, v, stride, value);
+        } else if has(v) {
+            value = step::<T, N, 1>(vectors, v, stride, value);
         }
-        last!(0 1 2);
     }
 
     if N > 1 && !is_all_vectors::<T, N>(input, len) {
@@ -121,6 +107,29 @@ pub(crate) unsafe fn grid_stride<T: Element, const N: usize>(input: *const T, le
         }
     }
     value
+}
+
+/// The value and `K` vectors as one.
+///
+/// # Safety
+///
+/// The vectors from `v` on, a stride apart, are in bounds and aligned.
+#[inline(always)]
+unsafe fn step<T: Element, const N: usize, const K: usize>(
+    vectors: *const [T; N],
+    v: usize,
+    stride: usize,
+    value: T,
+) -> T {
+    // SAFETY: the caller's contract.
+    let mut loaded = [unsafe { load(vectors.add(v)) }; K];
+    #[expect(clippy::needless_range_loop, reason = "`k` counts strides too")]
+    for k in 1..K {
+        // SAFETY: as above.
+        loaded[k] = unsafe { load(vectors.add(v + k * stride)) };
+    }
+    hold_accesses();
+    absorb(value, loaded)
 }
 
 /// The value and all of the rows as one, as straight code: at most four rows of four.

@@ -349,15 +349,15 @@ fn elements_loaded(claim: &Claim) -> usize {
     vectors_in_source(claim) * vector + usize::from(vector > 1)
 }
 
-/// How many vectors stand in the source of a kernel that reads by them: those of a step, and those of the
-/// last, one less.
+/// How many vectors stand in the source of a kernel that reads by them: those of a step, and of each that the
+/// last may be.
 fn vectors_in_source(claim: &Claim) -> usize {
     match (claim.kernel, claim.op) {
         // The last ones one by one.
         ("read_ceiling", _) => IN_FLIGHT + 1,
         // Pairs of half as many.
         (_, "dot") => 2 * (IN_FLIGHT / 2 + 1),
-        _ => IN_FLIGHT + IN_FLIGHT - 1,
+        _ => (1..=IN_FLIGHT).sum(),
     }
 }
 

@@ -86,29 +86,27 @@ pub const GRID_STRIDE: Source = Source {
         ),
         mutant(
             "bound_of_last_step",
-            "where there is one vector of the last step, it takes there to be three",
-            "if vectors.has(v + k * stride) {",
-            "if vectors.has(v) {",
+            "where there are two vectors of the last step, it takes there to be three",
+            "if vectors.has(v + 2 * stride) {",
+            "if vectors.has(v + stride) {",
         ),
         mutant(
-            "last_step_past_the_end",
-            "a last step reads three vectors, however many there are",
-            "vectors.get(if vectors.has(next) { next } else { v })",
-            "vectors.get(next)",
+            "third_vector_lost",
+            "of a last step of three vectors it reads two",
+            "step::<T, B, N, 3>(",
+            "step::<T, B, N, 2>(",
         ),
         mutant(
-            "last_step_begins_again",
-            "every load of the last step is of its first vector",
-            "loaded[k] = vectors.get(if vectors.has(next) { next } else { v });",
+            "single_vector_lost",
+            "a last step of one vector is left out",
+            "} else if vectors.has(v) {",
+            "} else if vectors.has(v + 2 * stride) {",
+        ),
+        mutant(
+            "step_without_stride",
+            "every load of a step is of its first vector",
+            "loaded[k] = vectors.get(v + k * stride);",
             "loaded[k] = vectors.get(v);",
-        ),
-        mutant(
-            "short_last_step_lost",
-            "a last step that is not three vectors long is left out",
-            "    if vectors.has(v) {
-",
-            "    if vectors.has(v + (LAST - 1) * stride) {
-",
         ),
         mutant(
             "no_elements_around",
