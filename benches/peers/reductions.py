@@ -6,11 +6,10 @@ Speaks JSON, a line each way. It begins with {"version": ...} or {"absent": reas
 
     {"load": file, "element": "f32"}           with {}: the file's elements are the array from now on
     {"set": index, "bytes": hex}               with {}: so is this element
-    {"op": "sum", "n": n, "cache": "cold", "timing": "device"}
+    {"op": "sum", "n": n, "cache": "cold", "timing": "device", "calls": 1}
                                                with {"us": time, "answer": text}
 
-or with {"error": reason}, and goes on. A time is between two events around a call, in the median of all CALLS
-of the timing:
+or with {"error": reason}, and goes on. A time is between two events around a call, in the median of all calls:
 
     "device"    behind a flush of the caches, which keeps the device busy while the host enqueues; and behind
                 a call that is not timed, if the cache is "warm"
@@ -21,8 +20,6 @@ of the timing:
 import json
 import statistics
 import sys
-
-CALLS = {"device": 1, "launch": 9, "stream": 32}
 
 import_name, device, flush_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
@@ -106,21 +103,22 @@ class Cupy:
         return self.cupy.cuda.get_elapsed_time(start, end) * 1e3
 
 
-def timed(library, events, op, n, cache, timing):
+def timed(library, events, op, n, cache, timing, calls):
     reduce, part = library.ops[op], library.array[:n]
-    events = events[: CALLS[timing]]
+    while len(events) < calls:
+        events.append((library.event(), library.event()))
     if timing == "device":
         library.flush()
         if cache == "warm":
             reduce(part)
-    for start, end in events:
+    for start, end in events[:calls]:
         if timing == "launch":
             library.wait()
         start.record()
         answer = reduce(part)
         end.record()
     library.wait()
-    us = statistics.median(library.elapsed_us(start, end) for start, end in events)
+    us = statistics.median(library.elapsed_us(start, end) for start, end in events[:calls])
     say(us=us, answer=repr(answer.item()))
 
 
@@ -130,7 +128,7 @@ def main():
     except Exception as error:
         say(absent=f"{type(error).__name__}: {error}")
         return
-    events = [(library.event(), library.event()) for _ in range(max(CALLS.values()))]
+    events = []
     say(version=library.version)
     for line in sys.stdin:
         order = json.loads(line)

@@ -1,9 +1,11 @@
 //! `cargo xtask sass`: what the kernels become on the GPU, checked without one.
 
+pub mod in_flight;
 pub mod listing;
 pub mod name;
 pub mod parse;
 pub mod profile;
+mod registers;
 pub mod shuffles;
 mod table;
 

@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 use warpfold::Element;
 use warpfold_results::schema::{By, Cache, Timing};
 
+use super::subject::calls;
 use crate::tool;
 
 const SCRIPT: &str = include_str!("../../peers/reductions.py");
@@ -83,7 +84,8 @@ impl Python {
 
     /// One sample of the first `n` elements reduced.
     pub fn time(&mut self, op: &str, n: usize, cache: Cache, timing: Timing) -> Result<Answer> {
-        let order = json!({ "op": op, "n": n, "cache": cache, "timing": timing });
+        let calls = calls(timing);
+        let order = json!({ "op": op, "n": n, "cache": cache, "timing": timing, "calls": calls });
         let answer = self.order(&order)?;
         match (answer["us"].as_f64(), answer["answer"].as_str()) {
             (Some(us), Some(text)) => Ok(Answer {

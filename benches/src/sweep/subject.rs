@@ -25,6 +25,15 @@ const IN_STREAM: usize = 32;
 /// another process's, and to change between processes takes it a hundred microseconds.
 const IDLE_LAUNCHES: usize = 9;
 
+/// How many calls there are a time of each for in a sample by the clocks that a peer has too.
+pub const fn calls(timing: Timing) -> usize {
+    match timing {
+        Timing::Launch => IDLE_LAUNCHES,
+        Timing::Stream => IN_STREAM,
+        _ => 1,
+    }
+}
+
 /// A byte of which answers are not made.
 pub const POISON: u8 = 0xA5;
 

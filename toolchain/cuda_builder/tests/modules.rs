@@ -5,8 +5,8 @@ mod fixture;
 use cuda_builder::{CudaBuilderError, NvvmArch, Ptx};
 use fixture::Fixture;
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 /// Two kernels that share a function, shared memory and the dynamic shared memory, with launch
 /// attributes, and a third that has nothing of it.
@@ -119,12 +119,18 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
 
 /// Adds a line to what the builder keeps of a module, so that one sees whether it is made again.
 fn mark(krate: &str, module: &Ptx) {
-    mark_in("fixtures/cuda-builder", krate, module);
+    mark_in("", krate, module);
 }
 
 fn mark_in(folder: &str, krate: &str, module: &Ptx) {
     let name = module.module.as_deref().expect("modules are split");
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR"))
+    // Where the builder works: in the target folder that the environment names, else in the fixture's.
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"),
+        PathBuf::from,
+    );
+    let kept = target
+        .join("cuda-builder")
         .join(folder)
         .join("nvptx64-nvidia-cuda/release/deps")
         .join(format!("{krate}.{name}.{}.ptx", module.arch.sm()));
@@ -179,9 +185,8 @@ fn lines_and_lines_of_callers_are_kept_side_by_side() {
             .unwrap()
     };
     let own = lines().build_all().unwrap();
-    let kept = "fixtures/cuda-builder/lines";
     own.iter()
-        .for_each(|module| mark_in(kept, "both_lines", module));
+        .for_each(|module| mark_in("lines", "both_lines", module));
     assert!(!callers().iter().any(is_marked));
     assert!(lines().build_all().unwrap().iter().all(is_marked));
 }

@@ -160,6 +160,15 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         *found = (*found).min(*expected);
     }
     broken.unless_equal("loads by bits", &found, &expected);
+    // Bytes and halves take long to combine, and ptxas begins loads meanwhile. Without a promise of how
+    // many threads a block has at most it spares registers: others may begin a load later.
+    if matches!(kernel.loads, Loads::VectorsAndPartials) && element >= 32 {
+        let (together, step) = (counts.in_flight, IN_FLIGHT * claim.loads());
+        broken.unless(
+            together >= step,
+            format!("{together} of a step's {step} loads are under way together"),
+        );
+    }
 }
 
 /// A partial is stored once; a cell gets a `RED`, and a loop only where no instruction will do.

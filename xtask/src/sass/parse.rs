@@ -140,6 +140,15 @@ fn drop_padding(instructions: &mut Vec<Instruction>) {
 pub(crate) mod tests {
     use super::*;
 
+    /// A function of these instructions.
+    pub(crate) fn function(name: &str, lines: &[&str]) -> Function {
+        let mut listing = format!(".section\t.text.{name},\"ax\"\n");
+        for (index, line) in lines.iter().enumerate() {
+            listing += &format!("/*{:04x}*/ {line} ;\n", index * 16);
+        }
+        parse(&listing).remove(0)
+    }
+
     pub(crate) const SAMPLE: &str = "\
 \t.target\tsm_90
 

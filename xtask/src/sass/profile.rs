@@ -1,7 +1,7 @@
 //! What an entry costs: resources from ptxas, instructions counted from SASS.
 
 use super::parse::{Function, Instruction};
-use super::shuffles;
+use super::{in_flight, shuffles};
 use cuda_builder::NvvmArch;
 use std::collections::BTreeMap;
 
@@ -56,6 +56,8 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits, without those that are atomic.
     pub ldg: BTreeMap<u32, usize>,
+    /// The most loads from global memory that are under way together.
+    pub in_flight: usize,
     /// Stores to global memory by width in bits, without those that are atomic.
     pub stg: BTreeMap<u32, usize>,
     /// Atomic loads from global memory by width in bits.
@@ -102,6 +104,7 @@ impl Counts {
     pub fn of(function: &Function, arch: NvvmArch) -> Self {
         let mut counts = Self {
             dependent_shfl: shuffles::back_to_back(function),
+            in_flight: in_flight::most(function),
             ..Self::default()
         };
         let mut in_collective = false;
@@ -161,7 +164,7 @@ impl Counts {
 }
 
 /// The bits that a load or store moves for each thread.
-fn width(instruction: &Instruction) -> u32 {
+pub fn width(instruction: &Instruction) -> u32 {
     let widths = [
         ("256", 256),
         ("128", 128),
@@ -228,6 +231,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         let expected = Counts {
             instructions: 5,
             ldg: [(128, 1)].into(),
+            in_flight: 1,
             sts: 1,
             bar: 1,
             shfl: [("DOWN".to_owned(), 1)].into(),
@@ -288,12 +292,13 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         ];
         let mut listing = String::from(".section\t.text.k,\"ax\"\n");
         for (index, opcode) in opcodes.iter().enumerate() {
-            listing += &format!("/*{:04x}*/ {opcode} R0, R1 ;\n", index * 16);
+            listing += &format!("/*{:04x}*/ {opcode} R0, R8 ;\n", index * 16);
         }
         let function = &parse::parse(&listing)[0];
         let expected = Counts {
             instructions: opcodes.len(),
             ldg: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
+            in_flight: 4,
             atomic_ldg: [(64, 1)].into(),
             atomic_stg: [(32, 1)].into(),
             fences: 1,

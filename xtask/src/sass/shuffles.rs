@@ -1,6 +1,7 @@
 //! Which shuffles wait for the one before.
 
 use super::parse::{Function, Instruction};
+use super::registers::written_and_read;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -11,7 +12,7 @@ pub fn dependent(instructions: &[Instruction]) -> Vec<bool> {
     let mut answers = BTreeSet::new();
     let mut dependent = Vec::new();
     for instruction in instructions {
-        let (written, read) = registers(instruction);
+        let (written, read) = written_and_read(instruction);
         let takes = read.iter().any(|register| answers.contains(register));
         let is_shuffle = is_shuffle(instruction);
         dependent.push(is_shuffle && takes);
@@ -33,61 +34,6 @@ pub fn dependent(instructions: &[Instruction]) -> Vec<bool> {
 pub fn back_to_back(function: &Function) -> usize {
     let dependent = dependent(&function.instructions);
     dependent.into_iter().filter(|is_so| *is_so).count()
-}
-
-/// The registers, uniform ones and predicates that an instruction writes and reads, by their names.
-/// The first operand is written, and with it predicates right behind; a shuffle and a comparison
-/// write predicates first. Doubles lie in two registers each.
-fn registers(instruction: &Instruction) -> (Vec<String>, Vec<String>) {
-    let mnemonic = instruction.mnemonic();
-    let double = mnemonic.starts_with('D') && mnemonic != "DEPBAR";
-    let wide = double || instruction.has("WIDE") || instruction.has("64");
-    let stores = ["STG", "STS", "RED", "REDG", "BRA", "EXIT"].contains(&mnemonic);
-    let compares = mnemonic.ends_with("SETP");
-    let (mut written, mut read) = (Vec::new(), Vec::new());
-    read.extend(
-        instruction
-            .guard
-            .iter()
-            .flat_map(|guard| names(guard, false)),
-    );
-    let mut value_written = stores || compares;
-    for (place, operand) in instruction.operands.split(',').enumerate() {
-        let names = names(operand, wide);
-        let is_predicate = operand.trim().starts_with(['P', 'U', '!']) && !names.is_empty()
-            || ["PT", "UPT"].contains(&operand.trim());
-        if is_predicate && !stores && (place < 2 || !value_written) && !operand.contains('!') {
-            written.extend(names);
-        } else if !value_written && !is_predicate {
-            value_written = true;
-            written.extend(names);
-        } else {
-            read.extend(names);
-        }
-    }
-    (written, read)
-}
-
-/// `R4` of `R4.reuse` and `[R4+0x10]`; with its neighbour of a pair; none of `RZ` and numbers.
-fn names(operand: &str, wide: bool) -> Vec<String> {
-    let words = operand.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut names = Vec::new();
-    for word in words {
-        let split = word
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(word.len());
-        let (kind, number) = word.split_at(split);
-        if let (true, Ok(number)) = (
-            ["R", "UR", "P", "UP"].contains(&kind),
-            number.parse::<u32>(),
-        ) {
-            names.push(word.to_owned());
-            if wide && kind.ends_with('R') {
-                names.push(format!("{kind}{}", number + 1));
-            }
-        }
-    }
-    names
 }
 
 /// The steps of a warp in several functions, side by side: every shuffle, and what stands between
@@ -164,16 +110,8 @@ fn line(mark: &str, instruction: &Instruction) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use super::super::parse::tests::function;
     use super::*;
-
-    fn function(name: &str, lines: &[&str]) -> Function {
-        let mut listing = format!(".section\t.text.{name},\"ax\"\n");
-        for (index, line) in lines.iter().enumerate() {
-            listing += &format!("/*{:04x}*/ {line} ;\n", index * 16);
-        }
-        parse::parse(&listing).remove(0)
-    }
 
     #[track_caller]
     fn waits(lines: &[&str], expected: &[bool]) {

@@ -15,8 +15,8 @@ fn entry(opcodes: &str) -> Profile {
                 1
             }
         };
-        // Every instruction has the same registers.
-        listing += &format!("/*0000*/ {last} R0, R1 ;\n").repeat(times);
+        // Every instruction has the same registers, and none waits for another.
+        listing += &format!("/*0000*/ {last} R0, R4 ;\n").repeat(times);
     }
     Profile {
         name: "k".into(),
@@ -268,6 +268,14 @@ fn laws_of_single_passes_can_fail() {
     ] {
         breaks(sum, &format!("{loads} {rest}"), "loads by bits");
     }
+    let four = "LDG.E.128 x4 BRA LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E";
+    keeps(sum, &format!("{four} {rest}"));
+    let three = "LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E.128 BRA LDG.E";
+    breaks(
+        sum,
+        &format!("{three} {rest}"),
+        "3 of a step's 4 loads are under way together",
+    );
     let but = |old: &str, new: &str| {
         let changed = rest.replace(old, new);
         assert_ne!(&changed, rest, "{old}");
