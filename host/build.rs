@@ -112,7 +112,7 @@ fn parts(module: &Ptx) -> (String, String) {
 }
 
 fn compressed(text: &str) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     let written = encoder.write_all(text.as_bytes());
     let finished = written.and_then(|()| encoder.finish());
     finished.expect("memory takes all that is written")

@@ -84,7 +84,7 @@
 //!   fault of a kernel the driver refuses the process everything on that device: the error says so
 //!   ([`Error::is_sticky`]), and another process must go on.
 //! - **Cost of a call that waits.** On an H200 3.7 to 4.3 µs more than the same launch between two events
-//!   on an idle stream, 4.0 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
+//!   on an idle stream, 4.1 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
 //!   the host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`]
 //!   do not wait.
 //! - **Memory.** Calls that wait share 200 KB of their stream, made by its first; a [`Plan`] and
