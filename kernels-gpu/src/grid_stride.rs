@@ -26,6 +26,11 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 /// Loads under way at once, per thread.
 const IN_FLIGHT: usize = 4;
 
+const _: () = assert!(
+    IN_FLIGHT == 4,
+    "a last step has a case for three, for two and for one"
+);
+
 /// The same where two arrays are read side by side: as many loads in all.
 const PAIRS_IN_FLIGHT: usize = IN_FLIGHT / 2;
 

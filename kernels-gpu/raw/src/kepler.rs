@@ -7,6 +7,11 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, threa
 /// Loads under way at once, as the original's.
 const IN_FLIGHT: usize = 4;
 
+const _: () = assert!(
+    IN_FLIGHT == 4,
+    "a last step has a case for three, for two and for one"
+);
+
 /// # Safety
 ///
 /// `len` elements at `input`; the launch is as the original asks.

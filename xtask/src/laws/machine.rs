@@ -160,10 +160,11 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         *found = (*found).min(*expected);
     }
     broken.unless_equal("loads by bits", &found, &expected);
-    // Bytes and halves take long to combine, and ptxas begins loads meanwhile. Without a promise of how
-    // many threads a block has at most it spares registers: others may begin a load later.
+    // Of bytes and halves ptxas begins loads between the many steps that it takes to combine them; in
+    // kernels without launch bounds it may spare the registers for one of four.
     if matches!(kernel.loads, Loads::VectorsAndPartials) && element >= 32 {
-        let (together, step) = (counts.in_flight, IN_FLIGHT * claim.loads());
+        let together = counts.in_flight.get(&wide).copied().unwrap_or(0);
+        let step = IN_FLIGHT * claim.loads();
         broken.unless(
             together >= step,
             format!("{together} of a step's {step} loads are under way together"),

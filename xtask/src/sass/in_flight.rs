@@ -1,25 +1,29 @@
 //! How many loads are under way together.
 
 use super::parse::Function;
+use super::profile::width;
 use super::registers::written_and_read;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The most loads of global memory that a thread begins before it needs what one of them brings: no
-/// instruction between them reads it, and none jumps. Without those that are atomic.
-pub fn most(function: &Function) -> usize {
+/// By width in bits, the most loads of global memory that a thread begins before it needs what one of
+/// any width brings: no instruction between them reads it, and none jumps. Without those that are atomic.
+pub fn most(function: &Function) -> BTreeMap<u32, usize> {
     let mut brought = BTreeSet::new();
-    let (mut loads, mut most) = (0, 0);
+    let (mut loads, mut most) = (BTreeMap::new(), BTreeMap::new());
     for instruction in &function.instructions {
         let (written, read) = written_and_read(instruction);
         let waits = read.iter().any(|register| brought.contains(register));
         if waits || jumps(instruction.mnemonic()) {
             brought.clear();
-            loads = 0;
+            loads.clear();
         }
         if instruction.mnemonic() == "LDG" && !instruction.has("STRONG") {
             brought.extend(written);
-            loads += 1;
-            most = most.max(loads);
+            let width = width(instruction);
+            let together = loads.entry(width).or_insert(0);
+            *together += 1;
+            let before = most.entry(width).or_insert(0);
+            *before = (*before).max(*together);
         }
     }
     most
@@ -35,49 +39,66 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn begins(lines: &[&str], expected: usize) {
+    fn begins(lines: &[&str], expected: &[(u32, usize)]) {
+        let expected = expected.iter().copied().collect();
         assert_eq!(most(&function("k", lines)), expected, "{lines:#?}");
     }
 
     #[test]
     fn loads_are_together_until_one_is_waited_for() {
-        begins(&[], 0);
+        begins(&[], &[]);
         let loads = [
             "LDG.E.128.CONSTANT R8, desc[UR6][R22.64]",
             "IADD3 R12, P0, R22, R31, RZ",
             "IMAD.X R13, R23, 0x1, R30, P0",
             "LDG.E.128.CONSTANT R12, desc[UR6][R12.64]",
         ];
-        begins(&loads, 2);
+        begins(&loads, &[(128, 2)]);
         let third = "LDG.E.128.CONSTANT R16, desc[UR6][R20.64]";
-        begins(&[&loads[..], &[third]].concat(), 3);
+        begins(&[&loads[..], &[third]].concat(), &[(128, 3)]);
         // The first register of the first load, the last of it, and one that no load brings.
         for (register, expected) in [("R8", 2), ("R11", 2), ("R16", 3)] {
             let add = format!("FADD R5, R5, {register}");
-            begins(&[&loads[..], &[&add, third]].concat(), expected);
+            begins(&[&loads[..], &[&add, third]].concat(), &[(128, expected)]);
         }
     }
 
     #[test]
     fn loads_are_not_together_across_a_jump() {
         let load = "LDG.E R8, desc[UR6][R22.64]";
-        begins(&[load, "@P0 BRA 0x270", load], 1);
-        begins(&[load, "ISETP.NE.U32.AND P2, PT, R28, RZ, PT", load], 2);
+        begins(&[load, "@P0 BRA 0x270", load], &[(32, 1)]);
+        begins(
+            &[load, "ISETP.NE.U32.AND P2, PT, R28, RZ, PT", load],
+            &[(32, 2)],
+        );
     }
 
     #[test]
     fn a_byte_takes_a_register_and_an_address_two() {
         let byte = "LDG.E.U8.CONSTANT R8, desc[UR6][R22.64]";
         let other = "LDG.E.U8.CONSTANT R20, desc[UR6][R24.64]";
-        begins(&[byte, "MOV R2, R9", other], 2);
+        begins(&[byte, "MOV R2, R9", other], &[(8, 2)]);
         // What the first brings is where the next one lies.
-        begins(&[byte, "LDG.E.U8.CONSTANT R20, desc[UR6][R8.64]"], 1);
-        begins(&[byte, "LDG.E.U8.CONSTANT R20, desc[UR6][R7.64]"], 1);
+        begins(
+            &[byte, "LDG.E.U8.CONSTANT R20, desc[UR6][R8.64]"],
+            &[(8, 1)],
+        );
+        begins(
+            &[byte, "LDG.E.U8.CONSTANT R20, desc[UR6][R7.64]"],
+            &[(8, 1)],
+        );
+    }
+
+    #[test]
+    fn loads_are_counted_by_their_widths() {
+        let (wide, narrow) = ("LDG.E.128 R8, [R2.64]", "LDG.E R12, [R4.64]");
+        begins(&[wide, narrow, wide, narrow, narrow], &[(32, 3), (128, 2)]);
+        begins(&[wide, narrow, "MOV R1, R12", wide], &[(32, 1), (128, 1)]);
     }
 
     #[test]
     fn atomic_loads_are_others() {
         let look = "LDG.E.64.STRONG.GPU R8, desc[UR6][R22.64]";
-        begins(&[look, look], 0);
+        begins(&[look, look], &[]);
     }
 }

@@ -56,8 +56,8 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits, without those that are atomic.
     pub ldg: BTreeMap<u32, usize>,
-    /// The most loads from global memory that are under way together.
-    pub in_flight: usize,
+    /// The most loads from global memory that are under way together, by width in bits.
+    pub in_flight: BTreeMap<u32, usize>,
     /// Stores to global memory by width in bits, without those that are atomic.
     pub stg: BTreeMap<u32, usize>,
     /// Atomic loads from global memory by width in bits.
@@ -231,7 +231,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         let expected = Counts {
             instructions: 5,
             ldg: [(128, 1)].into(),
-            in_flight: 1,
+            in_flight: [(128, 1)].into(),
             sts: 1,
             bar: 1,
             shfl: [("DOWN".to_owned(), 1)].into(),
@@ -298,7 +298,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         let expected = Counts {
             instructions: opcodes.len(),
             ldg: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
-            in_flight: 4,
+            in_flight: [(32, 1), (64, 1), (16, 1), (256, 1)].into(),
             atomic_ldg: [(64, 1)].into(),
             atomic_stg: [(32, 1)].into(),
             fences: 1,

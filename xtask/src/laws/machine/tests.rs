@@ -315,6 +315,12 @@ fn laws_of_single_passes_can_fail() {
         &format!("LDG.E.128 x5 LDG.E x8 {of_f64}"),
         "loads by bits",
     );
+    // Four single elements together are not four vectors.
+    breaks(
+        dot,
+        &format!("LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E x8 {of_f64}"),
+        "3 of a step's 4 loads",
+    );
     let f16 = pass("sum", "f16");
     let halves = format!("LDG.E.128 x10 LDG.E.U16 {rest}");
     keeps(f16, &format!("{halves} HADD2.F32 x81"));
