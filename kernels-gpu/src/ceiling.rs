@@ -35,6 +35,7 @@ const IN_FLIGHT: usize = 4;
     reason = "iterators over the arrays make LLVM keep them in local memory"
 )]
 pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -45,16 +46,16 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
     let thread = block_idx_x() as usize * threads as usize + tid as usize;
     let stride = grid_dim_x() as usize * threads as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = op.identity();
     let mut v = thread;
     while v + (IN_FLIGHT - 1) * stride < vectors.len() {
-        let mut loaded = [[O::IDENTITY; N]; IN_FLIGHT];
+        let mut loaded = [[op.identity(); N]; IN_FLIGHT];
         for k in 0..IN_FLIGHT {
             loaded[k] = vectors.get(v + k * stride);
         }
         for k in 0..IN_FLIGHT {
             for e in 0..N {
-                value = O::combine(value, loaded[k][e]);
+                value = op.combine(value, loaded[k][e]);
             }
         }
         v += IN_FLIGHT * stride;
@@ -62,18 +63,18 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
     while v < vectors.len() {
         let loaded = vectors.get(v);
         for e in 0..N {
-            value = O::combine(value, loaded[e]);
+            value = op.combine(value, loaded[e]);
         }
         v += stride;
     }
     let mut i = vectors.len() * N + thread;
     while i < input.len() {
-        value = O::combine(value, input.get(i));
+        value = op.combine(value, input.get(i));
         i += stride;
     }
 
     // SAFETY: no thread has left, and nobody has used the scratch.
-    let partial = unsafe { block_reduce::<T, O>(value, scratch) };
+    let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if tid == 0 {
         output.set(block_idx_x() as usize, partial);
     }

@@ -3,68 +3,146 @@
 mod extrema;
 mod indexed;
 mod moments;
+#[cfg(not(feature = "simulator"))]
+mod plain;
 mod scaled_squares;
 
 pub use extrema::Extrema;
 pub use half::{bf16, f16};
-pub use indexed::{
-    Indexed, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
-};
+pub use indexed::Indexed;
 pub use moments::Moments;
 pub use scaled_squares::ScaledSquares;
 
+use crate::warp::WARP_SIZE;
 use core::fmt::Debug;
 use cuda_std::float16::Float16;
-use cuda_std::warp::WarpShuffleValue;
+use cuda_std::warp::{warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
+
+#[cfg(feature = "simulator")]
+pub use cuda_sim::Plain;
+#[cfg(not(feature = "simulator"))]
+pub use plain::Plain;
+
+/// A value that lives in arrays on the GPU and travels between lanes by shuffle.
+///
+/// Numbers are elements, arrays of elements, and structures of them:
+///
+/// ```
+/// use kernels_gpu::prelude::*;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Point {
+///     position: [f32; 3],
+///     weight: f32,
+/// }
+/// ```
+///
+/// The derive macro checks that the structure has no padding and that each field is an element; so
+/// there are no pointers in it.
+///
+/// ```compile_fail
+/// # use kernels_gpu::prelude::*;
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Padded {
+///     small: u8, // three bytes of padding follow
+///     large: u32,
+/// }
+/// ```
+///
+/// ```compile_fail
+/// # use kernels_gpu::prelude::*;
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// struct Pointer {
+///     to: *const f32, // not an element
+/// }
+/// ```
+pub trait Element: Plain + Debug + PartialEq + Send + Sync {
+    /// The value that another lane of the warp brings, as `from` says; the own value where there is no
+    /// such lane. One `shfl.sync` for each 32 bits of a number (PTX ISA, data movement instructions).
+    ///
+    /// # Safety
+    ///
+    /// All lanes that `mask` names arrive here, the calling lane among them, with the same mask and the
+    /// same kind of shuffle; the source is one of them.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn shuffle(self, mask: u32, from: Shuffle) -> Self;
+}
+
+/// Which lane a shuffle reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffle {
+    /// The lane so many above: `shfl.sync.down`.
+    Down(u32),
+    /// The lane so many below: `shfl.sync.up`.
+    Up(u32),
+    /// The lane of this number: `shfl.sync.idx`.
+    Idx(u32),
+    /// The lane whose number differs in these bits: `shfl.sync.bfly`.
+    Xor(u32),
+}
+
+impl<T: Element, const N: usize> Element for [T; N] {
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn shuffle(mut self, mask: u32, from: Shuffle) -> Self {
+        let mut i = 0;
+        while i < N {
+            // SAFETY: the caller's contract, for every element: all lanes shuffle them all.
+            self[i] = unsafe { self[i].shuffle(mask, from) };
+            i += 1;
+        }
+        self
+    }
+}
+
+/// The name of a type without the path to it: `Complex`, `Indexed<f32>`.
+pub fn name_of<T>() -> &'static str {
+    let name = core::any::type_name::<T>();
+    let path = &name[..name.find(['<', '[', '(']).unwrap_or(name.len())];
+    &name[path.rfind("::").map_or(0, |end| end + 2)..]
+}
 
 /// A structure of numbers of one type, as an element: its fields are shuffled one after the other.
+/// What `#[derive(Element)]` does, for one instance of a generic structure.
 macro_rules! structure {
-    ($structure:ty, $name:expr, of $number:ty: $($field:ident),*) => {
-        impl ::cuda_std::warp::WarpShuffleValue for $structure {
-            #[inline(always)]
-            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            unsafe fn shuffle(
-                mode: ::cuda_std::warp::WarpShuffleMode,
-                mask: u32,
-                value: Self,
-                b: u32,
-                width: u32,
-            ) -> (Self, bool) {
-                // SAFETY: the caller's contract, for every field: all members shuffle them all.
-                let fields = unsafe {
-                    [$(<$number>::shuffle(mode, mask, value.$field, b, width)),*]
-                };
-                let [$($field),*] = fields.map(|(field, _)| field);
-                (Self { $($field),* }, fields[0].1)
+    ($structure:ty: $($field:ident),*) => {
+        // SAFETY: the assertion below: no padding. All fields are plain.
+        unsafe impl $crate::element::Plain for $structure {}
+
+        const _: () = {
+            const fn sizes(value: &$structure) -> usize {
+                0 $(+ size_of_val(&value.$field))*
             }
-        }
+            let value = ::core::mem::MaybeUninit::<$structure>::zeroed();
+            // SAFETY: all fields are plain: every pattern of bits is a value.
+            let sizes = sizes(unsafe { value.assume_init_ref() });
+            assert!(sizes == size_of::<$structure>(), "there is padding between or behind the fields");
+        };
 
         impl $crate::element::Element for $structure {
-            const NAME: &'static str = $name;
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            unsafe fn shuffle(self, mask: u32, from: $crate::element::Shuffle) -> Self {
+                // SAFETY: the caller's contract, for every field: all lanes shuffle them all.
+                unsafe { Self { $($field: self.$field.shuffle(mask, from)),* } }
+            }
         }
-
-        // SAFETY: numbers of one type, and so no padding between them or behind.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl cuda_sim::Plain for $structure {}
     };
 }
 
 use structure;
-
-/// A value that lives in arrays on the GPU and travels between lanes by shuffle.
-///
-/// Plain data: every bit pattern is a valid value, there is no padding, and copying the bits copies the
-/// value.
-pub trait Element: Copy + Debug + PartialEq + Send + Sync + WarpShuffleValue + 'static {
-    /// The type's name as it stands in the names of entry points: `"i32"`.
-    const NAME: &'static str;
-}
 
 /// A number, and the type that numbers of its kind are combined in.
 ///
 /// Narrow integers are combined in 32 bits and 16-bit floats in `f32`, since the hardware computes
 /// in those; all others in their own type.
 pub trait Number: Element {
+    /// The type's name: `"i32"`.
+    const NAME: &'static str;
+
     /// What such numbers are combined in.
     type Acc: Number<Acc = Self::Acc> + PartialOrd;
 
@@ -84,10 +162,24 @@ pub trait Number: Element {
 macro_rules! numbers {
     ($($number:ident in $acc:ident |$from:ident| $widen:expr, $wrap:expr, $saturate:expr;)*) => { $(
         impl Element for $number {
-            const NAME: &'static str = stringify!($number);
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            unsafe fn shuffle(self, mask: u32, from: Shuffle) -> Self {
+                // SAFETY: the caller's contract.
+                let (value, _) = unsafe {
+                    match from {
+                        Shuffle::Down(delta) => warp_shuffle_down(mask, self, delta, WARP_SIZE),
+                        Shuffle::Up(delta) => warp_shuffle_up(mask, self, delta, WARP_SIZE),
+                        Shuffle::Idx(lane) => warp_shuffle_idx(mask, self, lane, WARP_SIZE),
+                        Shuffle::Xor(bits) => warp_shuffle_xor(mask, self, bits, WARP_SIZE),
+                    }
+                };
+                value
+            }
         }
 
         impl Number for $number {
+            const NAME: &'static str = stringify!($number);
             type Acc = $acc;
 
             #[inline(always)]

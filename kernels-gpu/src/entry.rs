@@ -1,188 +1,156 @@
-//! The tables from which generic bodies become named entry points: a family of kernels, a file.
+//! Entry points: how generic bodies become kernels that the host launches.
 //!
-//! The host launches by the names in these tables, so a name cannot drift; a test holds them
-//! against the PTX. Each family becomes modules of PTX by itself, one for each type of element, so
-//! that the driver compiles no more than a program uses.
+//! [`kernels!`](crate::kernels) takes a list of families, operators and items. For each it calls the macro of
+//! the family, in a file of this folder, which makes
 //!
-//! The entries of [`ENTRIES`] are named `<kernel>_<operator>_<element>`, `reduce_2_sum_i32`, and
-//! have the same four parameters, the scalars that Rust-CUDA's `#[kernel]` makes of a slice and of
-//! a pointer with its length:
+//! - on the device, the entry points: [`#[kernel]`](cuda_std::kernel) functions that call the generic body;
+//! - on the host, a row of a table for each ([`Entry`]), and an `impl` of the family's trait that ties
+//!   operator and items to the row ([`SinglePass`]), so that what has no kernel does not compile.
 //!
-//! ```text
-//! input: *const T, input_len: u64, output: *mut O::Acc, output_len: u64
-//! ```
+//! | family | an entry | the operator then implements |
+//! |---|---|---|
+//! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
+//! | `keyed`, `keyed_all`, `keyed_signed` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
+//! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
+//! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
+//! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
-//! A family with parameters of its own has its own type of row, in its own file.
+//! The library's own lists are [`library`] and, with the feature `teaching`, [`teaching`]. Entry points are
+//! functions of the host only with the feature `simulator`.
 //!
-//! On the host the tables are all there is, and the entry points only where the feature `simulated` asks
-//! for them: they are many, and a program that launches them on a GPU needs their names alone.
-
-#![cfg_attr(
-    not(any(feature = "simulated", target_arch = "nvptx64")),
-    allow(unused_imports, dead_code, reason = "what only the entry points use")
-)]
+//! # Parameters
+//!
+//! A slice is two scalars, address and length, as Rust-CUDA's `#[kernel]` makes it; the operator is a
+//! parameter where it holds something. Each row lists its parameters ([`Entry::parameters`]).
 
 #[macro_use]
-mod product;
+mod ladder;
+#[macro_use]
+mod keyed;
+#[macro_use]
+mod single_pass;
+#[macro_use]
+mod triple;
 
 pub mod copy;
-pub mod kepler;
-pub mod keyed;
-pub mod ladder;
-pub mod single_pass;
-pub mod triple;
+// The bodies alone are wanted by other crates' kernels.
+#[cfg(any(feature = "library", not(target_arch = "nvptx64")))]
+pub mod library;
+#[cfg(feature = "teaching")]
+pub mod teaching;
 
-use crate::needs::{Load, Needs};
+#[doc(hidden)]
+pub mod parts {
+    //! What the families' macros use; no interface.
 
-/// All reductions.
-pub const ENTRIES: &[Entry] = flat!(&[ladder::ENTRIES], &[kepler::ENTRIES]);
-
-/// All families, reductions or not.
-pub const FAMILIES: &[Family] = &[
-    family!(ladder),
-    family!(kepler),
-    family!(keyed),
-    family!(copy),
-    family!(triple),
-    family!(single_pass),
-];
-
-/// The entry points of a file of this folder, whatever their parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct Family {
-    /// The file's name: `"ladder"`.
-    pub name: &'static str,
-    /// Its entry points.
-    pub symbols: &'static [Symbol],
+    #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+    pub use super::single_pass::{storage, threads_of};
+    pub use crate::items::Items;
+    pub use crate::keyed::Task;
+    pub use crate::mem::{Global, Shared};
+    pub use crate::needs::{Load, Needs, Scratch};
+    pub use crate::op::Op;
+    pub use crate::single_pass::single_pass;
+    pub use cuda_std::kernel;
 }
 
-/// Where an entry point is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Symbol {
-    /// The name in the module: `"reduce_2_sum_i32"`.
-    pub name: &'static str,
-    /// The module of PTX: `"ladder_i32"`.
-    pub module: &'static str,
+#[doc(hidden)]
+pub mod ladder_parts {
+    //! What the families of reductions in several launches use; no interface.
+
+    pub use super::parts::*;
+    pub use crate::ceiling;
+    pub use crate::harris::*;
+    pub use crate::kepler::*;
 }
 
-/// An entry point on the host, whatever its element type: the input and the output, each by its
-/// address and its number of elements.
-///
-/// # Safety
-///
-/// Both are aligned and as long as they say, the input of the entry's element type and the output of
-/// its operator's accumulators; the rest is as the kernel's generic body asks.
-#[cfg(feature = "simulated")]
-pub type Function = unsafe fn(*const (), usize, *mut (), usize);
+#[doc(hidden)]
+pub mod keyed_parts {
+    //! What the families of reductions by key use; no interface.
 
-/// What a launch of a single pass is given, whatever the types: where it is, and for how many elements.
-#[cfg(feature = "simulated")]
-#[derive(Clone, Copy, Debug)]
-pub struct Arguments {
-    /// The input.
-    pub input: *const (),
-    /// The second input of those that read two.
-    pub other: *const (),
-    /// The elements of the input, and of the other.
-    pub len: usize,
-    /// The value of those that read one.
-    pub value: *const (),
-    /// The words of the partials.
-    pub partials: *mut u64,
-    /// For how many partials there is room.
-    pub partials_len: usize,
-    /// From which blocks draw their numbers.
-    pub tickets: *mut u32,
-    /// The cell of the result.
-    pub result: *mut (),
+    pub use super::parts::*;
+    pub use crate::keyed::atomic::keyed_atomic;
+    pub use crate::keyed::bins::{self, BINS, keyed_bins};
+    pub use crate::keyed::peers::{Ballot, Match};
+    pub use crate::keyed::runs::{self, keyed_runs};
+    pub use crate::keyed::warp::keyed_warp;
+    pub use crate::op::ByCas;
+    pub use cuda_std::shared_array;
 }
 
-/// One entry point of the PTX modules.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The symbol in the module: `"reduce_2_sum_i32"`.
-    pub name: &'static str,
-    /// The module of PTX that has it: `"ladder_i32"`.
-    pub module: &'static str,
-    /// The kernel: `"reduce_2"`.
-    pub kernel: &'static str,
-    /// The operator: `"sum"`; [`Op::NAME`](crate::op::Op::NAME).
-    pub op: &'static str,
-    /// The element type: `"i32"`; [`Element::NAME`](crate::element::Element::NAME).
-    pub element: &'static str,
-    /// How many bytes an element has.
-    pub element_bytes: usize,
-    /// How many bytes an accumulator has: an element of the output, and of scratch.
-    pub acc_bytes: usize,
-    /// What the kernel needs of its launch.
-    pub needs: Needs,
-    /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
-    pub function: Function,
+#[cfg(not(target_arch = "nvptx64"))]
+pub use host::*;
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod host;
+
+/// Items that are functions: on the device, and on the host for simulators.
+#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! compiled {
+    ($($items:item)*) => { $($items)* };
 }
 
-impl Entry {
-    /// How many elements a load brings.
-    pub fn load_elements(&self) -> usize {
-        match self.needs.load {
-            Load::Element => 1,
-            Load::Bytes(bytes) => bytes / self.element_bytes,
-            Load::Elements(elements) => elements,
-        }
-    }
-
-    /// How many elements after another the input may start.
-    pub fn start_elements(&self) -> usize {
-        match self.needs.load {
-            Load::Bytes(bytes) => bytes / self.element_bytes,
-            Load::Element | Load::Elements(_) => 1,
-        }
-    }
+/// Items that are functions: none, since nothing runs them.
+#[cfg(not(any(feature = "simulator", target_arch = "nvptx64")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! compiled {
+    ($($items:item)*) => {};
 }
 
-/// What a kernel needs of its launch, whatever the operator and the element.
-pub fn needs(kernel: &str) -> Option<Needs> {
-    let entry = ENTRIES.iter().find(|entry| entry.kernel == kernel)?;
-    Some(entry.needs)
+/// What says to `cuda_builder` in which module of PTX a kernel goes, and how many threads its blocks have
+/// at most.
+#[cfg(target_arch = "nvptx64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! note {
+    ($kernel:ident in $module:ident) => {
+        ::core::arch::global_asm!(concat!(
+            "//!cuda ", stringify!($kernel), " module=", stringify!($module)
+        ));
+    };
+    ($kernel:ident in $module:ident, $threads:expr) => {
+        ::core::arch::global_asm!(
+            concat!(
+                "//!cuda ", stringify!($kernel), " module=", stringify!($module),
+                " nvvm.maxntid={},1,1 nvvm.minctasm=1"
+            ),
+            const $threads
+        );
+    };
 }
 
-#[cfg(test)]
-mod tests {
-    extern crate std;
-    use super::{ENTRIES, Entry, FAMILIES};
-    use std::collections::BTreeSet;
-    use std::format;
+/// On the host nobody asks.
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! note {
+    ($($any:tt)*) => {};
+}
 
-    #[test]
-    fn names_are_made_of_their_parts_and_differ() {
-        let mut seen = BTreeSet::new();
-        for Entry {
-            name,
-            kernel,
-            op,
-            element,
-            needs,
-            ..
-        } in ENTRIES
-        {
-            assert_eq!(super::needs(kernel), Some(*needs), "two of {kernel}");
-            assert_eq!(*name, format!("{kernel}_{op}_{element}"));
-            assert!(seen.insert(name), "{name} stands twice in the table");
-        }
-    }
+/// The function of a row, for simulators.
+#[cfg(feature = "simulator")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! function {
+    (|$values:ident| $call:expr) => {
+        Some(|values| {
+            #[allow(unused_mut, reason = "every entry reads some")]
+            let mut $values = $crate::entry::Values(values);
+            // SAFETY: whoever calls a row's function vouches for its arguments.
+            unsafe { $call }
+        })
+    };
+}
 
-    #[test]
-    fn every_reduction_is_of_one_family_and_no_symbol_of_two() {
-        let mut symbols = BTreeSet::new();
-        for family in FAMILIES {
-            for symbol in family.symbols {
-                let name = symbol.name;
-                assert!(symbols.insert(name), "{name} stands twice in the tables");
-                assert!(symbol.module.starts_with(family.name), "{symbol:?}");
-            }
-        }
-        for Entry { name, .. } in ENTRIES {
-            assert!(symbols.contains(name), "{name} is of no family");
-        }
-    }
+/// The function of a row: none, since there is no simulator.
+#[cfg(not(feature = "simulator"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! function {
+    ($($any:tt)*) => {
+        None
+    };
 }

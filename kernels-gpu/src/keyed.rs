@@ -39,14 +39,14 @@ pub mod peers;
 pub mod runs;
 pub mod warp;
 
-use crate::element::Element;
+use crate::element::{Element, Number};
 use crate::mem::Global;
 use crate::op::{AtomicOp, Sum};
 use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
-use cuda_std::warp::WarpMatchValue;
+use cuda_std::warp::{WarpMatchValue, WarpShuffleValue};
 
 /// What an element is sorted by: an integer of 32 or 64 bits.
-pub trait Key: Element + WarpMatchValue + Ord {
+pub trait Key: Number + WarpMatchValue + WarpShuffleValue + Ord {
     /// The cell that the key names. A negative key names none: this is then beyond every array.
     fn cell(self) -> usize;
 
@@ -99,9 +99,9 @@ impl<K: Key, T: Element> Task<K, T> {
     /// counted where there is no such cell.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn deliver<O: AtomicOp<T, Acc = T>>(self, key: K, value: T, elements: u32) {
+    fn deliver<O: AtomicOp<T, Acc = T>>(self, op: O, key: K, value: T, elements: u32) {
         if key.cell() < self.cells.len() {
-            self.cells.combine_atomic::<T, O>(key.cell(), value);
+            self.cells.combine_atomic::<T, O>(op, key.cell(), value);
         } else {
             self.reject(elements);
         }
@@ -111,7 +111,8 @@ impl<K: Key, T: Element> Task<K, T> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn reject(self, elements: u32) {
-        self.rejected.combine_atomic::<u64, Sum>(0, elements as u64);
+        self.rejected
+            .combine_atomic::<u64, Sum>(Sum, 0, elements as u64);
     }
 }
 

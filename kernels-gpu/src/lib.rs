@@ -26,6 +26,9 @@
 
 #![no_std]
 
+// The macros name the crate as others do.
+extern crate self as kernels_gpu;
+
 pub mod block;
 pub mod ceiling;
 pub mod copy;
@@ -34,6 +37,8 @@ pub mod entry;
 pub mod grid;
 pub mod grid_stride;
 pub mod harris;
+pub mod in_order;
+pub mod items;
 pub mod kepler;
 pub mod keyed;
 pub mod mem;
@@ -41,3 +46,17 @@ pub mod needs;
 pub mod op;
 pub mod single_pass;
 pub mod warp;
+
+#[doc(hidden)]
+pub use cuda_std;
+pub use kernels_gpu_macros::kernels;
+#[doc(hidden)]
+pub use pastey;
+
+/// What a crate of kernels needs: `use kernels_gpu::prelude::*`.
+pub mod prelude {
+    pub use crate::element::{Element, Indexed, bf16, f16};
+    pub use crate::kernels;
+    pub use crate::op::*;
+    pub use kernels_gpu_macros::{Element, Value};
+}

@@ -25,11 +25,12 @@ mod trace;
 mod vector;
 mod words;
 
-pub use partials::{Look, Partials};
+pub use partials::{Look, MOST_BYTES, Partials};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
 use crate::element::Element;
+use crate::items::Items;
 use crate::op::AtomicOp;
 use core::sync::atomic::Ordering;
 use cuda_std::atomic::mid::atomic_fetch_inc_u32_device;
@@ -133,11 +134,11 @@ impl<T: Element> Global<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the device.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: usize, value: T) {
+    pub fn combine_atomic<I: Items, O: AtomicOp<I, Acc = T>>(self, op: O, index: usize, value: T) {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe { O::combine_atomic_device(self.start.add(index), value) }
+        unsafe { op.combine_atomic_device(self.start.add(index), value) }
     }
 }
 
@@ -209,10 +210,10 @@ impl<T: Element> Shared<T> {
     /// Combines `value` into element `index`, indivisibly for all threads of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn combine_atomic<E: Element, O: AtomicOp<E, Acc = T>>(self, index: u32, value: T) {
+    pub fn combine_atomic<I: Items, O: AtomicOp<I, Acc = T>>(self, op: O, index: u32, value: T) {
         trace::shared(self.start, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe { O::combine_atomic_block(self.start.add(index as usize), value) }
+        unsafe { op.combine_atomic_block(self.start.add(index as usize), value) }
     }
 }

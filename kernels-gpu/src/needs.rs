@@ -50,6 +50,8 @@ pub enum ResultIn {
     Partials,
     /// All of it combined into `output[0]`, which holds the operator's identity before.
     OneCell,
+    /// Combined into as many cells as the caller has.
+    Cells,
 }
 
 impl Needs {
@@ -83,6 +85,21 @@ impl Needs {
         }
     }
 
+    /// The same, by vectors of so many elements.
+    pub const fn by_vectors(scratch: Scratch, elements: usize) -> Self {
+        Self::any_grid(scratch, Load::Elements(elements))
+    }
+
+    /// By key: so many elements per thread, into as many cells as the caller has.
+    pub const fn keyed(per_thread: u32) -> Self {
+        Self {
+            per_thread: Some(per_thread),
+            scratch: Scratch::None,
+            result: ResultIn::Cells,
+            load: Load::Element,
+        }
+    }
+
     /// The same, into one cell.
     pub const fn into_cell(self) -> Self {
         Self {
@@ -104,6 +121,7 @@ impl Needs {
         match self.result {
             ResultIn::Partials => blocks as usize,
             ResultIn::OneCell => 1,
+            ResultIn::Cells => 0,
         }
     }
 

@@ -13,19 +13,21 @@
 //! | [`SumAbs`] | numbers | `u64`, `f64` | none |
 //! | [`SumSquares`] | numbers | `f64`; of `f64` [`ScaledSquares`](crate::element::ScaledSquares) | none |
 //! | [`MeanVariance`] | numbers | [`Moments`](crate::element::Moments) | none |
-//!
-//! A [`Predicate`] is no operator but a question about an element; what is combined is a count.
+//! | [`Dot`] | pairs of numbers | `i64`, `u64`, `f64` | none |
+//! | [`Count`] | numbers for which a [`Predicate`] holds | `u64` | none |
 //!
 //! # Laws
 //!
-//! For every operator `O` and all accumulators `a`, `b`, `c` that are lifted elements:
+//! For every operator and all accumulators `a`, `b`, `c` that are lifted items:
 //!
-//! - `combine(IDENTITY, a) == a == combine(a, IDENTITY)`, bit for bit (NaN stays NaN);
-//! - `combine(a, b) == combine(b, a)`;
+//! - `combine(identity(), a) == a == combine(a, identity())`, bit for bit (NaN stays NaN);
+//! - `combine(a, b) == combine(b, a)`, unless the operator says that it is not
+//!   [commutative](Op::COMMUTATIVE);
 //! - `combine(combine(a, b), c) == combine(a, combine(b, c))`, exactly; for sums and products of
 //!   floats, and for moments, up to the rounding of each step.
 //!
-//! A reduction may therefore group and order the elements as the hardware likes. Then:
+//! A reduction may therefore group the items as the hardware likes, and order them where the operator is
+//! commutative. Of the library's operators:
 //!
 //! - Integers wrap in their own type, whatever they accumulate in.
 //! - 16-bit floats accumulate in `f32` and are rounded once, where the result is finished.
@@ -34,7 +36,7 @@
 //!   no number, of an empty array too. In all four `-0.0` is smaller than `+0.0`, so that the
 //!   result depends on the set of values alone and never on their order.
 //! - [`ArgMin`] and [`ArgMax`] give the first of equal values, of which the two zeros are some, and
-//!   the first NaN if there is one. Of nothing they give the index [`u64::MAX`].
+//!   the first NaN if there is one; for empty input the index [`u64::MAX`].
 
 #[macro_use]
 mod number;
@@ -43,12 +45,13 @@ mod arg_extremum;
 mod bits;
 mod by_cas;
 mod by_sign;
+mod count;
+mod dot;
 mod extremum;
 mod mean_variance;
 mod min_max;
 mod nan_extremum;
 mod one_instruction;
-mod predicate;
 mod product;
 mod sum;
 mod sum_abs;
@@ -59,12 +62,13 @@ mod unrolled;
 pub use arg_extremum::{ArgMax, ArgMin, Rank};
 pub use bits::{And, Or, Xor};
 pub use by_cas::{ByCas, Replace};
+pub use count::{Count, Equal, Greater, IsNan, Less, Predicate};
+pub use dot::Dot;
 pub use extremum::{Max, Min};
 pub use mean_variance::MeanVariance;
 pub use min_max::MinMax;
 pub use nan_extremum::{NanMax, NanMin};
 pub use number::{Combine, CombineAtomic};
-pub use predicate::{Equal, Greater, IsNan, Less, Predicate};
 pub use product::Product;
 pub use sum::Sum;
 pub use sum_abs::{Magnitude, SumAbs};
@@ -73,57 +77,149 @@ pub use sum_wide::{SumWide, Wide};
 pub(crate) use unrolled::unrolled;
 
 use crate::element::Element;
+use crate::items::Items;
 use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 
-/// An associative, commutative operator with an identity. The laws stand in the [module's
-/// documentation](self) and are tested for every operator and element type.
+/// What travels to a kernel by value: an operator with what it holds.
 ///
-/// A reduction lifts each element into an accumulator, combines the accumulators in any order, and
-/// its caller finishes what is left. Where partials are reduced by a launch of their own, the operator
-/// is one over its own accumulators too, which it lifts as they are.
-pub trait Op<T: Element>: Copy + Send + Sync + 'static {
-    /// The operator's name as it stands in the names of entry points: `"sum"`.
-    const NAME: &'static str;
+/// Implemented by `#[derive(Value)]`, which asks that all fields are values, and so plain data: numbers,
+/// [elements](Element), other values. A pointer is none: behind a pointer within a structure the compiler
+/// does not know which memory it points into, and each access would be slow.
+///
+/// ```
+/// use kernels_gpu::prelude::*;
+///
+/// #[derive(Clone, Copy, Debug, Value)]
+/// #[repr(C)]
+/// struct PowerSum {
+///     p: f32,
+/// }
+///
+/// #[derive(Clone, Copy, Debug, Value)]
+/// struct Last; // holds nothing, costs no parameter
+/// ```
+///
+/// ```compile_fail
+/// # use kernels_gpu::prelude::*;
+/// #[derive(Clone, Copy, Debug, Value)]
+/// #[repr(C)]
+/// struct Table {
+///     entries: *const f32, // not a value
+/// }
+/// ```
+///
+/// # Safety
+///
+/// The type is `repr(C)` or has no fields, and holds no pointer and no reference.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a kernel's parameter",
+    label = "not a value",
+    note = "an operator, and each of its fields, must be a number, an `Element` or have \
+            `#[derive(Value)]`; pointers cannot travel in an operator"
+)]
+pub unsafe trait Value: Copy + Send + Sync + 'static {}
 
-    /// What values are combined in; what scratch and partials hold.
+// SAFETY: plain data has no pointers, and its layout is the same on the host and on the device.
+unsafe impl<T: Element> Value for T {}
+
+/// An associative operator with an identity: how items are reduced.
+///
+/// A reduction lifts each item into an accumulator, combines the accumulators, and finishes the last one
+/// into the result. The laws stand in the [module's documentation](self).
+///
+/// ```
+/// use kernels_gpu::prelude::*;
+///
+/// /// The sum of |x|^p, and its p-th root: the p-norm.
+/// #[derive(Clone, Copy, Debug, Value)]
+/// #[repr(C)]
+/// pub struct Squares {
+///     centre: f32,
+/// }
+///
+/// impl Op<f32> for Squares {
+///     type Acc = f32;
+///     type Output = f32;
+///
+///     fn identity(&self) -> f32 {
+///         -0.0
+///     }
+///
+///     fn lift(&self, x: f32, _index: u64) -> f32 {
+///         (x - self.centre) * (x - self.centre)
+///     }
+///
+///     fn combine(&self, a: f32, b: f32) -> f32 {
+///         a + b
+///     }
+///
+///     fn finish(&self, acc: f32) -> f32 {
+///         acc
+///     }
+/// }
+///
+/// let op = Squares { centre: 1.0 };
+/// assert_eq!(op.combine(op.lift(3.0, 0), op.lift(0.0, 1)), 5.0);
+/// ```
+pub trait Op<I: Items>: Value {
+    /// What items are combined in: at most 128 bytes.
     type Acc: Element;
 
-    /// The value that changes nothing: what an empty array reduces to, and what a thread with
+    /// What the caller of a reduction gets.
+    type Output;
+
+    /// Whether `combine(a, b)` is `combine(b, a)`. An operator for which it is not gets kernels that
+    /// keep the order of the items.
+    const COMMUTATIVE: bool = true;
+
+    /// Whether [`absorb`](Self::absorb) is faster than one item after the other, so that the CPU calls it
+    /// with a group of items at a time.
+    const ABSORBS: bool = false;
+
+    /// The accumulator that changes nothing: what an empty input reduces to, and what a thread with
     /// nothing to load contributes.
-    const IDENTITY: Self::Acc;
+    fn identity(&self) -> Self::Acc;
 
-    /// Element `index` of the array as it enters the reduction.
-    fn lift(value: T, index: usize) -> Self::Acc;
+    /// Item `index` of the input as it enters the reduction.
+    fn lift(&self, item: I, index: u64) -> Self::Acc;
 
-    /// The two values as one.
-    fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc;
+    /// The two accumulators as one; of an operator that is not commutative, `a` stands before `b`.
+    fn combine(&self, a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// An accumulator and elements that have been loaded together, as one. Row `k` of them holds
-    /// the elements of the array from `first[k]` on.
+    /// The accumulator and items that have been loaded together, as one. Row `k` of them holds the items
+    /// from index `first[k]` on.
     ///
-    /// One by one, unless an operator knows better.
+    /// The default combines them one by one.
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
+        &self,
         mut acc: Self::Acc,
-        rows: [[T; N]; K],
-        first: [usize; K],
+        rows: [[I; N]; K],
+        first: [u64; K],
     ) -> Self::Acc {
-        unrolled!(|k < K, e < N| acc = Self::combine(acc, Self::lift(rows[k][e], first[k] + e)));
+        unrolled!(|k < K, e < N| {
+            acc = self.combine(acc, self.lift(rows[k][e], first[k] + e as u64));
+        });
         acc
     }
 
-    /// What the caller of a whole reduction gets.
-    type Output;
+    /// What an accumulator is if its items stand `by` indices further on. Only operators that use the
+    /// index change it.
+    #[inline(always)]
+    fn offset(&self, acc: Self::Acc, by: u64) -> Self::Acc {
+        let _ = by;
+        acc
+    }
 
     /// The result of a whole reduction as its caller gets it.
-    fn finish(acc: Self::Acc) -> Self::Output;
+    fn finish(&self, acc: Self::Acc) -> Self::Output;
 }
 
 /// An operator that the memory system applies by itself: `*cell = combine(*cell, value)` in one
 /// indivisible step.
 ///
 /// Relaxed ordering: the update is indivisible, but says nothing about other memory.
-pub trait AtomicOp<T: Element>: Op<T> {
+pub trait AtomicOp<I: Items>: Op<I> {
     /// Combines `value` into a cell of global memory, indivisibly for all threads of the device.
     ///
     /// # Safety
@@ -131,7 +227,7 @@ pub trait AtomicOp<T: Element>: Op<T> {
     /// - `cell` is valid for reads and writes and aligned.
     /// - While the kernel runs, no thread touches the cell other than atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_device(cell: *mut Self::Acc, value: Self::Acc);
+    unsafe fn combine_atomic_device(&self, cell: *mut Self::Acc, value: Self::Acc);
 
     /// Combines `value` into a cell of shared memory, indivisibly for all threads of the block.
     ///
@@ -140,12 +236,41 @@ pub trait AtomicOp<T: Element>: Op<T> {
     /// - `cell` is valid for reads and writes and aligned.
     /// - Between two barriers, no thread of the block touches the cell other than atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_block(cell: *mut Self::Acc, value: Self::Acc);
+    unsafe fn combine_atomic_block(&self, cell: *mut Self::Acc, value: Self::Acc);
 }
 
 /// An operator that the warp applies by itself in one instruction, `redux.sync` (sm_80 and above;
 /// below that, `cuda_std` builds it from shuffles).
-pub trait ReduxOp<T: Element>: Op<T, Acc: WarpReduceValue> {
+pub trait ReduxOp<I: Items>: Op<I, Acc: WarpReduceValue> {
     /// The instruction's name for this operator.
     const REDUX: WarpReductionOp;
 }
+
+/// Operators that hold nothing.
+macro_rules! values {
+    ($($op:ty),*) => { $(
+        // SAFETY: no fields.
+        unsafe impl $crate::op::Value for $op {}
+    )* };
+}
+
+values!(
+    Sum,
+    SumWide,
+    Product,
+    Min,
+    Max,
+    NanMin,
+    NanMax,
+    And,
+    Or,
+    Xor,
+    ArgMin,
+    ArgMax,
+    MinMax,
+    SumAbs,
+    SumSquares,
+    MeanVariance,
+    Dot,
+    IsNan
+);

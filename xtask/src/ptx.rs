@@ -59,6 +59,7 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     let kernels = workspace::root().join("kernels-gpu");
     let mut builder = CudaBuilder::new(kernels)
         .arches(arches.iter().copied())
+        .build_args(&["--features", "library,teaching"])
         .split_modules(true);
     if line_info {
         builder = builder.generate_line_info(true);

@@ -31,9 +31,9 @@ impl<V: Copy> Extrema<V> {
 }
 
 // What numbers are combined in.
-structure!(Extrema<i32>, "extrema_i32", of i32: min, max);
-structure!(Extrema<u32>, "extrema_u32", of u32: min, max);
-structure!(Extrema<i64>, "extrema_i64", of i64: min, max);
-structure!(Extrema<u64>, "extrema_u64", of u64: min, max);
-structure!(Extrema<f32>, "extrema_f32", of f32: min, max);
-structure!(Extrema<f64>, "extrema_f64", of f64: min, max);
+structure!(Extrema<i32>: min, max);
+structure!(Extrema<u32>: min, max);
+structure!(Extrema<i64>: min, max);
+structure!(Extrema<u64>: min, max);
+structure!(Extrema<f32>: min, max);
+structure!(Extrema<f64>: min, max);

@@ -64,4 +64,4 @@ impl Moments {
     }
 }
 
-structure!(Moments, "moments", of f64: count, mean, squares);
+structure!(Moments: count, mean, squares);

@@ -90,4 +90,4 @@ impl ScaledSquares {
     }
 }
 
-structure!(ScaledSquares, "scaled_squares", of f64: large, medium, small);
+structure!(ScaledSquares: large, medium, small);

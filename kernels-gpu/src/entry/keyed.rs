@@ -1,201 +1,156 @@
-//! Reduction by key.
-//!
-//! An entry is named `<kernel>_<operator>_<element>_by_<key>`, `keyed_match_sum_f64_by_u32`, and
-//! has the parameters
+//! The families of reductions by key. An entry is `<kernel>_<operator>_<element>_by_<key>`,
+//! `keyed_match_sum_f64_by_u32`, and has the parameters
 //!
 //! ```text
-//! keys: *const K, keys_len: u64, values: *const T, values_len: u64,
+//! keys: *const K, keys_len: u64, values: *const T, values_len: u64, op: O,
 //! cells: *mut T, cells_len: u64, rejected: *mut u64, rejected_len: u64
 //! ```
+//!
+//! where the operator is none that holds nothing.
+//!
+//! | family | kernels |
+//! |---|---|
+//! | `keyed` | one array of values, each way to combine them |
+//! | `keyed_all` | also by compare-and-swap, and for two and three arrays of values |
+//! | `keyed_signed` | for keys that can be negative |
 
-use crate::keyed::Task;
-use crate::keyed::atomic::keyed_atomic;
-use crate::keyed::bins::{self, BINS, keyed_bins};
-use crate::keyed::peers::{Ballot, Match};
-use crate::keyed::runs::{self, keyed_runs};
-use crate::keyed::warp::keyed_warp;
-
-use crate::mem::{Global, Shared};
-use crate::op::{ByCas, Max, Min, Sum};
-use cuda_std::{kernel, shared_array};
-
-/// An entry point on the host, whatever its types: keys, values, cells and the count of rejected
-/// elements, each by its address and its number of elements.
-///
-/// # Safety
-///
-/// All of them are aligned and as long as they say, of the entry's types; the rest is as the kernel's
-/// generic body asks.
-#[cfg(feature = "simulated")]
-pub type Function =
-    unsafe fn((*const (), usize), (*const (), usize), (*mut (), usize), (*mut u64, usize));
-
-/// One entry point of the family.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The symbol in the module: `"keyed_match_sum_f64_by_u32"`.
-    pub name: &'static str,
-    /// The module of PTX that has it: `"keyed_f64"`.
-    pub module: &'static str,
-    /// The kernel: `"keyed_match"`.
-    pub kernel: &'static str,
-    /// The operator: `"sum"`.
-    pub op: &'static str,
-    /// The type of the values and of the cells: `"f64"`.
-    pub element: &'static str,
-    /// The type of the keys: `"u32"`.
-    pub key: &'static str,
-    /// How many arrays of values it takes.
-    pub arrays: usize,
-    /// Elements that a thread brings: a grid has at least one thread for so many.
-    pub per_thread: usize,
-    /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
-    pub function: Function,
+/// The family `keyed`; see [`kernels!`](crate::kernels).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! family_keyed {
+    ($($given:tt)*) => { $crate::keyed_and! { [$($given)*] |op, task| } };
 }
 
-/// Every row of kernels for every `operator element by key`, as entry points and as rows of a
-/// table. In brackets stand the number of arrays of values and the elements that a thread brings
-/// at a time. Inside a row, `K`, `T` and `O` are the key, the element and the operator.
-macro_rules! keyed {
-    ($table:ident: [$($op:ident $element:ident by $key:ident),* $(,)?] x $kernels:tt) => {
-        $(keyed!(@functions $op $element $key $kernels);)*
+/// Also by compare-and-swap, and for several arrays of values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! family_keyed_all {
+    ($($given:tt)*) => { $crate::keyed_and! { [$($given)*] |op, task|
+        keyed_cas [1, 1] = keyed_atomic::<K, T, ByCas<O>>(ByCas(op), task);
+        keyed_match_x2 [2, 1] = keyed_warp::<K, T, O, Match, 2>(op, task);
+        keyed_match_x3 [3, 1] = keyed_warp::<K, T, O, Match, 3>(op, task);
+        keyed_ballot_x3 [3, 1] = keyed_warp::<K, T, O, Ballot, 3>(op, task);
+    } };
+}
 
-        const $table: &[&[Entry]] = &[$(keyed!(@rows $op $element $key $kernels)),*];
-    };
+/// For keys that can be negative.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! family_keyed_signed {
+    ($($given:tt)*) => { $crate::keyed_entries! { $($given)* {
+        |op, task|
+        keyed_ballot [1, 1] = keyed_warp::<K, T, O, Ballot, 1>(op, task);
+        keyed_match [1, 1] = keyed_warp::<K, T, O, Match, 1>(op, task);
+        keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>(op, task);
+    } } };
+}
 
-    (@functions $op:ident $element:ident $key:ident {
-        |$task:ident|
-        $($kernel:ident [$arrays:expr, $per_thread:expr] = $body:expr;)*
-    }) => { pastey::paste! {
+/// All kernels of one array of values, and others.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keyed_and {
+    ([$($given:tt)*] |$op:ident, $task:ident| $($others:tt)*) => { $crate::keyed_entries! { $($given)* {
+        |$op, $task|
+        keyed_atomic [1, 1] = keyed_atomic::<K, T, O>($op, $task);
+        keyed_ballot [1, 1] = keyed_warp::<K, T, O, Ballot, 1>($op, $task);
+        keyed_match [1, 1] = keyed_warp::<K, T, O, Match, 1>($op, $task);
+        keyed_bins [1, bins::PER_THREAD] = keyed_bins::<K, T, O>(
+            $op,
+            $task,
+            Shared::new(shared_array![K; BINS]),
+            Shared::new(shared_array![T; BINS]),
+        );
+        keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>($op, $task);
+        $($others)*
+    } } };
+}
+
+/// Entry points by key and their rows, for one operator, element and key. In brackets stand the number of
+/// arrays of values and the elements that a thread loads. Inside a row, `K`, `T` and `O` are the key, the
+/// element and the operator.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keyed_entries {
+    (
+        $suffix:ident $module:ident [$op_name:literal $items_name:literal $key_name:literal]
+        [$rows:ident $start:ident] [$op_type:ty] [$element:ty] [$($arrays:tt)*] [$key:ty]
+        { |$op:ident, $task:ident| $($kernel:ident [$number:expr, $per_thread:expr] = $body:expr;)* }
+    ) => { $crate::pastey::paste! {
         $(
-            #[doc = concat!("The entry `", stringify!($kernel), "` of `", stringify!($element), "` by [`", stringify!($op), "`] and by keys of `", stringify!($key), "`.")]
-            ///
-            /// # Safety
-            ///
-            /// The launch is as the kernel's generic body asks.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
-            #[kernel(module = [<keyed_ $element>])]
-            pub unsafe fn [<$kernel _ $op:lower _ $element _by_ $key>](
-                keys: &[$key],
-                values: &[$element],
-                cells: *mut $element,
-                cells_len: usize,
-                rejected: *mut u64,
-                rejected_len: usize,
-            ) {
-                type K = $key;
-                type T = $element;
-                type O = $op;
-                // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                // body, documented where it stands, does with them.
-                unsafe {
-                    let $task = Task::<K, T> {
-                        keys: Global::from_slice(keys),
-                        values: Global::from_slice(values),
-                        cells: Global::new(cells, cells_len),
-                        rejected: Global::new(rejected, rejected_len),
-                    };
-                    $body
+            $crate::compiled! {
+                #[$crate::entry::parts::kernel]
+                pub unsafe fn [<$kernel _ $suffix>](
+                    keys: &[$key],
+                    values: &[$element],
+                    $op: $op_type,
+                    cells: *mut $element,
+                    cells_len: usize,
+                    rejected: *mut u64,
+                    rejected_len: usize,
+                ) {
+                    use $crate::entry::keyed_parts::*;
+                    type K = $key;
+                    type T = $element;
+                    type O = $op_type;
+                    // SAFETY: whoever launches the entry vouches for its arguments and for what the
+                    // body, documented where it stands, does with them.
+                    unsafe {
+                        let $task = Task::<K, T> {
+                            keys: Global::from_slice(keys),
+                            values: Global::from_slice(values),
+                            cells: Global::new(cells, cells_len),
+                            rejected: Global::new(rejected, rejected_len),
+                        };
+                        $body
+                    }
                 }
             }
+
+            $crate::note!([<$kernel _ $suffix>] in $module);
         )*
-    }};
 
-    (@rows $op:ident $element:ident $key:ident {
-        |$task:ident|
-        $($kernel:ident [$arrays:expr, $per_thread:expr] = $body:expr;)*
-    }) => { pastey::paste! {
-        &[$(Entry {
-            name: stringify!([<$kernel _ $op:lower _ $element _by_ $key>]),
-            module: stringify!([<keyed_ $element>]),
-            kernel: stringify!($kernel),
-            op: stringify!([<$op:lower>]),
-            element: stringify!($element),
-            key: stringify!($key),
-            arrays: $arrays,
-            per_thread: $per_thread,
-            #[cfg(feature = "simulated")]
-            function: |keys, values, cells, rejected| {
-                // SAFETY: `Function`'s contract.
-                unsafe {
-                    [<$kernel _ $op:lower _ $element _by_ $key>](
-                        core::slice::from_raw_parts(keys.0.cast::<$key>(), keys.1),
-                        core::slice::from_raw_parts(values.0.cast::<$element>(), values.1),
-                        cells.0.cast(),
-                        cells.1,
-                        rejected.0,
-                        rejected.1,
-                    )
-                }
-            },
-        }),*]
-    }};
-}
+        #[cfg(not(target_arch = "nvptx64"))]
+        const $rows: &[$crate::entry::Entry] = {
+            use $crate::entry::{Entry, Parameter, keyed_parts::*};
+            type K = $key;
+            type T = $element;
+            type O = $op_type;
+            &[$(Entry {
+                name: stringify!([<$kernel _ $suffix>]),
+                module: stringify!($module),
+                kernel: stringify!($kernel),
+                op: $op_name,
+                items: $items_name,
+                key: $key_name,
+                read_bytes: [size_of::<K>(), size_of::<T>(), 0],
+                acc_bytes: size_of::<T>(),
+                arrays: $number,
+                needs: Needs::keyed($per_thread as u32),
+                parameters: &[
+                    Parameter::Input("keys", size_of::<K>()),
+                    Parameter::Input("values", size_of::<T>()),
+                    Parameter::Value(size_of::<O>()),
+                    Parameter::Output("cells", size_of::<T>()),
+                    Parameter::Output("rejected", size_of::<u64>()),
+                ],
+                function: $crate::function!(|values| [<$kernel _ $suffix>](
+                    values.slice::<K>(),
+                    values.slice::<T>(),
+                    values.operator::<O>(),
+                    values.take(),
+                    values.take(),
+                    values.take(),
+                    values.take(),
+                )),
+                ..Entry::EMPTY
+            }),*]
+        };
 
-/// All entry points of the family.
-pub const ENTRIES: &[Entry] = flat!(KEYED, CAS, SEVERAL, SIGNED);
-
-keyed!(KEYED: [
-    Sum f32 by u32, Sum f64 by u32, Sum i32 by u32, Sum i64 by u32, Sum u64 by u32,
-    Min f32 by u32, Min f64 by u32, Min i32 by u32, Min i64 by u32, Min u64 by u32,
-    Max f32 by u32, Max f64 by u32, Max i32 by u32, Max i64 by u32, Max u64 by u32,
-    Sum f32 by u64, Sum f64 by u64, Sum i32 by u64, Sum i64 by u64, Sum u64 by u64,
-    Min f32 by u64, Min f64 by u64, Min i32 by u64, Min i64 by u64, Min u64 by u64,
-    Max f32 by u64, Max f64 by u64, Max i32 by u64, Max i64 by u64, Max u64 by u64,
-] x {
-    |task|
-    keyed_atomic [1, 1] = keyed_atomic::<K, T, O>(task);
-    keyed_ballot [1, 1] = keyed_warp::<K, T, O, Ballot, 1>(task);
-    keyed_match [1, 1] = keyed_warp::<K, T, O, Match, 1>(task);
-    keyed_bins [1, bins::PER_THREAD] = keyed_bins::<K, T, O>(
-        task,
-        Shared::new(shared_array![K; BINS]),
-        Shared::new(shared_array![T; BINS]),
-    );
-    keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>(task);
-});
-
-// What hardware without a better atomic does.
-keyed!(CAS: [Sum f32 by u32, Sum f64 by u32, Sum f64 by u64] x {
-    |task|
-    keyed_cas [1, 1] = keyed_atomic::<K, T, ByCas<O>>(task);
-});
-
-// The peers found once for several arrays of values.
-keyed!(SEVERAL: [Sum f32 by u32, Sum f64 by u32, Sum i32 by u32] x {
-    |task|
-    keyed_match_x2 [2, 1] = keyed_warp::<K, T, O, Match, 2>(task);
-    keyed_match_x3 [3, 1] = keyed_warp::<K, T, O, Match, 3>(task);
-    keyed_ballot_x3 [3, 1] = keyed_warp::<K, T, O, Ballot, 3>(task);
-});
-
-// Keys that can be negative.
-keyed!(SIGNED: [Sum f64 by i32, Sum f64 by i64] x {
-    |task|
-    keyed_ballot [1, 1] = keyed_warp::<K, T, O, Ballot, 1>(task);
-    keyed_match [1, 1] = keyed_warp::<K, T, O, Match, 1>(task);
-    keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>(task);
-});
-
-#[cfg(test)]
-mod tests {
-    extern crate std;
-    use super::{ENTRIES, Entry};
-    use std::format;
-
-    #[test]
-    fn names_are_made_of_their_parts() {
-        for Entry {
-            name,
-            kernel,
-            op,
-            element,
-            key,
-            ..
-        } in ENTRIES
-        {
-            assert_eq!(*name, format!("{kernel}_{op}_{element}_by_{key}"));
+        // SAFETY: the rows above are those of the entries for these types.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl $crate::entry::Keyed<$key, $element> for $op_type {
+            const ENTRIES: &'static [$crate::entry::Entry] =
+                $crate::entry::part(&ENTRIES, $start, $rows.len());
         }
-    }
+    }};
 }

@@ -22,12 +22,13 @@ use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_naive<T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
 ) {
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
     if i < input.len() {
-        output.combine_atomic::<T, O>(0, input.get(i));
+        output.combine_atomic::<T, O>(op, 0, input.get(i));
     }
 }

@@ -44,6 +44,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
     reason = "the remainder is what this rung is about"
 )]
 pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -56,7 +57,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     let loaded = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     scratch.set(tid, loaded);
     sync_threads();
@@ -64,7 +65,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     let mut s = 1;
     while s < threads {
         if tid % (2 * s) == 0 {
-            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         // The next step reads what this one wrote.
         sync_threads();
@@ -89,6 +90,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     reason = "the remainder is what this rung is about"
 )]
 pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -101,7 +103,7 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
     let loaded = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     scratch.set(tid, loaded);
     sync_threads();
@@ -112,7 +114,7 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
         // SAFETY: s >= 1 and 2 * s <= 1024; said so that no check for zero is measured too.
         unsafe { assert_unchecked(divisor != 0) };
         if tid % divisor == 0 {
-            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         sync_threads();
         s *= 2;

@@ -31,6 +31,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -43,7 +44,7 @@ pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
     let loaded = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     scratch.set(tid, loaded);
     sync_threads();
@@ -54,7 +55,7 @@ pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
         if index < threads {
             scratch.set(
                 index,
-                O::combine(scratch.get(index), scratch.get(index + s)),
+                op.combine(scratch.get(index), scratch.get(index + s)),
             );
         }
         // The next step reads what this one wrote.

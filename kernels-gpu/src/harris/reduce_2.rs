@@ -30,6 +30,7 @@ use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_2<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -42,7 +43,7 @@ pub unsafe fn reduce_2<T: Element, O: Op<T, Acc = T>>(
     let loaded = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     scratch.set(tid, loaded);
     sync_threads();
@@ -50,7 +51,7 @@ pub unsafe fn reduce_2<T: Element, O: Op<T, Acc = T>>(
     let mut s = threads / 2;
     while s > 0 {
         if tid < s {
-            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         // The next step reads what this one wrote.
         sync_threads();

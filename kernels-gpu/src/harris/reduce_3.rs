@@ -28,6 +28,7 @@ use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_3<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -44,10 +45,10 @@ pub unsafe fn reduce_3<T: Element, O: Op<T, Acc = T>>(
     let mut value = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     if second < input.len() {
-        value = O::combine(value, input.get(second));
+        value = op.combine(value, input.get(second));
     }
     scratch.set(tid, value);
     sync_threads();
@@ -55,7 +56,7 @@ pub unsafe fn reduce_3<T: Element, O: Op<T, Acc = T>>(
     let mut s = threads / 2;
     while s > 0 {
         if tid < s {
-            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         // The next step reads what this one wrote.
         sync_threads();

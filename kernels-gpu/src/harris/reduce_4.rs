@@ -27,17 +27,18 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, threa
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
     // SAFETY: the launch is this function's own.
-    let value = unsafe { fold_to_warp::<T, O>(load_two::<T, O>(input), scratch) };
+    let value = unsafe { fold_to_warp::<T, O>(op, load_two::<T, O>(op, input), scratch) };
 
     if tid < WARP_SIZE {
         // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T, O>(value) };
+        let partial = unsafe { reduce_down::<T, O>(op, value) };
         if tid == 0 {
             output.set(block_idx_x() as usize, partial);
         }
@@ -51,13 +52,14 @@ pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
 /// As [`reduce_4`].
 #[inline(always)]
 pub unsafe fn reduce_4_redux<T: Element, O: ReduxOp<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
     // SAFETY: the launch is this function's own.
-    let value = unsafe { fold_to_warp::<T, O>(load_two::<T, O>(input), scratch) };
+    let value = unsafe { fold_to_warp::<T, O>(op, load_two::<T, O>(op, input), scratch) };
 
     if tid < WARP_SIZE {
         // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
@@ -70,7 +72,7 @@ pub unsafe fn reduce_4_redux<T: Element, O: ReduxOp<T, Acc = T>>(
 
 /// The thread's two elements as one, as in [`reduce_3`](super::reduce_3).
 #[inline(always)]
-fn load_two<T: Element, O: Op<T, Acc = T>>(input: Global<T>) -> T {
+fn load_two<T: Element, O: Op<T, Acc = T>>(op: O, input: Global<T>) -> T {
     let (tid, threads) = (thread_idx_x() as usize, block_dim_x() as usize);
     let i = block_idx_x() as usize * threads + tid;
     let second = (block_idx_x() + grid_dim_x()) as usize * threads + tid;
@@ -78,10 +80,10 @@ fn load_two<T: Element, O: Op<T, Acc = T>>(input: Global<T>) -> T {
     let mut value = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
     if second < input.len() {
-        value = O::combine(value, input.get(second));
+        value = op.combine(value, input.get(second));
     }
     value
 }
@@ -95,6 +97,7 @@ fn load_two<T: Element, O: Op<T, Acc = T>>(input: Global<T>) -> T {
 /// `scratch` holds one element per thread, and no thread is still reading it.
 #[inline(always)]
 pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     value: T,
     scratch: Shared<T>,
 ) -> T {
@@ -106,7 +109,7 @@ pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
     let mut s = unsafe { block_threads() } / 2;
     while s >= WARP_SIZE {
         if tid < s {
-            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         // The next step reads what this one wrote.
         sync_threads();

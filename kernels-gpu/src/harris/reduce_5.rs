@@ -36,6 +36,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_5<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -43,14 +44,14 @@ pub unsafe fn reduce_5<T: Element, O: Op<T, Acc = T>>(
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let mut i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = op.identity();
     while i < input.len() {
-        value = O::combine(value, input.get(i));
+        value = op.combine(value, input.get(i));
         i += stride;
     }
 
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    unsafe { finish_block::<T, O>(value, output, scratch) }
+    unsafe { finish_block::<T, O>(op, value, output, scratch) }
 }
 
 /// Leaves the partial of each block's elements in `output[block]`; the chunks unrolled.
@@ -64,6 +65,7 @@ pub unsafe fn reduce_5<T: Element, O: Op<T, Acc = T>>(
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T, Acc = T>, const CHUNKS: usize>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -71,27 +73,27 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T, Acc = T>, const CHUNKS: usi
     let stride = grid_dim_x() as usize * block_dim_x() as usize;
     let i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;
 
-    let mut value = O::IDENTITY;
+    let mut value = op.identity();
     if i + (CHUNKS - 1) * stride < input.len() {
         // All of the thread's chunks are inside: no load waits for anything.
-        let mut chunks = [O::IDENTITY; CHUNKS];
+        let mut chunks = [op.identity(); CHUNKS];
         for (c, chunk) in chunks.iter_mut().enumerate() {
             *chunk = input.get(i + c * stride);
         }
         for chunk in chunks {
-            value = O::combine(value, chunk);
+            value = op.combine(value, chunk);
         }
     } else {
         // Some of the thread's chunks lie past the end.
         for c in 0..CHUNKS {
             if i + c * stride < input.len() {
-                value = O::combine(value, input.get(i + c * stride));
+                value = op.combine(value, input.get(i + c * stride));
             }
         }
     }
 
     // SAFETY: the launch is this function's own, and all threads of the block are here.
-    unsafe { finish_block::<T, O>(value, output, scratch) }
+    unsafe { finish_block::<T, O>(op, value, output, scratch) }
 }
 
 /// The block's values as one, written to `output[block]` by thread 0: the tree down to one warp,
@@ -102,17 +104,18 @@ pub unsafe fn reduce_5_unrolled<T: Element, O: Op<T, Acc = T>, const CHUNKS: usi
 /// As [`fold_to_warp`]; `output` holds one element per block.
 #[inline(always)]
 unsafe fn finish_block<T: Element, O: Op<T, Acc = T>>(
+    op: O,
     value: T,
     output: Global<T>,
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
     // SAFETY: the caller's contract is the callee's.
-    let value = unsafe { fold_to_warp::<T, O>(value, scratch) };
+    let value = unsafe { fold_to_warp::<T, O>(op, value, scratch) };
 
     if tid < WARP_SIZE {
         // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
-        let partial = unsafe { reduce_down::<T, O>(value) };
+        let partial = unsafe { reduce_down::<T, O>(op, value) };
         if tid == 0 {
             output.set(block_idx_x() as usize, partial);
         }

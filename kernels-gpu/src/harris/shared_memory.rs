@@ -23,6 +23,7 @@ use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 /// The launch is as [`harris`](super) asks.
 #[inline(always)]
 pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
     input: Global<T>,
     output: Global<T>,
     scratch: Shared<T>,
@@ -31,7 +32,7 @@ pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T, Acc = T>>(
     let i = block_idx_x() as usize * block_dim_x() as usize + tid as usize;
 
     if tid == 0 {
-        scratch.set(0, O::IDENTITY);
+        scratch.set(0, op.identity());
     }
     // No thread may add before the cell holds the identity.
     sync_threads();
@@ -39,13 +40,13 @@ pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T, Acc = T>>(
     let loaded = if i < input.len() {
         input.get(i)
     } else {
-        O::IDENTITY
+        op.identity()
     };
-    scratch.combine_atomic::<T, O>(0, loaded);
+    scratch.combine_atomic::<T, O>(op, 0, loaded);
     // The block's aggregate is complete when its last thread has added.
     sync_threads();
 
     if tid == 0 {
-        output.combine_atomic::<T, O>(0, scratch.get(0));
+        output.combine_atomic::<T, O>(op, 0, scratch.get(0));
     }
 }

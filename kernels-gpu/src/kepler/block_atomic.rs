@@ -17,15 +17,16 @@ use cuda_std::thread::thread_idx_x;
 ///
 /// The launch is as [`kepler`](super) asks.
 #[inline(always)]
-pub unsafe fn block_atomic<T: Element, O: AtomicOp<T>, const N: usize>(
+pub unsafe fn block_atomic<T: Element, O: AtomicOp<T, Acc = T>, const N: usize>(
+    op: O,
     input: Global<T>,
-    output: Global<O::Acc>,
-    scratch: Shared<O::Acc>,
+    output: Global<T>,
+    scratch: Shared<T>,
 ) {
-    let value = grid_stride::<T, O, N>(input);
+    let value = grid_stride::<T, O, N, 4>(op, input);
     // SAFETY: no thread has left, and the scratch is the launch's.
-    let partial = unsafe { block_reduce::<T, O>(value, scratch) };
+    let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if thread_idx_x() == 0 {
-        output.combine_atomic::<T, O>(0, partial);
+        output.combine_atomic::<T, O>(op, 0, partial);
     }
 }

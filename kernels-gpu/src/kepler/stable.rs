@@ -19,14 +19,15 @@ use cuda_std::thread::{block_idx_x, thread_idx_x};
 ///
 /// The launch is as [`kepler`](super) asks.
 #[inline(always)]
-pub unsafe fn stable<T: Element, O: Op<T>, const N: usize>(
+pub unsafe fn stable<T: Element, O: Op<T, Acc = T>, const N: usize>(
+    op: O,
     input: Global<T>,
-    output: Global<O::Acc>,
-    scratch: Shared<O::Acc>,
+    output: Global<T>,
+    scratch: Shared<T>,
 ) {
-    let value = grid_stride::<T, O, N>(input);
+    let value = grid_stride::<T, O, N, 4>(op, input);
     // SAFETY: no thread has left, and the scratch is the launch's.
-    let partial = unsafe { block_reduce::<T, O>(value, scratch) };
+    let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if thread_idx_x() == 0 {
         output.set(block_idx_x() as usize, partial);
     }

@@ -9,12 +9,11 @@
 //! nothing between them, ptxas 13 interleaves them by itself, to the same instructions. What it
 //! cannot do is move a shuffle over a loop or an atomic, so [`triple_in_turn`] has those between.
 
-use crate::element::Element;
+use crate::element::{Element, Shuffle};
 use crate::mem::Global;
 use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
-use cuda_std::warp::warp_shuffle_down;
 
 /// Combines the triples of `input` (x, y, z of the first, then those of the second, ...) field by
 /// field into `output[0]`, `output[1]` and `output[2]`, which hold the identity before. The warp's
@@ -27,21 +26,22 @@ use cuda_std::warp::warp_shuffle_down;
 /// The launch is as [`kepler`](super) asks, with an `output` of three; `input` holds whole triples.
 #[inline(always)]
 pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
+    op: O,
     input: Global<T>,
     output: Global<O::Acc>,
 ) {
-    let [mut x, mut y, mut z] = [O::IDENTITY; 3];
+    let [mut x, mut y, mut z] = [op.identity(); 3];
     for_each_triple(input, |i| {
-        x = O::combine(x, O::lift(input.get(3 * i), i));
-        y = O::combine(y, O::lift(input.get(3 * i + 1), i));
-        z = O::combine(z, O::lift(input.get(3 * i + 2), i));
+        x = op.combine(x, op.lift(input.get(3 * i), i as u64));
+        y = op.combine(y, op.lift(input.get(3 * i + 1), i as u64));
+        z = op.combine(z, op.lift(input.get(3 * i + 2), i as u64));
     });
     // SAFETY: no thread has left, so every warp is whole.
-    let [x, y, z] = unsafe { warp_reduce_triple::<T, O>([x, y, z]) };
+    let [x, y, z] = unsafe { warp_reduce_triple::<T, O>(op, [x, y, z]) };
     if thread_idx_x().is_multiple_of(WARP_SIZE) {
-        output.combine_atomic::<T, O>(0, x);
-        output.combine_atomic::<T, O>(1, y);
-        output.combine_atomic::<T, O>(2, z);
+        output.combine_atomic::<T, O>(op, 0, x);
+        output.combine_atomic::<T, O>(op, 1, y);
+        output.combine_atomic::<T, O>(op, 2, z);
     }
 }
 
@@ -52,16 +52,20 @@ pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
 ///
 /// As [`triple_interleaved`].
 #[inline(always)]
-pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(input: Global<T>, output: Global<O::Acc>) {
+pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(
+    op: O,
+    input: Global<T>,
+    output: Global<O::Acc>,
+) {
     for field in 0..3 {
-        let mut value = O::IDENTITY;
+        let mut value = op.identity();
         for_each_triple(input, |i| {
-            value = O::combine(value, O::lift(input.get(3 * i + field), i));
+            value = op.combine(value, op.lift(input.get(3 * i + field), i as u64));
         });
         // SAFETY: no thread has left, so every warp is whole.
-        let value = unsafe { reduce_down::<T, O>(value) };
+        let value = unsafe { reduce_down::<T, O>(op, value) };
         if thread_idx_x().is_multiple_of(WARP_SIZE) {
-            output.combine_atomic::<T, O>(field, value);
+            output.combine_atomic::<T, O>(op, field, value);
         }
     }
 }
@@ -74,16 +78,17 @@ pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(input: Global<T>, outpu
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
 pub unsafe fn warp_reduce_triple<T: Element, O: AtomicOp<T>>(
+    op: O,
     [mut x, mut y, mut z]: [O::Acc; 3],
 ) -> [O::Acc; 3] {
     let mut offset = WARP_SIZE / 2;
     while offset > 0 {
         // SAFETY: the caller brings all lanes that the full mask names.
-        let above = |value| unsafe { warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE).0 };
+        let above = |value: O::Acc| unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
         let (x_above, y_above, z_above) = (above(x), above(y), above(z));
-        x = O::combine(x, x_above);
-        y = O::combine(y, y_above);
-        z = O::combine(z, z_above);
+        x = op.combine(x, x_above);
+        y = op.combine(y, y_above);
+        z = op.combine(z, z_above);
         offset /= 2;
     }
     [x, y, z]

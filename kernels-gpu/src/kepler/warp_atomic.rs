@@ -17,14 +17,15 @@ use cuda_std::thread::thread_idx_x;
 ///
 /// The launch is as [`kepler`](super) asks.
 #[inline(always)]
-pub unsafe fn warp_atomic<T: Element, O: AtomicOp<T>, const N: usize>(
+pub unsafe fn warp_atomic<T: Element, O: AtomicOp<T, Acc = T>, const N: usize>(
+    op: O,
     input: Global<T>,
-    output: Global<O::Acc>,
+    output: Global<T>,
 ) {
-    let value = grid_stride::<T, O, N>(input);
+    let value = grid_stride::<T, O, N, 4>(op, input);
     // SAFETY: no thread has left, so every warp is whole.
-    let partial = unsafe { reduce_down::<T, O>(value) };
+    let partial = unsafe { reduce_down::<T, O>(op, value) };
     if thread_idx_x().is_multiple_of(WARP_SIZE) {
-        output.combine_atomic::<T, O>(0, partial);
+        output.combine_atomic::<T, O>(op, 0, partial);
     }
 }

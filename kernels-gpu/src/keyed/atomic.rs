@@ -15,12 +15,12 @@ use crate::op::AtomicOp;
 ///
 /// The launch is as [`keyed`](super) asks.
 #[inline(always)]
-pub unsafe fn keyed_atomic<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task<K, T>) {
+pub unsafe fn keyed_atomic<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
     let i = thread_in_grid();
     if i < task.keys.len() {
         let (key, value) = (task.keys.get(i), task.values.get(i));
         // Or the value would be loaded where it is needed: when the key is there and has a cell.
         hold_accesses();
-        task.deliver::<O>(key, value, 1);
+        task.deliver(op, key, value, 1);
     }
 }

@@ -36,6 +36,7 @@ pub const PER_THREAD: usize = 4;
 /// The launch is as [`keyed`](super) asks.
 #[inline(always)]
 pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
     task: Task<K, T>,
     owners: Shared<K>,
     bins: Shared<T>,
@@ -50,8 +51,8 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
         return;
     }
     // All loads are under way before the first is waited for.
-    let mut keys = [<Min as Op<K>>::IDENTITY; PER_THREAD];
-    let mut values = [O::IDENTITY; PER_THREAD];
+    let mut keys = [<Min as Op<K>>::identity(&Min); PER_THREAD];
+    let mut values = [op.identity(); PER_THREAD];
     for e in 0..PER_THREAD {
         let i = first + e * threads as usize + tid as usize;
         if i < n {
@@ -61,8 +62,8 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     }
     let mut bin = tid;
     while bin < BINS as u32 {
-        owners.set(bin, <Min as Op<K>>::IDENTITY);
-        bins.set(bin, O::IDENTITY);
+        owners.set(bin, <Min as Op<K>>::identity(&Min));
+        bins.set(bin, op.identity());
         bin += threads;
     }
     // Every bin is empty.
@@ -79,7 +80,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     }
     for e in 0..PER_THREAD {
         if counts[e] {
-            owners.combine_atomic::<K, Min>(bin_of(keys[e]), keys[e]);
+            owners.combine_atomic::<K, Min>(Min, bin_of(keys[e]), keys[e]);
         }
     }
     // Every bin has its owner.
@@ -89,9 +90,10 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
         if counts[e] {
             let bin = bin_of(keys[e]);
             if owners.get(bin) == keys[e] {
-                bins.combine_atomic::<T, O>(bin, values[e]);
+                bins.combine_atomic::<T, O>(op, bin, values[e]);
             } else {
-                task.cells.combine_atomic::<T, O>(keys[e].cell(), values[e]);
+                task.cells
+                    .combine_atomic::<T, O>(op, keys[e].cell(), values[e]);
             }
         }
     }
@@ -102,7 +104,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     while bin < BINS as u32 {
         let cell = owners.get(bin).cell();
         if cell < cells {
-            task.cells.combine_atomic::<T, O>(cell, bins.get(bin));
+            task.cells.combine_atomic::<T, O>(op, cell, bins.get(bin));
         }
         bin += threads;
     }

@@ -8,7 +8,7 @@
 //! them arrive together; in the last warp of an array they are fewer than 32.
 
 use super::Key;
-use crate::element::Element;
+use crate::element::{Element, Shuffle};
 use crate::op::Op;
 use crate::warp::WARP_SIZE;
 use cuda_std::warp::{lane_id, warp_match_any, warp_shuffle_idx, warp_vote_any, warp_vote_ballot};
@@ -133,6 +133,7 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
 /// calling lane's own mask as [`get_peers`] gives it for these members.
 #[inline(always)]
 pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
+    op: O,
     members: u32,
     peers: u32,
     values: &mut [T; N],
@@ -151,9 +152,9 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
             // "no lane" is the greatest number.
             let next = highest(below).min(lane);
             each::<N>(|a| {
-                let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
+                let taken = values[a].shuffle(members, Shuffle::Idx(next));
                 if below != 0 {
-                    values[a] = O::combine(values[a], taken);
+                    values[a] = op.combine(values[a], taken);
                 }
             });
             // Those stay whose rank, halved in every step, is even.
@@ -169,6 +170,7 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
 /// As [`reduce_peers`].
 #[inline(always)]
 pub unsafe fn all_reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
+    op: O,
     members: u32,
     peers: u32,
     values: &mut [T; N],
@@ -176,8 +178,8 @@ pub unsafe fn all_reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     let last = highest(peers);
     // SAFETY: the caller's contract; a group has a last lane, which is a member.
     unsafe {
-        reduce_peers::<T, O, N>(members, peers, values);
-        each::<N>(|a| values[a] = warp_shuffle_idx(members, values[a], last, WARP_SIZE).0);
+        reduce_peers::<T, O, N>(op, members, peers, values);
+        each::<N>(|a| values[a] = values[a].shuffle(members, Shuffle::Idx(last)));
     }
 }
 

@@ -20,7 +20,7 @@
 //! that are equal and apart are not combined.
 
 use super::{Key, Task, thread_in_grid};
-use crate::element::Element;
+use crate::element::{Element, Shuffle};
 use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::warp::{lane_id, warp_shuffle_up, warp_vote_any, warp_vote_ballot};
@@ -36,10 +36,10 @@ pub const PER_THREAD: usize = 4;
 ///
 /// The launch is as [`keyed`](super) asks.
 #[inline(always)]
-pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task<K, T>) {
+pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
     let n = task.keys.len();
     let vectors = match (task.keys.vectors_at(), task.values.vectors_at()) {
-        ((0, keys), (0, values)) => Some((keys, values)),
+        (Some((0, keys)), Some((0, values))) => Some((keys, values)),
         _ => None,
     };
     let lane = lane_id() as usize;
@@ -52,7 +52,7 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task
             Some((keys, values)) if first + tile <= n => {
                 (keys.get(i / PER_THREAD), values.get(i / PER_THREAD))
             }
-            _ => elements::<K, T, O>(task, i),
+            _ => elements::<K, T, O>(op, task, i),
         };
         let outside = |e: usize| (i + e < n && keys[e].cell() >= task.cells.len()) as u32;
         let outside = outside(0) + outside(1) + outside(2) + outside(3);
@@ -60,7 +60,7 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task
             task.reject(outside);
         }
         // SAFETY: all lanes of the warp are here.
-        unsafe { combine_warp::<K, T, O>(task, keys, values) };
+        unsafe { combine_warp::<K, T, O>(op, task, keys, values) };
     }
 }
 
@@ -68,6 +68,7 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(task: Task
 /// there, with values that change nothing.
 #[inline(always)]
 fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
     task: Task<K, T>,
     i: usize,
 ) -> ([K; PER_THREAD], [T; PER_THREAD]) {
@@ -77,7 +78,7 @@ fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
         if i + e <= last {
             task.values.get(i + e)
         } else {
-            O::IDENTITY
+            op.identity()
         }
     };
     (
@@ -94,22 +95,23 @@ fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
 /// All lanes of the warp arrive here.
 #[inline(always)]
 unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
     task: Task<K, T>,
     keys: [K; PER_THREAD],
     values: [T; PER_THREAD],
 ) {
     let deliver = |key: K, value: T| {
         if key.cell() < task.cells.len() {
-            task.cells.combine_atomic::<T, O>(key.cell(), value);
+            task.cells.combine_atomic::<T, O>(op, key.cell(), value);
         }
     };
 
     // The thread's own runs. While there is but one, it is head and tail.
-    let (mut head, mut single) = (O::IDENTITY, true);
+    let (mut head, mut single) = (op.identity(), true);
     let (mut tail_key, mut tail) = (keys[0], values[0]);
     let mut append = |key: K, value: T| {
         if key == tail_key {
-            tail = O::combine(tail, value);
+            tail = op.combine(tail, value);
         } else {
             if single {
                 (head, single) = (tail, false);
@@ -135,17 +137,17 @@ unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
         let start = 31 - (starts & (!0 >> (31 - lane))).leading_zeros();
         let mut distance = 1;
         while warp_vote_any(FULL_MASK, distance <= lane - start) {
-            let (below, _) = warp_shuffle_up(FULL_MASK, tail, distance, WARP_SIZE);
+            let below = tail.shuffle(FULL_MASK, Shuffle::Up(distance));
             if distance <= lane - start {
-                tail = O::combine(below, tail);
+                tail = op.combine(below, tail);
             }
             distance *= 2;
         }
 
-        let (before, _) = warp_shuffle_up(FULL_MASK, tail, 1, WARP_SIZE);
+        let before = tail.shuffle(FULL_MASK, Shuffle::Up(1));
         if !single {
             let head = if linked {
-                O::combine(before, head)
+                op.combine(before, head)
             } else {
                 head
             };

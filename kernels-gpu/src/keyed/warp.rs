@@ -18,14 +18,16 @@ use cuda_std::warp::warp_vote_ballot;
 ///
 /// The launch is as [`keyed`](super) asks.
 #[inline(always)]
-pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usize>(task: Task<K, T>)
-where
+pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usize>(
+    op: O,
+    task: Task<K, T>,
+) where
     O: AtomicOp<T, Acc = T>,
 {
     let i = thread_in_grid();
     let (n, cells) = (task.keys.len(), task.cells.len() / ARRAYS);
     // Loaded before the ballot: behind it, ptxas lets the values' loads wait for the keys'.
-    let mut values = [O::IDENTITY; ARRAYS];
+    let mut values = [op.identity(); ARRAYS];
     let mut key = None;
     if i < n {
         key = Some(task.keys.get(i));
@@ -39,12 +41,12 @@ where
     // Decided before the values are there, not after.
     let (delivers, has_cell) = (is_last(peers), key.cell() < cells);
     // SAFETY: the same lanes; the masks are theirs.
-    unsafe { reduce_peers::<T, O, ARRAYS>(members, peers, &mut values) };
+    unsafe { reduce_peers::<T, O, ARRAYS>(op, members, peers, &mut values) };
     if delivers {
         if has_cell {
             each::<ARRAYS>(|a| {
                 let cell = a * cells + key.cell();
-                task.cells.combine_atomic::<T, O>(cell, values[a]);
+                task.cells.combine_atomic::<T, O>(op, cell, values[a]);
             });
         } else {
             task.reject(peers.count_ones());

@@ -11,8 +11,8 @@ use cuda_std::atomic::mid::{atomic_load_64_device, atomic_store_64_device};
 /// In a word: the value's half is there.
 const LEFT: u64 = 1 << 32;
 
-/// Halves of the widest value.
-const MOST_HALVES: usize = 6;
+/// Bytes of the widest accumulator.
+pub const MOST_BYTES: usize = 128;
 
 /// An array in global memory through which blocks hand values over while they all run: one block leaves
 /// a value, another takes it.
@@ -38,50 +38,36 @@ pub struct Partials<A> {
     of: PhantomData<A>,
 }
 
-/// The words of a value as they were at a look.
+/// A value as it was at a look, if it was there.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<A> {
-    words: [u64; MOST_HALVES],
-    of: PhantomData<A>,
+pub struct Look<A: Element> {
+    /// Of all words that were looked at, what they have in common.
+    all: u64,
+    value: MaybeUninit<A>,
 }
 
 impl<A: Element> Look<A> {
-    const WORDS: usize = Partials::<A>::WORDS;
-
     /// At a place that nobody waits for.
     pub const NOWHERE: Self = Self {
-        words: [LEFT; MOST_HALVES],
-        of: PhantomData,
+        all: LEFT,
+        value: MaybeUninit::uninit(),
     };
 
     /// Whether the whole value was there.
     #[inline(always)]
     pub fn found(self) -> bool {
-        let mut all = LEFT;
-        unrolled!(|half < Self::WORDS| all &= self.words[half]);
-        all != 0
-    }
-
-    /// The value, where it was found.
-    #[inline(always)]
-    fn value(self) -> A {
-        let mut value = MaybeUninit::<A>::uninit();
-        let halves = value.as_mut_ptr().cast::<u32>();
-        unrolled!(|half < Self::WORDS| {
-            // SAFETY: inside the value.
-            unsafe { halves.add(half).write_unaligned(self.words[half] as u32) }
-        });
-        // SAFETY: all of its halves are set, and every bit pattern is a valid value (`Element`).
-        unsafe { value.assume_init() }
+        self.all & LEFT != 0
     }
 }
 
 impl<A: Element> Partials<A> {
     /// Words of a value.
     pub const WORDS: usize = {
-        assert!(size_of::<A>().is_multiple_of(size_of::<u32>()));
-        assert!(size_of::<A>() <= MOST_HALVES * size_of::<u32>());
-        size_of::<A>() / size_of::<u32>()
+        assert!(
+            size_of::<A>() <= MOST_BYTES,
+            "an accumulator has at most 128 bytes"
+        );
+        size_of::<A>().div_ceil(size_of::<u32>())
     };
 
     /// Room for `len` values, [`WORDS`](Self::WORDS) for each from `words`.
@@ -99,11 +85,11 @@ impl<A: Element> Partials<A> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn leave(self, index: usize, value: A) {
-        let halves = (&raw const value).cast::<u32>();
-        unrolled!(|half < Self::WORDS| {
-            // SAFETY: the value has so many halves, all initialised (`Element`: no padding).
-            let bits = unsafe { halves.add(half).read_unaligned() };
-            self.store(index, half, LEFT | u64::from(bits));
+        let value = MaybeUninit::new(value);
+        unrolled!(|word < Self::WORDS| {
+            // SAFETY: the value has this word, all of it initialised (`Plain`: no padding).
+            let bits = unsafe { read_word(&value, word) };
+            self.store(index, word, LEFT | u64::from(bits));
         });
     }
 
@@ -112,10 +98,13 @@ impl<A: Element> Partials<A> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn look(self, index: usize) -> Look<A> {
         let mut look = Look::NOWHERE;
-        unrolled!(|half < Self::WORDS| {
+        unrolled!(|word < Self::WORDS| {
             // SAFETY: the maker of the handle promised that `index` is in bounds and that its words
             // are accessed through handles like this one alone, and so atomically.
-            look.words[half] = unsafe { atomic_load_64_device(self.place(index, half), Relaxed) };
+            let found = unsafe { atomic_load_64_device(self.place(index, word), Relaxed) };
+            look.all &= found;
+            // SAFETY: the value has this word.
+            unsafe { write_word(&mut look.value, word, found as u32) };
         });
         look
     }
@@ -124,22 +113,66 @@ impl<A: Element> Partials<A> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn take(self, index: usize, look: Look<A>) -> A {
-        unrolled!(|half < Self::WORDS| self.store(index, half, 0));
-        look.value()
+        unrolled!(|word < Self::WORDS| self.store(index, word, 0));
+        // SAFETY: the look has set all of its words, and every bit pattern is a valid value (`Plain`).
+        unsafe { look.value.assume_init() }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn store(self, index: usize, half: usize, word: u64) {
+    fn store(self, index: usize, word: usize, bits: u64) {
         // SAFETY: as above.
-        unsafe { atomic_store_64_device(self.place(index, half), Relaxed, word) }
+        unsafe { atomic_store_64_device(self.place(index, word), Relaxed, bits) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn place(self, index: usize, half: usize) -> *mut u64 {
-        let place = index * Self::WORDS + half;
+    fn place(self, index: usize, word: usize) -> *mut u64 {
+        let place = index * Self::WORDS + word;
         trace::global(self.words, self.len * Self::WORDS, place, Access::Atomic);
         self.words.wrapping_add(place)
+    }
+}
+
+/// Word `word` of a value; the last may have fewer bytes.
+///
+/// # Safety
+///
+/// The value has it, initialised.
+#[inline(always)]
+unsafe fn read_word<A>(value: &MaybeUninit<A>, word: usize) -> u32 {
+    let from = value.as_ptr().cast::<u8>().wrapping_add(4 * word);
+    let bytes = size_of::<A>() - 4 * word;
+    // SAFETY: as many bytes are there (the caller).
+    unsafe {
+        match bytes {
+            1 => (*from).into(),
+            2 => from.cast::<u16>().read_unaligned().into(),
+            3 => u32::from(from.cast::<u16>().read_unaligned()) | u32::from(*from.add(2)) << 16,
+            _ => from.cast::<u32>().read_unaligned(),
+        }
+    }
+}
+
+/// Sets word `word` of a value; the last may have fewer bytes.
+///
+/// # Safety
+///
+/// The value has it.
+#[inline(always)]
+unsafe fn write_word<A>(value: &mut MaybeUninit<A>, word: usize, bits: u32) {
+    let to = value.as_mut_ptr().cast::<u8>().wrapping_add(4 * word);
+    let bytes = size_of::<A>() - 4 * word;
+    // SAFETY: as many bytes are there (the caller).
+    unsafe {
+        match bytes {
+            1 => to.write(bits as u8),
+            2 => to.cast::<u16>().write_unaligned(bits as u16),
+            3 => {
+                to.cast::<u16>().write_unaligned(bits as u16);
+                to.add(2).write((bits >> 16) as u8);
+            }
+            _ => to.cast::<u32>().write_unaligned(bits),
+        }
     }
 }

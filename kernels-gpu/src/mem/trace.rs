@@ -10,12 +10,12 @@ pub(super) enum Access {
     Atomic,
 }
 
-#[cfg(target_arch = "nvptx64")]
+#[cfg(not(feature = "simulator"))]
 pub(super) use device::{global, shared, vector};
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(feature = "simulator")]
 pub(super) use host::{global, shared, vector};
 
-#[cfg(target_arch = "nvptx64")]
+#[cfg(not(feature = "simulator"))]
 mod device {
     use super::Access;
 
@@ -23,7 +23,7 @@ mod device {
     pub fn global<T>(_start: *const T, _len: usize, _index: usize, _access: Access) {}
 
     #[inline(always)]
-    pub fn vector<T, const WIDEST: usize>(
+    pub fn vector<T>(
         _start: *const T,
         _len: usize,
         _index: usize,
@@ -36,7 +36,7 @@ mod device {
     pub fn shared<T>(_start: *const T, _index: u32, _access: Access) {}
 }
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(feature = "simulator")]
 mod host {
     use super::Access;
     use cuda_sim::device::{self, Kind};
@@ -59,23 +59,23 @@ mod host {
         device::global(start.addr(), len, index, size, alignment, access.into());
     }
 
-    /// An access by as many instructions as it takes when none moves more than `WIDEST` bytes, each
-    /// at a multiple of `alignment`.
+    /// An access by as many instructions as it takes when each moves `alignment` bytes, of which the
+    /// size is a multiple.
     #[inline(always)]
     #[track_caller]
-    pub fn vector<T, const WIDEST: usize>(
-        start: *const T,
-        len: usize,
-        index: usize,
-        alignment: usize,
-        access: Access,
-    ) {
-        let pieces = size_of::<T>().div_ceil(WIDEST);
-        let size = size_of::<T>() / pieces;
+    pub fn vector<T>(start: *const T, len: usize, index: usize, alignment: usize, access: Access) {
+        let pieces = size_of::<T>() / alignment;
         for piece in 0..pieces {
             let index = index * pieces + piece;
             let len = len * pieces;
-            device::global(start.addr(), len, index, size, alignment, access.into());
+            device::global(
+                start.addr(),
+                len,
+                index,
+                alignment,
+                alignment,
+                access.into(),
+            );
         }
     }
 

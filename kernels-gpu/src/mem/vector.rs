@@ -4,11 +4,13 @@
 //! widest before sm_100. A vector of more bytes (four `f64`) is that many loads of 16.
 //!
 //! An array may start at any element, so its first whole vector may lie a few elements behind its
-//! start: [`Global::vectors_at`] says how many.
+//! start: [`Global::vectors_at`] says how many. Four elements of 12 bytes are a vector of three loads,
+//! which may begin at one of four elements in a row.
 
 use super::Global;
 use super::trace::{self, Access};
 use crate::element::Element;
+use core::marker::PhantomData;
 
 /// Bytes of the widest load before sm_100.
 const WIDEST: usize = 16;
@@ -20,6 +22,47 @@ pub struct Vectors<T, const N: usize> {
     len: usize,
     /// The address behind the array, of which a few elements may belong to no vector.
     end: usize,
+}
+
+/// How vectors of `N` elements lie among the elements.
+struct Lie<T, const N: usize>(PhantomData<T>);
+
+impl<T, const N: usize> Lie<T, N> {
+    /// What a vector's address is a multiple of, in bytes: what its loads move.
+    const ALIGNMENT: usize = largest_power_in(size_of::<[T; N]>(), WIDEST);
+
+    /// The greatest power of two that divides both this and the size of an element. An array that starts
+    /// at no multiple of it has no vectors.
+    const STEP: usize = largest_power_in(size_of::<T>(), Self::ALIGNMENT);
+
+    /// A vector may begin at one of so many elements in a row; a power of two.
+    const PERIOD: usize = {
+        let period = Self::ALIGNMENT / Self::STEP;
+        assert!(period <= N, "vectors begin where others end");
+        period
+    };
+
+    /// Whether every array has vectors, if it is long enough.
+    const ALWAYS: bool = align_of::<T>().is_multiple_of(Self::STEP);
+
+    /// The number that makes 1 of an element's size in steps, modulo the period.
+    const INVERSE: usize = {
+        let odd = size_of::<T>() / Self::STEP;
+        let mut inverse = 1;
+        while (odd * inverse) % Self::PERIOD != 1 % Self::PERIOD {
+            inverse += 2;
+        }
+        inverse
+    };
+
+    /// How many elements lie before the first vector of an array that starts at this address.
+    #[inline(always)]
+    fn head(address: usize) -> usize {
+        (address / Self::STEP)
+            .wrapping_neg()
+            .wrapping_mul(Self::INVERSE)
+            % Self::PERIOD
+    }
 }
 
 impl<T: Element> Global<T> {
@@ -39,37 +82,44 @@ impl<T: Element> Global<T> {
 
     /// The whole vectors in an array that may start at any element, and the element that the first
     /// of them begins with: `(head, vectors)`. The elements before `head` and those behind the
-    /// last vector, at most `N - 1` each, belong to none.
+    /// last vector, at most `N - 1` each, belong to none. `None` where no element of the array is where
+    /// a vector may begin: a structure of two `f32` that lies 4 bytes behind a multiple of 8.
     #[inline(always)]
-    pub fn vectors_at<const N: usize>(self) -> (usize, Vectors<T, N>) {
-        // How many elements lie between two places where a load may begin.
-        let step = (alignment::<T, N>() / size_of::<T>()).max(1);
-        let behind = (self.start.addr() / size_of::<T>()) % step;
-        let head = ((step - behind) % step).min(self.len);
+    pub fn vectors_at<const N: usize>(self) -> Option<(usize, Vectors<T, N>)> {
+        let address = self.start.addr();
+        if !Lie::<T, N>::ALWAYS && !address.is_multiple_of(Lie::<T, N>::STEP) {
+            return None;
+        }
+        let head = Lie::<T, N>::head(address).min(self.len);
         let vectors = Vectors {
             start: self.first_vector(),
             len: (self.len - head) / N,
             end: self.end(),
         };
-        (head, vectors)
+        Some((head, vectors))
     }
 
     /// Whether every element belongs to one of the [vectors](Self::vectors_at).
     #[inline(always)]
     pub fn is_all_vectors<const N: usize>(self) -> bool {
-        self.start.addr().is_multiple_of(alignment::<T, N>()) && self.len.is_multiple_of(N)
+        let alignment = Lie::<T, N>::ALIGNMENT;
+        self.start.addr().is_multiple_of(alignment) && self.len.is_multiple_of(N)
     }
 
     /// The first place, from the start on, where a vector may begin; behind the end of an array that has
-    /// none. Straight from the address: a load waits for this.
+    /// none. Straight from the address where that can be: a load waits for this.
     #[inline(always)]
     fn first_vector<const N: usize>(self) -> *const [T; N] {
-        if N == 1 {
+        if Lie::<T, N>::PERIOD == 1 {
             return self.start.cast();
         }
-        let mask = alignment::<T, N>() - 1;
-        let up = |address: usize| address.wrapping_add(mask) & !mask;
-        self.start.map_addr(up).cast()
+        if size_of::<T>() == Lie::<T, N>::STEP {
+            let mask = Lie::<T, N>::ALIGNMENT - 1;
+            let up = |address: usize| address.wrapping_add(mask) & !mask;
+            return self.start.map_addr(up).cast();
+        }
+        let head = Lie::<T, N>::head(self.start.addr());
+        self.start.wrapping_add(head).cast()
     }
 
     /// The address behind the array.
@@ -98,30 +148,18 @@ impl<T: Element, const N: usize> Vectors<T, N> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> [T; N] {
-        let alignment = alignment::<T, N>();
-        trace::vector::<[T; N], WIDEST>(self.start, self.len, index, alignment, Access::Load);
+        let alignment = Lie::<T, N>::ALIGNMENT;
+        trace::vector(self.start, self.len, index, alignment, Access::Load);
         // SAFETY: the maker of the `Global` promised that `index` is in bounds, and whoever made
         // the vectors that the start is aligned.
         unsafe { load(self.start.add(index)) }
     }
 }
 
-/// What a vector's address is a multiple of, in bytes.
-const fn alignment<T, const N: usize>() -> usize {
-    const {
-        assert!(
-            N == 1 || N.is_power_of_two() && size_of::<T>() == align_of::<T>(),
-            "an array of such elements may have no place where a vector can begin"
-        );
-    }
-    let bytes = size_of::<[T; N]>();
-    if N == 1 {
-        align_of::<T>()
-    } else if bytes <= WIDEST {
-        bytes
-    } else {
-        WIDEST
-    }
+/// The greatest power of two up to `most` that divides `size`.
+const fn largest_power_in(size: usize, most: usize) -> usize {
+    let power = size & size.wrapping_neg();
+    if power < most { power } else { most }
 }
 
 macro_rules! aligned {
@@ -139,20 +177,64 @@ aligned!(At2 2, At4 4, At8 8, At16 16);
 ///
 /// # Safety
 ///
-/// `from` is valid for reads and a multiple of [`alignment`].
+/// `from` is valid for reads and a multiple of the vectors' [alignment](Lie).
 #[inline(always)]
 unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N] {
-    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen is
-    // no larger than the vector.
+    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen divides
+    // the vector's size, so that it adds no padding.
     // SAFETY: the caller's contract.
     unsafe {
-        match alignment::<T, N>() {
-            _ if N == 1 => *from,
+        match Lie::<T, N>::ALIGNMENT {
+            alignment if alignment <= align_of::<T>() => *from,
             2 => (*from.cast::<At2<[T; N]>>()).0,
             4 => (*from.cast::<At4<[T; N]>>()).0,
             8 => (*from.cast::<At8<[T; N]>>()).0,
             16 => (*from.cast::<At16<[T; N]>>()).0,
             _ => *from,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The head by looking for it.
+    fn searched<T, const N: usize>(address: usize) -> Option<usize> {
+        let is_start =
+            |head: &usize| (address + head * size_of::<T>()).is_multiple_of(Lie::<T, N>::ALIGNMENT);
+        (0..N).find(is_start)
+    }
+
+    fn holds<T, const N: usize>() {
+        for address in (0..256).step_by(align_of::<T>()) {
+            let found = (Lie::<T, N>::ALWAYS || address.is_multiple_of(Lie::<T, N>::STEP))
+                .then(|| Lie::<T, N>::head(address));
+            assert_eq!(
+                found,
+                searched::<T, N>(address),
+                "{address} of {N} elements"
+            );
+        }
+    }
+
+    #[test]
+    fn a_vector_begins_where_its_loads_may() {
+        holds::<u8, 16>();
+        holds::<u16, 8>();
+        holds::<f32, 1>();
+        holds::<f32, 2>();
+        holds::<f32, 4>();
+        holds::<f64, 2>();
+        holds::<f64, 4>();
+        holds::<[f32; 2], 2>();
+        holds::<[f32; 3], 4>();
+        holds::<[f32; 4], 1>();
+        holds::<[f32; 5], 4>();
+        holds::<[f32; 9], 2>();
+        holds::<[f64; 3], 2>();
+        holds::<[u8; 3], 16>();
+        holds::<[u16; 3], 8>();
+        holds::<[f64; 8], 1>();
     }
 }

@@ -1,6 +1,6 @@
 //! Where the smallest and the largest value are.
 
-use super::Op;
+use super::{Op, unrolled};
 use crate::element::{Element, Indexed, Number};
 
 /// The smaller of the two values with its index. Of equal ones, the two zeros among them, that of
@@ -23,29 +23,74 @@ pub trait Rank<V> {
 }
 
 macro_rules! arg_extremum {
-    ($($op:ident, $name:literal;)*) => { $(
+    ($($op:ident)*) => { $(
         impl<T: Number> Op<T> for $op
         where
             $op: Rank<T::Acc>,
             Indexed<T::Acc>: Element,
         {
-            const NAME: &'static str = $name;
             type Acc = Indexed<T::Acc>;
-            const IDENTITY: Indexed<T::Acc> = Indexed::new(Self::LAST, u64::MAX);
             type Output = Indexed<T>;
+            const ABSORBS: bool = true;
 
             #[inline(always)]
-            fn lift(value: T, index: usize) -> Indexed<T::Acc> {
+            fn identity(&self) -> Indexed<T::Acc> {
+                Indexed::new(Self::LAST, u64::MAX)
+            }
+
+            #[inline(always)]
+            fn lift(&self, value: T, index: u64) -> Indexed<T::Acc> {
                 Indexed::new(value.widen(), index as u64)
             }
 
             #[inline(always)]
-            fn combine(a: Indexed<T::Acc>, b: Indexed<T::Acc>) -> Indexed<T::Acc> {
-                first::<_, $op>(a, b)
+            fn combine(&self, a: Indexed<T::Acc>, b: Indexed<T::Acc>) -> Indexed<T::Acc> {
+                first_of::<_, $op>(a, b)
+            }
+
+            /// The first of the values in a row of lanes, then of the lanes, all without their indices. The
+            /// index is sought only where that value comes before the accumulator's, which is rare.
+            #[inline(always)]
+            fn absorb<const N: usize, const K: usize>(
+                &self,
+                acc: Indexed<T::Acc>,
+                rows: [[T; N]; K],
+                first: [u64; K],
+            ) -> Indexed<T::Acc> {
+                let mut lanes = [Self::LAST; N];
+                unrolled!(|k < K, e < N| {
+                    let value = rows[k][e].widen();
+                    lanes[e] = if Self::before(value, lanes[e]) { value } else { lanes[e] };
+                });
+                let mut best = Self::LAST;
+                unrolled!(|e < N| {
+                    best = if Self::before(lanes[e], best) { lanes[e] } else { best };
+                });
+                let known = Self::before(acc.value(), best)
+                    || (!Self::before(best, acc.value()) && acc.index() < first[0]);
+                if known {
+                    return acc;
+                }
+                let mut index = u64::MAX;
+                unrolled!(|k < K, e < N| {
+                    let value = rows[k][e].widen();
+                    if !Self::before(best, value) && !Self::before(value, best) {
+                        index = index.min(first[k] + e as u64);
+                    }
+                });
+                first_of::<_, $op>(acc, Indexed::new(best, index))
             }
 
             #[inline(always)]
-            fn finish(acc: Indexed<T::Acc>) -> Indexed<T> {
+            fn offset(&self, acc: Indexed<T::Acc>, by: u64) -> Indexed<T::Acc> {
+                match acc.index() {
+                    u64::MAX => acc,
+                    index => Indexed::new(acc.value(), index + by),
+                }
+            }
+
+            #[inline(always)]
+            fn finish(&self, acc: Indexed<T::Acc>) -> Indexed<T> {
                 Indexed::new(T::saturate(acc.value()), acc.index())
             }
         }
@@ -55,23 +100,26 @@ macro_rules! arg_extremum {
             $op: Rank<V>,
             Indexed<V>: Element,
         {
-            const NAME: &'static str = $name;
             type Acc = Indexed<V>;
-            const IDENTITY: Indexed<V> = Indexed::new(Self::LAST, u64::MAX);
             type Output = Indexed<V>;
 
             #[inline(always)]
-            fn lift(value: Indexed<V>, _: usize) -> Indexed<V> {
+            fn identity(&self) -> Indexed<V> {
+                Indexed::new(Self::LAST, u64::MAX)
+            }
+
+            #[inline(always)]
+            fn lift(&self, value: Indexed<V>, _: u64) -> Indexed<V> {
                 value
             }
 
             #[inline(always)]
-            fn combine(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
-                first::<_, $op>(a, b)
+            fn combine(&self, a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
+                first_of::<_, $op>(a, b)
             }
 
             #[inline(always)]
-            fn finish(acc: Indexed<V>) -> Indexed<V> {
+            fn finish(&self, acc: Indexed<V>) -> Indexed<V> {
                 acc
             }
         }
@@ -79,13 +127,13 @@ macro_rules! arg_extremum {
 }
 
 arg_extremum! {
-    ArgMin, "arg_min";
-    ArgMax, "arg_max";
+    ArgMin
+    ArgMax
 }
 
 /// The one that comes first; of equals that of the smaller index.
 #[inline(always)]
-fn first<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
+fn first_of<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
     let (x, y) = (a.value(), b.value());
     let keep = O::before(x, y) || (!O::before(y, x) && a.index() <= b.index());
     if keep { a } else { b }

@@ -14,9 +14,9 @@ pub struct Or;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xor;
 
-operator_of_numbers!(And, "and", wrap);
-operator_of_numbers!(Or, "or", wrap);
-operator_of_numbers!(Xor, "xor", wrap);
+operator_of_numbers!(And, wrap);
+operator_of_numbers!(Or, wrap);
+operator_of_numbers!(Xor, wrap);
 
 combine! { And:
     i32, !0, |a, b| a & b;

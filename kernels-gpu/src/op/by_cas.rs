@@ -3,52 +3,59 @@
 //! Of the threads that meet at a cell one gets through per round; the others see that the cell has
 //! changed, and try again.
 
-use super::{AtomicOp, Op};
+use super::{AtomicOp, Op, Value};
 use crate::element::Element;
-use core::marker::PhantomData;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 
-/// The operator `O`, whose atomics are loops around a compare-and-swap: how a sum of doubles was
-/// made before compute capability 6.0, and what it costs.
+/// An operator whose atomics are loops around a compare-and-swap: how a sum of doubles was made before
+/// compute capability 6.0, and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByCas<O>(PhantomData<O>);
+#[repr(C)]
+pub struct ByCas<O>(pub O);
+
+// SAFETY: `repr(C)`, of a value.
+unsafe impl<O: Value> Value for ByCas<O> {}
 
 impl<T: Element, O: Op<T>> Op<T> for ByCas<O> {
-    const NAME: &'static str = O::NAME;
     type Acc = O::Acc;
-    const IDENTITY: O::Acc = O::IDENTITY;
     type Output = O::Output;
+    const COMMUTATIVE: bool = O::COMMUTATIVE;
 
     #[inline(always)]
-    fn lift(value: T, index: usize) -> O::Acc {
-        O::lift(value, index)
+    fn identity(&self) -> O::Acc {
+        self.0.identity()
     }
 
     #[inline(always)]
-    fn combine(a: O::Acc, b: O::Acc) -> O::Acc {
-        O::combine(a, b)
+    fn lift(&self, value: T, index: u64) -> O::Acc {
+        self.0.lift(value, index)
     }
 
     #[inline(always)]
-    fn finish(acc: O::Acc) -> O::Output {
-        O::finish(acc)
+    fn combine(&self, a: O::Acc, b: O::Acc) -> O::Acc {
+        self.0.combine(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(&self, acc: O::Acc) -> O::Output {
+        self.0.finish(acc)
     }
 }
 
 impl<T: Element, O: Op<T, Acc: Replace>> AtomicOp<T> for ByCas<O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_device(cell: *mut O::Acc, value: O::Acc) {
+    unsafe fn combine_atomic_device(&self, cell: *mut O::Acc, value: O::Acc) {
         // SAFETY: the caller's contract is the callee's.
-        unsafe { O::Acc::replace_device(cell, |old| O::combine(old, value)) }
+        unsafe { O::Acc::replace_device(cell, |old| self.0.combine(old, value)) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_block(cell: *mut O::Acc, value: O::Acc) {
+    unsafe fn combine_atomic_block(&self, cell: *mut O::Acc, value: O::Acc) {
         // SAFETY: the caller's contract is the callee's.
-        unsafe { O::Acc::replace_block(cell, |old| O::combine(old, value)) }
+        unsafe { O::Acc::replace_block(cell, |old| self.0.combine(old, value)) }
     }
 }
 

@@ -13,8 +13,8 @@ pub struct Min;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Max;
 
-operator_of_numbers!(Min, "min", saturate);
-operator_of_numbers!(Max, "max", saturate);
+operator_of_numbers!(Min, saturate);
+operator_of_numbers!(Max, saturate);
 
 combine! { Min:
     i32, i32::MAX, |a, b| a.min(b);

@@ -16,20 +16,24 @@ use crate::element::{Moments, Number};
 pub struct MeanVariance;
 
 impl<T: Number> Op<T> for MeanVariance {
-    const NAME: &'static str = "mean_variance";
     type Acc = Moments;
-    const IDENTITY: Moments = Moments::NONE;
     type Output = Moments;
+    const ABSORBS: bool = true;
 
     #[inline(always)]
-    fn lift(value: T, _: usize) -> Moments {
+    fn identity(&self) -> Moments {
+        Moments::NONE
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> Moments {
         Moments::new(1.0, value.to_f64(), 0.0)
     }
 
     /// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
     /// higher one, whichever is which, so that both orders give the same bits.
     #[inline(always)]
-    fn combine(a: Moments, b: Moments) -> Moments {
+    fn combine(&self, a: Moments, b: Moments) -> Moments {
         if a.count() == 0.0 {
             return b;
         }
@@ -58,9 +62,10 @@ impl<T: Number> Op<T> for MeanVariance {
     /// ```
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
+        &self,
         acc: Moments,
         rows: [[T; N]; K],
-        _: [usize; K],
+        _: [u64; K],
     ) -> Moments {
         // Any number near the elements does for a mean of none.
         let mean = if acc.count() == 0.0 {
@@ -81,7 +86,7 @@ impl<T: Number> Op<T> for MeanVariance {
     }
 
     #[inline(always)]
-    fn finish(acc: Moments) -> Moments {
+    fn finish(&self, acc: Moments) -> Moments {
         if acc.squares().is_finite() {
             acc
         } else {

@@ -14,21 +14,24 @@ where
     Max: Combine<T::Acc>,
     Extrema<T::Acc>: Element,
 {
-    const NAME: &'static str = "min_max";
     type Acc = Extrema<T::Acc>;
-    const IDENTITY: Extrema<T::Acc> = Extrema::new(
-        <Min as Combine<T::Acc>>::IDENTITY,
-        <Max as Combine<T::Acc>>::IDENTITY,
-    );
     type Output = Extrema<T>;
 
     #[inline(always)]
-    fn lift(value: T, _: usize) -> Extrema<T::Acc> {
+    fn identity(&self) -> Extrema<T::Acc> {
+        Extrema::new(
+            <Min as Combine<T::Acc>>::IDENTITY,
+            <Max as Combine<T::Acc>>::IDENTITY,
+        )
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> Extrema<T::Acc> {
         Extrema::new(value.widen(), value.widen())
     }
 
     #[inline(always)]
-    fn combine(a: Extrema<T::Acc>, b: Extrema<T::Acc>) -> Extrema<T::Acc> {
+    fn combine(&self, a: Extrema<T::Acc>, b: Extrema<T::Acc>) -> Extrema<T::Acc> {
         Extrema::new(
             <Min as Combine<T::Acc>>::combine(a.min(), b.min()),
             <Max as Combine<T::Acc>>::combine(a.max(), b.max()),
@@ -36,7 +39,7 @@ where
     }
 
     #[inline(always)]
-    fn finish(acc: Extrema<T::Acc>) -> Extrema<T> {
+    fn finish(&self, acc: Extrema<T::Acc>) -> Extrema<T> {
         Extrema::new(T::saturate(acc.min()), T::saturate(acc.max()))
     }
 }

@@ -13,8 +13,8 @@ pub struct NanMin;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMax;
 
-operator_of_numbers!(NanMin, "nan_min", saturate);
-operator_of_numbers!(NanMax, "nan_max", saturate);
+operator_of_numbers!(NanMin, saturate);
+operator_of_numbers!(NanMax, saturate);
 
 macro_rules! nan_extremum {
     ($($float:ident)*) => { $(

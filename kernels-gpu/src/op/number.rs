@@ -5,7 +5,7 @@
 ///
 /// [`Op`](super::Op) and [`AtomicOp`](super::AtomicOp) of all numbers that are combined in `A` follow from it.
 pub trait Combine<A> {
-    /// [`Op::IDENTITY`](super::Op::IDENTITY).
+    /// [`Op::identity`](super::Op::identity).
     const IDENTITY: A;
 
     /// [`Op::combine`](super::Op::combine).
@@ -31,32 +31,34 @@ pub trait CombineAtomic<A>: Combine<A> {
     unsafe fn combine_block(cell: *mut A, value: A);
 }
 
-/// An operator of every number whose accumulators it [`Combine`]s, by its name in the names of
-/// entry points. `wrap` or `saturate` finishes: a sum is right modulo the type's range; the
+/// An operator of every number whose accumulators it [`Combine`]s. `wrap` or `saturate` finishes: a sum is right modulo the type's range; the
 /// smallest of no `i8` at all is the greatest `i8`.
 macro_rules! operator_of_numbers {
-    ($op:ident, $name:literal, $finish:ident) => {
+    ($op:ident, $finish:ident) => {
         impl<T: $crate::element::Number> $crate::op::Op<T> for $op
         where
             $op: $crate::op::Combine<T::Acc>,
         {
-            const NAME: &'static str = $name;
             type Acc = T::Acc;
-            const IDENTITY: T::Acc = <$op as $crate::op::Combine<T::Acc>>::IDENTITY;
             type Output = T;
 
             #[inline(always)]
-            fn lift(value: T, _: usize) -> T::Acc {
+            fn identity(&self) -> T::Acc {
+                <$op as $crate::op::Combine<T::Acc>>::IDENTITY
+            }
+
+            #[inline(always)]
+            fn lift(&self, value: T, _: u64) -> T::Acc {
                 value.widen()
             }
 
             #[inline(always)]
-            fn combine(a: T::Acc, b: T::Acc) -> T::Acc {
+            fn combine(&self, a: T::Acc, b: T::Acc) -> T::Acc {
                 <$op as $crate::op::Combine<T::Acc>>::combine(a, b)
             }
 
             #[inline(always)]
-            fn finish(acc: T::Acc) -> T {
+            fn finish(&self, acc: T::Acc) -> T {
                 T::$finish(acc)
             }
         }
@@ -67,14 +69,14 @@ macro_rules! operator_of_numbers {
         {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            unsafe fn combine_atomic_device(cell: *mut T::Acc, value: T::Acc) {
+            unsafe fn combine_atomic_device(&self, cell: *mut T::Acc, value: T::Acc) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { <$op as $crate::op::CombineAtomic<T::Acc>>::combine_device(cell, value) }
             }
 
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            unsafe fn combine_atomic_block(cell: *mut T::Acc, value: T::Acc) {
+            unsafe fn combine_atomic_block(&self, cell: *mut T::Acc, value: T::Acc) {
                 // SAFETY: the caller's contract is the callee's.
                 unsafe { <$op as $crate::op::CombineAtomic<T::Acc>>::combine_block(cell, value) }
             }

@@ -6,7 +6,7 @@ use cuda_std::atomic::mid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sum;
 
-operator_of_numbers!(Sum, "sum", wrap);
+operator_of_numbers!(Sum, wrap);
 
 // -0.0 is the identity of float addition: (-0.0) + (-0.0) is -0.0, but 0.0 + (-0.0) is 0.0.
 combine! { Sum:

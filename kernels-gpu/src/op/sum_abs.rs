@@ -47,23 +47,26 @@ where
     W: Number,
     Sum: Combine<W>,
 {
-    const NAME: &'static str = "sum_abs";
     type Acc = W;
-    const IDENTITY: W = <Sum as Combine<W>>::IDENTITY;
     type Output = W;
 
     #[inline(always)]
-    fn lift(value: T, _: usize) -> W {
+    fn identity(&self) -> W {
+        <Sum as Combine<W>>::IDENTITY
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> W {
         value.widen().magnitude()
     }
 
     #[inline(always)]
-    fn combine(a: W, b: W) -> W {
+    fn combine(&self, a: W, b: W) -> W {
         <Sum as Combine<W>>::combine(a, b)
     }
 
     #[inline(always)]
-    fn finish(acc: W) -> W {
+    fn finish(&self, acc: W) -> W {
         acc
     }
 }

@@ -69,23 +69,26 @@ where
     A: Squares<Squares = S>,
     S: Element,
 {
-    const NAME: &'static str = "sum_squares";
     type Acc = S;
-    const IDENTITY: S = A::NONE;
     type Output = S;
 
     #[inline(always)]
-    fn lift(value: T, _: usize) -> S {
+    fn identity(&self) -> S {
+        A::NONE
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> S {
         value.widen().square()
     }
 
     #[inline(always)]
-    fn combine(a: S, b: S) -> S {
+    fn combine(&self, a: S, b: S) -> S {
         A::plus(a, b)
     }
 
     #[inline(always)]
-    fn finish(acc: S) -> S {
+    fn finish(&self, acc: S) -> S {
         acc
     }
 }

@@ -55,23 +55,26 @@ where
     W: Number,
     Sum: Combine<W>,
 {
-    const NAME: &'static str = "sum_wide";
     type Acc = W;
-    const IDENTITY: W = <Sum as Combine<W>>::IDENTITY;
     type Output = W;
 
     #[inline(always)]
-    fn lift(value: T, _: usize) -> W {
+    fn identity(&self) -> W {
+        <Sum as Combine<W>>::IDENTITY
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> W {
         value.widen().wide()
     }
 
     #[inline(always)]
-    fn combine(a: W, b: W) -> W {
+    fn combine(&self, a: W, b: W) -> W {
         <Sum as Combine<W>>::combine(a, b)
     }
 
     #[inline(always)]
-    fn finish(acc: W) -> W {
+    fn finish(&self, acc: W) -> W {
         acc
     }
 }
@@ -85,14 +88,14 @@ where
 {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_device(cell: *mut W, value: W) {
+    unsafe fn combine_atomic_device(&self, cell: *mut W, value: W) {
         // SAFETY: the caller's contract is the callee's.
         unsafe { Sum::combine_device(cell, value) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn combine_atomic_block(cell: *mut W, value: W) {
+    unsafe fn combine_atomic_block(&self, cell: *mut W, value: W) {
         // SAFETY: the caller's contract is the callee's.
         unsafe { Sum::combine_block(cell, value) }
     }

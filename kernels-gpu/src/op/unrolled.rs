@@ -7,7 +7,7 @@
 /// done in it, goes to local memory. So on the GPU this is straight code, whatever is done; what is not
 /// of the array is not even compiled, since the conditions are constants.
 ///
-/// Of an array without rows, at most 16: `unrolled!(|e < N| sum += row[e])`.
+/// Of an array without rows, at most 32: `unrolled!(|e < N| sum += row[e])`.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unrolled {
     (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
@@ -16,7 +16,7 @@ macro_rules! unrolled {
 
     (|$e:ident < $($elements:ident)::+| $body:expr) => {
         unrolled!(
-            @row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $e ($($elements)::+) $body
+            @row [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31] $e ($($elements)::+) $body
         )
     };
 

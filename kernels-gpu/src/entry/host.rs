@@ -1,0 +1,346 @@
+//! The host's side of entry points: rows, and the traits by which a call finds its own.
+
+use crate::items::Items;
+use crate::keyed::Key;
+use crate::needs::{Load, Needs};
+use crate::op::Op;
+
+/// The entry points of a list, made by [`kernels!`](crate::kernels).
+#[derive(Debug)]
+pub struct Kernels {
+    /// The package that has them.
+    pub name: &'static str,
+    /// The rows, each at the place that it names.
+    pub entries: &'static [Entry],
+}
+
+/// One entry point.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The symbol in its module: `"reduce_2_sum_i32"`.
+    pub name: &'static str,
+    /// The module of PTX: `"ladder_i32"`.
+    pub module: &'static str,
+    /// The kernel: `"reduce_2"`.
+    pub kernel: &'static str,
+    /// The operator: `"sum"`; empty for copies.
+    pub op: &'static str,
+    /// The items: `"i32"`, `"f32_f32"`.
+    pub items: &'static str,
+    /// The type of the keys; empty where there are none.
+    pub key: &'static str,
+    /// How many bytes an element has, of each array that is read, keys first; 0 where there is no array.
+    pub read_bytes: [usize; 3],
+    /// How many bytes an accumulator has: an element of the output.
+    pub acc_bytes: usize,
+    /// How many arrays of values a keyed kernel takes; 1 for all others.
+    pub arrays: usize,
+    /// What the kernel requires of its launch.
+    pub needs: Needs,
+    /// The parameters in their order.
+    pub parameters: &'static [Parameter],
+    /// The very function that the entry was made from, where the simulator can call it.
+    pub function: Option<Function>,
+    /// The list that has it.
+    pub set: &'static Kernels,
+    /// Its place there.
+    pub index: usize,
+}
+
+/// An entry point on the host: given the address of each parameter's value, in their order, as
+/// `cuLaunchKernel` is.
+///
+/// # Safety
+///
+/// The values are there, of the types that the row's [parameters](Entry::parameters) say; what they point
+/// at is as the kernel's generic body requires.
+pub type Function = unsafe fn(*const *const ());
+
+/// A parameter of an entry, or two that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// An address and a number of elements, of so many bytes each, which are only read.
+    Input(&'static str, usize),
+    /// An address and a number of elements, of so many bytes each, which are written.
+    Output(&'static str, usize),
+    /// The address of so many bytes.
+    Cell(&'static str, usize),
+    /// An operator of so many bytes; nothing where they are 0.
+    Value(usize),
+}
+
+/// The values of an entry's parameters, taken one after the other.
+#[doc(hidden)]
+#[cfg(feature = "simulator")]
+#[derive(Debug)]
+pub struct Values(pub *const *const ());
+
+#[cfg(feature = "simulator")]
+impl Values {
+    /// The next value.
+    ///
+    /// # Safety
+    ///
+    /// There is one, of this type.
+    pub unsafe fn take<T: Copy>(&mut self) -> T {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = (*self.0).cast::<T>().read_unaligned();
+            self.0 = self.0.add(1);
+            value
+        }
+    }
+
+    /// The next two, as a slice.
+    ///
+    /// # Safety
+    ///
+    /// They are the address of a slice and its length.
+    pub unsafe fn slice<'a, T>(&mut self) -> &'a [T] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (start, len) = (self.take(), self.take());
+            core::slice::from_raw_parts(start, len)
+        }
+    }
+
+    /// The next value, of an operator, if it holds anything.
+    ///
+    /// # Safety
+    ///
+    /// There is one, of this type.
+    pub unsafe fn operator<O: crate::op::Value>(&mut self) -> O {
+        if size_of::<O>() == 0 {
+            // SAFETY: a value without bytes has but one, wherever it is read.
+            return unsafe { core::ptr::NonNull::<O>::dangling().read() };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.take() }
+    }
+}
+
+/// An operator with a kernel that reduces a whole input in a single pass: what
+/// `warpfold::Device::reduce` asks for. [`kernels!`](crate::kernels) implements it.
+///
+/// # Safety
+///
+/// `ENTRY` is an entry point for this operator over these items.
+#[diagnostic::on_unimplemented(
+    message = "there is no single-pass kernel for `{Self}` over `{I}`",
+    label = "no kernel reduces `{I}` by `{Self}`",
+    note = "add the line `{Self}: {I};` to the family `single_pass` of a `kernels!` list, in the crate that \
+            defines the operator or the element"
+)]
+pub unsafe trait SinglePass<I: Items>: Op<I> {
+    /// The row.
+    const ENTRY: &'static Entry;
+}
+
+/// An operator with the kernels of the Harris ladder and of the Kepler families.
+///
+/// # Safety
+///
+/// `ENTRIES` are entry points for this operator over this element.
+#[diagnostic::on_unimplemented(
+    message = "there is no ladder of kernels for `{Self}` over `{T}`",
+    label = "no rung reduces `{T}` by `{Self}`",
+    note = "add the line `{Self}: {T};` to the family `ladder` of a `kernels!` list, in the crate that \
+            defines the operator or the element"
+)]
+pub unsafe trait Ladder<T: Items>: Op<T, Acc = T> {
+    /// The rows, one for each kernel there is.
+    const ENTRIES: &'static [Entry];
+}
+
+/// An operator with the kernel that reads an array as fast as the device can.
+///
+/// # Safety
+///
+/// `ENTRIES` is its entry point for this operator over this element.
+#[diagnostic::on_unimplemented(
+    message = "there is no read ceiling of `{T}`",
+    note = "there are kernels for `i32`, `i64`, `f32` and `f64`"
+)]
+pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
+    /// The row.
+    const ENTRIES: &'static [Entry];
+}
+
+/// An operator with kernels that reduce by key.
+///
+/// # Safety
+///
+/// `ENTRIES` are entry points for this operator over this element and these keys.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that reduces `{T}` by `{Self}` with keys of `{K}`",
+    label = "no kernel for these types",
+    note = "add the line `{Self}: {T} by {K};` to the family `keyed` of a `kernels!` list, in the crate \
+            that defines the operator or the element"
+)]
+pub unsafe trait Keyed<K: Key, T: Items>: Op<T, Acc = T> {
+    /// The rows, one for each kernel there is.
+    const ENTRIES: &'static [Entry];
+}
+
+/// An operator with kernels that reduce triples.
+///
+/// # Safety
+///
+/// `ENTRIES` are entry points for this operator over this element.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that reduces triples of `{T}` by `{Self}`",
+    note = "there are kernels for sums of `i32`, `f32` and `f64`"
+)]
+pub unsafe trait Triple<T: Items>: Op<T, Acc = T> {
+    /// The rows, one for each kernel there is.
+    const ENTRIES: &'static [Entry];
+}
+
+impl Entry {
+    /// A row that the family's macro completes.
+    #[doc(hidden)]
+    pub const EMPTY: Self = Self {
+        name: "",
+        module: "",
+        kernel: "",
+        op: "",
+        items: "",
+        key: "",
+        read_bytes: [0; 3],
+        acc_bytes: 0,
+        arrays: 1,
+        needs: Needs::tree(1),
+        parameters: &[],
+        function: None,
+        set: &Kernels {
+            name: "",
+            entries: &[],
+        },
+        index: 0,
+    };
+
+    /// How many items a load brings.
+    pub const fn load_items(&self) -> usize {
+        match self.needs.load {
+            Load::Element => 1,
+            Load::Bytes(bytes) => bytes / self.read_bytes[0],
+            Load::Elements(elements) => elements,
+        }
+    }
+
+    /// How many elements after another the input may start.
+    pub const fn start_elements(&self) -> usize {
+        match self.needs.load {
+            Load::Bytes(bytes) => bytes / self.read_bytes[0],
+            Load::Element | Load::Elements(_) => 1,
+        }
+    }
+
+    /// The bytes of a partial where blocks hand theirs over: each word of 64 bits carries 32 of the value.
+    pub const fn partial_bytes(&self) -> usize {
+        self.acc_bytes.div_ceil(size_of::<u32>()) * size_of::<u64>()
+    }
+}
+
+/// The row of a kernel, if a pair of operator and items has it.
+pub fn find(rows: &'static [Entry], kernel: &str) -> Option<&'static Entry> {
+    rows.iter().find(|row| row.kernel == kernel)
+}
+
+/// How many rows there are.
+#[doc(hidden)]
+pub const fn count(tables: &[&[Entry]]) -> usize {
+    let (mut total, mut t) = (0, 0);
+    while t < tables.len() {
+        total += tables[t].len();
+        t += 1;
+    }
+    total
+}
+
+/// All rows, each with its place.
+#[doc(hidden)]
+pub const fn numbered<const LEN: usize>(
+    tables: &[&[Entry]],
+    set: &'static Kernels,
+) -> [Entry; LEN] {
+    let mut all = [Entry::EMPTY; LEN];
+    let (mut len, mut t) = (0, 0);
+    while t < tables.len() {
+        let mut i = 0;
+        while i < tables[t].len() {
+            all[len] = tables[t][i];
+            all[len].set = set;
+            all[len].index = len;
+            len += 1;
+            i += 1;
+        }
+        t += 1;
+    }
+    all
+}
+
+/// `len` rows from `start` on.
+#[doc(hidden)]
+pub const fn part(rows: &'static [Entry], start: usize, len: usize) -> &'static [Entry] {
+    rows.split_at(start).1.split_at(len).0
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::entry::library;
+    use std::collections::BTreeSet;
+    use std::format;
+    use std::vec::Vec;
+
+    fn all() -> Vec<&'static Entry> {
+        #[cfg(feature = "teaching")]
+        let lists = [&library::KERNELS, &crate::entry::teaching::KERNELS];
+        #[cfg(not(feature = "teaching"))]
+        let lists = [&library::KERNELS];
+        lists.iter().flat_map(|list| list.entries).collect()
+    }
+
+    #[test]
+    fn names_are_made_of_their_parts_and_differ() {
+        let mut seen = BTreeSet::new();
+        for entry in all() {
+            let Entry {
+                kernel,
+                op,
+                items,
+                key,
+                ..
+            } = entry;
+            let parts = [*kernel, op, items]
+                .into_iter()
+                .filter(|part| !part.is_empty());
+            let mut name = parts.collect::<Vec<_>>().join("_");
+            if !key.is_empty() {
+                name += &format!("_by_{key}");
+            }
+            assert_eq!(entry.name, name);
+            assert!(seen.insert(entry.name), "{name} stands twice in the tables");
+            assert!(entry.module.ends_with(items), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn rows_know_their_places() {
+        for list in [&library::KERNELS] {
+            for (i, entry) in list.entries.iter().enumerate() {
+                assert!(
+                    entry.index == i && core::ptr::eq(entry.set, *list),
+                    "{entry:?}"
+                );
+            }
+        }
+        let sum = <crate::op::Sum as SinglePass<f32>>::ENTRY;
+        assert_eq!(
+            (sum.name, sum.needs.load),
+            ("single_pass_sum_f32", Load::Elements(4))
+        );
+    }
+}

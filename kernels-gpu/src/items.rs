@@ -1,0 +1,238 @@
+//! What an operator is given: elements of one array, or of several arrays side by side.
+
+use crate::element::Element;
+use crate::mem::{Global, Vectors};
+use crate::op::unrolled;
+
+/// The elements that an operator combines at one index: an element, or a pair or a triple of elements of
+/// as many arrays.
+///
+/// | items | arrays |
+/// |---|---|
+/// | `T` | one of `T` |
+/// | `(T, U)` | one of `T` and one of `U`, of the same length |
+/// | `(T, U, V)` | three |
+pub trait Items: Copy + Send + Sync + 'static {
+    /// The arrays as a kernel has them.
+    type Arrays: Copy;
+
+    /// The same arrays in vectors of `N` items.
+    type Vectors<const N: usize>: Copy;
+
+    /// How many arrays there are.
+    const ARRAYS: usize;
+
+    /// Items of a vector: the fewest whose elements fill loads of 16 bytes, in each array. Where that
+    /// would take too many registers, loads are narrower.
+    const VECTOR: usize;
+
+    /// The vectors of a thread that are in flight at once.
+    const IN_FLIGHT: usize;
+
+    /// The number of items.
+    fn len(arrays: Self::Arrays) -> usize;
+
+    /// Loads item `index`.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(arrays: Self::Arrays, index: usize) -> Self;
+
+    /// The whole vectors, and the item that the first of them begins with. `None` where the arrays have
+    /// no index at which a vector may begin in all of them.
+    fn vectors<const N: usize>(arrays: Self::Arrays) -> Option<(usize, Self::Vectors<N>)>;
+
+    /// Whether every item belongs to one of the [vectors](Self::vectors).
+    fn is_all_vectors<const N: usize>(arrays: Self::Arrays) -> bool;
+
+    /// The number of vectors.
+    fn vectors_len<const N: usize>(vectors: Self::Vectors<N>) -> usize;
+
+    /// Whether there is a vector `index`; known sooner than [`vectors_len`](Self::vectors_len).
+    fn has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool;
+
+    /// Loads vector `index`.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N];
+}
+
+/// Bytes of the widest load before sm_100.
+const WIDEST: usize = 16;
+
+/// Bytes that a vector has at most, where it has several elements.
+const MOST_BYTES: usize = 96;
+
+/// Bytes that a thread has in flight at most, where that is more than one vector.
+const MOST_IN_FLIGHT: usize = 128;
+
+/// Elements of `size` bytes in the shortest vector that fills its loads.
+const fn vector_of(size: usize) -> usize {
+    let mut load = WIDEST;
+    loop {
+        let elements = load / greatest_power_of_two_in(size, load);
+        if elements == 1 || elements * size <= MOST_BYTES {
+            return elements;
+        }
+        load /= 2;
+    }
+}
+
+/// The greatest power of two up to `most` that divides `size`.
+const fn greatest_power_of_two_in(size: usize, most: usize) -> usize {
+    let power = size & size.wrapping_neg();
+    if power < most { power } else { most }
+}
+
+/// Vectors of `bytes` that a thread has in flight: 4, 2 or 1.
+const fn in_flight_of(bytes: usize) -> usize {
+    match MOST_IN_FLIGHT / bytes {
+        0 | 1 => 1,
+        2 | 3 => 2,
+        _ => 4,
+    }
+}
+
+impl<T: Element> Items for T {
+    type Arrays = Global<T>;
+    type Vectors<const N: usize> = Vectors<T, N>;
+    const ARRAYS: usize = 1;
+    const VECTOR: usize = vector_of(size_of::<T>());
+    const IN_FLIGHT: usize = in_flight_of(Self::VECTOR * size_of::<T>());
+
+    #[inline(always)]
+    fn len(array: Global<T>) -> usize {
+        array.len()
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(array: Global<T>, index: usize) -> T {
+        array.get(index)
+    }
+
+    #[inline(always)]
+    fn vectors<const N: usize>(array: Global<T>) -> Option<(usize, Vectors<T, N>)> {
+        array.vectors_at::<N>()
+    }
+
+    #[inline(always)]
+    fn is_all_vectors<const N: usize>(array: Global<T>) -> bool {
+        array.is_all_vectors::<N>()
+    }
+
+    #[inline(always)]
+    fn vectors_len<const N: usize>(vectors: Vectors<T, N>) -> usize {
+        vectors.len()
+    }
+
+    #[inline(always)]
+    fn has_vector<const N: usize>(vectors: Vectors<T, N>, index: usize) -> bool {
+        vectors.has(index)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_vector<const N: usize>(vectors: Vectors<T, N>, index: usize) -> [T; N] {
+        vectors.get(index)
+    }
+}
+
+/// Several arrays, which come as vectors where the first whole vectors of all begin at the same item.
+macro_rules! side_by_side {
+    ($arrays:literal: $($element:ident $i:tt),+) => {
+        impl<$($element: Element),+> Items for ($($element),+) {
+            type Arrays = ($(Global<$element>),+);
+            type Vectors<const N: usize> = ($(Vectors<$element, N>),+);
+            const ARRAYS: usize = $arrays;
+            // The widest elements fill their loads.
+            const VECTOR: usize = {
+                let mut items = WIDEST;
+                $(
+                    let own = vector_of(size_of::<$element>());
+                    if own < items {
+                        items = own;
+                    }
+                )+
+                items
+            };
+            // A load of each array twice.
+            const IN_FLIGHT: usize = {
+                let most = in_flight_of(Self::VECTOR * (0 $(+ size_of::<$element>())+));
+                if most < 2 { most } else { 2 }
+            };
+
+            #[inline(always)]
+            fn len(arrays: Self::Arrays) -> usize {
+                arrays.0.len()
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn get(arrays: Self::Arrays, index: usize) -> Self {
+                ($(arrays.$i.get(index)),+)
+            }
+
+            #[inline(always)]
+            fn vectors<const N: usize>(arrays: Self::Arrays) -> Option<(usize, Self::Vectors<N>)> {
+                let all = ($(arrays.$i.vectors_at::<N>()?),+);
+                let head = all.0.0;
+                let alike = $(all.$i.0 == head)&&+;
+                alike.then_some((head, ($(all.$i.1),+)))
+            }
+
+            #[inline(always)]
+            fn is_all_vectors<const N: usize>(arrays: Self::Arrays) -> bool {
+                $(arrays.$i.is_all_vectors::<N>())&&+
+            }
+
+            #[inline(always)]
+            fn vectors_len<const N: usize>(vectors: Self::Vectors<N>) -> usize {
+                vectors.0.len()
+            }
+
+            #[inline(always)]
+            fn has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool {
+                vectors.0.has(index)
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N] {
+                let loaded = ($(vectors.$i.get(index)),+);
+                let mut items = [($(loaded.$i[0]),+); N];
+                unrolled!(|e < N| items[e] = ($(loaded.$i[e]),+));
+                items
+            }
+        }
+    };
+}
+
+side_by_side!(2: T 0, U 1);
+side_by_side!(3: T 0, U 1, V 2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_fill_their_loads() {
+        let shapes = |size| (vector_of(size), in_flight_of(vector_of(size) * size));
+        for (size, items) in [(1, 16), (2, 8), (4, 4), (8, 2), (16, 1)] {
+            assert_eq!(shapes(size), (items, 4), "{size}");
+        }
+        // Four points of three floats are three loads.
+        assert_eq!(shapes(12), (4, 2));
+        assert_eq!(shapes(24), (2, 2));
+        assert_eq!(shapes(20), (4, 1));
+        assert_eq!(shapes(36), (2, 1));
+        assert_eq!((shapes(64), shapes(128)), ((1, 2), (1, 1)));
+        assert_eq!(shapes(127), (1, 1));
+    }
+
+    #[test]
+    fn arrays_side_by_side_share_what_is_in_flight() {
+        assert_eq!(<(f32, f32)>::VECTOR, 4);
+        assert_eq!(<(f32, f32)>::IN_FLIGHT, 2);
+        assert_eq!(<(f64, i8)>::VECTOR, 2);
+        assert_eq!(<(f32, f32, f32)>::IN_FLIGHT, 2);
+        assert_eq!(<([f64; 8], f64)>::IN_FLIGHT, 1);
+    }
+}

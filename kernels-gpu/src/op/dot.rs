@@ -1,0 +1,40 @@
+//! The sum of the products of two arrays.
+
+use super::{Combine, Op, Sum, Wide};
+use crate::element::Number;
+
+/// The sum of the products of two arrays, element by element, in 64 bits: an `i64`, a `u64` or an `f64`.
+/// Products of 32 bits and less are exact. Integers wrap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dot;
+
+impl<T, A, W> Op<(T, T)> for Dot
+where
+    T: Number<Acc = A>,
+    A: Wide<Wide = W>,
+    W: Number,
+    Sum: Combine<W>,
+{
+    type Acc = W;
+    type Output = W;
+
+    #[inline(always)]
+    fn identity(&self) -> W {
+        <Sum as Combine<W>>::IDENTITY
+    }
+
+    #[inline(always)]
+    fn lift(&self, (x, y): (T, T), _: u64) -> W {
+        A::product(x.widen(), y.widen())
+    }
+
+    #[inline(always)]
+    fn combine(&self, a: W, b: W) -> W {
+        <Sum as Combine<W>>::combine(a, b)
+    }
+
+    #[inline(always)]
+    fn finish(&self, acc: W) -> W {
+        acc
+    }
+}
