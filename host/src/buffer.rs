@@ -1,19 +1,21 @@
 //! Arrays on a device, and parts of them.
 
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
-use crate::device::Device;
-use crate::element::Element;
+use crate::backend::{Backend, Queue};
+use crate::element::{Element, name_of};
 use crate::error::Error;
-use crate::interop::{Refused, refused};
+use crate::host;
 use crate::memory::{DeviceMemory, Span};
 
-/// An array of `T` on a [`Device`], made by [`Device::upload`] or [`Device::alloc`].
+/// An array of `T` on a [`Device`](crate::Device), made by [`Device::upload`](crate::Device::upload) or
+/// [`Device::alloc`](crate::Device::alloc).
 ///
 /// Dropping it waits for the work on all streams of the device and gives the memory back; a
 /// failure there is reported by the device's next call ([`Error::Deferred`]).
 pub struct Buffer<T: Element> {
-    device: Device,
+    backend: Backend,
     len: usize,
     storage: Storage<T>,
 }
@@ -24,17 +26,17 @@ enum Storage<T: Element> {
 }
 
 impl<T: Element> Buffer<T> {
-    pub(crate) fn host(device: Device, data: Vec<T>) -> Self {
+    pub(crate) fn host(data: Vec<T>) -> Self {
         Self {
-            device,
+            backend: Backend::Cpu,
             len: data.len(),
             storage: Storage::Host(data),
         }
     }
 
-    pub(crate) fn device(device: Device, len: usize, memory: DeviceMemory<T>) -> Self {
+    pub(crate) fn device(queue: &Arc<Queue>, len: usize, memory: DeviceMemory<T>) -> Self {
         Self {
-            device,
+            backend: Backend::Gpu(Arc::clone(queue)),
             len,
             storage: Storage::Device(memory),
         }
@@ -76,22 +78,22 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::ViewRange`] when the buffer has not so many; [`Error::Cuda`], [`Error::Deferred`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
-        let device = self.device.clone();
-        self.write_on(&device, start, data)
+        let backend = self.backend.clone();
+        self.write_on(&backend, start, data)
     }
 
-    /// The same after the work on `device`'s stream.
+    /// The same after the work on the backend's stream.
     pub(crate) fn write_on(
         &mut self,
-        device: &Device,
+        backend: &Backend,
         start: usize,
         data: &[T],
     ) -> Result<(), Error> {
         let end = start.saturating_add(data.len());
         self.view(start..end)?;
-        match (&mut self.storage, device.stream()) {
+        match (&mut self.storage, backend.queue()) {
             (Storage::Host(all), _) => all[start..end].copy_from_slice(data),
-            (Storage::Device(memory), Some(stream)) => memory.write(stream, start, data)?,
+            (Storage::Device(memory), Some(queue)) => memory.write(queue, start, data)?,
             (Storage::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
         }
         Ok(())
@@ -107,21 +109,21 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// The address of memory of the device's, which is the caller's from here on; see
-    /// [`into_cust`](Self::into_cust).
-    pub(crate) fn release(self) -> Result<u64, Box<Refused<Self>>> {
+    /// The address of memory of the device's, which is the caller's from here on. Else the buffer as it was,
+    /// and why.
+    pub(crate) fn release(self) -> Result<u64, (Error, Self)> {
         let Self {
-            device,
+            backend,
             len,
             storage,
         } = self;
         let again = |error, storage| {
             let given = Self {
-                device,
+                backend,
                 len,
                 storage,
             };
-            Err(refused(error, given))
+            Err((error, given))
         };
         match storage {
             Storage::Host(_) => {
@@ -149,14 +151,14 @@ impl<T: Element> Buffer<T> {
 
 impl<T: Element> std::fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let device = self.device.name();
-        write!(f, "Buffer<{}>({} on {device})", T::NAME, self.len)
+        let device = self.backend.name();
+        write!(f, "Buffer<{}>({} on {device})", name_of::<T>(), self.len)
     }
 }
 
 /// A part of a [`Buffer`], or all of it; a reference that is cheap to copy.
 pub struct View<'a, T: Element> {
-    owner: &'a Device,
+    owner: &'a Backend,
     place: Place<'a, T>,
 }
 
@@ -208,22 +210,33 @@ impl<'a, T: Element> View<'a, T> {
     ///
     /// As [`Buffer::download`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
-        self.owner.download(*self)
+        self.download_on(self.owner)
+    }
+
+    /// The same after the work on the backend's stream.
+    pub(crate) fn download_on(&self, backend: &Backend) -> Result<Vec<T>, Error> {
+        match (self.place, backend) {
+            (Place::Host(data), _) => host::copy(data),
+            (Place::Device(span), Backend::Gpu(queue)) => span.download(queue),
+            (Place::Device(_), Backend::Cpu) => unreachable!("the CPU's buffers are on the host"),
+        }
     }
 
     /// Elements on the owner, which is a GPU.
-    pub(crate) fn of_span(owner: &'a Device, span: Span<'a, T>) -> Self {
+    pub(crate) fn of_span(owner: &'a Backend, span: Span<'a, T>) -> Self {
         let place = Place::Device(span);
         Self { owner, place }
     }
 
-    /// Elements on the owner, which is the CPU.
-    pub(crate) fn of_slice(owner: &'a Device, data: &'a [T]) -> Self {
+    /// Elements on the CPU.
+    pub(crate) fn of_slice(data: &'a [T]) -> Self {
+        static CPU: Backend = Backend::Cpu;
         let place = Place::Host(data);
+        let owner = &CPU;
         Self { owner, place }
     }
 
-    pub(crate) fn owner(&self) -> &'a Device {
+    pub(crate) fn owner(&self) -> &'a Backend {
         self.owner
     }
 
@@ -259,7 +272,7 @@ impl<T: Element> std::fmt::Debug for View<'_, T> {
         write!(
             f,
             "View<{}>({} on {})",
-            T::NAME,
+            name_of::<T>(),
             self.len(),
             self.owner.name()
         )
@@ -272,7 +285,7 @@ impl<'a, T: Element> From<&'a Buffer<T>> for View<'a, T> {
             Storage::Host(data) => Place::Host(data),
             Storage::Device(memory) => Place::Device(memory.all()),
         };
-        let owner = &buffer.device;
+        let owner = &buffer.backend;
         View { owner, place }
     }
 }

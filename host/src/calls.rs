@@ -1,8 +1,9 @@
 //! Whole reductions in one call, which waits for the result.
 
 use kernels_gpu::element::{Extrema, Indexed, Moments};
+use kernels_gpu::entry::SinglePass;
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Op, Product, Sum, SumAbs,
+    ArgMax, ArgMin, Dot, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Op, Product, Sum, SumAbs,
     SumSquares, SumWide,
 };
 
@@ -10,8 +11,7 @@ use crate::buffer::View;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::number::{Mean, Norm, Number};
-use crate::operator::Operator;
+use crate::number::{Mean, Norm, Number, Predicate};
 
 /// What [`Device::sum_wide`] gives for elements `T`: `i64`, `u64` or `f64`.
 type Wide<T> = <SumWide as Op<T>>::Output;
@@ -27,9 +27,9 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
     where
-        Sum: Operator<T, Output = T>,
+        Sum: SinglePass<T, Output = T>,
     {
-        self.reduce(input, Sum).run()
+        self.reduce(input.into(), Sum).run()
     }
 
     /// The sum in 64 bits: an `i64` of signed integers, a `u64` of unsigned ones, an `f64` of floats.
@@ -50,9 +50,9 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn sum_wide<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Wide<T>, Error>
     where
-        SumWide: Operator<T>,
+        SumWide: SinglePass<T>,
     {
-        self.reduce(input, SumWide).run()
+        self.reduce(input.into(), SumWide).run()
     }
 
     /// The product, in the type of the elements. Integers wrap; floats as of [`sum`](Self::sum). Of
@@ -63,9 +63,9 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn product<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
     where
-        Product: Operator<T, Output = T>,
+        Product: SinglePass<T, Output = T>,
     {
-        self.reduce(input, Product).run()
+        self.reduce(input.into(), Product).run()
     }
 
     /// The smallest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
@@ -76,7 +76,7 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Min: Operator<T, Output = T>,
+        Min: SinglePass<T, Output = T>,
     {
         self.of_some(input.into(), Min)
     }
@@ -89,7 +89,7 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        Max: Operator<T, Output = T>,
+        Max: SinglePass<T, Output = T>,
     {
         self.of_some(input.into(), Max)
     }
@@ -115,7 +115,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Option<Extrema<T>>, Error>
     where
-        MinMax: Operator<T, Output = Extrema<T>>,
+        MinMax: SinglePass<T, Output = Extrema<T>>,
     {
         self.of_some(input.into(), MinMax)
     }
@@ -128,7 +128,7 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn nan_min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        NanMin: Operator<T, Output = T>,
+        NanMin: SinglePass<T, Output = T>,
     {
         self.of_some(input.into(), NanMin)
     }
@@ -141,7 +141,7 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn nan_max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
     where
-        NanMax: Operator<T, Output = T>,
+        NanMax: SinglePass<T, Output = T>,
     {
         self.of_some(input.into(), NanMax)
     }
@@ -167,7 +167,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Option<usize>, Error>
     where
-        ArgMin: Operator<T, Output = Indexed<T>>,
+        ArgMin: SinglePass<T, Output = Indexed<T>>,
     {
         let place = self.of_some(input.into(), ArgMin)?;
         Ok(place.map(|place| place.index() as usize))
@@ -183,7 +183,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Option<usize>, Error>
     where
-        ArgMax: Operator<T, Output = Indexed<T>>,
+        ArgMax: SinglePass<T, Output = Indexed<T>>,
     {
         let place = self.of_some(input.into(), ArgMax)?;
         Ok(place.map(|place| place.index() as usize))
@@ -208,7 +208,10 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn mean<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<Option<f64>, Error> {
         let input = input.into();
-        let mean = self.reduce(input, T::MEAN_BY).run()?.mean(input.len());
+        let mean = self
+            .reduce::<T, _>(input, T::MEAN_BY)
+            .run()?
+            .mean(input.len());
         Ok((!input.is_empty()).then_some(mean))
     }
 
@@ -241,7 +244,7 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Option<Moments>, Error>
     where
-        MeanVariance: Operator<T, Output = Moments>,
+        MeanVariance: SinglePass<T, Output = Moments>,
     {
         self.of_some(input.into(), MeanVariance)
     }
@@ -257,9 +260,9 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<<SumAbs as Op<T>>::Output, Error>
     where
-        SumAbs: Operator<T>,
+        SumAbs: SinglePass<T>,
     {
-        self.reduce(input, SumAbs).run()
+        self.reduce(input.into(), SumAbs).run()
     }
 
     /// The Euclidean norm, the root of the sum of the squares, as an `f64`. Of nothing: 0.
@@ -283,9 +286,9 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn norm_l2<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<f64, Error>
     where
-        SumSquares: Operator<T, Output: Norm>,
+        SumSquares: SinglePass<T, Output: Norm>,
     {
-        Ok(self.reduce(input, SumSquares).run()?.norm())
+        Ok(self.reduce(input.into(), SumSquares).run()?.norm())
     }
 
     /// The largest absolute value, the maximum norm, as an `f64`; `None` of nothing. NaN where there is
@@ -299,14 +302,89 @@ impl Device {
         input: impl Into<View<'a, T>>,
     ) -> Result<Option<f64>, Error>
     where
-        MinMax: Operator<T, Output = Extrema<T>>,
+        MinMax: SinglePass<T, Output = Extrema<T>>,
     {
         let extrema = self.of_some(input.into(), MinMax)?;
         Ok(extrema.map(Norm::norm))
     }
 
-    /// What only an input of some elements has.
-    fn of_some<'a, T: Element, O: Operator<T>>(
+    /// The sum of the products of `a` and `b`, element by element, in 64 bits: an `i64` of signed
+    /// integers and a `u64` of unsigned ones, which wrap; an `f64` of floats, where each product of 32
+    /// bits and less is exact and `f64` rounds once. Bit-equal from run to run. For empty input 0 (for floats
+    /// -0.0).
+    ///
+    /// It is fastest where both start alike: at multiples of 16 bytes, or as far behind one.
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let (a, b) = (device.upload(&[1.0f32, 2.0, 3.0])?, device.upload(&[4.0f32, 5.0, 6.0])?);
+    /// assert_eq!(device.dot(&a, &b)?, 32.0);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
+    pub fn dot<'a, T: Element>(
+        &self,
+        a: impl Into<View<'a, T>>,
+        b: impl Into<View<'a, T>>,
+    ) -> Result<<Dot as Op<(T, T)>>::Output, Error>
+    where
+        Dot: SinglePass<(T, T)>,
+    {
+        self.reduce((a.into(), b.into()), Dot).run()
+    }
+
+    /// Counts the elements for which the predicate holds; 0 for empty input.
+    ///
+    /// ```
+    /// use warpfold::{Device, Predicate};
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[3.0, 0.0, f32::NAN, -1.0])?;
+    /// assert_eq!(device.count(&x, Predicate::Less(3.0))?, 2);
+    /// assert_eq!(device.count(&x, Predicate::Nan)?, 1);
+    /// assert_eq!(device.count(&x, Predicate::Nonzero)?, 3);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`](crate::Reduction::run).
+    pub fn count<'a, T: Number>(
+        &self,
+        input: impl Into<View<'a, T>>,
+        predicate: Predicate<T>,
+    ) -> Result<u64, Error> {
+        T::count(self, input.into(), predicate)
+    }
+
+    /// Whether no element is zero; a NaN is not. True for empty input. All elements are read, also where
+    /// the first decides it.
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn all<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<bool, Error> {
+        let input = input.into();
+        Ok(self.count(input, Predicate::Nonzero)? == input.len() as u64)
+    }
+
+    /// Whether any element is not zero; a NaN is not. False for empty input. All elements are read, also
+    /// where the first decides it.
+    ///
+    /// # Errors
+    ///
+    /// As [`count`](Self::count).
+    pub fn any<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<bool, Error> {
+        Ok(self.count(input, Predicate::Nonzero)? > 0)
+    }
+
+    /// What only an input that is not empty has.
+    fn of_some<'a, T: Element, O: SinglePass<T>>(
         &self,
         input: View<'a, T>,
         op: O,

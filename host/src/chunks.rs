@@ -1,12 +1,11 @@
 //! Arrays larger than the memory that is to hold them, chunk by chunk.
 
-use kernels_gpu::op::Op;
+use kernels_gpu::entry::SinglePass;
 
 use crate::buffer::{Buffer, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::operator::Operator;
 use crate::pinned::Pinned;
 
 /// Chunks of an array on their way to a device: while the device works on one, the next is copied, and
@@ -81,7 +80,7 @@ impl<T: Element> Chunks<T> {
         self.next = (self.next + 1) % slots;
         let n = fill(slot.pinned.wait()?)?;
         match &mut slot.on_device {
-            None => View::of_slice(&self.device, slot.pinned.on_cpu()).view(..n),
+            None => View::of_slice(slot.pinned.on_cpu()).view(..n),
             Some((stream, buffer)) => {
                 // What was enqueued with the chunk that was here before.
                 stream.wait_for(&self.device)?;
@@ -123,7 +122,7 @@ impl Device {
 
     /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` fills the next
     /// from its start and says how many it has put there, 0 at the end. Places count from the first
-    /// chunk's first element. Of nothing the operator's identity.
+    /// chunk's first element. For empty input the operator's identity.
     ///
     /// On a GPU the next chunk is filled while this one is copied and the last one reduced. The chunks'
     /// results are combined in their order: the same bits from run to run, for the same lengths.
@@ -146,7 +145,7 @@ impl Device {
     ///
     /// Those of `fill`, of [`chunks`](Self::chunks), [`Chunks::load`] and
     /// [`reduce_into`](Self::reduce_into).
-    pub fn reduce_chunks<T: Element, O: Operator<T>>(
+    pub fn reduce_chunks<T: Element, O: SinglePass<T>>(
         &self,
         op: O,
         len: usize,
@@ -158,7 +157,7 @@ impl Device {
         let mut results = self.alloc::<O::Acc>(WAITING)?;
         let mut scratch = self.scratch()?;
 
-        let mut combined = <O as Op<T>>::IDENTITY;
+        let mut combined = op.identity();
         // Where the chunks begin whose results wait.
         let mut starts = Vec::with_capacity(WAITING);
         let mut start = 0u64;
@@ -173,11 +172,11 @@ impl Device {
             if n == 0 || starts.len() == WAITING {
                 let waiting = self.download(results.view(..starts.len())?)?;
                 for (result, start) in waiting.into_iter().zip(starts.drain(..)) {
-                    combined = O::combine(combined, O::moved(result, start));
+                    combined = op.combine(combined, op.offset(result, start));
                 }
             }
             if n == 0 {
-                return Ok(O::finish(combined));
+                return Ok(op.finish(combined));
             }
         }
     }

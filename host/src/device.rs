@@ -3,14 +3,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::buffer::{Buffer, Place, View};
+use kernels_gpu::entry::{Entry, Kernels};
+
+use crate::backend::{Backend, Queue};
+use crate::buffer::{Buffer, View};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::host;
+use crate::info::DeviceInfo;
+use crate::input::{self, Items, Views};
 use crate::memory::DeviceMemory;
-use crate::module;
+use crate::module::{self, Embedded};
 use crate::stream::Stream;
+use crate::temp::Scratch;
 
 /// A CUDA device, or the CPU in its place. Cheap to clone; clones are the same device.
 ///
@@ -27,46 +33,10 @@ use crate::stream::Stream;
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
+    /// The lists of kernels that the caller has registered, beside the library's own.
+    lists: Arc<[&'static Kernels]>,
     /// Why [`Device::auto`] chose the CPU.
     fallback: Option<Arc<Error>>,
-}
-
-#[derive(Clone)]
-enum Backend {
-    Cpu,
-    Gpu(Arc<Stream>),
-}
-
-/// What the driver says of a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DeviceInfo {
-    /// The driver's index, as given to [`Device::nth`].
-    pub index: u32,
-    /// The device's name, as `NVIDIA H200`.
-    pub name: String,
-    /// Major and minor, as `(9, 0)`.
-    pub compute_capability: (u32, u32),
-    /// The architecture of the modules that are loaded, as `sm_90`.
-    pub module_arch: &'static str,
-    /// The number of streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// The most threads that a block has.
-    pub max_threads_per_block: u32,
-    /// The most blocks that a grid has in its first dimension.
-    pub max_blocks: u32,
-    /// Global memory, in bytes.
-    pub total_memory: u64,
-    /// The level 2 cache, in bytes.
-    pub l2_bytes: u64,
-    /// The peak clock of the multiprocessors, in kHz.
-    pub clock_khz: u32,
-    /// The peak clock of the memory, in kHz.
-    pub memory_clock_khz: u32,
-    /// The width of the memory's bus, in bits.
-    pub memory_bus_bits: u32,
-    /// The latest CUDA version that the driver knows, as `(13, 0)`.
-    pub driver_version: (u32, u32),
 }
 
 impl Device {
@@ -87,22 +57,62 @@ impl Device {
     /// [`Error::DeviceIndex`] and those of [`Device::first`].
     pub fn nth(index: u32) -> Result<Self, Error> {
         let gpu = Arc::new(Gpu::open(index)?);
-        Self::on(Stream::new(&gpu)?)
+        let stream = Stream::new(&gpu)?;
+        Ok(Self::of_backend(Backend::Gpu(Queue::new(stream))))
     }
 
-    fn on(stream: Stream) -> Result<Self, Error> {
-        Ok(Self {
-            backend: Backend::Gpu(Arc::new(stream)),
+    fn of_backend(backend: Backend) -> Self {
+        Self {
+            backend,
+            lists: Arc::new([]),
             fallback: None,
+        }
+    }
+
+    /// The same device on another stream.
+    fn on(&self, stream: Stream) -> Self {
+        Self {
+            backend: Backend::Gpu(Queue::new(stream)),
+            lists: Arc::clone(&self.lists),
+            fallback: None,
+        }
+    }
+
+    /// The same device, which knows the kernels of another crate as well: those that
+    /// [`embedded!`](crate::embedded) has put into the program. Nothing is loaded before it is used.
+    ///
+    /// Without it, a call that needs one of them is [`Error::NotRegistered`], on the CPU too, so that a test
+    /// without a GPU finds that it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoKernelForDevice`], [`Error::ModuleRejected`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn with(&self, embedded: &'static Embedded) -> Result<Self, Error> {
+        if let Backend::Gpu(queue) = &self.backend {
+            queue.gpu().register(embedded)?;
+        }
+        let mut lists = self.lists.to_vec();
+        lists.push(embedded.kernels);
+        Ok(Self {
+            lists: lists.into(),
+            ..self.clone()
         })
+    }
+
+    /// Scratch memory for [`Device::reduce_into`], which then allocates nothing.
+    ///
+    /// On a GPU about 200 KB, whatever is reduced; on the CPU nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn scratch(&self) -> Result<Scratch, Error> {
+        Scratch::new(&self.backend)
     }
 
     /// The CPU: the same calls on all cores of this machine.
     pub fn cpu() -> Self {
-        Self {
-            backend: Backend::Cpu,
-            fallback: None,
-        }
+        Self::of_backend(Backend::Cpu)
     }
 
     /// The first CUDA device, or the CPU where there is none that can run the kernels;
@@ -121,8 +131,8 @@ impl Device {
                 | Error::NoKernelForDevice { .. }
                 | Error::ModuleRejected { .. }),
             ) => Ok(Self {
-                backend: Backend::Cpu,
                 fallback: Some(Arc::new(reason)),
+                ..Self::cpu()
             }),
             result => result,
         }
@@ -140,15 +150,12 @@ impl Device {
 
     /// The device's name; `CPU` for the CPU.
     pub fn name(&self) -> &str {
-        self.info().map_or("CPU", |info| &info.name)
+        self.backend.name()
     }
 
     /// What the driver says of the device; `None` for the CPU.
     pub fn info(&self) -> Option<&DeviceInfo> {
-        match &self.backend {
-            Backend::Cpu => None,
-            Backend::Gpu(stream) => Some(&stream.gpu().info),
-        }
+        self.backend.info()
     }
 
     /// A copy of `data` on the device. It has arrived when this returns.
@@ -159,10 +166,10 @@ impl Device {
     /// [`Error::Deferred`].
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(self.clone(), host::copy(data)?)),
+            Backend::Cpu => Ok(Buffer::host(host::copy(data)?)),
             Backend::Gpu(stream) => {
                 let memory = DeviceMemory::upload(stream, data)?;
-                Ok(Buffer::device(self.clone(), data.len(), memory))
+                Ok(Buffer::device(stream, data.len(), memory))
             }
         }
     }
@@ -174,10 +181,10 @@ impl Device {
     /// As [`Device::upload`].
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(self.clone(), host::zeroes(len)?)),
+            Backend::Cpu => Ok(Buffer::host(host::zeroes(len)?)),
             Backend::Gpu(stream) => {
                 let memory = DeviceMemory::filled(stream, len, 0)?;
-                Ok(Buffer::device(self.clone(), len, memory))
+                Ok(Buffer::device(stream, len, memory))
             }
         }
     }
@@ -220,11 +227,7 @@ impl Device {
     pub fn download<'a, T: Element>(&self, view: impl Into<View<'a, T>>) -> Result<Vec<T>, Error> {
         let view = view.into();
         self.check_owner(&view)?;
-        match (view.place(), &self.backend) {
-            (Place::Host(data), _) => host::copy(data),
-            (Place::Device(span), Backend::Gpu(stream)) => span.download(stream),
-            (Place::Device(_), Backend::Cpu) => unreachable!("`check_owner` has compared them"),
-        }
+        view.download_on(&self.backend)
     }
 
     /// The same device with a stream of its own: what is enqueued there may be done at the same time
@@ -249,7 +252,7 @@ impl Device {
     pub fn new_stream(&self) -> Result<Self, Error> {
         match &self.backend {
             Backend::Cpu => Ok(self.clone()),
-            Backend::Gpu(stream) => Self::on(Stream::new(stream.gpu())?),
+            Backend::Gpu(stream) => Ok(self.on(Stream::new(stream.gpu())?)),
         }
     }
 
@@ -274,7 +277,7 @@ impl Device {
         match &self.backend {
             Backend::Cpu => Err(Error::NeedsGpu { what: "a stream" }),
             // SAFETY: the caller's contract.
-            Backend::Gpu(own) => Self::on(unsafe { Stream::borrowed(own.gpu(), stream.cast()) }),
+            Backend::Gpu(own) => Ok(self.on(unsafe { Stream::borrowed(own.gpu(), stream.cast()) })),
         }
     }
 
@@ -285,7 +288,7 @@ impl Device {
     ///
     /// [`Error::OtherDevice`]; [`Error::Cuda`], [`Error::Deferred`].
     pub fn wait_for(&self, other: &Self) -> Result<(), Error> {
-        self.check_same(other)?;
+        self.backend.check_same(&other.backend)?;
         match (&self.backend, &other.backend) {
             (Backend::Gpu(stream), Backend::Gpu(other)) => stream.wait_for(other),
             _ => Ok(()),
@@ -325,42 +328,46 @@ impl Device {
         }
     }
 
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
     /// The GPU's stream; `None` for the CPU.
-    pub(crate) fn stream(&self) -> Option<&Arc<Stream>> {
-        match &self.backend {
-            Backend::Cpu => None,
-            Backend::Gpu(stream) => Some(stream),
-        }
+    pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
+        self.backend.queue()
     }
 
     pub(crate) fn check_owner<T: Element>(&self, view: &View<'_, T>) -> Result<(), Error> {
-        self.check_same(view.owner())
+        self.backend.check_same(view.owner())
     }
 
-    /// Whether the two are one device, on whatever streams.
-    pub(crate) fn check_same(&self, owner: &Self) -> Result<(), Error> {
-        let same = match (&self.backend, &owner.backend) {
-            (Backend::Cpu, Backend::Cpu) => true,
-            (Backend::Gpu(one), Backend::Gpu(other)) => Arc::ptr_eq(one.gpu(), other.gpu()),
-            _ => false,
-        };
-        if same {
-            return Ok(());
+    /// The number of items, where this device has them and knows the kernel.
+    pub(crate) fn check_input<I: Items>(
+        &self,
+        views: I::Of<Views<'_>>,
+        entry: &'static Entry,
+    ) -> Result<usize, Error> {
+        self.check_knows(entry)?;
+        input::check::<I>(views, &self.backend)
+    }
+
+    /// Whether the kernel is of a list that this device knows.
+    pub(crate) fn check_knows(&self, entry: &'static Entry) -> Result<(), Error> {
+        let is_known = |list: &Kernels| std::ptr::eq(list, entry.set);
+        match is_known(module::LIBRARY.kernels) || self.lists.iter().any(|list| is_known(list)) {
+            true => Ok(()),
+            false => Err(Error::NotRegistered {
+                entry: entry.name,
+                package: entry.set.name,
+            }),
         }
-        Err(Error::OtherDevice {
-            buffer: owner.to_string(),
-            device: self.to_string(),
-        })
     }
 }
 
 /// `the CPU`, or name and index: `NVIDIA H200 (device 0)`.
 impl std::fmt::Display for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.info() {
-            None => f.write_str("the CPU"),
-            Some(info) => write!(f, "{} (device {})", info.name, info.index),
-        }
+        self.backend.fmt(f)
     }
 }
 

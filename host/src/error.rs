@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::file::DType;
-
 /// Whatever can go wrong, with the values that say why.
 ///
 /// All sizes are in bytes unless the name says otherwise. Codes are the driver's
@@ -102,6 +100,30 @@ pub enum Error {
         kernel: &'static str,
         /// The number of elements asked for.
         vector: u32,
+    },
+
+    /// The kernels of a crate have not been given to the device.
+    #[error(
+        "{entry}: the kernels of `{package}` are not registered with the device; call \
+         `Device::with(&..)` with what `warpfold::embedded!` made of them, and use the device it returns"
+    )]
+    NotRegistered {
+        /// The entry point that was needed.
+        entry: &'static str,
+        /// The package that has it.
+        package: &'static str,
+    },
+
+    /// The PTX in the program lacks a module: it was made of other kernels than the rows.
+    #[error(
+        "{entry}: the program has no PTX module `{module}`; build it again, and check that the build \
+         script embeds the same crate of kernels"
+    )]
+    NotEmbedded {
+        /// The entry point that was needed.
+        entry: &'static str,
+        /// The module.
+        module: &'static str,
     },
 
     /// There is no entry point for this kernel, operator and element type.
@@ -232,10 +254,10 @@ pub enum Error {
     },
 
     /// Two arrays of which one is longer.
-    #[error("{call}: {a} elements and {b}; both are to have as many")]
+    #[error(
+        "arrays of {a} and {b} elements are reduced side by side; they must have the same length"
+    )]
     Lengths {
-        /// The call.
-        call: &'static str,
         /// The elements of the first.
         a: usize,
         /// The elements of the second.
@@ -310,8 +332,8 @@ pub enum Error {
     OtherDType {
         /// The file.
         path: PathBuf,
-        /// What is in it.
-        holds: DType,
+        /// The type of what is in it, as `f32`.
+        holds: &'static str,
         /// The type asked for.
         wanted: &'static str,
     },

@@ -4,23 +4,21 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
-use cust::function::{Function, FunctionAttribute};
 use cust::sys::CUstream;
 use cust::{CudaApiVersion, memory};
-use rustc_hash::FxHashMap;
+use kernels_gpu::entry::Entry;
 
-use crate::device::DeviceInfo;
 use crate::driver::{self, check};
 use crate::error::Error;
-use crate::module::{self, Modules};
+use crate::info::DeviceInfo;
+use crate::module::{Embedded, Function, LIBRARY, Loaded};
 
 /// What all clones of a [`Device`](crate::Device), all of its streams and all that lives on it share.
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
     // Dropped in this order, with the context current (see `Drop`).
-    modules: Modules,
-    /// The entry points that have been looked up, by their names.
-    functions: Mutex<FxHashMap<&'static str, Arc<Loaded>>>,
+    /// The lists of kernels that have been registered. None is ever removed.
+    lists: RwLock<Vec<Arc<Loaded>>>,
     context: Context,
     /// Those that are alive. Read while all are waited for; written while one comes or goes, or is
     /// captured.
@@ -37,14 +35,6 @@ unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
-/// An entry point of a module that is loaded.
-pub(crate) struct Loaded {
-    /// Valid as long as the [`Gpu`].
-    pub(crate) function: Function<'static>,
-    /// The most threads that a block of it may have.
-    pub(crate) max_threads: u32,
-}
-
 impl Gpu {
     pub(crate) fn open(index: u32) -> Result<Self, Error> {
         driver::init()?;
@@ -57,20 +47,23 @@ impl Gpu {
         }
         let device = check(|| CudaDevice::get_device(index))?;
         let info = describe(index, device)?;
-        let embedded = module::choose(&info.name, info.compute_capability)?;
 
         let context = check(|| Context::new(device))?;
         // `Context::new` does not look at the result of its own attempt.
         check(|| CurrentContext::set_current(&context))?;
-        let modules = Modules::probe(embedded)?;
-        Ok(Self {
+        let gpu = Self {
             info,
-            modules,
-            functions: Mutex::default(),
+            lists: RwLock::default(),
             context,
             streams: RwLock::default(),
             deferred: Mutex::new(None),
-        })
+        };
+        gpu.register(&LIBRARY)?;
+        #[cfg(feature = "teaching")]
+        for embedded in &crate::module::TEACHING {
+            gpu.register(embedded)?;
+        }
+        Ok(gpu)
     }
 
     /// Makes the device's context current on the calling thread, which every driver call
@@ -84,31 +77,40 @@ impl Gpu {
         }
     }
 
-    /// An entry point, looked up once. Whoever gets it keeps this `Gpu` beside it.
-    pub(crate) fn function(&self, module: &str, name: &'static str) -> Result<Arc<Loaded>, Error> {
-        let known = |functions: &FxHashMap<_, _>| functions.get(name).map(Arc::clone);
-        let lock = || {
-            self.functions
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        if let Some(loaded) = known(&lock()) {
-            return Ok(loaded);
+    /// Makes a list of kernels known. Nothing is loaded before it is used.
+    pub(crate) fn register(&self, embedded: &'static Embedded) -> Result<(), Error> {
+        let arch = embedded.choose(&self.info.name, self.info.compute_capability)?;
+        let is_known = |lists: &[Arc<Loaded>]| lists.iter().any(|list| list.is(embedded.kernels));
+        if is_known(&self.lists.read().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(());
         }
         self.enter()?;
-        // Not under the lock: loading a module takes long, and other modules need not wait for it.
-        let function = self.modules.function(module, name)?;
-        let attribute = FunctionAttribute::MaxThreadsPerBlock;
-        let max_threads = check(|| function.get_attribute(attribute))?.unsigned_abs();
-        // SAFETY: the lifetime is a marker without data that ties the function to its module. The
-        // module is loaded as long as `self`, which all callers keep beside the function.
-        let function = unsafe { std::mem::transmute::<Function<'_>, Function<'static>>(function) };
-        let loaded = Arc::new(Loaded {
-            function,
-            max_threads: max_threads.min(self.info.max_threads_per_block),
-        });
-        lock().insert(name, Arc::clone(&loaded));
-        Ok(loaded)
+        let list = Arc::new(Loaded::probe(embedded, arch)?);
+        let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
+        if !is_known(&lists) {
+            lists.push(list);
+        }
+        Ok(())
+    }
+
+    /// An entry point. Whoever gets it keeps this `Gpu` beside it.
+    pub(crate) fn function(&self, entry: &'static Entry) -> Result<Function, Error> {
+        let list = {
+            let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
+            let Some(list) = lists.iter().find(|list| list.is(entry.set)) else {
+                return Err(Error::NotRegistered {
+                    entry: entry.name,
+                    package: entry.set.name,
+                });
+            };
+            if let Some(function) = list.known(entry) {
+                return Ok(function);
+            }
+            // Not under the lock: loading a module takes long, and others need not wait for it.
+            Arc::clone(list)
+        };
+        self.enter()?;
+        list.find(entry, self.info.max_threads_per_block)
     }
 
     /// Runs calls in a destructor: a failure is kept for the next [`enter`](Self::enter).
@@ -198,7 +200,7 @@ fn describe(index: u32, device: CudaDevice) -> Result<DeviceInfo, Error> {
     Ok(DeviceInfo {
         index,
         compute_capability: capability,
-        module_arch: module::choose(&name, capability)?.arch,
+        module_arch: LIBRARY.choose(&name, capability)?.arch,
         name,
         multiprocessors: attribute(DeviceAttribute::MultiprocessorCount)?,
         max_threads_per_block: attribute(DeviceAttribute::MaxThreadsPerBlock)?,

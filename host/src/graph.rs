@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cust::sys::{self, CUgraphExec, CUstreamCaptureMode};
-use kernels_gpu::op::Op;
+use kernels_gpu::entry::SinglePass;
 
 use crate::buffer::Buffer;
 use crate::device::Device;
@@ -11,10 +11,10 @@ use crate::driver;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
+use crate::input::Inputs;
 use crate::interop::{Refused, refused};
-use crate::operator::Operator;
-use crate::single_pass::Scratch;
 use crate::stream::Stream;
+use crate::temp::Scratch;
 
 /// A reduction of an array, recorded once: to launch it again costs the host less than any other way,
 /// and other code's graphs may stand around it. Made by [`Device::graph`].
@@ -35,11 +35,13 @@ use crate::stream::Stream;
 /// A captured stream of one's own can hold our calls as well: see [`Device::on_stream_ptr`].
 ///
 /// On the CPU, to launch is to reduce.
-pub struct Graph<T: Element, O: Operator<T>> {
+///
+/// The input is one buffer, or several of the same length that are reduced side by side.
+pub struct Graph<B: Inputs, O: SinglePass<B::Items>> {
     device: Device,
     // Dropped before what it uses; that waits for all streams of the device.
     recorded: Option<Recorded>,
-    input: Buffer<T>,
+    input: B,
     cell: Buffer<O::Acc>,
     /// Kept for the recording.
     scratch: Scratch,
@@ -53,13 +55,13 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// With the input: [`Error::OtherDevice`], [`Error::NotAvailable`], [`Error::OutOfMemory`],
-    /// [`Error::Cuda`], [`Error::Deferred`].
-    pub fn graph<T: Element, O: Operator<T>>(
+    /// With the input: [`Error::OtherDevice`], [`Error::NotRegistered`], [`Error::Lengths`],
+    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn graph<B: Inputs, O: SinglePass<B::Items>>(
         &self,
-        input: Buffer<T>,
+        input: B,
         op: O,
-    ) -> Result<Graph<T, O>, Box<Refused<Buffer<T>>>> {
+    ) -> Result<Graph<B, O>, Box<Refused<B>>> {
         match self.record(&input, op) {
             Ok((recorded, cell, scratch)) => Ok(Graph {
                 device: self.clone(),
@@ -75,30 +77,42 @@ impl Device {
     }
 
     #[expect(clippy::type_complexity, reason = "the fields of a graph")]
-    fn record<T: Element, O: Operator<T>>(
+    fn record<B: Inputs, O: SinglePass<B::Items>>(
         &self,
-        input: &Buffer<T>,
+        input: &B,
         op: O,
     ) -> Result<(Option<Recorded>, Buffer<O::Acc>, Scratch), Error> {
-        self.check_owner(&input.into())?;
+        self.check_input::<B::Items>(input.views(), O::ENTRY)?;
         // On a stream that nobody else puts anything on.
         let recording = self.new_stream()?;
         let mut cell = self.alloc(1)?;
         let mut scratch = recording.scratch()?;
         // Once as it is, so that nothing remains to be loaded, which cannot be recorded.
-        recording.reduce_into(input, op, &mut cell, 0, &mut scratch)?;
+        recording.reduce_views_into::<B::Items, O>(
+            input.views(),
+            op,
+            &mut cell,
+            0,
+            &mut scratch,
+        )?;
         recording.synchronize()?;
-        let recorded = match recording.stream() {
+        let recorded = match recording.queue() {
             None => None,
             Some(stream) => Some(Recorded::new(stream, || {
-                recording.reduce_into(input, op, &mut cell, 0, &mut scratch)
+                recording.reduce_views_into::<B::Items, O>(
+                    input.views(),
+                    op,
+                    &mut cell,
+                    0,
+                    &mut scratch,
+                )
             })?),
         };
         Ok((recorded, cell, scratch))
     }
 }
 
-impl<T: Element, O: Operator<T>> Graph<T, O> {
+impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
     /// Puts the reduction on the stream and returns; no allocation, no wait.
     ///
     /// # Errors
@@ -106,11 +120,12 @@ impl<T: Element, O: Operator<T>> Graph<T, O> {
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn launch(&mut self) -> Result<(), Error> {
         self.launched = false;
-        match (&self.recorded, self.device.stream()) {
+        match (&self.recorded, self.device.queue()) {
             (Some(recorded), Some(stream)) => recorded.launch(stream)?,
             _ => {
-                let (device, input) = (&self.device, &self.input);
-                device.reduce_into(input, self.op, &mut self.cell, 0, &mut self.scratch)?;
+                let (device, views) = (&self.device, self.input.views());
+                let (cell, scratch) = (&mut self.cell, &mut self.scratch);
+                device.reduce_views_into::<B::Items, O>(views, self.op, cell, 0, scratch)?;
             }
         }
         self.launched = true;
@@ -129,15 +144,22 @@ impl<T: Element, O: Operator<T>> Graph<T, O> {
             return Err(Error::NotEnqueued { kernel });
         }
         let combined = self.device.download(&self.cell)?;
-        Ok(O::finish(combined[0]))
+        Ok(self.op.finish(combined[0]))
     }
 
-    /// What is reduced. (Its [`as_device_ptr`](Buffer::as_device_ptr) is where other code's kernels
+    /// What is reduced. (A buffer's [`as_device_ptr`](Buffer::as_device_ptr) is where other code's kernels
     /// write new data.)
-    pub fn input(&self) -> &Buffer<T> {
+    pub fn input(&self) -> &B {
         &self.input
     }
 
+    /// The input, when the graph is no longer needed.
+    pub fn into_input(self) -> B {
+        self.input
+    }
+}
+
+impl<T: Element, O: SinglePass<T>> Graph<Buffer<T>, O> {
     /// Overwrites elements of the input from `start` on, after all that is on the stream. They have
     /// arrived when this returns.
     ///
@@ -145,18 +167,13 @@ impl<T: Element, O: Operator<T>> Graph<T, O> {
     ///
     /// As [`Buffer::write`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
-        self.input.write_on(&self.device, start, data)
-    }
-
-    /// The input, when the graph is no longer wanted.
-    pub fn into_input(self) -> Buffer<T> {
-        self.input
+        self.input.write_on(self.device.backend(), start, data)
     }
 }
 
-impl<T: Element, O: Operator<T>> std::fmt::Debug for Graph<T, O> {
+impl<B: Inputs, O: SinglePass<B::Items>> std::fmt::Debug for Graph<B, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Graph({} of {:?})", <O as Op<T>>::NAME, self.input)
+        write!(f, "Graph({} on {})", O::ENTRY.name, self.device)
     }
 }
 

@@ -29,6 +29,12 @@ pub(crate) fn allocation_error(wanted: u64, error: Error) -> Error {
     }
 }
 
+/// The bytes of elements.
+pub(crate) fn bytes<T: Element>(elements: &[T]) -> &[u8] {
+    // SAFETY: as many bytes are there, all initialised: an element has no padding (`Plain`).
+    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
 fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
     let mut values = Vec::new();
     match values.try_reserve_exact(len) {

@@ -1,11 +1,14 @@
 //! Device memory of other code's, in and out, without a copy.
 
+use std::sync::Arc;
+
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 
+use crate::backend::Queue;
 use crate::buffer::{Buffer, View};
 use crate::device::Device;
 use crate::driver;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::memory::{DeviceMemory, Span};
@@ -54,12 +57,12 @@ impl Device {
         address: u64,
         len: usize,
     ) -> Result<View<'_, T>, Error> {
-        let gpu = self.gpu_for("device memory")?;
+        let gpu = self.backend().gpu_for("device memory")?;
         check::<T>(gpu, address, len)?;
         // SAFETY: the caller's contract, for as long as the view lives; `check` has seen to the
         // alignment.
         let span = unsafe { Span::of_address(gpu, address, len) };
-        Ok(View::of_span(self, span))
+        Ok(View::of_span(self.backend(), span))
     }
 
     /// `len` elements that other code has put at `address` of the device's memory, as an array that
@@ -93,12 +96,12 @@ impl Device {
         address: u64,
         len: usize,
     ) -> Result<Buffer<T>, Error> {
-        let gpu = self.gpu_for("device memory")?;
-        check::<T>(gpu, address, len)?;
+        let queue = self.queue_for("device memory")?;
+        check::<T>(queue.gpu(), address, len)?;
         // SAFETY: the caller's contract, until the buffer is dropped; `check` has seen to the
         // alignment. Not owned.
-        let memory = unsafe { DeviceMemory::of_address(gpu, address, len, false) };
-        Ok(Buffer::device(self.clone(), len, memory))
+        let memory = unsafe { DeviceMemory::of_address(queue.gpu(), address, len, false) };
+        Ok(Buffer::device(queue, len, memory))
     }
 
     /// Takes over a buffer of `cust`'s, without a copy. What other code has enqueued on it must be
@@ -126,28 +129,26 @@ impl Device {
         buffer: DeviceBuffer<T>,
     ) -> Result<Buffer<T>, Box<Refused<DeviceBuffer<T>>>> {
         let (address, len) = (buffer.as_device_ptr().as_raw(), buffer.len());
-        let checked = self.gpu_for("a buffer of cust's").and_then(|gpu| {
-            check::<T>(gpu, address, len)?;
-            Ok(gpu)
+        let checked = self.queue_for("a buffer of cust's").and_then(|queue| {
+            check::<T>(queue.gpu(), address, len)?;
+            Ok(queue)
         });
         match checked {
             Err(error) => Err(refused(error, buffer)),
-            Ok(gpu) => {
+            Ok(queue) => {
                 std::mem::forget(buffer);
                 // SAFETY: the elements of a buffer of this device (`check`), which has been forgotten,
                 // so that they are ours alone, to be freed as cust would. (One of no elements has no
                 // memory.) They are initialised: cust asks for it where its buffers are made.
-                let memory = unsafe { DeviceMemory::of_address(gpu, address, len, len > 0) };
-                Ok(Buffer::device(self.clone(), len, memory))
+                let memory =
+                    unsafe { DeviceMemory::of_address(queue.gpu(), address, len, len > 0) };
+                Ok(Buffer::device(queue, len, memory))
             }
         }
     }
 
-    fn gpu_for(&self, what: &'static str) -> Result<&std::sync::Arc<Gpu>, Error> {
-        match self.stream() {
-            Some(stream) => Ok(stream.gpu()),
-            None => Err(Error::NeedsGpu { what }),
-        }
+    fn queue_for(&self, what: &'static str) -> Result<&Arc<Queue>, Error> {
+        self.queue().ok_or(Error::NeedsGpu { what })
     }
 }
 
@@ -163,7 +164,10 @@ impl<T: Element + DeviceCopy> Buffer<T> {
     /// [`Error::Deferred`].
     pub fn into_cust(self) -> Result<DeviceBuffer<T>, Box<Refused<Self>>> {
         let len = self.len();
-        let address = DevicePointer::from_raw(self.release()?);
+        let address = self
+            .release()
+            .map_err(|(error, given)| refused(error, given))?;
+        let address = DevicePointer::from_raw(address);
         // SAFETY: `len` initialised elements in memory that the driver's `cuMemAlloc` gave and that is
         // nobody's any more, or none.
         Ok(unsafe { DeviceBuffer::from_raw_parts(address, len) })
@@ -176,7 +180,7 @@ fn check<T: Element>(gpu: &Gpu, address: u64, len: usize) -> Result<(), Error> {
         Err(Error::NotDeviceMemory {
             address,
             len,
-            element: T::NAME,
+            element: name_of::<T>(),
             why,
         })
     };

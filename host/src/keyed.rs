@@ -1,28 +1,22 @@
 //! Reduction by key: every value goes into the cell that its key names.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
+use kernels_gpu::entry::{Entry, Keyed};
 use kernels_gpu::op::Op;
 
-use crate::algorithm::{CPU_MAX_THREADS, check_threads};
+use crate::backend::Queue;
 use crate::buffer::{Place, View};
 use crate::cpu;
 use crate::device::Device;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
-use crate::launch::{KeyedKernel, keyed_entry};
+use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::DeviceMemory;
-use crate::operator::Operator;
-use crate::stream::Stream;
+use crate::pass::{CPU_MAX_THREADS, check_threads};
 
-/// A type of keys: `u32`, `u64`, `i32` or `i64`.
-///
-/// Which kernels there are for it is [`ENTRIES`](kernels_gpu::entry::keyed::ENTRIES).
-pub trait Key: Element + kernels_gpu::keyed::Key {}
-
-impl<K: Element + kernels_gpu::keyed::Key> Key for K {}
+pub use kernels_gpu::keyed::Key;
 
 /// How values are combined before the atomics on the cells. All give the right answer for any
 /// keys; which is the fastest depends on how equal keys lie.
@@ -97,7 +91,7 @@ pub struct ByKey<T> {
 /// run in their last bits. On the CPU the order is that of the elements; of many elements in few
 /// cells, that within pieces of the array, and then of the pieces, which depend on the numbers of
 /// elements and of cells alone. Either way the bits are the same on any number of threads.
-pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
+pub struct Cells<T: Element, O: Op<T, Acc = T>> {
     device: Device,
     /// Of each array of values.
     len: usize,
@@ -105,7 +99,7 @@ pub struct Cells<T: Element, O: Operator<T, Acc = T>> {
     algorithm: KeyedAlgorithm,
     threads: u32,
     state: State<T>,
-    op: PhantomData<O>,
+    op: O,
 }
 
 enum State<T: Element> {
@@ -114,7 +108,7 @@ enum State<T: Element> {
         rejected: u64,
     },
     Device {
-        stream: Arc<Stream>,
+        stream: Arc<Queue>,
         cells: DeviceMemory<T>,
         /// What the cells begin with.
         identities: DeviceMemory<T>,
@@ -129,7 +123,7 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn cells<T: Element, O: Operator<T, Acc = T>>(
+    pub fn cells<T: Element, O: Op<T, Acc = T>>(
         &self,
         len: usize,
         op: O,
@@ -146,15 +140,14 @@ impl Device {
     /// # Errors
     ///
     /// As [`Device::cells`].
-    pub fn cell_arrays<T: Element, O: Operator<T, Acc = T>>(
+    pub fn cell_arrays<T: Element, O: Op<T, Acc = T>>(
         &self,
         arrays: usize,
         len: usize,
         op: O,
     ) -> Result<Cells<T, O>, Error> {
-        let _ = op; // names the type; operators have no values
-        let all = host::filled(len.saturating_mul(arrays), O::IDENTITY)?;
-        let state = match self.stream() {
+        let all = host::filled(len.saturating_mul(arrays), op.identity())?;
+        let state = match self.queue() {
             None => State::Host {
                 cells: all,
                 rejected: 0,
@@ -174,7 +167,7 @@ impl Device {
             algorithm: KeyedAlgorithm::Match,
             threads: 256,
             state,
-            op: PhantomData,
+            op,
         })
     }
 
@@ -183,7 +176,7 @@ impl Device {
     /// # Errors
     ///
     /// Those of [`Device::cells`], [`Cells::combine`] and [`Cells::download`].
-    pub fn reduce_by_key<'a, K: Key, T: Element, O: Operator<T, Acc = T>>(
+    pub fn reduce_by_key<'a, K: Key, T: Element, O: Keyed<K, T>>(
         &self,
         keys: impl Into<View<'a, K>>,
         values: impl Into<View<'a, T>>,
@@ -199,7 +192,7 @@ impl Device {
     }
 }
 
-impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
+impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     /// Chooses how values are combined; the default is [`KeyedAlgorithm::Match`].
     pub fn algorithm(mut self, algorithm: KeyedAlgorithm) -> Self {
         self.algorithm = algorithm;
@@ -225,13 +218,16 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     /// # Errors
     ///
     /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`],
-    /// [`Error::BlockSize`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
+    /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
     /// [`Error::OutOfHostMemory`], since the pieces have cells of their own.
     pub fn combine<'a, K: Key>(
         &mut self,
         keys: impl Into<View<'a, K>>,
         values: impl Into<View<'a, T>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error>
+    where
+        O: Keyed<K, T>,
+    {
         let (keys, values) = (keys.into(), values.into());
         self.device.check_owner(&keys)?;
         self.device.check_owner(&values)?;
@@ -242,11 +238,11 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
                 arrays: self.arrays,
             });
         }
-        let entry = keyed_entry::<K, T, O>(self.algorithm.kernel_name(), self.arrays)?;
+        let entry = self.entry::<K>()?;
         match (&mut self.state, keys.place(), values.place()) {
             (State::Host { cells, rejected }, Place::Host(keys), Place::Host(values)) => {
                 check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;
-                *rejected += cpu::reduce_by_key::<K, T, O>(keys, values, cells, self.len)?;
+                *rejected += cpu::reduce_by_key::<K, T, O>(self.op, keys, values, cells, self.len)?;
                 Ok(())
             }
             (
@@ -259,12 +255,62 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
                 Place::Device(keys),
                 Place::Device(values),
             ) => {
-                let kernel = KeyedKernel::<K, T>::find(stream.gpu(), entry)?;
+                let kernel = Kernel::find(stream.gpu(), entry)?;
                 check_threads(entry.kernel, self.threads, kernel.max_threads())?;
-                kernel.launch(stream, self.threads, keys, values, cells, rejected)
+                let n = keys.len() as u64;
+                if n == 0 {
+                    return Ok(());
+                }
+                let (threads, limit) = (self.threads, stream.gpu().info.max_blocks);
+                let blocks = entry.needs.fewest_blocks(n, threads);
+                let grid = u32::try_from(blocks).ok().filter(|grid| *grid <= limit);
+                let blocks = grid.ok_or(Error::GridTooLarge {
+                    kernel: entry.kernel,
+                    blocks,
+                    threads,
+                    limit,
+                })?;
+                stream.gpu().enter()?;
+                let arguments = [
+                    Argument::input(keys),
+                    Argument::input(values),
+                    Argument::operator(&self.op),
+                    Argument::output(cells),
+                    Argument::output(rejected),
+                ];
+                // SAFETY:
+                // - The row is this operator's over these elements and keys (`Keyed`, which is unsafe to
+                //   implement).
+                // - The views borrow live memory of this device, as many values for each key as the entry
+                //   takes (checked above); the cells are borrowed mutably, so they are none of the inputs. A
+                //   key that names no cell is not used.
+                // - Whole warps (`check_threads`), and blocks for all elements.
+                unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }
             }
             _ => unreachable!("`check_owner` has compared the devices"),
         }
+    }
+
+    /// The row of the algorithm for keys `K` and as many arrays. `keyed_match_x3` is `keyed_match` of three.
+    fn entry<K: Key>(&self) -> Result<&'static Entry, Error>
+    where
+        O: Keyed<K, T>,
+    {
+        let kernel = self.algorithm.kernel_name();
+        let is_it = |entry: &&Entry| {
+            let suffix = entry.kernel.strip_prefix(kernel);
+            let is_kernel = suffix.is_some_and(|rest| rest.is_empty() || rest.starts_with("_x"));
+            is_kernel && entry.arrays == self.arrays
+        };
+        let entry = O::ENTRIES.iter().find(is_it).ok_or(Error::NoKeyedKernel {
+            kernel,
+            op: O::ENTRIES[0].op,
+            element: name_of::<T>(),
+            key: name_of::<K>(),
+            arrays: self.arrays,
+        })?;
+        self.device.check_knows(entry)?;
+        Ok(entry)
     }
 
     /// Puts the operator's identity into all cells and forgets the rejected elements.
@@ -275,7 +321,7 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     pub fn clear(&mut self) -> Result<(), Error> {
         match &mut self.state {
             State::Host { cells, rejected } => {
-                cells.fill(<O as Op<T>>::IDENTITY);
+                cells.fill(self.op.identity());
                 *rejected = 0;
                 Ok(())
             }
@@ -341,9 +387,14 @@ impl<T: Element, O: Operator<T, Acc = T>> Cells<T, O> {
     }
 }
 
-impl<T: Element, O: Operator<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
+impl<T: Element, O: Op<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { len, arrays, .. } = self;
-        write!(f, "Cells<{}>({arrays} x {len} on {})", T::NAME, self.device)
+        write!(
+            f,
+            "Cells<{}>({arrays} x {len} on {})",
+            name_of::<T>(),
+            self.device
+        )
     }
 }

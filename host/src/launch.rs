@@ -1,537 +1,275 @@
-//! Launching kernels: one typed function per entry ABI. `launch!` occurs nowhere else.
+//! Launching kernels: the one launch there is, of any entry point, with a list of arguments that is checked
+//! against the parameters of its row.
 
-use std::marker::PhantomData;
-use std::sync::{Arc, LazyLock};
+use std::ffi::c_void;
+use std::sync::Arc;
 
-use cust::launch;
-use kernels_gpu::entry::copy::CopyEntry;
-use kernels_gpu::entry::single_pass::{self, Reads, SinglePassEntry};
-use kernels_gpu::entry::triple::TripleEntry;
-use kernels_gpu::entry::{ENTRIES, Entry, keyed};
-use rustc_hash::FxHashMap;
+use kernels_gpu::entry::{Entry, Parameter};
 
-use crate::algorithm::{Pass, Shape};
-use crate::driver::check;
 use crate::element::Element;
 use crate::error::Error;
-use crate::gpu::{Gpu, Loaded};
-use crate::keyed::Key;
-use crate::memory::{Cell, DeviceMemory, Span};
-use crate::operator::Operator;
-use crate::policy::Policy;
-use crate::single_pass::{Grid, Meeting};
+use crate::gpu::Gpu;
+use crate::memory::{DeviceMemory, Span};
+use crate::module::Function;
 use crate::stream::Stream;
 
-/// The table's row for a kernel with an operator and an element type.
-pub(crate) fn entry<T: Element>(
-    kernel: &'static str,
-    op: &'static str,
-) -> Result<&'static Entry, Error> {
-    type Index = FxHashMap<[&'static str; 3], &'static Entry>;
-    static INDEX: LazyLock<Index> = LazyLock::new(|| {
-        let key = |entry: &Entry| [entry.kernel, entry.op, entry.element];
-        ENTRIES.iter().map(|entry| (key(entry), entry)).collect()
-    });
-    let element = T::NAME;
-    let entry = INDEX.get(&[kernel, op, element]).copied();
-    entry.ok_or(Error::NotAvailable {
-        kernel,
-        op,
-        element,
-    })
+/// The blocks and threads of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
 }
 
-/// The single passes' row for an operator and an element type.
-pub(crate) fn single_pass_entry(
-    op: &'static str,
-    element: &'static str,
-) -> Result<&'static SinglePassEntry, Error> {
-    type Index = FxHashMap<[&'static str; 2], &'static SinglePassEntry>;
-    static INDEX: LazyLock<Index> = LazyLock::new(|| {
-        let rows = single_pass::ENTRIES.iter();
-        rows.map(|entry| ([entry.op, entry.element], entry))
-            .collect()
-    });
-    INDEX
-        .get(&[op, element])
-        .copied()
-        .ok_or(Error::NotAvailable {
-            kernel: "single_pass",
-            op,
-            element,
+/// An argument of a launch: one of a kernel's [parameters](Parameter).
+#[derive(Clone, Copy)]
+pub struct Argument<'a>(Kind<'a>);
+
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    /// Elements of so many bytes that the kernel reads; or writes.
+    Array {
+        written: bool,
+        address: u64,
+        len: u64,
+        bytes: usize,
+        gpu: &'a Arc<Gpu>,
+    },
+    /// So many bytes that the kernel writes.
+    Cell { address: u64, bytes: usize },
+    /// An operator of so many bytes.
+    Value { place: *const c_void, bytes: usize },
+}
+
+impl<'a> Argument<'a> {
+    /// An array that is read. One without elements has no address, and a kernel's slice must not begin at
+    /// null.
+    pub(crate) fn input<T: Element>(span: Span<'a, T>) -> Self {
+        Self(Kind::Array {
+            written: false,
+            address: span.address().max(align_of::<T>() as u64),
+            len: span.len() as u64,
+            bytes: size_of::<T>(),
+            gpu: span.gpu(),
         })
+    }
+
+    /// An array that is written.
+    pub(crate) fn output<T: Element>(memory: &'a mut DeviceMemory<T>) -> Self {
+        let len = memory.len();
+        Self::output_from(memory, 0, len)
+    }
+
+    /// The `len` elements of an array from `start` on, which are written.
+    pub(crate) fn output_from<T: Element>(
+        memory: &'a mut DeviceMemory<T>,
+        start: usize,
+        len: usize,
+    ) -> Self {
+        let span = memory.span(start, len);
+        Self(Kind::Array {
+            written: true,
+            address: span.address(),
+            len: len as u64,
+            bytes: size_of::<T>(),
+            gpu: span.gpu(),
+        })
+    }
+
+    /// Room for `len` elements of so many bytes each in words that are written.
+    pub(crate) fn room(memory: &'a mut DeviceMemory<u64>, len: u32, bytes: usize) -> Self {
+        assert!(len as usize * bytes <= memory.len() * size_of::<u64>());
+        Self(Kind::Array {
+            written: true,
+            address: memory.address(),
+            len: len.into(),
+            bytes,
+            gpu: memory.gpu(),
+        })
+    }
+
+    /// The same memory in words of so many bytes, of which an element's bytes are a multiple.
+    #[cfg(feature = "teaching")]
+    pub(crate) fn as_words(self, word: usize) -> Self {
+        match self.0 {
+            Kind::Array {
+                written,
+                address,
+                len,
+                bytes,
+                gpu,
+            } => Self(Kind::Array {
+                written,
+                address,
+                len: len * (bytes / word) as u64,
+                bytes: word,
+                gpu,
+            }),
+            other => Self(other),
+        }
+    }
+
+    /// A cell of so many bytes at an address that the kernel writes.
+    pub(crate) fn cell(address: u64, bytes: usize) -> Self {
+        Self(Kind::Cell { address, bytes })
+    }
+
+    /// An operator.
+    pub(crate) fn operator<O>(op: &'a O) -> Self {
+        Self(Kind::Value {
+            place: std::ptr::from_ref(op).cast(),
+            bytes: size_of::<O>(),
+        })
+    }
 }
 
-/// An entry point of a device's module, looked up.
-struct Function {
-    // Valid as long as the module, which `gpu` keeps.
-    loaded: Arc<Loaded>,
+/// Arguments that a launch has at most.
+const MOST_ARGUMENTS: usize = 8;
+
+/// The arguments of a launch, without an allocation.
+pub struct Arguments<'a> {
+    list: [Argument<'a>; MOST_ARGUMENTS],
+    len: usize,
+}
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn new() -> Self {
+        Self {
+            list: [Argument::cell(0, 0); MOST_ARGUMENTS],
+            len: 0,
+        }
+    }
+
+    /// # Panics
+    ///
+    /// When there are eight already.
+    pub(crate) fn push(&mut self, argument: Argument<'a>) {
+        self.list[self.len] = argument;
+        self.len += 1;
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Argument<'a>] {
+        &self.list[..self.len]
+    }
+}
+
+/// An entry point on a device, looked up.
+pub(crate) struct Kernel {
+    pub(crate) entry: &'static Entry,
+    function: Function,
+    /// Keeps the function's module loaded.
     gpu: Arc<Gpu>,
 }
 
-impl Function {
-    fn find(gpu: &Arc<Gpu>, module: &'static str, name: &'static str) -> Result<Self, Error> {
+impl Kernel {
+    /// Parameters that a kernel has at most, each array counted twice.
+    const MOST_PARAMETERS: usize = 16;
+
+    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static Entry) -> Result<Self, Error> {
         Ok(Self {
-            loaded: gpu.function(module, name)?,
+            entry,
+            function: gpu.function(entry)?,
             gpu: Arc::clone(gpu),
         })
     }
 
-    fn handle(&self) -> &cust::function::Function<'static> {
-        &self.loaded.function
-    }
-
     /// The most threads per block: the device's limit, or less where registers run out.
-    fn max_threads(&self) -> u32 {
-        self.loaded.max_threads
-    }
-
-    /// Whether all of them are this function's device's.
-    fn is_of(&self, gpus: &[&Arc<Gpu>]) -> bool {
-        gpus.iter().all(|gpu| Arc::ptr_eq(gpu, &self.gpu))
-    }
-}
-
-/// What the passes of a plan launch.
-pub(crate) struct Kernels<T: Element, A: Element> {
-    /// Over the input.
-    pub(crate) first: Kernel<T, A>,
-    /// Over partials.
-    pub(crate) second: Kernel<A, A>,
-}
-
-impl<T: Element, A: Element> Kernels<T, A> {
-    pub(crate) fn find<O: Operator<T, Acc = A>>(
-        gpu: &Arc<Gpu>,
-        shape: Shape,
-    ) -> Result<Self, Error> {
-        let of_partials = Shape {
-            kernel: shape.second(),
-            ..shape
-        };
-        Ok(Self {
-            first: Kernel::find(gpu, shape, O::NAME)?,
-            second: Kernel::find(gpu, of_partials, O::NAME)?,
-        })
-    }
-
-    /// What the first pass looks like.
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.first.shape
-    }
-}
-
-/// One entry point of the device's module: of elements `T` and accumulators `A`.
-pub(crate) struct Kernel<T: Element, A: Element> {
-    function: Function,
-    shape: Shape,
-    types: PhantomData<fn(T) -> A>,
-}
-
-impl<T: Element, A: Element> Kernel<T, A> {
-    fn find(gpu: &Arc<Gpu>, shape: Shape, op: &'static str) -> Result<Self, Error> {
-        let entry = entry::<T>(shape.kernel, op)?;
-        assert_eq!(entry.acc_bytes, size_of::<A>());
-        Ok(Self {
-            function: Function::find(gpu, entry.module, entry.name)?,
-            shape,
-            types: PhantomData,
-        })
-    }
-
-    /// The most threads per block.
     pub(crate) fn max_threads(&self) -> u32 {
-        self.function.max_threads()
+        self.function.max_threads
     }
 
-    /// Puts one pass on the stream and returns. The context is current.
+    /// Puts a launch on the stream and returns. The context is current. A fault of the kernel is an error of
+    /// the first call that waits for it.
     ///
-    /// A fault of the kernel is an error of the first call that waits for it.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        pass: &Pass,
-        input: Span<'_, T>,
-        output: &mut DeviceMemory<A>,
-    ) -> Result<(), Error> {
-        assert!(input.len() as u64 == pass.n && pass.n > 0);
-        assert!(output.len() >= self.shape.needs.outputs(pass.blocks));
-        assert!(
-            self.function
-                .is_of(&[input.gpu(), output.gpu(), stream.gpu()])
-        );
-
-        let function = self.function.handle();
-        let (blocks, threads) = (pass.blocks, pass.threads);
-        let shared = self.shape.needs.shared_bytes(threads, size_of::<A>()) as u32;
-        let (from, n) = (input.address(), input.len() as u64);
-        let (to, room) = (output.address(), output.len() as u64);
-        check(|| {
-            // SAFETY:
-            // - ABI: every entry of ENTRIES takes (*const E, u64, *mut B, u64) for the
-            //   primitive `E` that it names and the accumulator `B` of its operator over it; `find`
-            //   took this one by `T::NAME`, which names a primitive of `T`'s size, alignment and ABI
-            //   (Element's law; the trait is sealed), and `Kernels::find` by the operator whose
-            //   accumulator is `A`, which it has over `A` too.
-            // - Input: `n` elements at `from` are in live device memory of this device (Span
-            //   holds the borrow; asserted above); they are aligned for `T`, since allocations
-            //   are aligned to 256 bytes and views start at an element. `read_ceiling` wants 16:
-            //   checked where its plan is made.
-            // - Output: memory of this device with room for what the kernel writes (asserted
-            //   above); it is borrowed mutably, so it is not the input.
-            // - Shape: `threads` was checked (check_threads, wherever a plan is made), and
-            //   `blocks` covers `n` (Shape::passes made the pass). Only the pass of
-            //   `read_ceiling` is made elsewhere, in Device::read_ceiling: its kernel is
-            //   grid-stride and right for any number of blocks, as those of a limited shape are. The
-            //   second pass of such a shape has 1024 threads, which every device has, for a kernel
-            //   that needs few registers; if it had more, the launch would be refused. The dynamic shared memory is
-            //   what the kernel indexes, at most 1024 elements.
-            // - Time: both memories are freed only after a wait for all streams
-            //   (DeviceMemory's Drop), and read by the host only through it.
-            unsafe { launch!(function<<<blocks, threads, shared, stream>>>(from, n, to, room)) }
-        })
-    }
-}
-
-/// The address of an input that may be empty: an empty one has none, and a kernel's slice must not
-/// begin at null.
-fn address_of<T: Element>(input: Span<'_, T>) -> u64 {
-    input.address().max(align_of::<T>() as u64)
-}
-
-/// One entry point that reduces in a single pass: of elements `T` and accumulators `A`.
-pub(crate) struct SinglePassKernel<T: Element, A: Element> {
-    function: Function,
-    entry: &'static SinglePassEntry,
-    types: PhantomData<fn(T) -> A>,
-}
-
-impl<T: Element, A: Element> SinglePassKernel<T, A> {
-    /// Of the operator of this name, whose accumulators over `T` are `A`.
-    pub(crate) fn find(gpu: &Arc<Gpu>, op: &'static str) -> Result<Self, Error> {
-        let entry = single_pass_entry(op, T::NAME)?;
-        assert_eq!(entry.acc_bytes, size_of::<A>());
-        Ok(Self {
-            function: Function::find(gpu, entry.module, entry.name)?,
-            entry,
-            types: PhantomData,
-        })
-    }
-
-    /// The most threads per block.
-    pub(crate) fn max_threads(&self) -> u32 {
-        self.function.max_threads()
-    }
-
-    /// Puts the reduction of `input` on the stream and returns. The context is current.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        grid: Grid,
-        input: Span<'_, T>,
-        meeting: Meeting<'_, A>,
-    ) -> Result<(), Error> {
-        assert!(self.entry.reads == Reads::One && self.function.is_of(&[input.gpu()]));
-        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
-        let function = self.function.handle();
-        let (from, n) = (address_of(input), input.len() as u64);
-        let [partials, room, tickets, result] = meeting.parameters();
-        check(|| {
-            // SAFETY: as `checked` says; an entry that reads one array takes (*const E, u64) before
-            // the parameters of the meeting, and `n` elements at `from` are in live device memory of
-            // this device (Span holds the borrow; asserted above).
-            unsafe {
-                launch!(function<<<blocks, threads, shared, stream>>>(
-                    from, n, partials, room, tickets, result
-                ))
-            }
-        })
-    }
-
-    /// Puts the reduction of `a` and `b` side by side on the stream and returns. The context is
-    /// current.
-    pub(crate) fn launch_two(
-        &self,
-        stream: &Stream,
-        grid: Grid,
-        [a, b]: [Span<'_, T>; 2],
-        meeting: Meeting<'_, A>,
-    ) -> Result<(), Error> {
-        assert!(self.entry.reads == Reads::Two && a.len() == b.len());
-        assert!(self.function.is_of(&[a.gpu(), b.gpu()]));
-        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
-        let function = self.function.handle();
-        let (a, b, n) = (a.address(), b.address(), a.len() as u64);
-        let [partials, room, tickets, result] = meeting.parameters();
-        check(|| {
-            // SAFETY: as `checked` says; an entry that reads two arrays takes (*const E, u64, *const E,
-            // u64) before the parameters of the meeting, and there are `n` elements at both (Span;
-            // asserted above).
-            unsafe {
-                launch!(function<<<blocks, threads, shared, stream>>>(
-                    a, n, b, n, partials, room, tickets, result
-                ))
-            }
-        })
-    }
-
-    /// Puts the reduction of `input` with a value beside it on the stream and returns. The context is
-    /// current.
-    pub(crate) fn launch_with(
-        &self,
-        stream: &Stream,
-        grid: Grid,
-        input: Span<'_, T>,
-        value: T,
-        meeting: Meeting<'_, A>,
-    ) -> Result<(), Error> {
-        assert!(self.entry.reads == Reads::OneAndValue && self.function.is_of(&[input.gpu()]));
-        let (blocks, threads, shared) = self.checked(stream, grid, &meeting);
-        let function = self.function.handle();
-        let (from, n, value) = (input.address(), input.len() as u64, Cell(value));
-        let [partials, room, tickets, result] = meeting.parameters();
-        check(|| {
-            // SAFETY: as `checked` says; an entry with a value takes (*const E, u64, E) before the
-            // parameters of the meeting, and there are `n` elements at `from` (Span; asserted above).
-            unsafe {
-                launch!(function<<<blocks, threads, shared, stream>>>(
-                    from, n, value, partials, room, tickets, result
-                ))
-            }
-        })
-    }
-
-    /// What all three launches rest on:
+    /// # Panics
     ///
-    /// - ABI: the entries' parameters are as their table says, of the primitive `E` that it names and
-    ///   the accumulators of the operator; `find` took this one by `T::NAME`, which names a primitive
-    ///   of `T`'s size, alignment and ABI (Element's law; the trait is sealed), and held the size of
-    ///   the accumulators against `A`'s.
-    /// - Input: aligned, since allocations are aligned to 256 bytes and views start at an element.
-    /// - Meeting: memory of this device that is the launch's alone, as long as it is on the stream: it
-    ///   belongs to this stream, whose launches do not overlap. There is room for a partial of each
-    ///   block; they and the tickets are 0 where no launch has failed half way, after which the device
-    ///   gives no answers at all.
-    /// - Shape: whole warps, no more than the kernel's registers allow. Any number of blocks is right.
-    ///   The dynamic shared memory is what the kernel indexes.
-    /// - Time: all memory is freed only after a wait for all streams, and read by the host only
-    ///   through one.
-    fn checked(&self, stream: &Stream, grid: Grid, meeting: &Meeting<'_, A>) -> (u32, u32, u32) {
+    /// When the arguments are not those of the row's parameters: of another kind or size, or of another
+    /// device.
+    ///
+    /// # Safety
+    ///
+    /// - The row is that of an entry point for the types behind the arguments (the `unsafe` traits of
+    ///   `kernels_gpu::entry` vouch for theirs).
+    /// - All memory is freed only after a wait for all streams, as that of `DeviceMemory` and `PinnedMemory`
+    ///   is; what is written is borrowed mutably or the stream's own; cells are memory of this device.
+    /// - Grid and lengths are as the kernel's generic body requires.
+    pub(crate) unsafe fn launch(
+        &self,
+        stream: &Stream,
+        grid: Grid,
+        arguments: &[Argument<'_>],
+    ) -> Result<(), Error> {
+        let Entry {
+            name, parameters, ..
+        } = *self.entry;
         let Grid { blocks, threads } = grid;
-        assert!(threads.is_multiple_of(32) && (32..=self.max_threads()).contains(&threads));
-        assert!((1..=Policy::SINGLE_PASS_MAX_BLOCKS).contains(&blocks));
-        assert!(self.function.is_of(&[stream.gpu(), meeting.gpu]));
-        (blocks, threads, self.entry.shared_bytes(threads) as u32)
-    }
-}
-
-/// The keyed table's row for a kernel of so many arrays of values, with its types.
-pub(crate) fn keyed_entry<K: Key, T: Element, O: Operator<T>>(
-    kernel: &'static str,
-    arrays: usize,
-) -> Result<&'static keyed::Entry, Error> {
-    let (op, element, key) = (O::NAME, T::NAME, K::NAME);
-    let is_it = |entry: &&keyed::Entry| {
-        // `keyed_match_x3` is `keyed_match` of three arrays.
-        let (name, suffix) = entry.kernel.split_at(kernel.len().min(entry.kernel.len()));
-        name == kernel
-            && (suffix.is_empty() || suffix.starts_with("_x"))
-            && (entry.op, entry.element, entry.key) == (op, element, key)
-            && entry.arrays == arrays
-    };
-    keyed::ENTRIES
-        .iter()
-        .find(is_it)
-        .ok_or(Error::NoKeyedKernel {
-            kernel,
-            op,
-            element,
-            key,
-            arrays,
-        })
-}
-
-/// One entry point of the keyed table, looked up.
-pub(crate) struct KeyedKernel<K: Key, T: Element> {
-    function: Function,
-    entry: &'static keyed::Entry,
-    types: PhantomData<fn(K, T)>,
-}
-
-impl<K: Key, T: Element> KeyedKernel<K, T> {
-    /// Of a row that [`keyed_entry`] gave for these types.
-    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static keyed::Entry) -> Result<Self, Error> {
-        assert_eq!((entry.key, entry.element), (K::NAME, T::NAME));
-        Ok(Self {
-            function: Function::find(gpu, entry.module, entry.name)?,
-            entry,
-            types: PhantomData,
-        })
-    }
-
-    /// The most threads per block.
-    pub(crate) fn max_threads(&self) -> u32 {
-        self.function.max_threads()
-    }
-
-    /// Puts the reduction of all elements on the stream and returns. The context is current.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        threads: u32,
-        keys: Span<'_, K>,
-        values: Span<'_, T>,
-        cells: &mut DeviceMemory<T>,
-        rejected: &mut DeviceMemory<u64>,
-    ) -> Result<(), Error> {
-        assert!(values.len() == keys.len() * self.entry.arrays);
-        assert!(cells.len().is_multiple_of(self.entry.arrays) && rejected.len() == 1);
-        let gpu = stream.gpu();
-        let gpus = [gpu, keys.gpu(), values.gpu(), cells.gpu(), rejected.gpu()];
-        assert!(self.function.is_of(&gpus));
-        if keys.len() == 0 {
-            return Ok(());
-        }
-        let tile = u64::from(threads) * self.entry.per_thread as u64;
-        let blocks = (keys.len() as u64).div_ceil(tile);
-        if blocks > u64::from(gpu.info.max_blocks) {
-            return Err(Error::GridTooLarge {
-                kernel: self.entry.kernel,
-                blocks,
-                threads,
-                limit: gpu.info.max_blocks,
-            });
-        }
-        let blocks = blocks as u32;
-
-        let function = self.function.handle();
-        let (from, n) = (keys.address(), keys.len() as u64);
-        let (what, count) = (values.address(), values.len() as u64);
-        let (to, room) = (cells.address(), cells.len() as u64);
-        let (outside, one) = (rejected.address(), 1u64);
-        check(|| {
-            // SAFETY:
-            // - ABI: every entry of the keyed table takes (*const K, u64, *const T, u64, *mut T,
-            //   u64, *mut u64, u64) for the primitives that it names; `find` has compared the names
-            //   (Element's law; the trait is sealed).
-            // - Input: `n` keys and `count` values, as many for each key as the entry takes, are in
-            //   live device memory of this device (the spans hold the borrows; asserted above) and
-            //   aligned, since allocations are aligned to 256 bytes and views start at an element.
-            // - Output: memory of this device, borrowed mutably, so it is none of the inputs. A key
-            //   that names no cell is not used.
-            // - Shape: `threads` was checked (Cells::combine); `blocks` covers all elements. No
-            //   dynamic shared memory is used.
-            // - Time: all memory is freed only after a wait for all streams (DeviceMemory's Drop),
-            //   and read by the host only through it.
-            unsafe {
-                launch!(function<<<blocks, threads, 0, stream>>>(
-                    from, n, what, count, to, room, outside, one
-                ))
-            }
-        })
-    }
-}
-
-/// One entry point that copies, looked up.
-pub(crate) struct CopyKernel<T: Element> {
-    function: Function,
-    element: PhantomData<fn(T)>,
-}
-
-impl<T: Element> CopyKernel<T> {
-    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &CopyEntry) -> Result<Self, Error> {
-        assert!(entry.element_bytes == size_of::<T>());
-        Ok(Self {
-            function: Function::find(gpu, entry.module, entry.name)?,
-            element: PhantomData,
-        })
-    }
-
-    /// Puts a copy of `from` to the elements of `to` from `at` on on the stream and returns. The
-    /// context is current.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        pass: &Pass,
-        from: Span<'_, T>,
-        to: &mut DeviceMemory<T>,
-        at: usize,
-    ) -> Result<(), Error> {
-        assert!(from.len() as u64 == pass.n && pass.n > 0 && pass.threads >= 32);
-        assert!(at <= to.len() && from.len() <= to.len() - at);
-        assert!(self.function.is_of(&[from.gpu(), to.gpu(), stream.gpu()]));
-
-        let function = self.function.handle();
-        let (blocks, threads) = (pass.blocks, pass.threads);
-        let (source, n) = (from.address(), from.len() as u64);
-        let target = to.span(at, from.len()).address();
-        check(|| {
-            // SAFETY:
-            // - ABI: every entry of the copies takes (*const E, u64, *mut E, u64) for an
-            //   unsigned integer `E` of the element's size; `find` took one of `T`'s size, whose
-            //   alignment is the same, and every pattern of bits is a valid `T` (Element's law).
-            // - Source and target: `n` elements each, in live device memory of this device
-            //   (Span holds the borrow; asserted above), aligned for `T`, since allocations are
-            //   aligned to 256 bytes and both start at an element. The target's memory is
-            //   borrowed mutably, so it is not the source's.
-            // - Shape: the kernel strides by the grid and is right for any number of blocks of at
-            //   least 32 threads; 1024 or less (`copy::pass`).
-            // - Time: both memories are freed only after a wait for all streams
-            //   (DeviceMemory's Drop), and read by the host only through it.
-            unsafe { launch!(function<<<blocks, threads, 0, stream>>>(source, n, target, n)) }
-        })
-    }
-}
-
-/// One entry point that sums triples, looked up.
-pub(crate) struct TripleKernel<T: Element> {
-    function: Function,
-    element: PhantomData<fn(T)>,
-}
-
-impl<T: Element> TripleKernel<T> {
-    pub(crate) fn find(gpu: &Arc<Gpu>, entry: &TripleEntry) -> Result<Self, Error> {
-        assert_eq!(entry.element, T::NAME);
-        Ok(Self {
-            function: Function::find(gpu, entry.module, entry.name)?,
-            element: PhantomData,
-        })
-    }
-
-    /// Puts the addition of all triples to the three `cells` on the stream and returns. The context is
-    /// current.
-    pub(crate) fn launch(
-        &self,
-        stream: &Stream,
-        pass: &Pass,
-        input: Span<'_, T>,
-        cells: &mut DeviceMemory<T>,
-    ) -> Result<(), Error> {
-        assert!(input.len() as u64 == pass.n && pass.n.is_multiple_of(3) && cells.len() == 3);
-        assert!(pass.threads.is_multiple_of(32));
         assert!(
-            self.function
-                .is_of(&[input.gpu(), cells.gpu(), stream.gpu()])
+            Arc::ptr_eq(&self.gpu, stream.gpu()),
+            "{name}: the stream is another device's"
         );
-
-        let function = self.function.handle();
-        let (blocks, threads) = (pass.blocks, pass.threads);
-        let (from, n) = (input.address(), input.len() as u64);
-        let (to, room) = (cells.address(), cells.len() as u64);
-        check(|| {
-            // SAFETY:
-            // - ABI: every entry of the triples takes (*const E, u64, *mut E, u64) for the
-            //   primitive `E` that it names; `find` has compared the name (Element's law).
-            // - Input: `n` elements, whole triples (asserted above), in live device memory of this
-            //   device (Span holds the borrow), aligned, since allocations are aligned to 256
-            //   bytes and views start at an element.
-            // - Output: three cells of this device (asserted above), borrowed mutably, so they are
-            //   not the input.
-            // - Shape: the kernel strides by the grid and is right for any number of blocks of whole
-            //   warps; 256 threads (`triple::pass`). No shared memory is used.
-            // - Time: both memories are freed only after a wait for all streams
-            //   (DeviceMemory's Drop), and read by the host only through it.
-            unsafe { launch!(function<<<blocks, threads, 0, stream>>>(from, n, to, room)) }
-        })
+        assert!(
+            arguments.len() == parameters.len(),
+            "{name}: {} arguments",
+            arguments.len()
+        );
+        assert!(
+            (1..=self.max_threads()).contains(&threads) && blocks > 0,
+            "{name}: {grid:?}"
+        );
+        // Words for addresses and lengths; pointers to them, or to an operator.
+        let mut words = [0u64; Self::MOST_PARAMETERS];
+        let mut places = [std::ptr::null::<c_void>(); Self::MOST_PARAMETERS];
+        let mut n = 0;
+        for (Argument(argument), parameter) in arguments.iter().zip(parameters) {
+            let fits = match (*argument, *parameter) {
+                (
+                    Kind::Array {
+                        written,
+                        bytes,
+                        gpu,
+                        ..
+                    },
+                    Parameter::Input(_, size),
+                ) => !written && bytes == size && Arc::ptr_eq(gpu, &self.gpu),
+                (
+                    Kind::Array {
+                        written,
+                        bytes,
+                        gpu,
+                        ..
+                    },
+                    Parameter::Output(_, size),
+                ) => written && bytes == size && Arc::ptr_eq(gpu, &self.gpu),
+                (Kind::Cell { bytes, .. }, Parameter::Cell(_, size))
+                | (Kind::Value { bytes, .. }, Parameter::Value(size)) => bytes == size,
+                _ => false,
+            };
+            assert!(fits, "{name}: an argument does not fit {parameter:?}");
+            match *argument {
+                Kind::Array { address, len, .. } => {
+                    words[n] = address;
+                    words[n + 1] = len;
+                    n += 2;
+                }
+                Kind::Cell { address, .. } => {
+                    words[n] = address;
+                    n += 1;
+                }
+                Kind::Value { bytes: 0, .. } => {}
+                Kind::Value { place, .. } => {
+                    places[n] = place;
+                    n += 1;
+                }
+            }
+        }
+        for (place, word) in places[..n].iter_mut().zip(&words) {
+            if place.is_null() {
+                *place = std::ptr::from_ref(word).cast();
+            }
+        }
+        let shared = self.entry.needs.shared_bytes(threads, self.entry.acc_bytes) as u32;
+        // SAFETY: each parameter of the entry has its value, of its kind and size (asserted above: rows list
+        // the parameters of the very function); the rest is the caller's contract. The values outlive the
+        // call, which copies them.
+        unsafe { stream.launch(&self.function, blocks, threads, shared, &places[..n]) }
     }
 }

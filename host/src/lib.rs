@@ -99,12 +99,10 @@
 //! device when it is first used. No CUDA installation is needed to build, no driver to start. Linux
 //! only for now.
 
-mod algorithm;
+mod backend;
 mod buffer;
 mod calls;
 mod chunks;
-mod copy;
-mod count;
 mod cpu;
 mod device;
 mod driver;
@@ -114,45 +112,53 @@ pub mod file;
 mod gpu;
 mod graph;
 mod host;
+mod info;
+mod input;
 mod interop;
 mod keyed;
 mod launch;
 mod memory;
-mod module;
+#[doc(hidden)]
+pub mod module;
 mod number;
-mod operator;
+mod pass;
 mod pinned;
 mod plan;
 mod policy;
 mod reduce;
 mod single_pass;
 mod stream;
-mod triple;
+#[cfg(feature = "teaching")]
+mod teaching;
+mod temp;
+mod workspace;
 
-pub use algorithm::{Algorithm, Pass};
 pub use buffer::{Buffer, View};
 pub use chunks::Chunks;
-pub use copy::{CopyPlan, CopyWidth};
-pub use count::Predicate;
-pub use device::{Device, DeviceInfo};
+pub use device::Device;
 pub use element::Element;
 pub use error::Error;
 pub use graph::Graph;
+pub use info::DeviceInfo;
+pub use input::{Input, Inputs, Items};
 pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
+pub use kernels_gpu::entry::{Keyed, SinglePass};
 pub use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Or, Product, Sum, SumAbs,
-    SumSquares, SumWide, Xor,
+    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
+    NanMax, NanMin, Op, Or, Product, Sum, SumAbs, SumSquares, SumWide, Xor,
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
-pub use number::{Mean, Norm, Number};
-pub use operator::Operator;
+pub use module::Embedded;
+pub use number::{Mean, Norm, Number, Predicate};
+pub use pass::Pass;
 pub use pinned::Pinned;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
-pub use single_pass::Scratch;
-pub use triple::{TripleOrder, TriplePlan};
+#[cfg(feature = "teaching")]
+pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
+pub use temp::Scratch;
 
 /// The README's example, compiled and run with the documentation's.
 #[cfg(doctest)]

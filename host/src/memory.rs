@@ -5,23 +5,12 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-use cust::memory::DeviceCopy;
-
 use crate::driver;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::host;
 use crate::stream::Stream;
-
-/// An element as cust sees it, which asks for a trait of its own that is not to be had for foreign
-/// types.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub(crate) struct Cell<T>(pub(crate) T);
-
-// SAFETY: an element is plain data (Element's law), without pointers to the host.
-unsafe impl<T: Element> DeviceCopy for Cell<T> {}
 
 /// An array of `T` in the memory of one device, freed when nothing on any of the device's streams
 /// can use it any more.
@@ -58,7 +47,7 @@ impl<T: Element> DeviceMemory<T> {
             let error = Error::NotDeviceMemory {
                 address: self.address,
                 len: self.len,
-                element: T::NAME,
+                element: name_of::<T>(),
                 why: "it is borrowed memory, which another frees".into(),
             };
             return Err(Box::new((error, self)));
@@ -112,7 +101,7 @@ impl<T: Element> DeviceMemory<T> {
         }
         let bytes = self.len * size_of::<T>();
         // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see
-        // `Drop`); `T` takes every pattern of bits (Element's law).
+        // `Drop`); `T` takes every pattern of bits (`Plain`).
         unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }
     }
 
@@ -134,6 +123,7 @@ impl<T: Element> DeviceMemory<T> {
 
     /// Puts a copy of `source`'s first element into the first element here on the stream and
     /// returns. The context is current.
+    #[cfg(feature = "teaching")]
     pub(crate) fn enqueue_first(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
         self.enqueue(stream, source.span(0, 1))
     }
@@ -343,14 +333,14 @@ impl<T: Element> PinnedMemory<T> {
     /// The device neither writes nor reads them before the borrow ends.
     pub(crate) unsafe fn elements(&mut self) -> &mut [T] {
         // SAFETY: as many are there, aligned and initialised (`new`), every pattern of bits is a `T`
-        // (Element's law), and `self` is borrowed; the device stays away (the caller).
+        // (`Plain`), and `self` is borrowed; the device stays away (the caller).
         unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 }
 
 impl PinnedMemory<u64> {
     /// Words that hold any accumulator.
-    pub(crate) const WORDS: usize = 3;
+    pub(crate) const WORDS: usize = kernels_gpu::mem::MOST_BYTES / size_of::<u64>();
 
     /// What a kernel has left at the start. It has been waited for.
     pub(crate) fn read<A: Element>(&mut self) -> A {
@@ -360,7 +350,7 @@ impl PinnedMemory<u64> {
         }
         assert!(self.len >= Self::WORDS);
         // SAFETY: the memory is that long (asserted) and aligned; every pattern of bits is an `A`
-        // (Element's law). Volatile, since another writes it.
+        // (`Plain`). Volatile, since another writes it.
         unsafe { self.address.cast::<A>().read_volatile() }
     }
 }

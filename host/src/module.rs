@@ -7,35 +7,49 @@ use std::ffi::{CStr, CString};
 use std::io::Read;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cust::function::Function;
+use cust::function::FunctionAttribute;
 use cust::module::{Module, ModuleJitOption};
-use cust::sys::CUresult;
+use cust::sys::{CUfunction, CUresult};
 use flate2::read::DeflateDecoder;
+use kernels_gpu::entry::{Entry, Kernels, library};
 
 use crate::driver;
 use crate::error::Error;
 
+/// The PTX of a list of kernels, as [`embedded!`](crate::embedded) puts it into a program.
+#[derive(Debug)]
+pub struct Embedded {
+    #[doc(hidden)]
+    pub kernels: &'static Kernels,
+    #[doc(hidden)]
+    pub arches: &'static [Arch],
+}
+
 /// The kernels for one architecture and all later ones.
-pub(crate) struct Embedded {
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Arch {
     /// As `sm_90`.
-    pub(crate) arch: &'static str,
+    pub arch: &'static str,
     /// The compute capability it asks for.
-    pub(crate) capability: (u32, u32),
+    pub capability: (u32, u32),
     /// What every module begins with.
-    header: &'static str,
+    pub header: &'static str,
     /// The smallest module that the driver takes if it takes the others.
-    probe: &'static CStr,
+    pub probe: &'static CStr,
     /// In the order of their names.
-    modules: &'static [Compressed],
+    pub modules: &'static [Compressed],
 }
 
 /// A module's PTX, behind its header.
-struct Compressed {
-    /// As the entries' tables call it.
-    name: &'static str,
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Compressed {
+    /// As the entries' rows call it.
+    pub name: &'static str,
     /// How long the text is, in bytes.
-    len: usize,
-    bytes: &'static [u8],
+    pub len: usize,
+    pub bytes: &'static [u8],
 }
 
 impl Compressed {
@@ -48,27 +62,54 @@ impl Compressed {
     }
 }
 
-/// One row per architecture floor, generated.
-static MODULES: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
-
-/// The newest kernels that a device of this capability runs.
-pub(crate) fn choose(device: &str, capability: (u32, u32)) -> Result<&'static Embedded, Error> {
-    newest(MODULES, capability).ok_or_else(|| Error::NoKernelForDevice {
-        device: device.into(),
-        capability,
-        oldest: MODULES
+impl Embedded {
+    /// The newest kernels that a device of this capability runs.
+    pub(crate) fn choose(
+        &self,
+        device: &str,
+        capability: (u32, u32),
+    ) -> Result<&'static Arch, Error> {
+        let runs = self
+            .arches
             .iter()
-            .min_by_key(|module| module.capability)
-            .map_or("no architecture", |module| module.arch),
-    })
+            .filter(|arch| arch.capability <= capability);
+        runs.max_by_key(|arch| arch.capability)
+            .ok_or_else(|| Error::NoKernelForDevice {
+                device: device.into(),
+                capability,
+                oldest: self
+                    .arches
+                    .iter()
+                    .min_by_key(|arch| arch.capability)
+                    .map_or("no architecture", |arch| arch.arch),
+            })
+    }
 }
 
-fn newest(modules: &[Embedded], capability: (u32, u32)) -> Option<&Embedded> {
-    modules
-        .iter()
-        .filter(|module| module.capability <= capability)
-        .max_by_key(|module| module.capability)
-}
+/// The kernels that the library's own calls need.
+pub(crate) static LIBRARY: Embedded = Embedded {
+    kernels: &library::KERNELS,
+    arches: ARCHES,
+};
+
+/// The kernels that teach.
+#[cfg(feature = "teaching")]
+pub(crate) static TEACHING: [Embedded; 2] = [
+    Embedded {
+        kernels: &kernels_gpu::entry::teaching::KERNELS,
+        arches: ARCHES,
+    },
+    Embedded {
+        kernels: &kernels_gpu::entry::teaching::COPIES,
+        arches: ARCHES,
+    },
+];
+
+/// One row per architecture floor, generated.
+static ARCHES: &[Arch] = {
+    use crate::module as embedded;
+    include!(concat!(env!("OUT_DIR"), "/kernels_gpu.rs"))
+};
 
 /// The codes that judge the module or say that the driver cannot compile PTX at all. Not 220,
 /// which stands among them: an NVLink error is the hardware's.
@@ -81,11 +122,16 @@ const REJECTIONS: [i32; 6] = [
     CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED as i32,
 ];
 
-/// An architecture's modules on one device: those that have been asked for are loaded.
-pub(crate) struct Modules {
-    embedded: &'static Embedded,
-    /// One for each of `embedded`'s.
-    slots: Vec<Slot>,
+/// A list of kernels on one device: the modules that have been asked for are loaded, and the entry points
+/// that have been asked for are known.
+pub(crate) struct Loaded {
+    kernels: &'static Kernels,
+    arch: &'static Arch,
+    // Dropped before the modules.
+    /// One for each row of the list.
+    functions: Vec<OnceLock<Function>>,
+    /// One for each of the architecture's.
+    modules: Vec<Slot>,
 }
 
 #[derive(Default)]
@@ -95,28 +141,72 @@ struct Slot {
     loading: Mutex<()>,
 }
 
-impl Modules {
+/// An entry point of a module that is loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    handle: CUfunction,
+    /// The most threads that a block of it may have.
+    pub(crate) max_threads: u32,
+}
+
+// SAFETY: the driver's functions may be used from any thread; the handle is never changed.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// The driver's handle, valid as long as the [`Loaded`] that gave it.
+    pub(crate) fn handle(&self) -> CUfunction {
+        self.handle
+    }
+}
+
+impl Loaded {
     /// Finds out whether the driver compiles what is `embedded`, and loads nothing of it. A context
     /// is current, here and in the other functions.
-    pub(crate) fn probe(embedded: &'static Embedded) -> Result<Self, Error> {
-        load(embedded.arch, embedded.probe)?;
+    pub(crate) fn probe(embedded: &'static Embedded, arch: &'static Arch) -> Result<Self, Error> {
+        load(arch.arch, arch.probe)?;
+        let slots = |n| (0..n).map(|_| OnceLock::new()).collect();
         Ok(Self {
-            embedded,
-            slots: embedded.modules.iter().map(|_| Slot::default()).collect(),
+            kernels: embedded.kernels,
+            arch,
+            functions: slots(embedded.kernels.entries.len()),
+            modules: arch.modules.iter().map(|_| Slot::default()).collect(),
         })
     }
 
-    /// An entry point of a module, which is loaded if it has not been.
-    pub(crate) fn function(&self, module: &str, name: &str) -> Result<Function<'_>, Error> {
-        let module = self.module(module)?;
-        driver::check(|| module.get_function(name))
+    /// Whether it is this list.
+    pub(crate) fn is(&self, kernels: &'static Kernels) -> bool {
+        std::ptr::eq(self.kernels, kernels)
     }
 
-    fn module(&self, name: &str) -> Result<&Module, Error> {
-        let modules = self.embedded.modules;
-        let index = modules.binary_search_by_key(&name, |module| module.name);
-        let index = index.expect("the tables name the modules there are");
-        let Slot { loaded, loading } = &self.slots[index];
+    /// An entry point that is known already.
+    pub(crate) fn known(&self, entry: &'static Entry) -> Option<Function> {
+        self.functions[entry.index].get().copied()
+    }
+
+    /// An entry point of the list, whose module is loaded if it has not been, with no more threads than
+    /// the device allows any.
+    pub(crate) fn find(&self, entry: &'static Entry, most_threads: u32) -> Result<Function, Error> {
+        let module = self.module(entry)?;
+        let function = driver::check(|| module.get_function(entry.name))?;
+        let attribute = FunctionAttribute::MaxThreadsPerBlock;
+        let max_threads = driver::check(|| function.get_attribute(attribute))?.unsigned_abs();
+        let function = Function {
+            handle: function.to_raw(),
+            max_threads: max_threads.min(most_threads),
+        };
+        Ok(*self.functions[entry.index].get_or_init(|| function))
+    }
+
+    fn module(&self, entry: &'static Entry) -> Result<&Module, Error> {
+        let modules = self.arch.modules;
+        let index = modules.binary_search_by_key(&entry.module, |module| module.name);
+        let index = index.map_err(|_| Error::NotEmbedded {
+            entry: entry.name,
+            module: entry.module,
+        })?;
+        let Slot { loaded, loading } = &self.modules[index];
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
@@ -124,10 +214,7 @@ impl Modules {
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
-        let module = load(
-            self.embedded.arch,
-            &modules[index].ptx(self.embedded.header),
-        )?;
+        let module = load(self.arch.arch, &modules[index].ptx(self.arch.header))?;
         Ok(loaded.get_or_init(|| module))
     }
 }
@@ -155,15 +242,46 @@ pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
     })
 }
 
+/// Puts the PTX of a crate of kernels into a program: what the crate's build script made by
+/// `warpfold_build::embed` becomes a static that [`Device::with`](crate::Device::with) takes.
+///
+/// ```ignore
+/// warpfold::embedded!(pub static MY_KERNELS: my_kernels::KERNELS);
+///
+/// let device = Device::auto()?.with(&MY_KERNELS)?;
+/// ```
+#[macro_export]
+macro_rules! embedded {
+    ($(#[$attribute:meta])* $visibility:vis static $name:ident: $krate:ident::$list:ident) => {
+        $(#[$attribute])*
+        $visibility static $name: $crate::Embedded = $crate::Embedded {
+            kernels: &$krate::$list,
+            arches: {
+                use $crate::module as embedded;
+                ::core::include!(::core::concat!(
+                    ::core::env!("OUT_DIR"),
+                    "/",
+                    ::core::stringify!($krate),
+                    ".rs"
+                ))
+            },
+        };
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels_gpu::entry::FAMILIES;
     use std::collections::BTreeSet;
 
     #[test]
     fn the_newest_module_that_the_device_runs_is_chosen() {
-        let arch = |major, minor| newest(MODULES, (major, minor)).map(|module| module.arch);
+        let arch = |major, minor| {
+            LIBRARY
+                .choose("", (major, minor))
+                .ok()
+                .map(|arch| arch.arch)
+        };
         assert_eq!(arch(7, 5), Some("sm_75"));
         assert_eq!(arch(8, 0), Some("sm_80"));
         assert_eq!(arch(8, 9), Some("sm_80"));
@@ -174,41 +292,42 @@ mod tests {
 
     #[test]
     fn an_older_device_is_refused_by_name() {
-        let error = choose("Tesla P100", (6, 0))
-            .map(|module| module.arch)
-            .unwrap_err();
+        let error = LIBRARY.choose("Tesla P100", (6, 0)).map(|arch| arch.arch);
         assert_eq!(
-            error.to_string(),
+            error.unwrap_err().to_string(),
             "Tesla P100 has compute capability 6.0; the kernels need that of sm_75 or a later one"
         );
     }
 
     #[test]
     fn modules_are_for_the_architecture_they_name() {
-        for embedded in MODULES {
-            let target = format!(".target {}\n", embedded.arch);
-            let probe = embedded.probe.to_str().unwrap();
+        for arch in ARCHES {
+            let target = format!(".target {}\n", arch.arch);
+            let probe = arch.probe.to_str().unwrap();
             assert!(probe.contains(&target), "{probe}");
             let (header, _) = probe.split_once(".visible").unwrap();
             let version = header.lines().next().unwrap();
             assert!(version.starts_with(".version "), "{probe}");
-            for module in embedded.modules {
-                let text = module.ptx(embedded.header).into_string().unwrap();
+            for module in arch.modules {
+                let text = module.ptx(arch.header).into_string().unwrap();
                 assert!(text.contains(&target), "{} {target}", module.name);
                 assert!(text.contains(version), "{} {version}", module.name);
             }
         }
     }
 
-    /// `Modules::function` finds each by its name, and the tables name no other.
+    /// `Loaded::find` looks for each by its name, and the rows name no other.
     #[test]
-    fn modules_are_those_of_the_tables() {
-        let symbols = FAMILIES.iter().flat_map(|family| family.symbols);
-        let named: BTreeSet<_> = symbols.map(|symbol| symbol.module).collect();
-        for embedded in MODULES {
-            let names: Vec<_> = embedded.modules.iter().map(|module| module.name).collect();
+    fn modules_are_those_of_the_rows() {
+        let lists = std::iter::once(&LIBRARY);
+        #[cfg(feature = "teaching")]
+        let lists = lists.chain(&TEACHING);
+        let rows = lists.flat_map(|embedded| embedded.kernels.entries);
+        let named: BTreeSet<_> = rows.map(|entry| entry.module).collect();
+        for arch in ARCHES {
+            let names: Vec<_> = arch.modules.iter().map(|module| module.name).collect();
             assert!(names.is_sorted(), "{names:?}");
-            assert_eq!(BTreeSet::from_iter(names), named, "{}", embedded.arch);
+            assert_eq!(BTreeSet::from_iter(names), named, "{}", arch.arch);
         }
     }
 }

@@ -1,76 +1,88 @@
 //! What the calls by name need to know of numbers.
 
 use kernels_gpu::element::{Extrema, Moments, ScaledSquares, bf16, f16};
-use kernels_gpu::op::{self, Combine, MeanVariance, Sum, SumWide};
+use kernels_gpu::entry::SinglePass;
+use kernels_gpu::op::{Count, Equal, Greater, IsNan, Less, MeanVariance, SumWide};
 
-use crate::element::Element;
-use crate::operator::Operator;
+use crate::buffer::View;
+use crate::device::Device;
+use crate::element::zero;
+use crate::error::Error;
 
 /// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
 /// `f64`.
-pub trait Number: Element + kernels_gpu::element::Number {
-    /// The type of 64 bits that products of such numbers are added in: `i64`, `u64` or `f64`.
-    type Wide: Element;
-
+pub trait Number: kernels_gpu::element::Number {
     /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] of integers of 64 bits.
-    type MeanBy: Operator<Self, Output: Mean>;
+    type MeanBy: SinglePass<Self, Output: Mean>;
 
     /// What [`Device::mean`](crate::Device::mean) reduces by: the [`Mean`] follows from its output.
     const MEAN_BY: Self::MeanBy;
 
-    /// Whether some of them are no numbers after all.
+    /// [`Device::count`](crate::Device::count).
     #[doc(hidden)]
-    const HAS_NAN: bool;
+    fn count(
+        device: &Device,
+        input: View<'_, Self>,
+        predicate: Predicate<Self>,
+    ) -> Result<u64, Error>;
+}
 
-    /// Nothing, to add products to.
-    #[doc(hidden)]
-    const NO_PRODUCTS: Self::Wide;
-
-    /// The product of the two.
-    #[doc(hidden)]
-    fn product(a: Self, b: Self) -> Self::Wide;
-
-    /// The sum of the two.
-    #[doc(hidden)]
-    fn plus(a: Self::Wide, b: Self::Wide) -> Self::Wide;
+/// A question about an element; see [`Device::count`](crate::Device::count).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Predicate<T> {
+    /// The element equals this. The two zeros of floats do; a NaN equals nothing.
+    Equal(T),
+    /// The element is less than this. A NaN is not, nor is anything less than it.
+    Less(T),
+    /// The element is greater than this. A NaN is not, nor is anything greater than it.
+    Greater(T),
+    /// The element is a NaN. No integer is.
+    Nan,
+    /// The element is not zero. A NaN is not.
+    Nonzero,
 }
 
 macro_rules! numbers {
-    ($($number:ident in $acc:ident and $wide:ident, by $op:ident, $has_nan:literal;)*) => { $(
+    ($($number:ident by $op:ident, $count_nan:expr;)*) => { $(
         impl Number for $number {
-            type Wide = $wide;
             type MeanBy = $op;
             const MEAN_BY: $op = $op;
-            const HAS_NAN: bool = $has_nan;
-            const NO_PRODUCTS: $wide = <Sum as Combine<$wide>>::IDENTITY;
 
-            #[inline(always)]
-            fn product(a: Self, b: Self) -> $wide {
-                use kernels_gpu::element::Number;
-                <$acc as op::Wide>::product(a.widen(), b.widen())
-            }
-
-            #[inline(always)]
-            fn plus(a: $wide, b: $wide) -> $wide {
-                <Sum as Combine<$wide>>::combine(a, b)
+            fn count(
+                device: &Device,
+                input: View<'_, Self>,
+                predicate: Predicate<Self>,
+            ) -> Result<u64, Error> {
+                let equal = |value| device.reduce(input, Count(Equal(value))).run();
+                match predicate {
+                    Predicate::Equal(value) => equal(value),
+                    Predicate::Less(value) => device.reduce(input, Count(Less(value))).run(),
+                    Predicate::Greater(value) => device.reduce(input, Count(Greater(value))).run(),
+                    Predicate::Nonzero => Ok(input.len() as u64 - equal(zero())?),
+                    Predicate::Nan => {
+                        let count: fn(&Device, View<'_, Self>) -> Result<u64, Error> = $count_nan;
+                        count(device, input)
+                    }
+                }
             }
         }
     )* };
 }
 
 numbers! {
-    i8 in i32 and i64, by SumWide, false;
-    i16 in i32 and i64, by SumWide, false;
-    i32 in i32 and i64, by SumWide, false;
-    i64 in i64 and i64, by MeanVariance, false;
-    u8 in u32 and u64, by SumWide, false;
-    u16 in u32 and u64, by SumWide, false;
-    u32 in u32 and u64, by SumWide, false;
-    u64 in u64 and u64, by MeanVariance, false;
-    f16 in f32 and f64, by SumWide, true;
-    bf16 in f32 and f64, by SumWide, true;
-    f32 in f32 and f64, by SumWide, true;
-    f64 in f64 and f64, by SumWide, true;
+    i8 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    i16 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    i32 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    i64 by MeanVariance, |device, input| device.check_owner(&input).map(|()| 0);
+    u8 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    u16 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    u32 by SumWide, |device, input| device.check_owner(&input).map(|()| 0);
+    u64 by MeanVariance, |device, input| device.check_owner(&input).map(|()| 0);
+    f16 by SumWide, |device, input| device.reduce(input, Count(IsNan)).run();
+    bf16 by SumWide, |device, input| device.reduce(input, Count(IsNan)).run();
+    f32 by SumWide, |device, input| device.reduce(input, Count(IsNan)).run();
+    f64 by SumWide, |device, input| device.reduce(input, Count(IsNan)).run();
 }
 
 /// What a mean follows from: the output of [`Number::MEAN_BY`].
@@ -91,7 +103,7 @@ numbers! {
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 pub trait Mean {
-    /// The mean of `n` elements, which are some.
+    /// The mean of `n` elements, `n > 0`.
     fn mean(self, n: usize) -> f64;
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::buffer::{Buffer, Place, PlaceMut, View};
 use crate::device::Device;
 use crate::driver;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
 use crate::memory::PinnedMemory;
@@ -108,7 +108,7 @@ impl Device {
     ///
     /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], [`Error::Deferred`].
     pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>, Error> {
-        let place = match self.stream() {
+        let place = match self.queue() {
             None => Locked::Host(host::zeroes(len)?),
             Some(stream) => Locked::Gpu {
                 memory: PinnedMemory::new(stream.gpu(), len)?,
@@ -136,8 +136,8 @@ impl Device {
         from.check(len)?;
         let end = start.saturating_add(len);
         self.check_owner(&to.view(start..end)?)?;
-        self.check_same(&from.device)?;
-        match (&mut from.place, to.place_mut(), self.stream()) {
+        self.backend().check_same(from.device.backend())?;
+        match (&mut from.place, to.place_mut(), self.queue()) {
             (Locked::Host(from), PlaceMut::Host(to), _) => {
                 to[start..end].copy_from_slice(&from[..len]);
                 Ok(())
@@ -171,8 +171,8 @@ impl Device {
         let from = from.into();
         to.check(from.len())?;
         self.check_owner(&from)?;
-        self.check_same(&to.device)?;
-        match (from.place(), &mut to.place, self.stream()) {
+        self.backend().check_same(to.device.backend())?;
+        match (from.place(), &mut to.place, self.queue()) {
             (Place::Host(from), Locked::Host(to), _) => {
                 to[..from.len()].copy_from_slice(from);
                 Ok(())
@@ -211,6 +211,12 @@ fn copy_between(
 
 impl<T: Element> fmt::Debug for Pinned<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pinned<{}>({} for {})", T::NAME, self.len(), self.device)
+        write!(
+            f,
+            "Pinned<{}>({} for {})",
+            name_of::<T>(),
+            self.len(),
+            self.device
+        )
     }
 }

@@ -1,172 +1,99 @@
-//! A reduction prepared: everything allocated and looked up, nothing left but launches.
+//! Work prepared: everything allocated and looked up, nothing left but launches.
 
-use std::any::Any;
-use std::sync::Arc;
+use std::fmt;
 
-use kernels_gpu::needs::ResultIn;
-use kernels_gpu::op::Op;
-
-use crate::algorithm::{Algorithm, Pass};
-use crate::element::Element;
 use crate::error::Error;
-use crate::launch::Kernels;
-use crate::memory::{DeviceMemory, Span};
-use crate::operator::Operator;
-use crate::single_pass::Prepared;
-use crate::stream::Stream;
+use crate::pass::Pass;
 
-/// A reduction of one input, ready to run any number of times.
+/// Work over one input, ready to be done any number of times.
 ///
-/// It owns the scratch memory that the passes write to in turn, so [`enqueue`](Self::enqueue)
-/// neither allocates nor waits. Made by [`Reduction::plan`](crate::Reduction::plan) and
-/// [`Device::read_ceiling`](crate::Device::read_ceiling).
+/// It owns the memory that its passes write to, so [`enqueue`](Self::enqueue) neither allocates nor waits.
+/// Made by [`Reduction::plan`](crate::Reduction::plan). `R` is its result.
 ///
 /// Dropping it waits for what it has enqueued.
-///
-/// `A` is what the operator combines elements in, and `R` what it makes of the last: both are the
-/// element type itself where nothing else is said.
-pub struct Plan<'a, T: Element, A: Element = T, R = T> {
+pub struct Plan<'a, R> {
     kernel: &'static str,
-    identity: A,
-    combine: fn(A, A) -> A,
-    finish: fn(A) -> R,
     passes: Vec<Pass>,
-    work: Work<'a, T, A>,
+    job: Box<dyn Job<R> + Send + 'a>,
     enqueued: bool,
 }
 
-/// What an enqueue does.
-enum Work<'a, T: Element, A: Element> {
-    /// An empty input: the identity, without a launch.
-    Nothing,
-    Cpu {
-        input: &'a [T],
-        reduce: fn(&[T]) -> A,
-        value: A,
-    },
-    SinglePass(Box<Prepared<'a, T, A>>),
-    Gpu(Box<Launches<'a, T, A>>),
-}
+/// What a plan does: on a GPU, on the CPU, or for an empty input.
+pub(crate) trait Job<R> {
+    /// Puts it on the stream; on the CPU, does it here and now.
+    fn enqueue(&mut self) -> Result<(), Error>;
 
-struct Launches<'a, T: Element, A: Element> {
-    stream: Arc<Stream>,
-    kernels: Kernels<T, A>,
-    input: Span<'a, T>,
-    /// Written to by the passes in turn: pass 0 writes the first, pass 1 reads it and writes the
-    /// second, and so on. The second is empty when there is one pass.
-    scratch: [DeviceMemory<A>; 2],
-    /// What the result cell is set to first, for kernels that combine into it.
-    identity: Option<Identity<A>>,
-}
+    /// Waits for the result of the last enqueue.
+    fn result(&self) -> Result<R, Error>;
 
-/// How a cell gets its operator's identity. A fill takes a microsecond less than a copy.
-enum Identity<A: Element> {
-    /// All of its bytes are this.
-    Fill(u8),
-    Copy(DeviceMemory<A>),
-}
+    /// The device address of the cell that the last pass writes; 0 where nothing is launched.
+    fn result_ptr(&self) -> u64 {
+        0
+    }
 
-impl<A: Element> Identity<A> {
-    fn new(stream: &Stream, identity: A) -> Result<Self, Error> {
-        match only_byte(&identity) {
-            Some(byte) => Ok(Self::Fill(byte)),
-            None => Ok(Self::Copy(DeviceMemory::upload(stream, &[identity])?)),
-        }
+    /// Overwrites the result and the partials, so that a test sees one that nobody wrote.
+    fn fill(&mut self, byte: u8) -> Result<(), Error> {
+        let _ = byte;
+        Ok(())
+    }
+
+    /// The bytes that the first pass alone leaves.
+    fn first_outputs(&mut self) -> Result<Vec<u8>, Error> {
+        Ok(Vec::new())
     }
 }
 
-/// The byte that all of a number's bytes are, if they are alike.
-fn only_byte(value: &dyn Any) -> Option<u8> {
-    macro_rules! of {
-        ($($number:ident)*) => { $(
-            if let Some(number) = value.downcast_ref::<$number>() {
-                let bytes = number.to_ne_bytes();
-                return bytes.iter().all(|byte| *byte == bytes[0]).then_some(bytes[0]);
-            }
-        )* };
-    }
-    of!(i32 u32 f32 i64 u64 f64);
-    None
+/// Work on the CPU: what it computes is kept, and finished when somebody asks.
+struct OnCpu<W, A, F> {
+    work: W,
+    value: Option<A>,
+    finish: F,
 }
 
-impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
-    pub(crate) fn cpu<O: Operator<T, Acc = A, Output = R>>(
-        kernel: &'static str,
-        input: &'a [T],
-    ) -> Self {
-        let work = match input {
-            [] => Work::Nothing,
-            input => Work::Cpu {
-                input,
-                reduce: O::reduce_on_cpu,
-                value: O::IDENTITY,
-            },
-        };
-        Self::new::<O>(kernel, Vec::new(), work)
+impl<A: Copy, R, W: FnMut() -> A, F: Fn(A) -> R> Job<R> for OnCpu<W, A, F> {
+    fn enqueue(&mut self) -> Result<(), Error> {
+        self.value = Some((self.work)());
+        Ok(())
     }
 
-    /// Of an empty input.
-    pub(crate) fn nothing<O: Op<T, Acc = A, Output = R>>(kernel: &'static str) -> Self {
-        Self::new::<O>(kernel, Vec::new(), Work::Nothing)
+    fn result(&self) -> Result<R, Error> {
+        let value = self
+            .value
+            .expect("a plan is enqueued before its result is asked for");
+        Ok((self.finish)(value))
     }
+}
 
-    /// A single pass over an input of some elements.
-    pub(crate) fn single_pass<O: Op<T, Acc = A, Output = R>>(prepared: Prepared<'a, T, A>) -> Self {
-        let pass = prepared.pass();
-        let work = Work::SinglePass(Box::new(prepared));
-        Self::new::<O>(Algorithm::SinglePass.kernel_name(), vec![pass], work)
-    }
-
-    /// `passes` are of the kernels' shape and over `input`, which is on the device of the kernels and
-    /// of the stream.
-    pub(crate) fn gpu<O: Op<T, Acc = A, Output = R>>(
-        stream: &Arc<Stream>,
-        kernels: Kernels<T, A>,
-        input: Span<'a, T>,
-        passes: Vec<Pass>,
-    ) -> Result<Self, Error> {
-        let shape = *kernels.shape();
-        if passes.is_empty() {
-            return Ok(Self::new::<O>(shape.kernel, passes, Work::Nothing));
-        }
-        let scratch = |pass: usize| {
-            let len = passes
-                .get(pass)
-                .map_or(0, |pass| shape.needs.outputs(pass.blocks));
-            DeviceMemory::filled(stream, len, 0)
-        };
-        let identity = match shape.needs.result {
-            ResultIn::Partials => None,
-            ResultIn::OneCell => Some(Identity::new(stream, O::IDENTITY)?),
-        };
-        let launches = Launches {
-            stream: Arc::clone(stream),
-            scratch: [scratch(0)?, scratch(1)?],
-            kernels,
-            input,
-            identity,
-        };
-        Ok(Self::new::<O>(
-            shape.kernel,
-            passes,
-            Work::Gpu(Box::new(launches)),
-        ))
-    }
-
-    fn new<O: Op<T, Acc = A, Output = R>>(
+impl<'a, R> Plan<'a, R> {
+    pub(crate) fn new(
         kernel: &'static str,
         passes: Vec<Pass>,
-        work: Work<'a, T, A>,
+        job: impl Job<R> + Send + 'a,
     ) -> Self {
         Self {
             kernel,
-            identity: O::IDENTITY,
-            combine: O::combine,
-            finish: O::finish,
             passes,
-            work,
+            job: Box::new(job),
             enqueued: false,
         }
+    }
+
+    /// Work on the CPU, or of an empty input: what computes, and what makes the result of that.
+    pub(crate) fn on_cpu<A: Copy + Send + 'a>(
+        kernel: &'static str,
+        work: impl FnMut() -> A + Send + 'a,
+        finish: impl Fn(A) -> R + Send + 'a,
+    ) -> Self {
+        let value = None;
+        Self::new(
+            kernel,
+            Vec::new(),
+            OnCpu {
+                work,
+                value,
+                finish,
+            },
+        )
     }
 
     /// The launches of one enqueue, in their order. Empty for an empty input and on the CPU.
@@ -182,21 +109,12 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
     /// [`Error::Cuda`] when a launch is refused; [`Error::Deferred`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
         self.enqueued = false;
-        match &mut self.work {
-            Work::Nothing => {}
-            Work::Cpu {
-                input,
-                reduce,
-                value,
-            } => *value = reduce(input),
-            Work::SinglePass(prepared) => prepared.enqueue()?,
-            Work::Gpu(launches) => launches.enqueue(&self.passes)?,
-        }
+        self.job.enqueue()?;
         self.enqueued = true;
         Ok(())
     }
 
-    /// Waits for the last enqueue and returns its value; the operator's identity when the input
+    /// Waits for the last enqueue and returns its value; that of the operator's identity when the input
     /// is empty.
     ///
     /// # Errors
@@ -204,20 +122,22 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
     /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a
     /// kernel's own fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<R, Error> {
-        if !self.enqueued {
-            let kernel = self.kernel;
-            return Err(Error::NotEnqueued { kernel });
+        match self.enqueued {
+            true => self.job.result(),
+            false => Err(Error::NotEnqueued {
+                kernel: self.kernel,
+            }),
         }
-        let combined = match &self.work {
-            Work::Nothing => self.identity,
-            Work::Cpu { value, .. } => *value,
-            Work::SinglePass(prepared) => prepared.result()?,
-            Work::Gpu(launches) => {
-                let values = launches.download(&self.passes)?;
-                values.into_iter().fold(self.identity, self.combine)
-            }
-        };
-        Ok((self.finish)(combined))
+    }
+
+    /// Does it and waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`enqueue`](Self::enqueue) and [`result`](Self::result).
+    pub fn run(mut self) -> Result<R, Error> {
+        self.enqueue()?;
+        self.result()
     }
 
     /// The device address of the cell that the last pass writes; 0 where nothing is launched.
@@ -226,110 +146,27 @@ impl<'a, T: Element, A: Element, R> Plan<'a, T, A, R> {
     /// served depends on the address.
     #[doc(hidden)]
     pub fn result_ptr(&self) -> u64 {
-        match &self.work {
-            Work::SinglePass(prepared) => prepared.cell().address(),
-            Work::Gpu(launches) => launches.last(&self.passes).address(),
-            Work::Nothing | Work::Cpu { .. } => 0,
-        }
+        self.job.result_ptr()
     }
 
-    /// What the first pass alone leaves, for a test: a partial of each block, or the one cell.
-    /// Nothing where nothing is launched.
+    /// What the first pass alone leaves, for a test: the bytes of a partial of each block, or of the one
+    /// cell. None where nothing is launched.
     #[doc(hidden)]
-    pub fn first_outputs(&mut self) -> Result<Vec<A>, Error> {
+    pub fn first_outputs(&mut self) -> Result<Vec<u8>, Error> {
         self.enqueued = false;
-        match &mut self.work {
-            Work::Gpu(launches) => {
-                launches.enqueue(&self.passes[..1])?;
-                launches.download(&self.passes[..1])
-            }
-            Work::SinglePass(prepared) => {
-                prepared.enqueue()?;
-                Ok(vec![prepared.result()?])
-            }
-            Work::Nothing | Work::Cpu { .. } => Ok(Vec::new()),
-        }
+        self.job.first_outputs()
     }
 
     /// Puts an overwriting of the result and of all partials on the stream and returns, so that a test sees
-    /// one that nobody wrote. Not of a single pass's partials, which are 0 between launches and say
-    /// themselves that they are there.
+    /// one that nobody wrote. Not of a single pass's partials, whose flags are 0 between launches.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
-        match &mut self.work {
-            Work::SinglePass(prepared) => prepared.enqueue_fill(byte),
-            Work::Gpu(launches) => {
-                let Launches {
-                    stream, scratch, ..
-                } = &mut **launches;
-                scratch
-                    .iter_mut()
-                    .try_for_each(|memory| memory.enqueue_fill(stream, byte))
-            }
-            Work::Nothing | Work::Cpu { .. } => Ok(()),
-        }
+        self.job.fill(byte)
     }
 }
 
-impl<T: Element, A: Element> Launches<'_, T, A> {
-    fn enqueue(&mut self, passes: &[Pass]) -> Result<(), Error> {
-        let stream = &self.stream;
-        stream.gpu().enter()?;
-        let [first, second] = &mut self.scratch;
-        for (i, pass) in passes.iter().enumerate() {
-            let (partials, output) = match i % 2 {
-                0 => (&*second, &mut *first),
-                _ => (&*first, &mut *second),
-            };
-            match &self.identity {
-                None => {}
-                Some(Identity::Fill(byte)) => output.enqueue_fill(stream, *byte)?,
-                Some(Identity::Copy(identity)) => output.enqueue_first(stream, identity)?,
-            }
-            if i == 0 {
-                self.kernels
-                    .first
-                    .launch(stream, pass, self.input, output)?;
-            } else {
-                let values = partials.span(0, pass.n as usize);
-                self.kernels.second.launch(stream, pass, values, output)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What the last pass wrote: one value, or the partials of a plan with a fixed grid.
-    fn download(&self, passes: &[Pass]) -> Result<Vec<A>, Error> {
-        let outputs = self
-            .kernels
-            .shape()
-            .needs
-            .outputs(passes[passes.len() - 1].blocks);
-        self.last(passes).span(0, outputs).download(&self.stream)
-    }
-
-    /// The memory that the last pass writes.
-    fn last(&self, passes: &[Pass]) -> &DeviceMemory<A> {
-        &self.scratch[(passes.len() - 1) % 2]
-    }
-}
-
-impl<T: Element, A: Element, R> std::fmt::Debug for Plan<'_, T, A, R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Plan({} of {}: {:?})", self.kernel, T::NAME, self.passes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::only_byte;
-
-    #[test]
-    fn identities_of_one_byte() {
-        assert_eq!(only_byte(&0i32), Some(0));
-        assert_eq!(only_byte(&u64::MAX), Some(0xFF));
-        assert_eq!(only_byte(&i32::MAX), None);
-        assert_eq!(only_byte(&-0.0f32), None, "no zero of all bytes");
-        assert_eq!(only_byte(&0u8), None, "nothing is combined in this");
+impl<R> fmt::Debug for Plan<'_, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({}: {:?})", self.kernel, self.passes)
     }
 }

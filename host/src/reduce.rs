@@ -1,165 +1,111 @@
-//! Reductions: what the caller asks for, checked, and turned into a [`Plan`].
+//! Reductions: what the caller asks for, checked, and done or turned into a [`Plan`].
 
-use std::marker::PhantomData;
+use kernels_gpu::entry::SinglePass;
 
-use kernels_gpu::ceiling::LOAD_BYTES;
-use kernels_gpu::op::{Op, Sum};
-
-use crate::algorithm::{Algorithm, CPU_MAX_BLOCKS, CPU_MAX_THREADS, Pass, Shape, check_threads};
-use crate::buffer::{Place, View};
+use crate::backend::Backend;
+use crate::buffer::{Buffer, PlaceMut};
+use crate::cpu;
 use crate::device::Device;
-use crate::element::Element;
 use crate::error::Error;
-use crate::launch::{self, Kernels};
-use crate::operator::Operator;
+use crate::input::{self, Input, Items, Views};
 use crate::plan::Plan;
-use crate::policy::Policy;
-use crate::single_pass::{self, Grid, Prepared};
+use crate::single_pass::{self, Asked, Prepared};
+use crate::temp::Scratch;
 
 /// A reduction that has been described and not yet run; see [`Device::reduce`].
-#[derive(Clone, Debug)]
 #[must_use = "nothing happens before run() or plan()"]
-pub struct Reduction<'a, T: Element, O: Operator<T>> {
-    device: Device,
-    input: View<'a, T>,
-    /// The policy's where nobody has said.
-    algorithm: Option<Algorithm>,
-    /// The algorithm's own where nobody has said.
-    threads: Option<u32>,
-    /// The policy's where nobody has said.
-    blocks: Option<u32>,
-    op: PhantomData<O>,
+pub struct Reduction<'a, I: Items, O: SinglePass<I>> {
+    pub(crate) device: Device,
+    pub(crate) views: I::Of<Views<'a>>,
+    pub(crate) op: O,
+    pub(crate) asked: Asked,
 }
 
-impl<'a, T: Element, O: Operator<T>> Reduction<'a, T, O> {
-    /// Chooses the algorithm; the default is [`Algorithm::SinglePass`].
-    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
-        self.algorithm = Some(algorithm);
-        self
-    }
-
+impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
-    /// device (1024 on all so far); the default is the algorithm's [`Policy`].
+    /// device (1024 for accumulators of up to 16 bytes); the default is that of
+    /// [`Policy`](crate::Policy).
     pub fn threads(mut self, threads: u32) -> Self {
-        self.threads = Some(threads);
+        self.asked.threads = Some(threads);
         self
     }
 
-    /// Chooses the blocks of the grid, 1 or more, of [`Algorithm::SinglePass`], whose threads go on
-    /// until the input ends (at most [`Policy::SINGLE_PASS_MAX_BLOCKS`]). The default is as many as
-    /// keep the device's memory busy, or fewer for a short input.
+    /// Chooses the blocks of the grid, 1 or more, whose threads go on until the input ends (at most
+    /// [`Policy::SINGLE_PASS_MAX_BLOCKS`](crate::Policy::SINGLE_PASS_MAX_BLOCKS); fewer of accumulators of
+    /// more than 24 bytes). The default is as many as keep the device's memory busy, or fewer for a short
+    /// input.
     pub fn blocks(mut self, blocks: u32) -> Self {
-        self.blocks = Some(blocks);
+        self.asked.blocks = Some(blocks);
         self
     }
 
-    /// Runs it and waits. The operator's identity when the input is empty.
+    /// Runs it and waits. The operator's identity, finished, when the input is empty.
     ///
-    /// In a single pass this is one launch, without an allocation after the stream's first call.
+    /// On a GPU this is one launch, without an allocation after the stream's first call.
     ///
     /// # Errors
     ///
     /// Those of [`plan`](Self::plan), [`Plan::enqueue`] and [`Plan::result`].
     pub fn run(self) -> Result<O::Output, Error> {
-        self.device.check_owner(&self.input)?;
-        let combined = match (self.chosen(), self.input.place(), self.device.stream()) {
-            (Algorithm::SinglePass, Place::Device(values), Some(stream)) if values.len() > 0 => {
-                let grid = |max_threads| self.grid(max_threads, stream.gpu().info.multiprocessors);
-                single_pass::reduce::<T, O>(stream, values, grid)?
+        let Self {
+            device,
+            views,
+            op,
+            asked,
+        } = self;
+        let n = device.check_input::<I>(views, O::ENTRY)?;
+        let combined = match device.backend() {
+            Backend::Gpu(queue) if n > 0 => {
+                single_pass::blocking::<I, O>(queue, views, n, op, asked)?
             }
-            _ => {
-                let mut plan = self.plan()?;
-                plan.enqueue()?;
-                return plan.result();
+            Backend::Gpu(_) => {
+                asked.check(O::ENTRY)?;
+                op.identity()
+            }
+            Backend::Cpu => {
+                asked.check(O::ENTRY)?;
+                cpu::reduce::<I, O>(op, input::slices::<I>(views))
             }
         };
-        Ok(O::finish(combined))
+        Ok(op.finish(combined))
     }
 
-    /// Checks everything and allocates the scratch memory, for any number of runs.
+    /// Checks everything and allocates the temporary storage, for any number of runs.
     ///
     /// # Errors
     ///
-    /// [`Error::Chunks`], [`Error::Vector`], [`Error::NotAvailable`], [`Error::BlockSize`],
-    /// [`Error::Blocks`], [`Error::BlocksFixed`], [`Error::GridTooLarge`], [`Error::OtherDevice`],
-    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn plan(self) -> Result<Plan<'a, T, O::Acc, O::Output>, Error> {
-        self.device.check_owner(&self.input)?;
-        let algorithm = self.chosen();
-        if algorithm == Algorithm::SinglePass {
-            return self.plan_single_pass();
-        }
-        let shape = algorithm.shape()?;
-        if let Some(blocks) = self.blocks {
-            let kernel = shape.kernel;
-            return Err(Error::BlocksFixed { kernel, blocks });
-        }
-        let threads = self.threads.unwrap_or(Policy::threads_of(algorithm));
-        let n = self.input.len() as u64;
-        let passes = |max_threads, max_blocks| {
-            shape.check_threads(threads, max_threads)?;
-            shape.passes(n, threads, max_blocks)
-        };
-        match (self.input.place(), self.device.stream()) {
-            (Place::Device(values), Some(stream)) => {
-                let gpu = stream.gpu();
-                let kernels = Kernels::find::<O>(gpu, shape)?;
-                let passes = passes(kernels.first.max_threads(), gpu.info.max_blocks)?;
-                Plan::gpu::<O>(stream, kernels, values, passes)
+    /// [`Error::BlockSize`], [`Error::Blocks`], [`Error::Lengths`], [`Error::NotRegistered`],
+    /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn plan(self) -> Result<Plan<'a, O::Output>, Error> {
+        let Self {
+            device,
+            views,
+            op,
+            asked,
+        } = self;
+        let n = device.check_input::<I>(views, O::ENTRY)?;
+        let kernel = O::ENTRY.kernel;
+        let finish = move |acc| op.finish(acc);
+        match device.backend() {
+            Backend::Gpu(queue) if n > 0 => {
+                let prepared = Prepared::<I, O>::new(queue, views, n, op, asked)?;
+                let pass = prepared.pass();
+                Ok(Plan::new(kernel, vec![pass], prepared))
             }
-            (Place::Host(values), _) => {
-                launch::entry::<T>(shape.kernel, O::NAME)?;
-                passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?;
-                Ok(Plan::cpu::<O>(shape.kernel, values))
+            Backend::Gpu(_) => {
+                asked.check(O::ENTRY)?;
+                Ok(Plan::on_cpu(kernel, move || op.identity(), finish))
             }
-            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
-        }
-    }
-
-    fn plan_single_pass(self) -> Result<Plan<'a, T, O::Acc, O::Output>, Error> {
-        let kernel = Algorithm::SinglePass.kernel_name();
-        launch::single_pass_entry(O::NAME, T::NAME)?;
-        match (self.input.place(), self.device.stream()) {
-            (Place::Device(values), Some(stream)) if values.len() > 0 => {
-                let grid = |max_threads| self.grid(max_threads, stream.gpu().info.multiprocessors);
-                let prepared = Prepared::new::<O>(stream, values, grid)?;
-                Ok(Plan::single_pass::<O>(prepared))
-            }
-            (Place::Device(_), _) => {
-                self.grid(CPU_MAX_THREADS, 1)?;
-                Ok(Plan::nothing::<O>(kernel))
-            }
-            (Place::Host(values), _) => {
-                self.grid(CPU_MAX_THREADS, 1)?;
-                Ok(Plan::cpu::<O>(kernel, values))
-            }
-        }
-    }
-
-    fn chosen(&self) -> Algorithm {
-        self.algorithm.unwrap_or_else(Policy::algorithm_of::<T, O>)
-    }
-
-    /// The grid of a single pass: what the caller asked for, checked, and the policy for the rest.
-    fn grid(&self, max_threads: u32, multiprocessors: u32) -> Result<Grid, Error> {
-        let kernel = Algorithm::SinglePass.kernel_name();
-        let threads = self
-            .threads
-            .unwrap_or_else(|| Policy::single_pass_threads::<T>(self.input.len(), max_threads));
-        check_threads(kernel, threads, max_threads)?;
-        let limit = Policy::SINGLE_PASS_MAX_BLOCKS;
-        let blocks = match self.blocks {
-            Some(blocks) if (1..=limit).contains(&blocks) => blocks,
-            Some(blocks) => {
-                return Err(Error::Blocks {
+            Backend::Cpu => {
+                asked.check(O::ENTRY)?;
+                let items = input::slices::<I>(views);
+                Ok(Plan::on_cpu(
                     kernel,
-                    blocks,
-                    limit,
-                });
+                    move || cpu::reduce::<I, O>(op, items),
+                    finish,
+                ))
             }
-            None => Policy::single_pass_blocks::<T>(self.input.len(), threads, multiprocessors),
-        };
-        Ok(Grid { blocks, threads })
+        }
     }
 }
 
@@ -167,84 +113,95 @@ impl Device {
     /// Describes a reduction of `input` by `op`, which [`Reduction::run`] or
     /// [`Reduction::plan`] then does.
     ///
+    /// The operator is one of the library's or your own, over the elements of one array or of several side
+    /// by side; what has no kernel does not compile.
+    ///
     /// ```
-    /// use warpfold::{Algorithm, Device, Sum};
+    /// use warpfold::{ArgMax, Device, Dot, Sum};
     ///
     /// let device = Device::auto()?;
-    /// let x = device.upload(&[1, 2, 3, 4])?;
-    /// let sum = device.reduce(&x, Sum).algorithm(Algorithm::Reduce2).threads(64).run()?;
-    /// assert_eq!(sum, 10);
+    /// let (x, y) = (device.upload(&[1, 2, 3, 4])?, device.upload(&[1, 0, 1, 0])?);
+    /// assert_eq!(device.reduce(&x, Sum).threads(64).run()?, 10);
+    /// assert_eq!(device.reduce((&x, &y), Dot).run()?, 4);
+    /// assert_eq!(device.reduce(x.view(..3)?, ArgMax).run()?.index(), 2);
     /// # Ok::<(), warpfold::Error>(())
     /// ```
-    pub fn reduce<'a, T: Element, O: Operator<T>>(
+    pub fn reduce<'a, I: Items, O: SinglePass<I>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, I>,
         op: O,
-    ) -> Reduction<'a, T, O> {
-        let _ = op; // names the type; operators have no values
+    ) -> Reduction<'a, I, O> {
         Reduction {
             device: self.clone(),
-            input: input.into(),
-            algorithm: None,
-            threads: None,
-            blocks: None,
-            op: PhantomData,
+            views: input.into_views(),
+            op,
+            asked: Asked::default(),
         }
     }
 
-    /// A plan that reads all of `input` as fast as this library knows how: what the device's
-    /// memory allows, for the ladder to be compared with. 16-byte loads, four in flight, 256
-    /// bytes per thread. Its value is the sum.
+    /// Reduces `input` by `op` and leaves the result on the device, in element `at` of `cells`, in the
+    /// type that the operator combines in ([`Op::Acc`](kernels_gpu::op::Op::Acc): that of the elements
+    /// for sums, minima and maxima of 32 and 64 bits). On a GPU it enqueues one launch and returns: no
+    /// allocation, no wait. For empty input the operator's identity.
     ///
-    /// Types: `i32`, `i64`, `f32`, `f64`.
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[10, 20])?);
+    /// let mut sums = device.alloc::<i32>(2)?;
+    /// let mut scratch = device.scratch()?;
+    /// device.reduce_into(&x, Sum, &mut sums, 0, &mut scratch)?;
+    /// device.reduce_into(&y, Sum, &mut sums, 1, &mut scratch)?;
+    /// assert_eq!(sums.download()?, [6, 30]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`] when the input does not start at a multiple of 16 bytes, and those
-    /// of [`Reduction::plan`].
-    pub fn read_ceiling<'a, T: Element>(
+    /// [`Error::ViewRange`] when there is no element `at`; [`Error::OtherStream`] when the scratch was
+    /// made by another stream than this one; [`Error::Lengths`], [`Error::NotRegistered`],
+    /// [`Error::OtherDevice`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn reduce_into<'a, I: Items, O: SinglePass<I>>(
         &self,
-        input: impl Into<View<'a, T>>,
-    ) -> Result<Plan<'a, T>, Error>
-    where
-        Sum: Operator<T, Acc = T, Output = T>,
-    {
-        // The fastest of 64, 128, ..., 1024 bytes per thread, by 1.2 and 2.0 % over a grid that
-        // just fills the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
-        const BYTES_PER_THREAD: usize = 256;
-        const THREADS: u32 = 256;
-        const ALIGNMENT: u64 = LOAD_BYTES as u64;
-        let shape = Shape::of("read_ceiling", (BYTES_PER_THREAD / size_of::<T>()) as u32);
-        let input = input.into();
-        self.check_owner(&input)?;
-        match (input.place(), self.stream()) {
-            (Place::Device(values), Some(stream)) => {
-                let address = values.address();
-                if !address.is_multiple_of(ALIGNMENT) {
-                    return Err(Error::Misaligned {
-                        kernel: shape.kernel,
-                        address,
-                        multiple: ALIGNMENT,
-                    });
-                }
-                let kernels = Kernels::find::<Sum>(stream.gpu(), shape)?;
-                shape.check_threads(THREADS, kernels.first.max_threads())?;
-                let tile = (THREADS * shape.items_per_thread) as usize;
-                // 64 KiB per block; with fewer blocks each would read more, and rightly.
-                let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
-                let pass = Pass {
-                    blocks: blocks as u32,
-                    threads: THREADS,
-                    n: values.len() as u64,
-                };
-                let passes = if input.is_empty() { vec![] } else { vec![pass] };
-                Plan::gpu::<Sum>(stream, kernels, values, passes)
+        input: impl Input<'a, I>,
+        op: O,
+        cells: &mut Buffer<O::Acc>,
+        at: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        self.reduce_views_into::<I, O>(input.into_views(), op, cells, at, scratch)
+    }
+
+    /// The same, of views.
+    pub(crate) fn reduce_views_into<I: Items, O: SinglePass<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        op: O,
+        cells: &mut Buffer<O::Acc>,
+        at: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let n = self.check_input::<I>(views, O::ENTRY)?;
+        self.check_owner(&cells.view(at..at.saturating_add(1))?)?;
+        match (cells.place_mut(), self.backend()) {
+            (PlaceMut::Host(cells), Backend::Cpu) => {
+                scratch.of(self.backend())?;
+                cells[at] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
+                Ok(())
             }
-            (Place::Host(values), _) => {
-                launch::entry::<T>(shape.kernel, <Sum as Op<T>>::NAME)?;
-                Ok(Plan::cpu::<Sum>(shape.kernel, values))
+            (PlaceMut::Device(cells), Backend::Gpu(queue)) => {
+                let storage = scratch.of(self.backend())?.ok_or(Error::OtherStream)?;
+                single_pass::enqueue::<I, O>(queue, views, n, op, cells, at, storage)
             }
-            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
+            _ => unreachable!("the input and the cells are on this device"),
         }
+    }
+}
+
+impl<I: Items, O: SinglePass<I>> std::fmt::Debug for Reduction<'_, I, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { device, asked, .. } = self;
+        write!(f, "Reduction({} on {device}, {asked:?})", O::ENTRY.name)
     }
 }

@@ -1,296 +1,233 @@
-//! Whole reductions in one launch: the launch's shape, what it works with, and the calls that wait.
+//! Whole-array reductions in one launch: on a stream, and prepared.
 
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use kernels_gpu::op::Op;
+use kernels_gpu::entry::{Entry, SinglePass};
 
-use crate::algorithm::Pass;
-use crate::buffer::{Buffer, Place, PlaceMut, View};
-use crate::device::{Device, DeviceInfo};
-use crate::element::Element;
+use crate::backend::Queue;
 use crate::error::Error;
-use crate::gpu::Gpu;
-use crate::launch::{SinglePassKernel, single_pass_entry};
-use crate::memory::{DeviceMemory, PinnedMemory, Span};
-use crate::operator::Operator;
+use crate::input::{self, Items, Views};
+use crate::launch::{Argument, Arguments, Grid, Kernel};
+use crate::memory::DeviceMemory;
+use crate::pass::{CPU_MAX_THREADS, Pass, check_threads};
+use crate::plan::Job;
 use crate::policy::Policy;
-use crate::stream::Stream;
+use crate::workspace::{Storage, Workspace};
 
-/// The blocks and threads of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grid {
-    pub(crate) blocks: u32,
-    pub(crate) threads: u32,
+/// What the caller says of the grid; the policy says the rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) threads: Option<u32>,
+    pub(crate) blocks: Option<u32>,
 }
 
-impl Grid {
-    /// What the policy says of `n` elements of `T`, for a kernel of at most `max_threads` in a block.
-    pub(crate) fn of<T>(n: usize, max_threads: u32, info: &DeviceInfo) -> Self {
-        let threads = Policy::single_pass_threads::<T>(n, max_threads);
-        Self {
-            blocks: Policy::single_pass_blocks::<T>(n, threads, info.multiprocessors),
-            threads,
-        }
+impl Asked {
+    /// The grid for `n` items of `bytes` each.
+    pub(crate) fn grid(
+        self,
+        entry: &Entry,
+        n: usize,
+        bytes: usize,
+        max_threads: u32,
+        multiprocessors: u32,
+    ) -> Result<Grid, Error> {
+        let bytes = n.saturating_mul(bytes);
+        let threads = match self.threads {
+            Some(threads) => {
+                check_threads(entry.kernel, threads, max_threads)?;
+                threads
+            }
+            None => Policy::single_pass_threads(bytes, max_threads),
+        };
+        let limit = Storage::room(entry.acc_bytes);
+        let blocks = match self.blocks {
+            Some(blocks) if (1..=limit).contains(&blocks) => blocks,
+            Some(blocks) => {
+                return Err(Error::Blocks {
+                    kernel: entry.kernel,
+                    blocks,
+                    limit,
+                });
+            }
+            None => Policy::single_pass_blocks(bytes, threads, multiprocessors).min(limit),
+        };
+        Ok(Grid { blocks, threads })
+    }
+
+    /// Checks what was asked for on a device without blocks and threads.
+    pub(crate) fn check(self, entry: &Entry) -> Result<(), Error> {
+        self.grid(entry, 0, 1, CPU_MAX_THREADS, 1).map(|_| ())
     }
 }
 
-/// What the blocks of a single pass meet in; made by [`Device::scratch`].
-///
-/// It belongs to its device's stream, on which one launch after another uses it.
-pub struct Scratch {
-    /// None on the CPU, which needs no scratch.
-    place: Option<(Arc<Stream>, Memory)>,
-}
-
-/// What single passes on one stream meet in.
-struct Memory {
-    /// Room for one of each block, of any accumulator. 0 between launches.
-    partials: DeviceMemory<u64>,
-    /// 0 between launches.
-    tickets: DeviceMemory<u32>,
-}
-
-impl Memory {
-    fn new(stream: &Stream) -> Result<Self, Error> {
-        // A word for each half of a word of the accumulator.
-        let words = Policy::SINGLE_PASS_MAX_BLOCKS as usize * 2 * PinnedMemory::WORDS;
-        Ok(Self {
-            partials: DeviceMemory::filled(stream, words, 0)?,
-            tickets: DeviceMemory::filled(stream, 1, 0)?,
-        })
-    }
-}
-
-/// Where a launch works and leaves its result, of accumulators `A`.
-pub(crate) struct Meeting<'a, A: Element> {
-    /// Room for a partial of each of [`Policy::SINGLE_PASS_MAX_BLOCKS`].
-    partials: u64,
-    tickets: u64,
-    result: u64,
-    pub(crate) gpu: &'a Arc<Gpu>,
-    /// All three are the launch's alone.
-    borrows: PhantomData<&'a mut A>,
-}
-
-impl<'a, A: Element> Meeting<'a, A> {
-    fn new(memory: &'a mut Memory, result: u64) -> Self {
-        const {
-            assert!(size_of::<A>() <= PinnedMemory::WORDS * size_of::<u64>());
-            assert!(align_of::<A>() <= align_of::<u64>());
-        }
-        Self {
-            partials: memory.partials.address(),
-            tickets: memory.tickets.address(),
-            result,
-            gpu: memory.tickets.gpu(),
-            borrows: PhantomData,
-        }
-    }
-
-    /// With the result in element `at` of `cells`.
-    ///
-    /// # Panics
-    ///
-    /// When there is no such element.
-    fn in_memory(memory: &'a mut Memory, cells: &'a mut DeviceMemory<A>, at: usize) -> Self {
-        assert!(Arc::ptr_eq(cells.gpu(), memory.tickets.gpu()));
-        Self::new(memory, cells.span(at, 1).address())
-    }
-
-    /// What the kernels' last parameters are.
-    pub(crate) fn parameters(&self) -> [u64; 4] {
-        let room = Policy::SINGLE_PASS_MAX_BLOCKS.into();
-        [self.partials, room, self.tickets, self.result]
-    }
-
-    /// With the result where the host reads it.
-    fn on_host(workspace: &'a mut Workspace) -> Self {
-        Self::new(&mut workspace.memory, workspace.cell.address())
-    }
-}
-
-/// What calls that wait reduce with: made by a stream's first, and used by all.
-pub(crate) struct Workspace {
-    memory: Memory,
-    cell: PinnedMemory<u64>,
-}
-
-impl Workspace {
-    fn new(stream: &Stream) -> Result<Self, Error> {
-        Ok(Self {
-            memory: Memory::new(stream)?,
-            cell: PinnedMemory::new(stream.gpu(), PinnedMemory::WORDS)?,
-        })
-    }
-}
-
-/// Launches, waits, and gives what the launch has left. No allocation but by the stream's first.
-pub(crate) fn blocking<A: Element>(
-    stream: &Stream,
-    launch: impl FnOnce(Meeting<'_, A>) -> Result<(), Error>,
-) -> Result<A, Error> {
-    let mut workspace = stream.workspace();
-    let workspace = match &mut *workspace {
-        Some(workspace) => workspace,
-        empty => empty.insert(Workspace::new(stream)?),
-    };
-    stream.gpu().enter()?;
-    let launched = launch(Meeting::on_host(workspace)).and_then(|()| stream.synchronize());
-    launched.map(|()| workspace.cell.read())
-}
-
-/// The reduction of `input`, which is not empty, by an operator.
-pub(crate) fn reduce<T: Element, O: Operator<T>>(
-    stream: &Stream,
-    input: Span<'_, T>,
-    grid: impl FnOnce(u32) -> Result<Grid, Error>,
-) -> Result<O::Acc, Error> {
-    let kernel = SinglePassKernel::<T, O::Acc>::find(stream.gpu(), <O as Op<T>>::NAME)?;
-    let grid = grid(kernel.max_threads())?;
-    blocking(stream, |meeting| {
-        kernel.launch(stream, grid, input, meeting)
-    })
-}
-
-/// A single pass prepared: its scratch is its own.
-pub(crate) struct Prepared<'a, T: Element, A: Element> {
-    kernel: SinglePassKernel<T, A>,
-    stream: Arc<Stream>,
-    input: Span<'a, T>,
+/// A launch over an input on a GPU, which is not empty.
+struct Launch<'a, I: Items, O> {
+    kernel: Kernel,
     grid: Grid,
-    memory: Memory,
-    cell: DeviceMemory<A>,
+    views: I::Of<Views<'a>>,
+    op: O,
 }
 
-impl<'a, T: Element, A: Element> Prepared<'a, T, A> {
-    /// Of an input that is not empty and on the stream's device.
-    pub(crate) fn new<O: Operator<T, Acc = A>>(
-        stream: &Arc<Stream>,
-        input: Span<'a, T>,
-        grid: impl FnOnce(u32) -> Result<Grid, Error>,
+impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
+    fn new(
+        queue: &Queue,
+        views: I::Of<Views<'a>>,
+        n: usize,
+        op: O,
+        asked: Asked,
     ) -> Result<Self, Error> {
-        let kernel = SinglePassKernel::find(stream.gpu(), <O as Op<T>>::NAME)?;
-        let grid = grid(kernel.max_threads())?;
+        let kernel = Kernel::find(queue.gpu(), O::ENTRY)?;
+        let multiprocessors = queue.gpu().info.multiprocessors;
+        let grid = asked.grid(O::ENTRY, n, I::BYTES, kernel.max_threads(), multiprocessors)?;
         Ok(Self {
             kernel,
-            input,
             grid,
-            memory: Memory::new(stream)?,
-            cell: DeviceMemory::filled(stream, 1, 0)?,
-            stream: Arc::clone(stream),
+            views,
+            op,
+        })
+    }
+
+    /// Puts it on the stream and returns; its result will be at an address.
+    ///
+    /// # Safety
+    ///
+    /// At `result` is memory for an accumulator that kernels of this device write; nobody else touches it
+    /// before the stream has been waited for, and it lives until then.
+    unsafe fn enqueue(
+        &self,
+        queue: &Queue,
+        storage: &mut Storage,
+        result: u64,
+    ) -> Result<(), Error> {
+        let entry = O::ENTRY;
+        let arrivals = storage.arrivals.address();
+        let room = Storage::room(entry.acc_bytes);
+        let mut arguments: Arguments<'_> = input::arguments::<I>(self.views);
+        arguments.push(Argument::operator(&self.op));
+        arguments.push(Argument::room(
+            &mut storage.partials,
+            room,
+            entry.partial_bytes(),
+        ));
+        arguments.push(Argument::cell(arrivals, size_of::<u32>()));
+        arguments.push(Argument::cell(result, entry.acc_bytes));
+        // SAFETY:
+        // - The row is this operator's over these items (`SinglePass`, which is unsafe to implement), and its
+        //   accumulator's size is in the row.
+        // - The views borrow live memory of this device (`check` of the items, wherever a launch is made),
+        //   aligned for the elements; the storage belongs to this stream, whose launches do not overlap; the
+        //   result is the caller's promise. Device memory is freed only after a wait for all streams.
+        // - Whole warps (`Asked::grid`), and any number of blocks is right, of which the storage has room for
+        //   as many. All arrays have the same length (`check`). Partials and the arrival counter are 0: no
+        //   launch has failed half way, or the device gives no answers at all.
+        unsafe { self.kernel.launch(queue, self.grid, arguments.as_slice()) }
+    }
+}
+
+/// The reduction of an input that is not empty, waited for. No allocation but by the stream's first call.
+pub(crate) fn blocking<I: Items, O: SinglePass<I>>(
+    queue: &Queue,
+    views: I::Of<Views<'_>>,
+    n: usize,
+    op: O,
+    asked: Asked,
+) -> Result<O::Acc, Error> {
+    let launch = Launch::<I, O>::new(queue, views, n, op, asked)?;
+    let mut workspace = queue.workspace();
+    let workspace = match &mut *workspace {
+        Some(workspace) => workspace,
+        empty => empty.insert(Workspace::new(queue)?),
+    };
+    queue.gpu().enter()?;
+    let cell = workspace.cell();
+    // SAFETY: the workspace's cell has room for any accumulator, and the guard keeps others away until the
+    // stream has been waited for below.
+    let launched = unsafe { launch.enqueue(queue, &mut workspace.storage, cell) };
+    launched.and_then(|()| queue.synchronize())?;
+    Ok(workspace.result())
+}
+
+/// Puts the reduction of an input that is not empty on the stream and returns; its result will be element
+/// `at` of `cells`.
+pub(crate) fn enqueue<I: Items, O: SinglePass<I>>(
+    queue: &Queue,
+    views: I::Of<Views<'_>>,
+    n: usize,
+    op: O,
+    cells: &mut DeviceMemory<O::Acc>,
+    at: usize,
+    storage: &mut Storage,
+) -> Result<(), Error> {
+    let launch = Launch::<I, O>::new(queue, views, n, op, Asked::default())?;
+    queue.gpu().enter()?;
+    let result = cells.span(at, 1).address();
+    // SAFETY: an element of `cells`, which is borrowed mutably and freed only after a wait for all streams.
+    unsafe { launch.enqueue(queue, storage, result) }
+}
+
+/// A single pass prepared: its storage is its own.
+pub(crate) struct Prepared<'a, I: Items, O: SinglePass<I>> {
+    launch: Launch<'a, I, O>,
+    queue: Arc<Queue>,
+    n: usize,
+    storage: Storage,
+    cell: DeviceMemory<O::Acc>,
+}
+
+impl<'a, I: Items, O: SinglePass<I>> Prepared<'a, I, O> {
+    /// Of an input that is not empty and on the stream's device.
+    pub(crate) fn new(
+        queue: &Arc<Queue>,
+        views: I::Of<Views<'a>>,
+        n: usize,
+        op: O,
+        asked: Asked,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            launch: Launch::new(queue, views, n, op, asked)?,
+            n,
+            storage: Storage::new(queue)?,
+            cell: DeviceMemory::filled(queue, 1, 0)?,
+            queue: Arc::clone(queue),
         })
     }
 
     pub(crate) fn pass(&self) -> Pass {
         Pass {
-            blocks: self.grid.blocks,
-            threads: self.grid.threads,
-            n: self.input.len() as u64,
+            blocks: self.launch.grid.blocks,
+            threads: self.launch.grid.threads,
+            n: self.n as u64,
         }
     }
 
-    /// Puts it on the stream.
-    pub(crate) fn enqueue(&mut self) -> Result<(), Error> {
-        self.stream.gpu().enter()?;
-        let meeting = Meeting::in_memory(&mut self.memory, &mut self.cell, 0);
-        self.kernel
-            .launch(&self.stream, self.grid, self.input, meeting)
-    }
-
-    /// Waits for what it has left.
-    pub(crate) fn result(&self) -> Result<A, Error> {
-        Ok(self.cell.all().download(&self.stream)?[0])
-    }
-
-    pub(crate) fn cell(&self) -> &DeviceMemory<A> {
-        &self.cell
-    }
-
-    /// Puts an overwriting of the result on the stream and returns. The partials say themselves whether
-    /// anybody has left them.
-    pub(crate) fn enqueue_fill(&mut self, byte: u8) -> Result<(), Error> {
-        self.cell.enqueue_fill(&self.stream, byte)
+    fn accumulator(&self) -> Result<O::Acc, Error> {
+        Ok(self.cell.all().download(&self.queue)?[0])
     }
 }
 
-impl Device {
-    /// Scratch memory for [`Device::reduce_into`], which then allocates nothing.
-    ///
-    /// On a GPU about 200 KB, whatever is reduced; on the CPU nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn scratch(&self) -> Result<Scratch, Error> {
-        let place = match self.stream() {
-            None => None,
-            Some(stream) => Some((Arc::clone(stream), Memory::new(stream)?)),
-        };
-        Ok(Scratch { place })
+impl<I: Items, O: SinglePass<I>> Job<O::Output> for Prepared<'_, I, O> {
+    fn enqueue(&mut self) -> Result<(), Error> {
+        self.queue.gpu().enter()?;
+        let result = self.cell.address();
+        // SAFETY: the plan's own cell.
+        unsafe { self.launch.enqueue(&self.queue, &mut self.storage, result) }
     }
 
-    /// Reduces `input` by `op` and leaves the result on the device, in element `at` of `cells`, in the
-    /// type that the operator combines in ([`Op::Acc`](kernels_gpu::op::Op::Acc): that of the elements
-    /// for sums, minima and maxima of 32 and 64 bits). On a GPU it enqueues one launch and returns: no
-    /// allocation, no wait. Of an empty input the operator's identity.
-    ///
-    /// ```
-    /// use warpfold::{Device, Sum};
-    ///
-    /// let device = Device::auto()?;
-    /// let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[10, 20])?);
-    /// let mut sums = device.alloc::<i32>(2)?;
-    /// let mut scratch = device.scratch()?;
-    /// device.reduce_into(&x, Sum, &mut sums, 0, &mut scratch)?;
-    /// device.reduce_into(&y, Sum, &mut sums, 1, &mut scratch)?;
-    /// assert_eq!(sums.download()?, [6, 30]);
-    /// # Ok::<(), warpfold::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ViewRange`] when there is no element `at`; [`Error::OtherStream`] when the scratch was
-    /// made by another stream than this one; [`Error::OtherDevice`], [`Error::NotAvailable`],
-    /// [`Error::Cuda`], [`Error::Deferred`].
-    pub fn reduce_into<'a, T: Element, O: Operator<T>>(
-        &self,
-        input: impl Into<View<'a, T>>,
-        op: O,
-        cells: &mut Buffer<O::Acc>,
-        at: usize,
-        scratch: &mut Scratch,
-    ) -> Result<(), Error> {
-        let _ = op; // names the type; operators have no values
-        let input = input.into();
-        self.check_owner(&input)?;
-        self.check_owner(&cells.view(at..at.saturating_add(1))?)?;
-        match (input.place(), cells.place_mut(), &mut scratch.place) {
-            (Place::Host(input), PlaceMut::Host(cells), None) => {
-                single_pass_entry(<O as Op<T>>::NAME, T::NAME)?;
-                cells[at] = O::reduce_on_cpu(input);
-                Ok(())
-            }
-            (Place::Device(input), PlaceMut::Device(cells), Some((stream, memory)))
-                if self.stream().is_some_and(|own| Arc::ptr_eq(own, stream)) =>
-            {
-                let gpu = stream.gpu();
-                let kernel = SinglePassKernel::find(gpu, <O as Op<T>>::NAME)?;
-                let grid = Grid::of::<T>(input.len(), kernel.max_threads(), &gpu.info);
-                gpu.enter()?;
-                let meeting = Meeting::in_memory(memory, cells, at);
-                kernel.launch(stream, grid, input, meeting)
-            }
-            _ => Err(Error::OtherStream),
-        }
+    fn result(&self) -> Result<O::Output, Error> {
+        Ok(self.launch.op.finish(self.accumulator()?))
     }
-}
 
-impl std::fmt::Debug for Scratch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            None => f.write_str("Scratch(none: the CPU's)"),
-            Some((stream, _)) => write!(f, "Scratch(of {:?})", stream.handle()),
-        }
+    fn result_ptr(&self) -> u64 {
+        self.cell.address()
+    }
+
+    /// Not the partials, which are 0 between launches.
+    fn fill(&mut self, byte: u8) -> Result<(), Error> {
+        self.cell.enqueue_fill(&self.queue, byte)
+    }
+
+    fn first_outputs(&mut self) -> Result<Vec<u8>, Error> {
+        self.enqueue()?;
+        Ok(crate::host::bytes(&[self.accumulator()?]).to_vec())
     }
 }

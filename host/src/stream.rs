@@ -1,16 +1,14 @@
 //! Streams: what is enqueued on one is done in the order of the calls.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use cust::error::{CudaError, CudaResult};
-use cust::function::{BlockSize, Function, GridSize};
-use cust::sys::{self, CUevent, CUevent_flags, CUresult, CUstream};
+use cust::sys::{self, CUevent, CUevent_flags, CUstream};
 
 use crate::driver;
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::single_pass::Workspace;
+use crate::module::Function;
 
 /// A stream of a device. It does not wait for the null stream, nor the null stream for it.
 pub(crate) struct Stream {
@@ -18,8 +16,6 @@ pub(crate) struct Stream {
     /// Whether it is ours to destroy.
     owned: bool,
     gpu: Arc<Gpu>,
-    /// What calls that wait reduce with; made by the first of them.
-    workspace: Mutex<Option<Workspace>>,
 }
 
 // SAFETY: the driver's streams may be used from any thread; the handle is never changed.
@@ -40,7 +36,6 @@ impl Stream {
             handle,
             owned,
             gpu: Arc::clone(gpu),
-            workspace: Mutex::new(None),
         }
     }
 
@@ -94,7 +89,7 @@ impl Stream {
         driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.handle, 0) })
     }
 
-    /// What `cust`'s macro for launches calls: its own streams have the same.
+    /// Puts a launch on the stream and returns.
     ///
     /// # Safety
     ///
@@ -102,41 +97,28 @@ impl Stream {
     /// asks.
     pub(crate) unsafe fn launch(
         &self,
-        function: &Function<'_>,
-        grid: impl Into<GridSize>,
-        block: impl Into<BlockSize>,
+        function: &Function,
+        blocks: u32,
+        threads: u32,
         shared_bytes: u32,
-        arguments: &[*mut c_void],
-    ) -> CudaResult<()> {
-        let (grid, block) = (grid.into(), block.into());
+        arguments: &[*const c_void],
+    ) -> Result<(), Error> {
         // SAFETY: the caller's contract; the driver only reads the list of arguments.
-        let result = unsafe {
+        driver::call(|| unsafe {
             sys::cuLaunchKernel(
-                function.to_raw(),
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
+                function.handle(),
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
                 shared_bytes,
                 self.handle,
-                arguments.as_ptr().cast_mut(),
+                arguments.as_ptr().cast::<*mut c_void>().cast_mut(),
                 std::ptr::null_mut(),
             )
-        };
-        match result {
-            CUresult::CUDA_SUCCESS => Ok(()),
-            // Whoever calls takes the driver's own code (`driver::check`).
-            _ => Err(CudaError::UnknownError),
-        }
-    }
-
-    /// What a call that waits reduces with, alone for as long as the guard lives.
-    pub(crate) fn workspace(&self) -> MutexGuard<'_, Option<Workspace>> {
-        self.workspace
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        })
     }
 }
 
@@ -200,11 +182,6 @@ impl Drop for Event {
 /// Waits for the stream; what fails is said by the device's next call.
 impl Drop for Stream {
     fn drop(&mut self) {
-        let workspace = self
-            .workspace
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        *workspace = None;
         self.gpu.in_drop(|| {
             // SAFETY: it is alive: ours, or borrowed by the contract of `borrowed`.
             let waited = unsafe { driver::wait_unless_captured(self.handle) };

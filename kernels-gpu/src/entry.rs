@@ -32,6 +32,7 @@ mod single_pass;
 #[macro_use]
 mod triple;
 
+#[cfg(feature = "teaching")]
 pub mod copy;
 // The bodies alone are wanted by other crates' kernels.
 #[cfg(any(feature = "library", not(target_arch = "nvptx64")))]

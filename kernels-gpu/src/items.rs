@@ -13,14 +13,23 @@ use crate::op::unrolled;
 /// | `(T, U)` | one of `T` and one of `U`, of the same length |
 /// | `(T, U, V)` | three |
 pub trait Items: Copy + Send + Sync + 'static {
+    /// Something for each array: a view, a slice; see [`Each`].
+    type Of<E: Each>: Copy + Send + Sync;
+
+    /// The bytes of an item, of all arrays.
+    const BYTES: usize;
+
     /// The arrays as a kernel has them.
     type Arrays: Copy;
 
     /// The same arrays in vectors of `N` items.
     type Vectors<const N: usize>: Copy;
 
-    /// How many arrays there are.
-    const ARRAYS: usize;
+    /// Makes something else of what there is for each array.
+    fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B>;
+
+    /// The item of these elements.
+    fn item(of: Self::Of<Own>) -> Self;
 
     /// Items of a vector: the fewest whose elements fill loads of 16 bytes, in each array. Where that
     /// would take too many registers, loads are narrower.
@@ -52,6 +61,26 @@ pub trait Items: Copy + Send + Sync + 'static {
     /// Loads vector `index`.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N];
+}
+
+/// What there is for each array, by the type of its elements: of `struct Slices<'a>` it is `&'a [T]`.
+pub trait Each {
+    /// What there is for an array of `T`.
+    type Of<T: Element>: Copy + Send + Sync;
+}
+
+/// The element itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Own;
+
+impl Each for Own {
+    type Of<T: Element> = T;
+}
+
+/// Makes something else of what there is for an array.
+pub trait Map<A: Each, B: Each> {
+    /// For an array of `T`.
+    fn map<T: Element>(&mut self, of: A::Of<T>) -> B::Of<T>;
 }
 
 /// Bytes of the widest load before sm_100.
@@ -93,9 +122,20 @@ const fn in_flight_of(bytes: usize) -> usize {
 impl<T: Element> Items for T {
     type Arrays = Global<T>;
     type Vectors<const N: usize> = Vectors<T, N>;
-    const ARRAYS: usize = 1;
+    type Of<E: Each> = E::Of<T>;
+    const BYTES: usize = size_of::<T>();
     const VECTOR: usize = vector_of(size_of::<T>());
     const IN_FLIGHT: usize = in_flight_of(Self::VECTOR * size_of::<T>());
+
+    #[inline(always)]
+    fn map<A: Each, B: Each>(of: A::Of<T>, map: &mut impl Map<A, B>) -> B::Of<T> {
+        map.map(of)
+    }
+
+    #[inline(always)]
+    fn item(element: T) -> T {
+        element
+    }
 
     #[inline(always)]
     fn len(array: Global<T>) -> usize {
@@ -137,11 +177,12 @@ impl<T: Element> Items for T {
 
 /// Several arrays, which come as vectors where the first whole vectors of all begin at the same item.
 macro_rules! side_by_side {
-    ($arrays:literal: $($element:ident $i:tt),+) => {
+    ($($element:ident $i:tt),+) => {
         impl<$($element: Element),+> Items for ($($element),+) {
             type Arrays = ($(Global<$element>),+);
             type Vectors<const N: usize> = ($(Vectors<$element, N>),+);
-            const ARRAYS: usize = $arrays;
+            type Of<E: Each> = ($(E::Of<$element>),+);
+            const BYTES: usize = 0 $(+ size_of::<$element>())+;
             // The widest elements fill their loads.
             const VECTOR: usize = {
                 let mut items = WIDEST;
@@ -155,9 +196,19 @@ macro_rules! side_by_side {
             };
             // A load of each array twice.
             const IN_FLIGHT: usize = {
-                let most = in_flight_of(Self::VECTOR * (0 $(+ size_of::<$element>())+));
+                let most = in_flight_of(Self::VECTOR * Self::BYTES);
                 if most < 2 { most } else { 2 }
             };
+
+            #[inline(always)]
+            fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B> {
+                ($(map.map::<$element>(of.$i)),+)
+            }
+
+            #[inline(always)]
+            fn item(of: Self) -> Self {
+                of
+            }
 
             #[inline(always)]
             fn len(arrays: Self::Arrays) -> usize {
@@ -205,8 +256,8 @@ macro_rules! side_by_side {
     };
 }
 
-side_by_side!(2: T 0, U 1);
-side_by_side!(3: T 0, U 1, V 2);
+side_by_side!(T 0, U 1);
+side_by_side!(T 0, U 1, V 2);
 
 #[cfg(test)]
 mod tests {

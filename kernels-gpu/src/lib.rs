@@ -25,6 +25,12 @@
 //! where the library takes the operators and the table of entries from it.
 
 #![no_std]
+// `cuda_builder` enables this for the crate that it builds: for this one where it has entries of its own, but not
+// where it is a dependency of other kernels.
+#![cfg_attr(
+    all(target_arch = "nvptx64", not(feature = "library")),
+    feature(asm_experimental_arch)
+)]
 
 // The macros name the crate as others do.
 extern crate self as kernels_gpu;

@@ -10,9 +10,10 @@
 //! Of the machine code of every entry, for every architecture ([`machine`]):
 //!
 //! - no generic address, no local memory, no spills, no calls;
-//! - loads are as wide as the kernel claims (an element's bits times the vector's elements, up to
-//!   128), four of them under way at once, and single elements only around the vectors; copies store
-//!   as they load;
+//! - loads are as wide as they can be (up to 128 bits, for a vector whose bits they divide), and those of a
+//!   step are in flight together; single items are loaded only around the vectors, and by a loop of their
+//!   own where an input may have no vectors; copies store as they load;
+//! - an operator's value is read from the constant bank;
 //! - a partial is stored once; a cell gets a `RED`, and a loop around an `ATOM` only where no
 //!   instruction applies the operator (products, and `keyed_cas`, which is there to be one);
 //! - in shared memory likewise: no loop but to add floats and for 64 bits; who needs no shared memory

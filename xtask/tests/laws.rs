@@ -11,12 +11,12 @@
 //! reported as ignored, never as passed.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{ENTRIES, FAMILIES, copy, keyed, single_pass, triple};
+use kernels_gpu::entry::{Entry, Parameter, library, teaching};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
-use xtask::laws::claim::{self, Claim};
+use xtask::laws::claim::Claim;
 use xtask::laws::memory::{self, Accesses};
 use xtask::laws::{kernels::KERNELS, machine};
 use xtask::sass::{
@@ -29,7 +29,7 @@ use xtask::{laws, ptx, sass};
 /// The architecture whose SASS all laws are about; some ask the others too.
 const SASS: NvvmArch = NvvmArch::Compute90;
 
-/// The elements whose sums have a raw twin, by keys of [`TWIN_KEY`] where there are any. Copies have
+/// The items whose sums have a raw twin, by keys of [`TWIN_KEY`] where there are any. Copies have
 /// one of each size.
 const TWINS: [&str; 3] = ["i32", "f32", "f64"];
 
@@ -117,9 +117,9 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             cost_nothing(&sass.accesses, &raw.sass()?.accesses)
         }));
         if code.arch == SASS {
-            trials.extend(tables().map(|(name, claim)| {
-                sass_trial(&code, name, move |sass| {
-                    keeps_the_laws(name, &claim, &sass.profiles)
+            trials.extend(rows().map(|entry| {
+                sass_trial(&code, entry.name, move |sass| {
+                    keeps_the_laws(entry, &sass.profiles)
                 })
             }));
             trials.push(sass_trial(
@@ -162,114 +162,78 @@ fn sass_trial(
     })
 }
 
-/// The entries of all families, as their tables have them.
-fn tables() -> impl Iterator<Item = (&'static str, Claim<'static>)> {
-    // Of these tables the elements are known by their names alone.
-    let bits = |element| claim::bits(element).expect("the element's bits stand in its name");
-    let reductions = ENTRIES.iter().map(|entry| {
-        let claim = Claim {
-            kernel: entry.kernel,
-            op: entry.op,
-            element: entry.element,
-            element_bits: 8 * entry.element_bytes as u32,
-            acc_bits: 8 * entry.acc_bytes as u32,
-            key_bits: 0,
-            vector: entry.load_elements() as u32,
-            arrays: 1,
+/// The rows of all entries.
+fn rows() -> impl Iterator<Item = &'static Entry> {
+    let lists = [&library::KERNELS, &teaching::KERNELS, &teaching::COPIES];
+    lists.into_iter().flat_map(|list| list.entries)
+}
+
+/// What a row says, as the laws ask.
+fn claim(entry: &'static Entry) -> Claim<'static> {
+    let bits = |bytes: usize| 8 * bytes as u32;
+    let is_keyed = !entry.key.is_empty();
+    let [first, second, _] = entry.read_bytes;
+    let read = if is_keyed {
+        &entry.read_bytes[1..2]
+    } else {
+        &entry.read_bytes[..]
+    };
+    let arrays = read.iter().filter(|&&bytes| bytes > 0);
+    assert!(
+        arrays.clone().all(|bytes| *bytes == read[0]),
+        "the laws know arrays of elements of one size: {entry:?}"
+    );
+    Claim {
+        kernel: entry.kernel,
+        op: entry.op,
+        items: entry.items,
+        side_by_side: arrays.count() as u32,
+        element_bits: bits(if is_keyed { second } else { first }),
+        acc_bits: bits(entry.acc_bytes),
+        key_bits: if is_keyed { bits(first) } else { 0 },
+        vector: match entry.needs.per_thread {
+            Some(items) if is_keyed => items,
+            _ => entry.load_items() as u32,
+        },
+        arrays: entry.arrays as u32,
+        value: value(entry),
+    }
+}
+
+/// The bytes of an entry's parameters that are the operator.
+fn value(entry: &Entry) -> [u32; 2] {
+    let mut at = 0;
+    for parameter in entry.parameters {
+        at += match parameter {
+            Parameter::Input(..) | Parameter::Output(..) => 16,
+            Parameter::Cell(..) => 8,
+            // What is before it are addresses and lengths, so it is aligned.
+            Parameter::Value(bytes) => return [at, at + *bytes as u32],
         };
-        (entry.name, claim)
-    });
-    let single_passes = single_pass::ENTRIES.iter().map(|entry| {
-        let claim = Claim {
-            kernel: single_pass::SinglePassEntry::KERNEL,
-            op: entry.op,
-            element: entry.element,
-            element_bits: 8 * entry.element_bytes as u32,
-            acc_bits: 8 * entry.acc_bytes as u32,
-            key_bits: 0,
-            vector: entry.load_elements() as u32,
-            arrays: 1,
-        };
-        (entry.name, claim)
-    });
-    let triples = triple::ENTRIES.iter().map(move |entry| {
-        let claim = Claim {
-            kernel: entry.kernel,
-            op: "sum",
-            element: entry.element,
-            element_bits: bits(entry.element),
-            acc_bits: bits(entry.element),
-            key_bits: 0,
-            vector: 1,
-            arrays: 1,
-        };
-        (entry.name, claim)
-    });
-    let copies = copy::ENTRIES.iter().map(|entry| {
-        let claim = Claim {
-            kernel: entry.kernel,
-            op: "",
-            element: "",
-            element_bits: 8 * entry.element_bytes as u32,
-            acc_bits: 0,
-            key_bits: 0,
-            vector: (entry.access_bytes / entry.element_bytes) as u32,
-            arrays: 1,
-        };
-        (entry.name, claim)
-    });
-    let keyed = keyed::ENTRIES.iter().map(move |entry| {
-        let claim = Claim {
-            kernel: entry.kernel,
-            op: entry.op,
-            element: entry.element,
-            element_bits: bits(entry.element),
-            acc_bits: bits(entry.element),
-            key_bits: bits(entry.key),
-            vector: entry.per_thread as u32,
-            arrays: entry.arrays as u32,
-        };
-        (entry.name, claim)
-    });
-    let with_operators = reductions.chain(single_passes).chain(triples);
-    with_operators.chain(copies).chain(keyed)
+    }
+    [0; 2]
 }
 
 /// The entries that have a twin in `kernels-raw`.
-fn twins() -> impl Iterator<Item = &'static str> {
-    let is_twin = |op, element| op == "sum" && TWINS.contains(&element);
-    let reductions = ENTRIES
-        .iter()
-        .filter(move |entry| is_twin(entry.op, entry.element))
-        .map(|entry| entry.name);
-    let single_passes = single_pass::ENTRIES
-        .iter()
-        .filter(move |entry| is_twin(entry.op, entry.element))
-        .map(|entry| entry.name);
-    let triples = triple::ENTRIES
-        .iter()
-        .filter(move |entry| is_twin("sum", entry.element))
-        .map(|entry| entry.name);
-    let copies = copy::ENTRIES.iter().map(|entry| entry.name);
-    let keyed = keyed::ENTRIES
-        .iter()
-        .filter(move |entry| is_twin(entry.op, entry.element) && entry.key == TWIN_KEY)
-        .map(|entry| entry.name);
-    let with_operators = reductions.chain(single_passes).chain(triples);
-    with_operators.chain(copies).chain(keyed)
+fn twins() -> impl Iterator<Item = &'static Entry> {
+    rows().filter(|entry| {
+        let is_sum = entry.op == "sum" && TWINS.contains(&entry.items);
+        let is_copy = entry.op.is_empty();
+        is_copy || is_sum && ["", TWIN_KEY].contains(&entry.key)
+    })
 }
 
 /// Whether `cargo xtask sass --kernel`, which knows no tables, finds the kernels by their names.
 fn kernels_are_read_from_names() -> Result<(), Failed> {
-    let wrong: Vec<_> = tables()
-        .filter(|(entry, claim)| name::kernel_of(entry) != claim.kernel)
-        .map(|(entry, _)| entry)
+    let wrong: Vec<_> = rows()
+        .filter(|entry| name::kernel_of(entry.name) != entry.kernel)
+        .map(|entry| entry.name)
         .collect();
     none("entries whose kernel is not in their name", &wrong)
 }
 
 fn laws_speak_of_all_kernels() -> Result<(), Failed> {
-    let kernels: BTreeSet<_> = tables().map(|(_, claim)| claim.kernel).collect();
+    let kernels: BTreeSet<_> = rows().map(|entry| entry.kernel).collect();
     let promised = KERNELS
         .iter()
         .flat_map(|kernel| kernel.names.iter().copied());
@@ -281,8 +245,8 @@ fn laws_speak_of_all_kernels() -> Result<(), Failed> {
 }
 
 fn every_kernel_is_to_have_a_twin() -> Result<(), Failed> {
-    let kernels: BTreeSet<_> = tables().map(|(_, claim)| claim.kernel).collect();
-    let covered: BTreeSet<_> = twins().map(name::kernel_of).collect();
+    let kernels: BTreeSet<_> = rows().map(|entry| entry.kernel).collect();
+    let covered: BTreeSet<_> = twins().map(|entry| entry.kernel).collect();
     none(
         "kernels without a twin",
         &kernels.difference(&covered).collect::<Vec<_>>(),
@@ -298,12 +262,11 @@ fn none(what: &str, wrong: &[impl std::fmt::Debug]) -> Result<(), Failed> {
 }
 
 fn keeps_the_laws(
-    name: &str,
-    claim: &Claim,
+    entry: &'static Entry,
     profiles: &BTreeMap<String, Profile>,
 ) -> Result<(), Failed> {
-    let profile = profiles.get(name).ok_or("ptxas reports no such entry")?;
-    let broken = machine::broken(claim, profile);
+    let profile = profile(entry.name, profiles)?;
+    let broken = machine::broken(&claim(entry), profile);
     if !broken.is_empty() {
         return Err(broken.join("; ").into());
     }
@@ -313,10 +276,10 @@ fn keeps_the_laws(
 /// Whether the entries of the tables are there and keep what holds for every architecture.
 fn all_keep_the_laws_of_anywhere(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
     let mut broken = Vec::new();
-    for (name, claim) in tables() {
-        let profile = profiles.get(name).ok_or(format!("no entry {name}"))?;
-        let of_entry = machine::broken_anywhere(&claim, profile).into_iter();
-        broken.extend(of_entry.map(|law| format!("{name}: {law}")));
+    for entry in rows() {
+        let profile = profile(entry.name, profiles)?;
+        let of_entry = machine::broken_anywhere(&claim(entry), profile).into_iter();
+        broken.extend(of_entry.map(|law| format!("{}: {law}", entry.name)));
     }
     none("laws broken", &broken)
 }
@@ -324,11 +287,8 @@ fn all_keep_the_laws_of_anywhere(profiles: &BTreeMap<String, Profile>) -> Result
 /// Whether the widest copies load and store 256 bits at once, and the others never.
 fn copies_wider(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
     let mut wrong = Vec::new();
-    for entry in copy::ENTRIES {
-        let profile = profiles
-            .get(entry.name)
-            .ok_or("ptxas reports no such entry")?;
-        let Counts { ldg, stg, .. } = &profile.counts;
+    for entry in teaching::COPIES.entries {
+        let Counts { ldg, stg, .. } = &profile(entry.name, profiles)?.counts;
         let wide = [ldg, stg].map(|counts| counts.contains_key(&256));
         if wide != [entry.kernel == "copy_vec4"; 2] {
             wrong.push(format!("{}: loads {ldg:?}, stores {stg:?}", entry.name));
@@ -340,23 +300,30 @@ fn copies_wider(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
 /// Whether the entries of 16-bit floats have hardly more instructions than those of `f32`, in which
 /// they compute.
 fn converts_halves(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
-    let instructions = |name: &str| {
-        let profile = profiles.get(name).ok_or(format!("no entry {name}"))?;
-        Ok::<_, Failed>(profile.counts.instructions)
-    };
+    let instructions = |name: &str| Ok::<_, Failed>(profile(name, profiles)?.counts.instructions);
     let mut compared = 0;
     let mut longer = Vec::new();
-    for (name, claim) in tables().filter(|(_, claim)| ["f16", "bf16"].contains(&claim.element)) {
-        let of_f32 = format!("{}_{}_f32", claim.kernel, claim.op);
-        let (own, of_f32) = (instructions(name)?, instructions(&of_f32)?);
+    for entry in rows() {
+        let claim = claim(entry);
+        let Some(half) = ["bf16", "f16"].into_iter().find(|half| claim.has(half)) else {
+            continue;
+        };
+        // Also where the operator names the element: `count_less_f16_f16`.
+        let of_f32 = entry.name.replace(half, "f32");
+        let (own, of_f32) = (instructions(entry.name)?, instructions(&of_f32)?);
         let found = machine::converts_in_software(&claim, own, of_f32);
-        longer.extend(found.map(|found| format!("{name}: {found}")));
+        longer.extend(found.map(|found| format!("{}: {found}", entry.name)));
         compared += 1;
     }
     if compared == 0 {
         return Err("no entry has 16-bit floats".into());
     }
     none("conversions in software", &longer)
+}
+
+fn profile<'a>(name: &str, profiles: &'a BTreeMap<String, Profile>) -> Result<&'a Profile, Failed> {
+    let profile = profiles.get(name);
+    profile.ok_or_else(|| format!("ptxas reports no entry {name}").into())
 }
 
 /// Whether no entry has more accesses than its twin in `raw`, which must have some.
@@ -445,13 +412,12 @@ impl Code {
 
     /// Every entry is in the module that its table says, and nothing else is in any.
     fn entries_are_the_tables(&self) -> Result<(), Failed> {
-        let symbols = FAMILIES.iter().flat_map(|family| family.symbols);
-        self.entries_are(symbols.map(|symbol| (symbol.module, symbol.name)).collect())
+        self.entries_are(rows().map(|entry| (entry.module, entry.name)).collect())
     }
 
     /// The raw module has the twins, and nothing else.
     fn entries_are_the_twins(&self) -> Result<(), Failed> {
-        self.entries_are(twins().map(|entry| ("", entry)).collect())
+        self.entries_are(twins().map(|entry| ("", entry.name)).collect())
     }
 
     fn entries_are(&self, expected: BTreeSet<(&str, &str)>) -> Result<(), Failed> {

@@ -36,6 +36,7 @@ const PER_CELL: usize = 4;
 ///
 /// [`Error::OutOfHostMemory`].
 pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
+    op: O,
     keys: &[K],
     values: &[T],
     cells: &mut [T],
@@ -46,19 +47,27 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
         _ => 1,
     };
     if pieces == 1 {
-        return Ok(scatter::<K, T, O>(keys, 0, values, keys.len(), cells, len));
+        return Ok(scatter::<K, T, O>(
+            op,
+            keys,
+            0,
+            values,
+            keys.len(),
+            cells,
+            len,
+        ));
     }
     let piece = keys.len().div_ceil(pieces);
     let (all, n) = (cells.len(), keys.len());
     let parts = keys.par_chunks(piece).enumerate().map(|(i, keys)| {
-        let mut cells = host::filled(all, O::IDENTITY)?;
-        let rejected = scatter::<K, T, O>(keys, i * piece, values, n, &mut cells, len);
+        let mut cells = host::filled(all, op.identity())?;
+        let rejected = scatter::<K, T, O>(op, keys, i * piece, values, n, &mut cells, len);
         Ok((cells, rejected))
     });
     let parts: Vec<(Vec<T>, u64)> = parts.collect::<Result<_, Error>>()?;
     for (part, _) in &parts {
         for (cell, value) in cells.iter_mut().zip(part) {
-            *cell = O::combine(*cell, *value);
+            *cell = op.combine(*cell, *value);
         }
     }
     Ok(parts.iter().map(|(_, rejected)| rejected).sum())
@@ -71,6 +80,7 @@ fn pieces(n: usize, cells: usize) -> usize {
 
 /// Combines the values of `keys`, which are those from `start` on of `n`, one after the other.
 fn scatter<K: Key, T: Element, O: Op<T, Acc = T>>(
+    op: O,
     keys: &[K],
     start: usize,
     values: &[T],
@@ -85,7 +95,7 @@ fn scatter<K: Key, T: Element, O: Op<T, Acc = T>>(
     for (array, (values, cells)) in values.chunks(n).zip(cells.chunks_mut(len)).enumerate() {
         for (key, value) in keys.iter().zip(&values[start..]) {
             match cells.get_mut(key.cell()) {
-                Some(cell) => *cell = O::combine(*cell, *value),
+                Some(cell) => *cell = op.combine(*cell, *value),
                 None => rejected += u64::from(array == 0),
             }
         }

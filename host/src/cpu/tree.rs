@@ -1,4 +1,8 @@
-//! The blocks of an array, combined by halves on all cores.
+//! The blocks of an input, combined by halves on all cores.
+
+use kernels_gpu::items::Items;
+
+use super::rows::{Of, len, part};
 
 /// Bytes of a block: so many that the steps between blocks cost nothing.
 const BLOCK_BYTES: usize = 8 << 10;
@@ -13,55 +17,56 @@ const TASK_BYTES: usize = 256 << 10;
 
 /// How blocks are made, and made one.
 pub(super) struct Tree<L, C> {
-    /// Elements of a block.
+    /// Items of a block.
     block: usize,
-    /// Elements of a task.
+    /// Items of a task.
     task: usize,
-    /// Of the slice of a block and the index of its first element.
+    /// Of the items of a block and the index of the first.
     leaf: L,
     combine: C,
 }
 
 impl<L, C> Tree<L, C> {
-    /// A tree whose blocks are rows of `width` elements `T`.
-    pub(super) fn new<T>(width: usize, leaf: L, combine: C) -> Self {
-        let rows = (BLOCK_BYTES / size_of::<T>() / width).max(1);
+    /// A tree whose blocks are rows of `width` items.
+    pub(super) fn new<I: Items>(width: usize, leaf: L, combine: C) -> Self {
+        let rows = (BLOCK_BYTES / I::BYTES / width).max(1);
         Self {
             block: rows * width,
-            task: TASK_BYTES / size_of::<T>(),
+            task: TASK_BYTES / I::BYTES,
             leaf,
             combine,
         }
     }
 
-    /// What `input` comes to. One block, an empty one too, is a leaf.
-    pub(super) fn reduce<T, A>(&self, input: &[T]) -> A
+    /// What `items` come to. One block, an empty one too, is a leaf.
+    pub(super) fn reduce<I, A>(&self, items: Of<'_, I>) -> A
     where
-        T: Sync,
+        I: Items,
         A: Send,
-        L: Fn(&[T], usize) -> A + Sync,
+        L: Fn(Of<'_, I>, usize) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        let pays = size_of_val(input) >= PARALLEL_BYTES && rayon::current_num_threads() > 1;
-        self.part(input, 0, if pays { self.task } else { usize::MAX })
+        let pays = len::<I>(items) * I::BYTES >= PARALLEL_BYTES && rayon::current_num_threads() > 1;
+        self.part::<I, A>(items, 0, if pays { self.task } else { usize::MAX })
     }
 
-    /// What a part comes to, which begins at element `start`, by tasks of at most `task` elements.
-    fn part<T, A>(&self, values: &[T], start: usize, task: usize) -> A
+    /// What a part comes to, which begins at item `start`, by tasks of at most `task` items.
+    fn part<I, A>(&self, items: Of<'_, I>, start: usize, task: usize) -> A
     where
-        T: Sync,
+        I: Items,
         A: Send,
-        L: Fn(&[T], usize) -> A + Sync,
+        L: Fn(Of<'_, I>, usize) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        if values.len() <= self.block {
-            return (self.leaf)(values, start);
+        let len = len::<I>(items);
+        if len <= self.block {
+            return (self.leaf)(items, start);
         }
-        let middle = values.len().div_ceil(self.block).div_ceil(2) * self.block;
-        let (low, high) = values.split_at(middle);
-        let low = || self.part(low, start, task);
-        let high = || self.part(high, start + middle, task);
-        let (low, high) = if values.len() > task {
+        let middle = len.div_ceil(self.block).div_ceil(2) * self.block;
+        let (low, high) = (part::<I>(items, 0, middle), part::<I>(items, middle, len));
+        let low = || self.part::<I, A>(low, start, task);
+        let high = || self.part::<I, A>(high, start + middle, task);
+        let (low, high) = if len > task {
             rayon::join(low, high)
         } else {
             (low(), high())
@@ -86,7 +91,7 @@ mod tests {
             let name = low.3.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.3.rotate_left(17);
             (low.0, high.1, low.2.max(high.2) + 1, name)
         };
-        Tree::new::<u64>(width, leaf, combine).part(&vec![0; n], 0, task)
+        Tree::new::<u64>(width, leaf, combine).part::<u64, Shape>(&vec![0; n], 0, task)
     }
 
     proptest! {

@@ -1,7 +1,10 @@
 //! The types that elements of a file have.
 
+use std::any::TypeId;
 use std::fmt;
 use std::str::FromStr;
+
+use kernels_gpu::element::{bf16, f16};
 
 use crate::element::Element;
 use crate::error::Error;
@@ -61,9 +64,20 @@ impl DType {
         Self::F64,
     ];
 
-    /// That of `T`; `None` of an [`Indexed`](crate::Indexed), which is no number.
+    /// That of `T`; `None` where it is not a number.
     pub fn of<T: Element>() -> Option<Self> {
-        Self::named(T::NAME)
+        macro_rules! by_type {
+            ($($number:ty: $dtype:ident),*) => {
+                match TypeId::of::<T>() {
+                    $(of if of == TypeId::of::<$number>() => Some(Self::$dtype),)*
+                    _ => None,
+                }
+            };
+        }
+        by_type!(
+            i8: I8, i16: I16, i32: I32, i64: I64, u8: U8, u16: U16, u32: U32, u64: U64,
+            f16: F16, bf16: Bf16, f32: F32, f64: F64
+        )
     }
 
     /// The name that the type has in Rust, as `f32`.

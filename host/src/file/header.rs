@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::dict::Dict;
 use super::dtype::DType;
 use super::source;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -156,8 +156,8 @@ impl NpyHeader {
             true => Ok(()),
             false => Err(Error::OtherDType {
                 path: self.path.clone(),
-                holds,
-                wanted: T::NAME,
+                holds: holds.name(),
+                wanted: name_of::<T>(),
             }),
         }
     }

@@ -9,7 +9,7 @@ use std::slice;
 use memmap2::Mmap;
 
 use super::source::{self, Source};
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 
 /// The elements of a file, mapped into memory: a `[T]` of which only what is touched is read.
@@ -112,13 +112,13 @@ impl<T: Element> Deref for Mapped<T> {
         let start = self.map[self.offset..].as_ptr().cast();
         // SAFETY: `len` elements lie inside the mapping from `offset` on, which is a multiple of
         // their alignment, as the mapping's start, a page's, is (`new`). Every pattern of bits is a
-        // valid `T` (Element's law). Nobody changes them (the promise to `npy` or `raw`).
+        // valid `T` (`Plain`). Nobody changes them (the promise to `npy` or `raw`).
         unsafe { slice::from_raw_parts(start, self.len) }
     }
 }
 
 impl<T: Element> fmt::Debug for Mapped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mapped<{}>({})", T::NAME, self.len)
+        write!(f, "Mapped<{}>({})", name_of::<T>(), self.len)
     }
 }

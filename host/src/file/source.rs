@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::header::NpyHeader;
-use crate::element::Element;
+use crate::element::{Element, name_of};
 use crate::error::Error;
 
 /// Where the elements are in a file that is long enough for them.
@@ -41,7 +41,7 @@ impl Source {
             return Err(Error::NotWholeElements {
                 path: path.into(),
                 bytes,
-                element: T::NAME,
+                element: name_of::<T>(),
                 size,
             });
         }

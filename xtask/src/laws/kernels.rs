@@ -5,10 +5,12 @@
 pub enum Loads {
     /// By single elements.
     Elements,
-    /// By vectors, four of them under way at once and then up to three; the elements around them singly.
+    /// By vectors, four of them in flight at once and then up to three; the elements around them singly.
     Vectors,
-    /// The same, or pairs of them and of single elements where two arrays are read; and partials, in a
-    /// loop.
+    /// The same, but by plain loops: four vectors at once, then one at a time.
+    Ceiling,
+    /// By vectors, as many of them in flight as registers allow, and then fewer; the items around them singly.
+    /// Item by item, four in flight, where the input may have no vectors. And partials, in a loop.
     VectorsAndPartials,
     /// Every key and every value that a thread brings, once.
     KeysAndValues,
@@ -23,7 +25,7 @@ pub enum Loads {
 pub enum Leaves {
     /// One store of an accumulator: a partial for each block.
     Partial,
-    /// A partial for each block, which draw tickets from one cell; and the result.
+    /// A partial for each block, which draw arrival numbers from one counter; and the result.
     Whole,
     /// Atomics whose answer nobody needs, and no store.
     Cells,
@@ -144,7 +146,14 @@ pub const KERNELS: &[Kernel] = &[
         Warp::Redux,
     ),
     kernel(
-        &["read_ceiling", "stable", "stable_vec2", "stable_vec4"],
+        &["read_ceiling"],
+        Loads::Ceiling,
+        Leaves::Partial,
+        Block::OneBarrier,
+        Warp::Down(2),
+    ),
+    kernel(
+        &["stable", "stable_vec2", "stable_vec4"],
         Loads::Vectors,
         Leaves::Partial,
         Block::OneBarrier,

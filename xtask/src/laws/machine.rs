@@ -6,11 +6,8 @@ use crate::sass::profile::{Counts, Profile};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// How many loads of a kernel by vectors are under way at once.
+/// How many vectors the ladder's kernels have in flight; and items, what loads each by itself.
 const IN_FLIGHT: usize = 4;
-
-/// How many partials of a grid are under way at once.
-const PARTIALS_IN_FLIGHT: usize = 4;
 
 /// Steps in which a warp of 32 lanes becomes one value.
 const STEPS: usize = 5;
@@ -30,6 +27,7 @@ pub fn broken_anywhere(claim: &Claim, profile: &Profile) -> Vec<String> {
     result(&mut broken, kernel, claim, &profile.counts);
     block(&mut broken, kernel, claim, profile);
     halves(&mut broken, kernel, claim, &profile.counts);
+    value(&mut broken, claim, &profile.counts);
     broken.0
 }
 
@@ -93,28 +91,22 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let (wide, element) = (claim.load_bits(), claim.element_bits);
     // By width in bits, and the width that a loop has, which may be unrolled.
     let mut expected = BTreeMap::new();
-    let mut add = |width, count| *expected.entry(width).or_default() += count;
+    let mut add = |width, count| {
+        if count > 0 {
+            *expected.entry(width).or_default() += count;
+        }
+    };
     let looped = match kernel.loads {
         Loads::Elements => {
             add(wide, claim.loads());
             Some(wide)
         }
-        Loads::Vectors => {
-            add(wide, vectors_in_source(claim) * claim.loads());
-            if claim.vector > 1 {
-                add(element, 1);
-            }
-            Some(wide)
-        }
-        Loads::VectorsAndPartials => {
-            let singly = if claim.op == "dot" {
-                // As many elements, where the arrays do not lie alike; and one of each around the vectors.
-                vectors_in_source(claim) + 2
-            } else {
-                1
-            };
-            add(wide, vectors_in_source(claim) * claim.loads());
-            add(element, singly);
+        Loads::Ceiling | Loads::Vectors | Loads::VectorsAndPartials => {
+            add(wide, vectors_in_source(kernel, claim) * claim.loads());
+            add(
+                claim.item_load_bits(),
+                items_in_source(kernel, claim) * claim.item_loads(),
+            );
             Some(wide)
         }
         Loads::KeysAndValues => {
@@ -163,12 +155,25 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     // Of bytes and halves ptxas begins loads between the many steps that it takes to combine them; in
     // kernels without launch bounds it may spare the registers for one of four.
     if matches!(kernel.loads, Loads::VectorsAndPartials) && element >= 32 {
-        let together = counts.in_flight.get(&wide).copied().unwrap_or(0);
-        let step = IN_FLIGHT * claim.loads();
-        broken.unless(
-            together >= step,
-            format!("{together} of a step's {step} loads are under way together"),
+        let mut together = |bits, step, what| {
+            let together = counts.in_flight.get(&bits).copied().unwrap_or(0);
+            broken.unless(
+                together >= step,
+                format!("{together} of a step's {step} loads {what} are in flight together"),
+            );
+        };
+        together(
+            wide,
+            claim.vectors_in_flight() * claim.loads(),
+            "of vectors",
         );
+        if claim.may_lack_vectors() {
+            together(
+                claim.item_load_bits(),
+                IN_FLIGHT * claim.item_loads(),
+                "of items",
+            );
+        }
     }
 }
 
@@ -196,7 +201,7 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
             );
             broken.unless(
                 counts.red == 0 && counts.atom == 1,
-                format!("a ticket is drawn by one ATOM: {atomics}"),
+                format!("an arrival number is drawn by one ATOM: {atomics}"),
             );
             partials(broken, claim, counts);
         }
@@ -225,16 +230,16 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
 
 /// Blocks hand partials over in words of 64 bits, each with half as many of the value.
 fn partials(broken: &mut Broken, claim: &Claim, counts: &Counts) {
-    let words = claim.words();
+    let (words, in_flight) = (claim.words(), claim.partials_in_flight());
     broken.unless_equal(
         "words of partials looked at, by bits",
         &counts.atomic_ldg,
-        &[(64, PARTIALS_IN_FLIGHT * words)].into(),
+        &[(64, in_flight * words)].into(),
     );
     broken.unless_equal(
         "words of partials left and emptied, by bits",
         &counts.atomic_stg,
-        &[(64, (1 + PARTIALS_IN_FLIGHT) * words)].into(),
+        &[(64, (1 + in_flight) * words)].into(),
     );
     broken.unless(
         counts.fences == 0,
@@ -293,7 +298,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     };
     let mut found = counts.shfl.clone();
     if kernel.leaves == Leaves::Whole {
-        // The block's ticket.
+        // The block's arrival number.
         broken.unless_equal("SHFL.IDX", &found.remove("IDX"), &Some(1));
         // Where combining takes long, the steps stay a loop.
         if claim.op == "mean_variance" {
@@ -323,10 +328,10 @@ fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
     let vectors = matches!(kernel.loads, Loads::Vectors | Loads::VectorsAndPartials);
     // What only compares does it in 16 bits.
     let compares = claim.op.starts_with("count_");
-    if claim.element != "f16" || !vectors || compares {
+    if !claim.has("f16") || !vectors || compares {
         return;
     }
-    let elements = elements_loaded(claim);
+    let elements = elements_loaded(kernel, claim);
     broken.unless(
         counts.from_f16 >= elements,
         format!(
@@ -336,15 +341,27 @@ fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
     );
 }
 
+/// The operator's value is read where the launch has put it, in the constant bank.
+fn value(broken: &mut Broken, claim: &Claim, counts: &Counts) {
+    let [start, end] = claim.value;
+    // A value of less than 32 bits may be read as a part of them.
+    let is_read = counts.parameters.range(start / 4 * 4..end).next().is_some();
+    broken.unless(
+        start == end || is_read,
+        format!("no instruction reads the operator, parameter bytes {start}..{end}, as a constant"),
+    );
+}
+
 /// What breaks the law of 16-bit floats that are reduced by vectors: `own` instructions may be
 /// at most three more for each element than the `f32` entry has, in which it computes. The
 /// hardware converts an `f16` by one; a `bf16` is the upper half of an `f32`, and one shift. In
 /// software an `f16` takes a dozen, and a branch.
 pub fn converts_in_software(claim: &Claim, own: usize, of_f32: usize) -> Option<String> {
-    let elements = elements_loaded(claim);
+    let kernel = kernels::of(claim.kernel)?;
+    let elements = elements_loaded(kernel, claim);
     // Where loads are as wide, those of `f32` bring fewer elements.
-    let of_f32 = match kernels::of(claim.kernel).map(|kernel| kernel.loads) {
-        Some(Loads::VectorsAndPartials) => of_f32 * 32 / claim.element_bits as usize,
+    let of_f32 = match kernel.loads {
+        Loads::VectorsAndPartials => of_f32 * 32 / claim.element_bits as usize,
         _ => of_f32,
     };
     (own > of_f32 + 3 * elements).then(|| {
@@ -354,21 +371,35 @@ pub fn converts_in_software(claim: &Claim, own: usize, of_f32: usize) -> Option<
 
 /// How many elements the loads of a kernel by vectors bring, each counted once as it stands in the
 /// code.
-fn elements_loaded(claim: &Claim) -> usize {
-    let vector = claim.vector as usize;
-    vectors_in_source(claim) * vector + usize::from(vector > 1)
+fn elements_loaded(kernel: &Kernel, claim: &Claim) -> usize {
+    let of_vectors = vectors_in_source(kernel, claim) * claim.vector as usize;
+    (of_vectors + items_in_source(kernel, claim)) * claim.side_by_side as usize
 }
 
-/// How many vectors stand in the source of a kernel that reads by them: those of a step, and of each that the
-/// last may be.
-fn vectors_in_source(claim: &Claim) -> usize {
-    match (claim.kernel, claim.op) {
+/// How many vectors stand in the source of a kernel that reads by them.
+fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
+    match kernel.loads {
         // The last ones one by one.
-        ("read_ceiling", _) => IN_FLIGHT + 1,
-        // Pairs of half as many.
-        (_, "dot") => 2 * (IN_FLIGHT / 2 + 1),
-        _ => (1..=IN_FLIGHT).sum(),
+        Loads::Ceiling => IN_FLIGHT + 1,
+        Loads::VectorsAndPartials => in_steps(claim.vectors_in_flight()),
+        _ => in_steps(IN_FLIGHT),
     }
+}
+
+/// How many items stand there that are loaded by themselves: the one around the vectors, and those of an
+/// input that has no vectors.
+fn items_in_source(kernel: &Kernel, claim: &Claim) -> usize {
+    let around = usize::from(claim.vector > 1);
+    match kernel.loads {
+        Loads::VectorsAndPartials if claim.may_lack_vectors() => around + in_steps(IN_FLIGHT),
+        _ => around,
+    }
+}
+
+/// How many loads the steps of a grid's stride have: `in_flight` in each, and fewer in the last, which has a
+/// case for each number.
+fn in_steps(in_flight: usize) -> usize {
+    (1..=in_flight).sum()
 }
 
 #[cfg(test)]

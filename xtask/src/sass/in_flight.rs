@@ -1,4 +1,4 @@
-//! How many loads are under way together.
+//! How many loads are in flight together.
 
 use super::parse::Function;
 use super::profile::width;

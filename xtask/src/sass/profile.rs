@@ -3,7 +3,7 @@
 use super::parse::{Function, Instruction};
 use super::{in_flight, shuffles};
 use cuda_builder::NvvmArch;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What ptxas reserves for an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct Counts {
     pub instructions: usize,
     /// Loads from global memory by width in bits, without those that are atomic.
     pub ldg: BTreeMap<u32, usize>,
-    /// The most loads from global memory that are under way together, by width in bits.
+    /// The most loads from global memory that are in flight together, by width in bits.
     pub in_flight: BTreeMap<u32, usize>,
     /// Stores to global memory by width in bits, without those that are atomic.
     pub stg: BTreeMap<u32, usize>,
@@ -97,6 +97,8 @@ pub struct Counts {
     pub calls: usize,
     /// Conversions from `f16`.
     pub from_f16: usize,
+    /// The bytes of the parameters, counted from the first, at which an instruction reads the constant bank.
+    pub parameters: BTreeSet<u32>,
 }
 
 impl Counts {
@@ -121,6 +123,10 @@ impl Counts {
 
     fn add(&mut self, instruction: &Instruction, in_collective: bool, arch: NvvmArch) {
         self.instructions += 1;
+        let first = first_parameter(arch);
+        let read = constants(&instruction.operands);
+        self.parameters
+            .extend(read.filter_map(|at| at.checked_sub(first)));
         match instruction.mnemonic() {
             "LDG" | "STG" => {
                 let by_width = match (instruction.mnemonic(), instruction.has("STRONG")) {
@@ -161,6 +167,21 @@ impl Counts {
             _ => {}
         }
     }
+}
+
+/// Where the parameters begin in the constant bank.
+fn first_parameter(arch: NvvmArch) -> u32 {
+    match arch {
+        arch if arch >= NvvmArch::Compute100 => 0x380,
+        arch if arch >= NvvmArch::Compute90 => 0x210,
+        _ => 0x160,
+    }
+}
+
+/// What operands read of the constant bank that has the parameters: 0x164 of `R2, c[0x0][0x164]`.
+fn constants(operands: &str) -> impl Iterator<Item = u32> {
+    let reads = operands.split("c[0x0][0x").skip(1);
+    reads.filter_map(|rest| u32::from_str_radix(rest.split(']').next()?, 16).ok())
 }
 
 /// The bits that a load or store moves for each thread.
@@ -251,6 +272,20 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
         assert_eq!(count(".L_x_160"), 0);
         assert_eq!(count("$k$__cuda_sm20_div_u64"), 1);
         assert_eq!(count("helper"), 1);
+    }
+
+    #[test]
+    fn parameters_are_counted_from_the_first() {
+        let lines = [
+            "FSETP.GT.AND P0, PT, R4, c[0x0][0x170], PT",
+            "ULDC.64 UR4, c[0x0][0x118]",
+            "IMAD R2, R3, c[0x0][0x0], -c[0x0][0x160]",
+            "LDC R2, c[0x3][0x180]",
+        ];
+        let function = parse::tests::function("k", &lines);
+        let of = |arch| Counts::of(&function, arch).parameters;
+        assert_eq!(of(NvvmArch::Compute80), [0, 0x10].into());
+        assert_eq!(of(NvvmArch::Compute90), [].into());
     }
 
     #[test]

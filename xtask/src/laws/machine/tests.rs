@@ -1,4 +1,4 @@
-use super::super::claim::{self, tests::claim};
+use super::super::claim::tests::claim;
 use super::*;
 use crate::sass::{parse, profile};
 use cuda_builder::NvvmArch;
@@ -152,8 +152,6 @@ fn laws_of_vectors_can_fail() {
         &wide.replace("x20", "x10"),
         "SHFL",
     );
-    let places = "LDG.E x30 SHFL.DOWN x30 STS LDS BAR.SYNC STG.E x3";
-    keeps(claim("stable", "arg_min", "indexed_f32"), places);
     let stable = claim("stable", "sum", "i32");
     breaks(
         stable,
@@ -251,15 +249,15 @@ fn laws_of_copies_can_fail() {
 
 #[test]
 fn laws_of_single_passes_can_fail() {
-    let pass = |op, element| Claim {
-        vector: 128 / claim::bits(element).unwrap(),
-        ..claim("single_pass", op, element)
+    let pass = |op, items, vector| Claim {
+        vector,
+        ..claim("single_pass", op, items)
     };
-    let sum = pass("sum", "i32");
+    let sum = pass("sum", "i32", 4);
     let block = "STS LDS BAR.SYNC SHFL.DOWN x15";
-    let ticket = "ATOMG.E.INC.STRONG.GPU SHFL.IDX";
+    let arrival = "ATOMG.E.INC.STRONG.GPU SHFL.IDX";
     let partials = "LDG.E.64.STRONG.GPU x4 STG.E.64.STRONG.GPU x5 STG.E";
-    let rest = &format!("{block} {ticket} {partials}");
+    let rest = &format!("{block} {arrival} {partials}");
     keeps(sum, &format!("LDG.E.128 x10 LDG.E {rest}"));
     for loads in [
         "LDG.E.128 x9 LDG.E",
@@ -274,7 +272,7 @@ fn laws_of_single_passes_can_fail() {
     breaks(
         sum,
         &format!("{three} {rest}"),
-        "3 of a step's 4 loads are under way together",
+        "3 of a step's 4 loads of vectors are in flight",
     );
     let but = |old: &str, new: &str| {
         let changed = rest.replace(old, new);
@@ -303,25 +301,7 @@ fn laws_of_single_passes_can_fail() {
     ] {
         breaks(sum, &but(old, new), law);
     }
-    let dot = Claim {
-        acc_bits: 64,
-        ..pass("dot", "f32")
-    };
-    let of_f64 = "STS LDS BAR.SYNC SHFL.DOWN x30 ATOMG.E.INC.STRONG.GPU SHFL.IDX \
-                  LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64";
-    keeps(dot, &format!("LDG.E.128 x6 LDG.E x8 {of_f64}"));
-    breaks(
-        dot,
-        &format!("LDG.E.128 x5 LDG.E x8 {of_f64}"),
-        "loads by bits",
-    );
-    // Four single elements together are not four vectors.
-    breaks(
-        dot,
-        &format!("LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E x8 {of_f64}"),
-        "3 of a step's 4 loads",
-    );
-    let f16 = pass("sum", "f16");
+    let f16 = pass("sum", "f16", 8);
     let halves = format!("LDG.E.128 x10 LDG.E.U16 {rest}");
     keeps(f16, &format!("{halves} HADD2.F32 x81"));
     breaks(
@@ -329,7 +309,80 @@ fn laws_of_single_passes_can_fail() {
         &format!("{halves} HADD2.F32 x80"),
         "conversions of f16",
     );
-    keeps(pass("count_less", "f16"), &halves);
+    keeps(pass("count_is_nan", "f16", 8), &halves);
+}
+
+#[test]
+fn laws_of_single_passes_over_other_items_can_fail() {
+    let block = "STS LDS BAR.SYNC ATOMG.E.INC.STRONG.GPU SHFL.IDX";
+    let dot = Claim {
+        vector: 4,
+        acc_bits: 64,
+        ..claim("single_pass", "dot", "f32_f32")
+    };
+    let of_f64 =
+        format!("{block} SHFL.DOWN x30 LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64");
+    // One item around the vectors, and the items of arrays that lie differently, of two elements each.
+    let vectors = "LDG.E.128 x4 BRA LDG.E.128 x2 BRA LDG.E x2 BRA";
+    let items = "LDG.E x8 BRA LDG.E x6 BRA LDG.E x6";
+    keeps(dot, &format!("{vectors} {items} {of_f64}"));
+    for (vectors, items, law) in [
+        ("LDG.E.128 x5 BRA LDG.E x2 BRA", items, "loads by bits"),
+        (vectors, "LDG.E x8 BRA LDG.E x6", "loads by bits"),
+        (
+            "LDG.E.128 x3 BRA LDG.E.128 x3 BRA LDG.E x2 BRA",
+            items,
+            "3 of a step's 4 loads of vectors",
+        ),
+        (
+            vectors,
+            "LDG.E x6 BRA LDG.E x8 IADD3 LDG.E BRA LDG.E x5",
+            "loads by bits",
+        ),
+        (
+            vectors,
+            "LDG.E x6 BRA LDG.E x7 BRA LDG.E x7",
+            "7 of a step's 8 loads of items",
+        ),
+    ] {
+        breaks(dot, &format!("{vectors} {items} {of_f64}"), law);
+    }
+
+    // A vector is three loads; two of them are in flight.
+    let indexed = Claim {
+        vector: 4,
+        ..claim("single_pass", "arg_min", "indexed_f32")
+    };
+    let of_three_words =
+        format!("{block} SHFL.DOWN x45 LDG.E.64.STRONG.GPU x12 STG.E.64.STRONG.GPU x15 STG.E x3");
+    keeps(
+        indexed,
+        &format!("LDG.E.128 x6 BRA LDG.E.128 x3 BRA LDG.E x3 {of_three_words}"),
+    );
+    breaks(
+        indexed,
+        &format!("LDG.E x36 BRA {of_three_words}").replace("x36", "x39"),
+        "loads by bits",
+    );
+}
+
+#[test]
+fn a_law_of_an_operators_value_can_fail() {
+    let above = |value| Claim {
+        value,
+        ..claim("reduce_naive", "sum", "f32")
+    };
+    let profile = |parameters: &[u32]| {
+        let mut profile = entry("LDG.E REDG.E.ADD");
+        profile.counts.parameters = parameters.iter().copied().collect();
+        profile
+    };
+    let broken = |value, parameters: &[u32]| broken(&above(value), &profile(parameters));
+    assert!(broken([16, 16], &[0, 8]).is_empty());
+    assert!(broken([16, 20], &[0, 8, 16]).is_empty());
+    assert!(broken([16, 17], &[16]).is_empty());
+    let unread = broken([16, 20], &[0, 8, 24]);
+    assert!(unread[0].contains("parameter bytes 16..20"), "{unread:?}");
 }
 
 #[test]

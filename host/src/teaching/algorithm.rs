@@ -1,10 +1,18 @@
 //! The algorithms, and the shape of their launches.
 
-use kernels_gpu::entry;
+use kernels_gpu::entry::{self, teaching};
 use kernels_gpu::needs::{Needs, ResultIn};
 
 use crate::error::Error;
-use crate::policy;
+use crate::pass::{Pass, check_threads};
+use crate::policy::Policy;
+
+/// The blocks that walk over an input by shuffles and atomics, at most: their partials are as many
+/// as a block has threads.
+const GRID_STRIDE_BLOCKS: u32 = 1024;
+
+/// The threads of the block that reduces those partials.
+const SECOND_PASS_THREADS: u32 = 1024;
 
 /// How a reduction is computed on the GPU: in a single pass, by one rung of the ladder, each mending
 /// what the one before got wrong, or by shuffles and atomics. The kernels say how; see
@@ -14,8 +22,8 @@ use crate::policy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One launch: shuffles, a partial per block, and the last block to begin reduces the partials.
-    /// For every operator and type; the default.
+    /// One launch: shuffles, a partial per block, and the last block to begin reduces the partials. What
+    /// [`Device::reduce`](crate::Device::reduce) does without an algorithm.
     SinglePass,
     /// One atomic per element on one cell of global memory. Sums of `f32` take subnormal numbers
     /// for zero there, as the hardware's atomic addition does; so do those of the next rung.
@@ -140,8 +148,7 @@ impl Algorithm {
         }
     }
 
-    /// What a launch of the kernel has to look like: of all but the single pass, which the table of
-    /// [`ENTRIES`](kernels_gpu::entry::ENTRIES) does not have.
+    /// What a launch of the kernel has to look like: of all but the single pass.
     pub(crate) fn shape(self) -> Result<Shape, Error> {
         let kernel = self.kernel_name();
         let refused = |chunks, allowed| {
@@ -165,9 +172,9 @@ impl Algorithm {
                 }
                 Ok(Shape {
                     limited: Some(Limited {
-                        blocks: policy::GRID_STRIDE_BLOCKS,
+                        blocks: GRID_STRIDE_BLOCKS,
                         second: "stable",
-                        second_threads: policy::SECOND_PASS_THREADS,
+                        second_threads: SECOND_PASS_THREADS,
                     }),
                     ..Shape::of(kernel, vector)
                 })
@@ -195,22 +202,24 @@ pub(crate) struct Limited {
     pub(crate) second_threads: u32,
 }
 
-/// One launch of a plan: `blocks` blocks of `threads` threads over `n` elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Pass {
-    /// The blocks of the grid.
-    pub blocks: u32,
-    /// The threads of each block.
-    pub threads: u32,
-    /// The elements that this pass reads: the input, or the partials of the pass before.
-    pub n: u64,
+impl Algorithm {
+    /// The threads per block, when the caller does not say.
+    pub(crate) const fn threads(self) -> u32 {
+        match self {
+            Self::SinglePass => Policy::SINGLE_PASS_THREADS,
+            Self::Stable { .. } | Self::WarpAtomic { .. } | Self::BlockAtomic { .. } => {
+                Policy::KEPLER_THREADS
+            }
+            _ => Policy::LADDER_THREADS,
+        }
+    }
 }
 
 impl Shape {
     /// The shape of a kernel of the table; `chunks` elements per thread where it leaves that open.
     pub(crate) fn of(kernel: &'static str, chunks: u32) -> Self {
-        let needs = entry::needs(kernel).expect("every rung is in the table");
+        let row = entry::find(teaching::KERNELS.entries, kernel);
+        let needs = row.expect("every rung has a kernel").needs;
         Self {
             kernel,
             items_per_thread: needs.per_thread.unwrap_or(chunks),
@@ -274,33 +283,15 @@ impl Shape {
         };
         match (blocks, self.needs.result) {
             (0, _) => vec![],
-            (1, _) | (_, ResultIn::OneCell) => vec![first],
+            (1, _) | (_, ResultIn::OneCell | ResultIn::Cells) => vec![first],
             (_, ResultIn::Partials) => vec![first, second],
         }
     }
 }
 
-/// The limits of a GPU that the CPU device answers with, so that bad input is refused alike.
-pub(crate) const CPU_MAX_THREADS: u32 = 1024;
-pub(crate) const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
-
-/// Whether a block may have so many threads.
-pub(crate) fn check_threads(kernel: &'static str, threads: u32, limit: u32) -> Result<(), Error> {
-    if threads.is_power_of_two() && (32..=limit).contains(&threads) {
-        return Ok(());
-    }
-    Err(Error::BlockSize {
-        kernel,
-        threads,
-        limit,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernels_gpu::entry::ENTRIES;
-    use kernels_gpu::entry::single_pass::SinglePassEntry;
 
     const MAX_BLOCKS: u32 = i32::MAX as u32;
 
@@ -440,15 +431,22 @@ mod tests {
     }
 
     #[test]
-    fn the_algorithms_are_the_kernels_of_the_tables() {
+    fn the_algorithms_are_the_kernels_of_the_rows() {
         let names: Vec<&str> = Algorithm::all().map(|a| a.kernel_name()).collect();
+        let entries = teaching::KERNELS.entries;
         for name in &names {
-            let in_table = ENTRIES.iter().any(|entry| entry.kernel == *name);
-            assert!(in_table || *name == SinglePassEntry::KERNEL, "{name}");
+            assert!(
+                *name == "single_pass" || entry::find(entries, name).is_some(),
+                "{name}"
+            );
         }
-        for entry in ENTRIES {
-            let known = names.contains(&entry.kernel) || entry.kernel == "read_ceiling";
-            assert!(known, "{} has no Algorithm", entry.kernel);
+        for entry in entries {
+            let other = entry.kernel == "read_ceiling" || entry.kernel.starts_with("triple_");
+            assert!(
+                other || names.contains(&entry.kernel),
+                "{} has no Algorithm",
+                entry.kernel
+            );
         }
     }
 }

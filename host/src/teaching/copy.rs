@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use kernels_gpu::entry::copy::{self as table, CopyEntry};
+use kernels_gpu::entry::{Entry, teaching};
 
-use crate::algorithm::Pass;
+use crate::backend::Queue;
 use crate::buffer::{Buffer, Place, PlaceMut, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
-use crate::launch::CopyKernel;
+use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Span};
-use crate::stream::Stream;
+use crate::pass::Pass;
+use crate::plan::{Job, Plan};
 
 /// How much one instruction of a copy moves; see [`kernels_gpu::copy`].
 ///
@@ -41,36 +42,25 @@ impl CopyWidth {
         }
     }
 
-    /// The entry for elements of a size; all of the sizes of [`Element`]s have one.
-    fn entry(self, element_bytes: usize) -> &'static CopyEntry {
+    /// The row for elements of this size and alignment. Structures are copied as their alignment's words.
+    fn entry(self, bytes: usize) -> &'static Entry {
         let kernel = self.kernel_name();
-        table::ENTRIES
-            .iter()
-            .find(|entry| entry.kernel == kernel && entry.element_bytes == element_bytes)
-            .expect("every size is in the table")
+        let is_it = |entry: &&Entry| entry.kernel == kernel && entry.read_bytes[0] == bytes;
+        let mut entries = teaching::COPIES.entries.iter();
+        entries
+            .find(is_it)
+            .expect("there is one for every alignment")
     }
 }
 
-/// A copy prepared; see [`Device::copy`].
-#[derive(Debug)]
-pub struct CopyPlan<'a, T: Element> {
-    work: Work<'a, T>,
-}
-
-enum Work<'a, T: Element> {
-    Cpu {
-        from: &'a [T],
-        to: &'a mut [T],
-    },
-    Gpu {
-        stream: Arc<Stream>,
-        kernel: CopyKernel<T>,
-        /// None for an empty source.
-        pass: Option<Pass>,
-        from: Span<'a, T>,
-        to: &'a mut DeviceMemory<T>,
-        at: usize,
-    },
+/// A copy on a GPU.
+struct Launch<'a, T: Element> {
+    queue: Arc<Queue>,
+    kernel: Kernel,
+    pass: Pass,
+    from: Span<'a, T>,
+    to: &'a mut DeviceMemory<T>,
+    at: usize,
 }
 
 impl Device {
@@ -97,95 +87,70 @@ impl Device {
         to: &'a mut Buffer<T>,
         at: usize,
         width: CopyWidth,
-    ) -> Result<CopyPlan<'a, T>, Error> {
+    ) -> Result<Plan<'a, ()>, Error> {
         let from = from.into();
         self.check_owner(&from)?;
         let end = at.saturating_add(from.len());
         self.check_owner(&to.view(at..end)?)?;
-        let work = match (from.place(), to.place_mut(), self.stream()) {
+        let kernel = width.kernel_name();
+        match (from.place(), to.place_mut(), self.queue()) {
             (Place::Host(from), PlaceMut::Host(to), _) => {
                 let to = &mut to[at..end];
-                Work::Cpu { from, to }
-            }
-            (Place::Device(from), PlaceMut::Device(to), Some(stream)) => {
-                let entry = width.entry(size_of::<T>());
-                let kernel = CopyKernel::find(from.gpu(), entry)?;
-                let pass = pass(from.len(), entry, from.gpu().info.multiprocessors);
-                Work::Gpu {
-                    stream: Arc::clone(stream),
+                Ok(Plan::on_cpu(
                     kernel,
+                    move || to.copy_from_slice(from),
+                    |()| (),
+                ))
+            }
+            (Place::Device(from), PlaceMut::Device(to), Some(queue)) => {
+                let entry = width.entry(align_of::<T>());
+                let words = from.len() * (size_of::<T>() / align_of::<T>());
+                let Some(pass) = pass(words, entry, queue.gpu().info.multiprocessors) else {
+                    return Ok(Plan::on_cpu(kernel, || (), |()| ()));
+                };
+                let launch = Launch {
+                    queue: Arc::clone(queue),
+                    kernel: Kernel::find(queue.gpu(), entry)?,
                     pass,
                     from,
                     to,
                     at,
-                }
+                };
+                Ok(Plan::new(kernel, vec![pass], launch))
             }
             _ => unreachable!("both are on this device"),
+        }
+    }
+}
+
+impl<T: Element> Job<()> for Launch<'_, T> {
+    fn enqueue(&mut self) -> Result<(), Error> {
+        self.queue.gpu().enter()?;
+        let grid = Grid {
+            blocks: self.pass.blocks,
+            threads: self.pass.threads,
         };
-        Ok(CopyPlan { work })
-    }
-}
-
-impl<T: Element> CopyPlan<'_, T> {
-    /// Puts it on the device's stream and returns; no allocation, no wait. On the CPU device it
-    /// is done here and now.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Cuda`] when the launch is refused; [`Error::Deferred`].
-    pub fn enqueue(&mut self) -> Result<(), Error> {
-        match &mut self.work {
-            Work::Cpu { from, to } => to.copy_from_slice(from),
-            Work::Gpu { pass: None, .. } => {}
-            Work::Gpu {
-                stream,
-                kernel,
-                pass: Some(pass),
-                from,
-                to,
-                at,
-            } => {
-                stream.gpu().enter()?;
-                kernel.launch(stream, pass, *from, to, *at)?;
-            }
-        }
-        Ok(())
+        let arguments = [
+            Argument::input(self.from).as_words(align_of::<T>()),
+            Argument::output_from(self.to, self.at, self.from.len()).as_words(align_of::<T>()),
+        ];
+        // SAFETY:
+        // - The row is of words of the element's alignment, of which the element's size is a multiple; any
+        //   pattern of bits is a valid element (`Plain`).
+        // - The source is borrowed; the target is as long, inside its memory (`Device::copy`), which is
+        //   borrowed mutably, so that they do not overlap.
+        // - The kernel strides by the grid and is right for any number of blocks of at least 32 threads.
+        unsafe { self.kernel.launch(&self.queue, grid, &arguments) }
     }
 
-    /// Does it and waits.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`enqueue`](Self::enqueue); [`Error::Cuda`], also for a kernel's own fault.
-    pub fn run(mut self) -> Result<(), Error> {
-        self.enqueue()?;
-        match &self.work {
-            Work::Cpu { .. } => Ok(()),
-            Work::Gpu { stream, .. } => stream.synchronize(),
-        }
-    }
-
-    /// The launch; `None` for an empty source and on the CPU.
-    pub fn pass(&self) -> Option<&Pass> {
-        match &self.work {
-            Work::Cpu { .. } => None,
-            Work::Gpu { pass, .. } => pass.as_ref(),
-        }
-    }
-}
-
-impl<T: Element> std::fmt::Debug for Work<'_, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Work::Cpu { from, .. } => write!(f, "{} elements on the CPU", from.len()),
-            Work::Gpu { pass, at, .. } => write!(f, "{pass:?} to element {at}"),
-        }
+    fn result(&self) -> Result<(), Error> {
+        self.queue.synchronize()
     }
 }
 
 /// The launch of a copy of `n` elements: a thread for each access, but no more threads than the
 /// device runs at once, which then stride.
-fn pass(n: usize, entry: &CopyEntry, multiprocessors: u32) -> Option<Pass> {
+fn pass(n: usize, entry: &Entry, multiprocessors: u32) -> Option<Pass> {
     // The post's.
     const THREADS: u32 = 128;
     // Of all devices so far that of the largest: 2048 threads per multiprocessor.
@@ -193,7 +158,7 @@ fn pass(n: usize, entry: &CopyEntry, multiprocessors: u32) -> Option<Pass> {
     if n == 0 {
         return None;
     }
-    let accesses = (n * entry.element_bytes).div_ceil(entry.access_bytes);
+    let accesses = n.div_ceil(entry.load_items());
     let most = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
     let blocks = accesses.div_ceil(THREADS as usize).min(most as usize);
     Some(Pass {
@@ -211,7 +176,7 @@ mod tests {
     fn every_width_has_an_entry_for_every_size() {
         for width in CopyWidth::ALL {
             for bytes in [1, 2, 4, 8] {
-                assert_eq!(width.entry(bytes).element_bytes, bytes);
+                assert_eq!(width.entry(bytes).read_bytes[0], bytes);
             }
         }
     }

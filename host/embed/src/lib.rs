@@ -1,0 +1,186 @@
+//! For the build script of a program that launches kernels of its own: compiles their crate to PTX and writes
+//! what `warpfold::embedded!` puts into the program.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() {
+//!     warpfold_build::embed("../kernels");
+//! }
+//! ```
+//!
+//! Needs neither nvcc nor a CUDA SDK: `cuda_builder` drives the rustc at hand. PTX is text, and much alike:
+//! compressed it is a ninth, in the program.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+pub use cuda_builder::NvvmArch;
+use cuda_builder::{CudaBuilder, Ptx};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+/// The architectures whose PTX is embedded by default: it runs on its own architecture and all later ones.
+pub const ARCHES: [NvvmArch; 3] = [
+    NvvmArch::Compute75,
+    NvvmArch::Compute80,
+    NvvmArch::Compute90,
+];
+
+/// Where it is set, the kernels name their lines of source, for profilers.
+const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
+
+/// Compiles the crate of kernels in this folder, relative to the package that is built, for [`ARCHES`], and
+/// writes what `embedded!` includes. When the kernels do not compile, it prints why and ends the build.
+pub fn embed(path: impl AsRef<Path>) {
+    Embed::new(path).write();
+}
+
+/// What to embed, with other options than [`embed`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is compiled before `write`"]
+pub struct Embed {
+    builder: CudaBuilder,
+    path: PathBuf,
+    arches: Vec<NvvmArch>,
+    features: Vec<String>,
+}
+
+impl Embed {
+    /// The crate of kernels in this folder, for [`ARCHES`].
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self {
+            builder: CudaBuilder::new(&path).split_modules(true),
+            path: path.as_ref().to_owned(),
+            arches: ARCHES.to_vec(),
+            features: Vec::new(),
+        }
+    }
+
+    /// Other architectures. Each takes as long to compile, and as many bytes of the program.
+    pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
+        self.arches = arches.into_iter().collect();
+        self
+    }
+
+    /// Features of the crate.
+    pub fn features(mut self, features: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.features.extend(features.into_iter().map(Into::into));
+        self
+    }
+
+    /// For profilers: what these files of the crate do is done by the line that calls them.
+    pub fn credit_callers_of(mut self, files: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        self.builder = self.builder.credit_callers_of(files);
+        self
+    }
+
+    /// Compiles and writes. When the kernels do not compile, it prints why and ends the build.
+    pub fn write(self) {
+        println!("cargo::rerun-if-env-changed={LINE_INFO}");
+        println!("cargo::rustc-check-cfg=cfg(line_info)");
+        let line_info = env::var_os(LINE_INFO).is_some_and(|value| !value.is_empty());
+        if line_info {
+            println!("cargo::rustc-cfg=line_info");
+        }
+        let mut builder = self
+            .builder
+            .arches(self.arches)
+            .generate_line_info(line_info);
+        if !self.features.is_empty() {
+            builder = builder.build_args(&["--features".to_owned(), self.features.join(",")]);
+        }
+        match builder.build_all() {
+            Ok(modules) => {
+                let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+                let krate = krate(&modules, &self.path);
+                let table = table(&modules, &krate, &out);
+                let file = out.join(format!("{krate}.rs"));
+                fs::write(file, table).expect("OUT_DIR can be written to");
+            }
+            Err(error) => {
+                for line in error.to_string().lines() {
+                    println!("cargo::error={line}");
+                }
+                process::exit(1);
+            }
+        }
+    }
+}
+
+/// The crate's name, which the PTX files begin with: `my_kernels.my_kernels_single_pass_f32.sm_90.ptx`.
+fn krate(modules: &[Ptx], path: &Path) -> String {
+    let file = modules.first().and_then(|module| module.path.file_name());
+    let name = file.map(|file| file.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| path.display().to_string());
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// An expression of the modules of each architecture. What two architectures have in common, but for the
+/// header, stands in the program once.
+fn table(modules: &[Ptx], krate: &str, out: &Path) -> String {
+    let mut bodies: Vec<String> = Vec::new();
+    let mut statics = String::new();
+    let mut rows = String::new();
+    for modules in modules.chunk_by(|a, b| a.arch == b.arch) {
+        let arch = modules[0].arch;
+        let (name, capability) = (arch.sm(), arch.capability());
+        let (header, _) = parts(&modules[0]);
+        let probe = format!("{header}.visible .entry probe()\n{{\n\tret;\n}}\n");
+        let _ = writeln!(
+            rows,
+            "embedded::Arch {{ arch: {name:?}, capability: {capability:?}, header: {header:?}, \
+             probe: c{probe:?}, modules: &["
+        );
+        for module in modules {
+            let (own_header, body) = parts(module);
+            assert_eq!(own_header, header, "the modules of {arch} have one header");
+            let name = module.module.as_deref().unwrap_or_default();
+            let len = body.len();
+            let known = bodies.iter().position(|known| *known == body);
+            let index = known.unwrap_or_else(|| {
+                let (index, file) = (
+                    bodies.len(),
+                    out.join(format!("{krate}.{name}.{arch}.deflate")),
+                );
+                fs::write(&file, compressed(&body)).expect("OUT_DIR can be written to");
+                let _ = writeln!(
+                    statics,
+                    "static BODY_{index}: &[u8] = include_bytes!({file:?});"
+                );
+                bodies.push(body);
+                index
+            });
+            let _ = writeln!(
+                rows,
+                "    embedded::Compressed {{ name: {name:?}, len: {len}, bytes: BODY_{index} }},"
+            );
+        }
+        rows.push_str("] },\n");
+    }
+    format!("{{\n{statics}&[\n{rows}]\n}}\n")
+}
+
+/// The directives at the start, version, target and address size; and the rest.
+fn parts(module: &Ptx) -> (String, String) {
+    let text = fs::read_to_string(&module.path).expect("the PTX has just been written");
+    let directives = [".version ", ".target ", ".address_size "];
+    let is_header = |line: &str| {
+        directives
+            .iter()
+            .any(|directive| line.starts_with(directive))
+    };
+    let lines = |wanted: bool| {
+        let lines = text.split_inclusive('\n');
+        lines.filter(|line| is_header(line) == wanted).collect()
+    };
+    (lines(true), lines(false))
+}
+
+fn compressed(text: &str) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    let written = encoder.write_all(text.as_bytes());
+    let finished = written.and_then(|()| encoder.finish());
+    finished.expect("memory takes all that is written")
+}

@@ -1,0 +1,177 @@
+//! What is reduced: one array, or several side by side.
+
+use std::marker::PhantomData;
+
+pub use kernels_gpu::items::Items;
+use kernels_gpu::items::{Each, Map};
+
+use crate::backend::Backend;
+use crate::buffer::{Buffer, Place, View};
+use crate::element::Element;
+use crate::error::Error;
+use crate::launch::{Argument, Arguments};
+
+/// A view of each array.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Views<'a>(PhantomData<&'a ()>);
+
+impl<'a> Each for Views<'a> {
+    type Of<T: Element> = View<'a, T>;
+}
+
+/// The elements of each array, on the host.
+pub(crate) struct Slices<'a>(PhantomData<&'a ()>);
+
+impl<'a> Each for Slices<'a> {
+    type Of<T: Element> = &'a [T];
+}
+
+/// Nothing for each array: what is done for its effect.
+struct Nothing;
+
+impl Each for Nothing {
+    type Of<T: Element> = ();
+}
+
+/// The number of items, where all arrays have as many and are on the device.
+pub(crate) fn check<I: Items>(views: I::Of<Views<'_>>, backend: &Backend) -> Result<usize, Error> {
+    struct Check<'b> {
+        backend: &'b Backend,
+        len: Option<usize>,
+        error: Option<Error>,
+    }
+
+    impl<'a> Map<Views<'a>, Nothing> for Check<'_> {
+        fn map<T: Element>(&mut self, view: View<'a, T>) {
+            let len = *self.len.get_or_insert(view.len());
+            let error = match self.backend.check_same(view.owner()) {
+                Ok(()) if len == view.len() => return,
+                Ok(()) => Error::Lengths {
+                    a: len,
+                    b: view.len(),
+                },
+                Err(error) => error,
+            };
+            self.error.get_or_insert(error);
+        }
+    }
+
+    let mut check = Check {
+        backend,
+        len: None,
+        error: None,
+    };
+    I::map(views, &mut check);
+    match check.error {
+        None => Ok(check.len.unwrap_or(0)),
+        Some(error) => Err(error),
+    }
+}
+
+/// The elements of arrays that are on the CPU.
+pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>> {
+    struct ToSlices;
+
+    impl<'a> Map<Views<'a>, Slices<'a>> for ToSlices {
+        fn map<T: Element>(&mut self, view: View<'a, T>) -> &'a [T] {
+            match view.place() {
+                Place::Host(slice) => slice,
+                Place::Device(_) => unreachable!("`check` has found the array on the CPU"),
+            }
+        }
+    }
+
+    I::map(views, &mut ToSlices)
+}
+
+/// The first parameters of a kernel: arrays that are on a GPU.
+pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> {
+    struct Push<'b, 'a>(&'b mut Arguments<'a>);
+
+    impl<'a> Map<Views<'a>, Nothing> for Push<'_, 'a> {
+        fn map<T: Element>(&mut self, view: View<'a, T>) {
+            match view.place() {
+                Place::Device(span) => self.0.push(Argument::input(span)),
+                Place::Host(_) => unreachable!("`check` has found the array on the GPU"),
+            }
+        }
+    }
+
+    let mut arguments = Arguments::new();
+    I::map(views, &mut Push(&mut arguments));
+    arguments
+}
+
+/// An input of [`Device::reduce`](crate::Device::reduce): a buffer or a view, or several of the same length.
+///
+/// ```
+/// use warpfold::{Device, Dot, Sum};
+///
+/// let device = Device::auto()?;
+/// let (a, b) = (device.upload(&[1.0f32, 2.0])?, device.upload(&[3.0f32, 4.0])?);
+/// assert_eq!(device.reduce(&a, Sum).run()?, 3.0);
+/// assert_eq!(device.reduce(a.view(1..)?, Sum).run()?, 2.0);
+/// assert_eq!(device.reduce((&a, &b), Dot).run()?, 11.0);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+pub trait Input<'a, I: Items> {
+    /// The parts of the arrays.
+    #[doc(hidden)]
+    fn into_views(self) -> I::Of<Views<'a>>;
+}
+
+impl<'a, T: Element> Input<'a, T> for &'a Buffer<T> {
+    fn into_views(self) -> View<'a, T> {
+        self.into()
+    }
+}
+
+impl<'a, T: Element> Input<'a, T> for View<'a, T> {
+    fn into_views(self) -> View<'a, T> {
+        self
+    }
+}
+
+/// Buffers that are given away with the [graph](crate::Graph) that reduces them: one, or several of the same
+/// length.
+pub trait Inputs {
+    /// What is at one index.
+    type Items: Items;
+
+    /// All elements.
+    #[doc(hidden)]
+    fn views(&self) -> <Self::Items as Items>::Of<Views<'_>>;
+}
+
+impl<T: Element> Inputs for Buffer<T> {
+    type Items = T;
+
+    fn views(&self) -> View<'_, T> {
+        self.into()
+    }
+}
+
+macro_rules! side_by_side {
+    ($($input:ident $element:ident $i:tt),+) => {
+        impl<'a, $($input,)+ $($element: Element),+> Input<'a, ($($element),+)> for ($($input),+)
+        where
+            $($input: Input<'a, $element>),+
+        {
+            fn into_views(self) -> ($(View<'a, $element>),+) {
+                ($(self.$i.into_views()),+)
+            }
+        }
+
+        impl<$($element: Element),+> Inputs for ($(Buffer<$element>),+) {
+            type Items = ($($element),+);
+
+            fn views(&self) -> ($(View<'_, $element>),+) {
+                ($((&self.$i).into()),+)
+            }
+        }
+    };
+}
+
+side_by_side!(A T 0, B U 1);
+side_by_side!(A T 0, B U 1, C V 2);

@@ -1,0 +1,12 @@
+//! What teaches: the ladder and the Kepler families as algorithms of choice, triples, copies, and the read
+//! ceiling. Behind the feature `teaching`, since their kernels are more than those of all other calls.
+
+mod algorithm;
+mod copy;
+mod ladder;
+mod triple;
+
+pub use algorithm::Algorithm;
+pub use copy::CopyWidth;
+pub use ladder::LadderReduction;
+pub use triple::TripleOrder;
