@@ -44,7 +44,7 @@ macro_rules! structure {
         }
 
         // SAFETY: numbers of one type, and so no padding between them or behind.
-        #[cfg(not(target_arch = "nvptx64"))]
+        #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
         unsafe impl cuda_sim::Plain for $structure {}
     };
 }

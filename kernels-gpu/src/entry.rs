@@ -14,11 +14,11 @@
 //!
 //! A family with parameters of its own has its own type of row, in its own file.
 //!
-//! On the host the tables are all there is, and the entry points only where the feature `simulated` asks
+//! On the host the tables are all there is, and the entry points only where the feature `simulator` asks
 //! for them: they are many, and a program that launches them on a GPU needs their names alone.
 
 #![cfg_attr(
-    not(any(feature = "simulated", target_arch = "nvptx64")),
+    not(any(feature = "simulator", target_arch = "nvptx64")),
     allow(unused_imports, dead_code, reason = "what only the entry points use")
 )]
 
@@ -72,11 +72,11 @@ pub struct Symbol {
 ///
 /// Both are aligned and as long as they say, the input of the entry's element type and the output of
 /// its operator's accumulators; the rest is as the kernel's generic body asks.
-#[cfg(feature = "simulated")]
+#[cfg(feature = "simulator")]
 pub type Function = unsafe fn(*const (), usize, *mut (), usize);
 
 /// What a launch of a single pass is given, whatever the types: where it is, and for how many elements.
-#[cfg(feature = "simulated")]
+#[cfg(feature = "simulator")]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     /// The input.
@@ -117,7 +117,7 @@ pub struct Entry {
     /// What the kernel needs of its launch.
     pub needs: Needs,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
+    #[cfg(feature = "simulator")]
     pub function: Function,
 }
 

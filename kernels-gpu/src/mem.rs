@@ -17,8 +17,8 @@
 //!   two or atomically.
 //!
 //! Nothing checks this on the GPU: a check would cost a compare and a branch per access. On the
-//! host, under `cuda_sim::Simulator`, every access is checked and counted, and a finding names the
-//! line of the kernel that made it.
+//! host, with the feature `simulator` and under `cuda_sim::Simulator`, every access is checked and
+//! counted, and a finding names the line of the kernel that made it.
 
 mod partials;
 mod trace;

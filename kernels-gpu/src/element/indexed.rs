@@ -78,7 +78,7 @@ macro_rules! indexed {
         }
 
         // SAFETY: numbers, and no padding between them or behind.
-        #[cfg(not(target_arch = "nvptx64"))]
+        #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
         unsafe impl cuda_sim::Plain for Indexed<$value> {}
 
         const _: () = assert!(size_of::<Indexed<$value>>() == size_of::<$value>() + 8);

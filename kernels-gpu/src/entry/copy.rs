@@ -26,7 +26,7 @@ pub struct CopyEntry {
     /// sm_100.
     pub access_bytes: usize,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
+    #[cfg(feature = "simulator")]
     pub function: super::Function,
 }
 
@@ -47,7 +47,7 @@ macro_rules! copies {
             ///
             /// The launch is as the kernel's generic body asks, and `output_len` is the length of
             /// `input`.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
+            #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
             #[kernel(module = copy)]
             pub unsafe fn [<$kernel _ $size>](
                 input: &[$element],
@@ -72,7 +72,7 @@ macro_rules! copies {
                 type T = $element;
                 $bytes
             },
-            #[cfg(feature = "simulated")]
+            #[cfg(feature = "simulator")]
             function: |input, input_len, output, output_len| {
                 // SAFETY: `Function`'s contract.
                 unsafe {

@@ -26,7 +26,7 @@ use cuda_std::{kernel, shared_array};
 ///
 /// All of them are aligned and as long as they say, of the entry's types; the rest is as the kernel's
 /// generic body asks.
-#[cfg(feature = "simulated")]
+#[cfg(feature = "simulator")]
 pub type Function =
     unsafe fn((*const (), usize), (*const (), usize), (*mut (), usize), (*mut u64, usize));
 
@@ -50,7 +50,7 @@ pub struct Entry {
     /// Elements that a thread brings: a grid has at least one thread for so many.
     pub per_thread: usize,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
+    #[cfg(feature = "simulator")]
     pub function: Function,
 }
 
@@ -74,7 +74,7 @@ macro_rules! keyed {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
+            #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
             #[kernel(module = [<keyed_ $element>])]
             pub unsafe fn [<$kernel _ $op:lower _ $element _by_ $key>](
                 keys: &[$key],
@@ -115,7 +115,7 @@ macro_rules! keyed {
             key: stringify!($key),
             arrays: $arrays,
             per_thread: $per_thread,
-            #[cfg(feature = "simulated")]
+            #[cfg(feature = "simulator")]
             function: |keys, values, cells, rejected| {
                 // SAFETY: `Function`'s contract.
                 unsafe {

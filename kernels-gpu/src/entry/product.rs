@@ -21,7 +21,7 @@ macro_rules! entries {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
+            #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
             #[kernel(module = [<$family _ $element>])]
             pub unsafe fn [<$kernel _ $op:snake _ $element>](
                 input: &[$element],
@@ -57,7 +57,7 @@ macro_rules! entries {
             element_bytes: size_of::<$element>(),
             acc_bytes: size_of::<<$op as crate::op::Op<$element>>::Acc>(),
             needs: $needs,
-            #[cfg(feature = "simulated")]
+            #[cfg(feature = "simulator")]
             function: |input, input_len, output, output_len| {
                 // SAFETY: `Function`'s contract.
                 unsafe {

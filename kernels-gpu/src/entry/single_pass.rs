@@ -20,7 +20,7 @@ use crate::op::{
 use crate::single_pass::{single_pass, single_pass_count, single_pass_dot};
 use cuda_std::{kernel, launch_bounds};
 
-#[cfg(feature = "simulated")]
+#[cfg(feature = "simulator")]
 pub use super::Arguments;
 
 /// An entry point on the host, whatever its types.
@@ -29,7 +29,7 @@ pub use super::Arguments;
 ///
 /// All arrays are there, aligned and of the entry's types, and as long as the arguments say; the rest is
 /// as the kernel's generic body asks.
-#[cfg(feature = "simulated")]
+#[cfg(feature = "simulator")]
 pub type Function = unsafe fn(&Arguments);
 
 /// All single passes.
@@ -53,7 +53,7 @@ pub struct SinglePassEntry {
     /// What it reads.
     pub reads: Reads,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
+    #[cfg(feature = "simulator")]
     pub function: Function,
 }
 
@@ -148,7 +148,7 @@ macro_rules! function {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
+            #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
             #[kernel(module = [<$module _ $element>])]
             #[launch_bounds(max_threads = most_threads::<$acc>(), min_blocks = 1)]
             pub unsafe fn $name(
@@ -178,7 +178,7 @@ macro_rules! row {
                 element_bytes: size_of::<$element>(),
                 acc_bytes: size_of::<$acc>(),
                 reads: Reads::$reads,
-                #[cfg(feature = "simulated")]
+                #[cfg(feature = "simulator")]
                 function: |$x| {
                     // SAFETY: whoever calls a row's function vouches for its arguments.
                     unsafe {

@@ -23,7 +23,7 @@ pub struct TripleEntry {
     /// The element type: `"i32"`.
     pub element: &'static str,
     /// The very function that the module's entry was made from, for simulators.
-    #[cfg(feature = "simulated")]
+    #[cfg(feature = "simulator")]
     pub function: super::Function,
 }
 
@@ -42,7 +42,7 @@ macro_rules! triples {
             /// # Safety
             ///
             /// The launch is as the kernel's generic body asks.
-            #[cfg(any(feature = "simulated", target_arch = "nvptx64"))]
+            #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
             #[kernel(module = triple)]
             pub unsafe fn [<$kernel _sum_ $element>](
                 input: &[$element],
@@ -67,7 +67,7 @@ macro_rules! triples {
             module: "triple",
             kernel: stringify!($kernel),
             element: stringify!($element),
-            #[cfg(feature = "simulated")]
+            #[cfg(feature = "simulator")]
             function: |input, input_len, output, output_len| {
                 // SAFETY: `Function`'s contract.
                 unsafe {
