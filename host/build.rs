@@ -23,7 +23,14 @@ const ARCHES: [NvvmArch; 3] = [
 const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
 
 /// The vocabulary of the kernels: who looks for time looks for the lines that speak it.
-const VOCABULARY: [&str; 4] = ["src/mem", "src/mem.rs", "src/op", "src/op.rs"];
+const VOCABULARY: [&str; 6] = [
+    "src/device",
+    "src/device.rs",
+    "src/mem",
+    "src/mem.rs",
+    "src/op",
+    "src/op.rs",
+];
 
 fn main() {
     println!("cargo::rerun-if-env-changed={LINE_INFO}");

@@ -13,8 +13,8 @@ pub use indexed::{
 pub use moments::Moments;
 pub use scaled_squares::ScaledSquares;
 
+use crate::device::Float16;
 use core::fmt::Debug;
-use cuda_std::float16::Float16;
 use cuda_std::warp::WarpShuffleValue;
 
 /// A structure of numbers of one type, as an element: its fields are shuffled one after the other.

@@ -29,10 +29,9 @@ pub use partials::{Look, Partials};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
+use crate::device::increment_global;
 use crate::element::Element;
 use crate::op::AtomicOp;
-use core::sync::atomic::Ordering;
-use cuda_std::atomic::mid::atomic_fetch_inc_u32_device;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -151,9 +150,7 @@ impl Global<u32> {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe {
-            atomic_fetch_inc_u32_device(self.start.add(index), Ordering::Relaxed, numbers - 1)
-        }
+        unsafe { increment_global(self.start.add(index), numbers - 1) }
     }
 }
 
@@ -177,7 +174,7 @@ impl<T: Element> Shared<T> {
         }
     }
 
-    /// The array from `start`, which `cuda_std`'s `shared_array!` gives.
+    /// The array from `start`, which `shared_array!` gives.
     ///
     /// # Safety
     ///

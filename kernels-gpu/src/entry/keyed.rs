@@ -8,6 +8,7 @@
 //! cells: *mut T, cells_len: u64, rejected: *mut u64, rejected_len: u64
 //! ```
 
+use crate::device::shared_array;
 use crate::keyed::Task;
 use crate::keyed::atomic::keyed_atomic;
 use crate::keyed::bins::{self, BINS, keyed_bins};
@@ -17,7 +18,7 @@ use crate::keyed::warp::keyed_warp;
 
 use crate::mem::{Global, Shared};
 use crate::op::{ByCas, Max, Min, Sum};
-use cuda_std::{kernel, shared_array};
+use cuda_std::kernel;
 
 /// An entry point on the host, whatever its types: keys, values, cells and the count of rejected
 /// elements, each by its address and its number of elements.
