@@ -51,9 +51,9 @@
 //!   blocks: the loop strides by the grid.
 //! - `to` is as long as `from`, and the two do not overlap.
 
+use crate::device::cuda_arch;
 use crate::element::Element;
 use crate::mem::{B128, B256, Global, Word};
-use cuda_std::cfg::cuda_arch;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
 /// Bytes of a wide access before sm_100.

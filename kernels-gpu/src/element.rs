@@ -15,7 +15,7 @@ pub use scaled_squares::ScaledSquares;
 
 use crate::warp::WARP_SIZE;
 use core::fmt::Debug;
-use cuda_std::float16::Float16;
+use crate::device::Float16;
 use cuda_std::warp::{warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
 
 #[cfg(feature = "simulator")]

@@ -76,7 +76,7 @@ pub mod keyed_parts {
     pub use crate::keyed::runs::{self, keyed_runs};
     pub use crate::keyed::warp::keyed_warp;
     pub use crate::op::ByCas;
-    pub use cuda_std::shared_array;
+    pub use crate::shared_array;
 }
 
 #[cfg(not(target_arch = "nvptx64"))]

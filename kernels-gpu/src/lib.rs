@@ -5,6 +5,7 @@
 //! | module | level | holds |
 //! |---|---|---|
 //! | [`element`], [`op`] | a value | what can be reduced, and by which operator |
+//! | [`device`] | an instruction | what Rust-CUDA's `cuda_std` does not offer |
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), the only way kernels touch it |
 //! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
 //! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
@@ -25,6 +26,7 @@
 //! where the library takes the operators and the table of entries from it.
 
 #![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(f16))] // the conversions of 16-bit floats
 // `cuda_builder` enables this for the crate that it builds: for this one where it has entries of its own, but not
 // where it is a dependency of other kernels.
 #![cfg_attr(
@@ -38,6 +40,7 @@ extern crate self as kernels_gpu;
 pub mod block;
 pub mod ceiling;
 pub mod copy;
+pub mod device;
 pub mod element;
 pub mod entry;
 pub mod grid;

@@ -17,8 +17,8 @@
 //!   two or atomically.
 //!
 //! Nothing checks this on the GPU: a check would cost a compare and a branch per access. On the
-//! host, under `cuda_sim::Simulator`, every access is checked and counted, and a finding names the
-//! line of the kernel that made it.
+//! host, with the feature `simulator` and under `cuda_sim::Simulator`, every access is checked and
+//! counted, and a finding names the line of the kernel that made it.
 
 mod partials;
 mod trace;
@@ -29,11 +29,10 @@ pub use partials::{Look, MOST_BYTES, Partials};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
+use crate::device::increment_global;
 use crate::element::Element;
 use crate::items::Items;
 use crate::op::AtomicOp;
-use core::sync::atomic::Ordering;
-use cuda_std::atomic::mid::atomic_fetch_inc_u32_device;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -152,9 +151,7 @@ impl Global<u32> {
         trace::global(self.start, self.len, index, Access::Atomic);
         // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
         // touches the element other than atomically meanwhile.
-        unsafe {
-            atomic_fetch_inc_u32_device(self.start.add(index), Ordering::Relaxed, numbers - 1)
-        }
+        unsafe { increment_global(self.start.add(index), numbers - 1) }
     }
 }
 
@@ -178,7 +175,7 @@ impl<T: Element> Shared<T> {
         }
     }
 
-    /// The array from `start`, which `cuda_std`'s `shared_array!` gives.
+    /// The array from `start`, which `shared_array!` gives.
     ///
     /// # Safety
     ///

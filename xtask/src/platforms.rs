@@ -20,6 +20,9 @@ const TARGETS: [&str; 4] = [
 /// to the machine that compiles; it is built on the way.
 const PACKAGES: [&str; 3] = ["cuda_sim", "cuda_std", "kernels-gpu"];
 
+/// What they need to run kernels on the CPU.
+const FEATURES: &str = "cuda_std/simulator,kernels-gpu/simulator";
+
 /// The command that checks every package for every platform. It needs
 /// [`for_builds`](crate::setup::for_builds).
 ///
@@ -31,6 +34,7 @@ pub fn check() -> Result<Command> {
     cargo
         .args(["check", "--keep-going", "-Zbuild-std=std,panic_unwind"])
         .args(PACKAGES.map(|package| format!("--package={package}")))
+        .arg(format!("--features={FEATURES}"))
         .args(TARGETS.map(|target| format!("--target={target}")))
         .arg("--target-dir")
         .arg(workspace::target_dir()?.join("platforms"))

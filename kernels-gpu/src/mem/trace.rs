@@ -1,5 +1,5 @@
-//! What the handles say of each access: on the host to the simulator, which checks and counts it;
-//! on the device to nobody, in no instruction.
+//! What the handles report of each access: to the simulator, which checks and counts it, with the
+//! feature `simulator` on the host; otherwise nothing, in no instruction.
 
 /// What is done to an element.
 #[derive(Clone, Copy)]
@@ -10,13 +10,13 @@ pub(super) enum Access {
     Atomic,
 }
 
-#[cfg(not(feature = "simulator"))]
-pub(super) use device::{global, shared, vector};
-#[cfg(feature = "simulator")]
-pub(super) use host::{global, shared, vector};
+#[cfg(not(all(feature = "simulator", not(target_arch = "nvptx64"))))]
+pub(super) use silent::{global, shared, vector};
+#[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
+pub(super) use traced::{global, shared, vector};
 
-#[cfg(not(feature = "simulator"))]
-mod device {
+#[cfg(not(all(feature = "simulator", not(target_arch = "nvptx64"))))]
+mod silent {
     use super::Access;
 
     #[inline(always)]
@@ -36,8 +36,8 @@ mod device {
     pub fn shared<T>(_start: *const T, _index: u32, _access: Access) {}
 }
 
-#[cfg(feature = "simulator")]
-mod host {
+#[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
+mod traced {
     use super::Access;
     use cuda_sim::device::{self, Kind};
 

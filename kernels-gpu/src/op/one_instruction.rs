@@ -40,7 +40,7 @@ impl OneInstruction for f64 {}
 #[cfg(target_arch = "nvptx64")]
 macro_rules! instruction {
     ($instruction:literal, $a:ident, $b:ident) => {{
-        if cuda_std::cfg::cuda_arch() < 800 {
+        if crate::device::cuda_arch() < 800 {
             return None;
         }
         let result: f32;

@@ -1,6 +1,7 @@
 //! What `cuda_std` and memory handles call on the host; not an interface for kernels.
 //!
-//! A function with a name parameter panics with it when no simulated thread is running.
+//! A function with a name parameter panics with it when no simulated thread is running. The name is
+//! the full path of what a kernel called.
 
 #![allow(missing_docs)] // `cuda_std` documents what each of them means
 
@@ -34,7 +35,7 @@ fn running<'a>() -> Option<&'a Lane> {
 #[cold]
 #[track_caller]
 fn outside(name: &str) -> ! {
-    panic!("`cuda_std::{name}` runs on the GPU, and under `cuda_sim::Simulator`")
+    panic!("`{name}` runs on the GPU, and under `cuda_sim::Simulator`")
 }
 
 #[inline(always)]

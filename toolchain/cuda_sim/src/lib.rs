@@ -7,8 +7,9 @@
 //!
 //! # A kernel's test
 //!
-//! A crate of kernels names `cuda_sim` in its `[dev-dependencies]`, and begins with
-//! `#![cfg_attr(target_arch = "nvptx64", no_std)]` so that its tests have `std`. That is all:
+//! A crate of kernels begins with `#![cfg_attr(target_arch = "nvptx64", no_std)]`, so that its tests
+//! have `std`. Its `[dev-dependencies]` are `cuda_sim`, `cuda_std` with the feature `simulator`, and, for
+//! its handles, `kernels-gpu` with the same feature:
 //!
 //! ```
 //! use cuda_sim::{Buffer, Simulator};

@@ -1,5 +1,5 @@
-//! A crate of kernels outside of this workspace tests its kernel with nothing but `cuda_sim` in its
-//! `[dev-dependencies]`: it is written, built and run here.
+//! A crate of kernels outside of this workspace tests its kernel with nothing but `cuda_sim` and
+//! `cuda_std`'s feature `simulator` in its `[dev-dependencies]`: it is written, built and run here.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,9 +54,11 @@ fn a_crate_of_its_own_tests_its_kernel() {
     fs::create_dir_all(home.join("src")).unwrap();
     let manifest = format!(
         "[package]\nname = \"own-kernel\"\nedition = \"2024\"\n\n[dependencies]\n\
-         cuda_std.path = {:?}\n\n[dev-dependencies]\ncuda_sim.path = {:?}\n",
+         cuda_std.path = {:?}\n\n[dev-dependencies]\ncuda_sim.path = {:?}\n\
+         cuda_std = {{ path = {:?}, features = [\"simulator\"] }}\n",
         toolchain.join("cuda_std"),
         toolchain.join("cuda_sim"),
+        toolchain.join("cuda_std"),
     );
     fs::write(home.join("Cargo.toml"), manifest).unwrap();
     fs::write(home.join("src/lib.rs"), LIB).unwrap();

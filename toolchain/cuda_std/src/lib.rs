@@ -47,9 +47,10 @@
 //! # The host
 //!
 //! Everything compiles for the host, so that kernels are checked, documented and tested like any
-//! other code; and it works there, in the threads that `cuda_sim::Simulator` runs on the CPU. What
-//! needs a grid around it panics with its name where there is none; atomics, [`float16`] and
-//! statics work anywhere.
+//! other code. With the feature `simulator` it also works there, in the threads that
+//! `cuda_sim::Simulator` runs on the CPU. What needs a grid around it panics with its name where
+//! there is none; atomics, [`float16`] and statics work anywhere. The feature is off by default and
+//! changes nothing on the device.
 
 #![no_std]
 #![cfg_attr(

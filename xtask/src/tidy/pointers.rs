@@ -6,8 +6,16 @@ use super::has_word;
 /// The kernels.
 const KERNELS: &str = "kernels-gpu/src/";
 
-/// The handles, and the entry points, which make handles of what the host passes.
-const MAKERS: [&str; 4] = ["mem.rs", "mem/", "entry.rs", "entry/"];
+/// The handles; the instructions that they are made of; and the entry points, which make handles of
+/// what the host passes.
+const MAKERS: [&str; 6] = [
+    "device.rs",
+    "device/",
+    "mem.rs",
+    "mem/",
+    "entry.rs",
+    "entry/",
+];
 
 /// The operators, whose `combine_atomic_*` take a cell's address from a handle...
 const OPERATORS: [&str; 2] = ["op.rs", "op/"];
@@ -85,6 +93,7 @@ mod tests {
     #[test]
     fn handles_entries_and_other_crates_may_hold_pointers() {
         for path in [
+            "kernels-gpu/src/device.rs",
             "kernels-gpu/src/mem.rs",
             "kernels-gpu/src/mem/shared.rs",
             "kernels-gpu/src/entry.rs",

@@ -1,14 +1,22 @@
-//! The primitives on the host: those of a simulated thread, where `cuda_sim` runs one. Elsewhere
-//! atomics and conversions work, and everything that needs a grid around it panics with the name of
-//! what was called.
+//! The primitives on the host: those of a simulated thread, where `cuda_sim` runs one. Elsewhere, and
+//! without the feature `simulator`, atomics and conversions work, and everything that needs a grid
+//! around it panics with the name of what was called.
 
-use cuda_sim::device::{self, Barrier, Meeting, Redux, Scope, Shuffle};
+#[cfg(feature = "simulator")]
+use cuda_sim::device;
+use device::{Barrier, Meeting, Redux, Scope, Shuffle};
+#[cfg(not(feature = "simulator"))]
+use no_simulator as device;
 
 use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
 
 pub(crate) mod atomic;
 pub(crate) mod float16;
+#[cfg(any(test, not(feature = "simulator")))]
+#[allow(dead_code)]
+// operands that nobody reads; with the feature it is compiled for its tests alone
+mod no_simulator;
 
 macro_rules! indexes {
     ($($name:ident = $source:ident[$axis:literal], $public:literal;)*) => { $(
@@ -21,24 +29,24 @@ macro_rules! indexes {
 }
 
 indexes! {
-    thread_idx_x = thread_idx[0], "thread::thread_idx_x";
-    thread_idx_y = thread_idx[1], "thread::thread_idx_y";
-    thread_idx_z = thread_idx[2], "thread::thread_idx_z";
-    block_dim_x = block_dim[0], "thread::block_dim_x";
-    block_dim_y = block_dim[1], "thread::block_dim_y";
-    block_dim_z = block_dim[2], "thread::block_dim_z";
-    block_idx_x = block_idx[0], "thread::block_idx_x";
-    block_idx_y = block_idx[1], "thread::block_idx_y";
-    block_idx_z = block_idx[2], "thread::block_idx_z";
-    grid_dim_x = grid_dim[0], "thread::grid_dim_x";
-    grid_dim_y = grid_dim[1], "thread::grid_dim_y";
-    grid_dim_z = grid_dim[2], "thread::grid_dim_z";
+    thread_idx_x = thread_idx[0], "cuda_std::thread::thread_idx_x";
+    thread_idx_y = thread_idx[1], "cuda_std::thread::thread_idx_y";
+    thread_idx_z = thread_idx[2], "cuda_std::thread::thread_idx_z";
+    block_dim_x = block_dim[0], "cuda_std::thread::block_dim_x";
+    block_dim_y = block_dim[1], "cuda_std::thread::block_dim_y";
+    block_dim_z = block_dim[2], "cuda_std::thread::block_dim_z";
+    block_idx_x = block_idx[0], "cuda_std::thread::block_idx_x";
+    block_idx_y = block_idx[1], "cuda_std::thread::block_idx_y";
+    block_idx_z = block_idx[2], "cuda_std::thread::block_idx_z";
+    grid_dim_x = grid_dim[0], "cuda_std::thread::grid_dim_x";
+    grid_dim_y = grid_dim[1], "cuda_std::thread::grid_dim_y";
+    grid_dim_z = grid_dim[2], "cuda_std::thread::grid_dim_z";
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn lane_id() -> u32 {
-    device::lane_id("warp::lane_id")
+    device::lane_id("cuda_std::warp::lane_id")
 }
 
 macro_rules! barriers {
@@ -55,63 +63,63 @@ macro_rules! barriers {
 }
 
 barriers! {
-    barrier() -> () = Sync, "thread::sync_threads", |_result| ();
-    barrier_count(predicate) -> u32 = Count, "thread::sync_threads_count", |count| count;
-    barrier_and(predicate) -> bool = And, "thread::sync_threads_and", |all| all != 0;
-    barrier_or(predicate) -> bool = Or, "thread::sync_threads_or", |any| any != 0;
+    barrier() -> () = Sync, "cuda_std::thread::sync_threads", |_result| ();
+    barrier_count(predicate) -> u32 = Count, "cuda_std::thread::sync_threads_count", |count| count;
+    barrier_and(predicate) -> bool = And, "cuda_std::thread::sync_threads_and", |all| all != 0;
+    barrier_or(predicate) -> bool = Or, "cuda_std::thread::sync_threads_or", |any| any != 0;
 }
 
 #[track_caller]
 pub(crate) fn block_fence() {
-    device::fence("thread::block_fence", Scope::Block);
+    device::fence("cuda_std::thread::block_fence", Scope::Block);
 }
 
 #[track_caller]
 pub(crate) fn device_fence() {
-    device::fence("thread::device_fence", Scope::Device);
+    device::fence("cuda_std::thread::device_fence", Scope::Device);
 }
 
 #[track_caller]
 pub(crate) fn system_fence() {
-    device::fence("thread::system_fence", Scope::System);
+    device::fence("cuda_std::thread::system_fence", Scope::System);
 }
 
 #[track_caller]
 pub(crate) fn nanosleep(_nanos: u32) {
-    device::sleep("thread::nanosleep");
+    device::sleep("cuda_std::thread::nanosleep");
 }
 
 #[track_caller]
 pub(crate) fn cuda_arch() -> u32 {
-    device::arch("cfg::cuda_arch")
+    device::arch("cuda_std::cfg::cuda_arch")
 }
 
 #[track_caller]
 pub(crate) fn has_redux() -> bool {
-    device::arch("warp::warp_reduce") >= 800
+    device::arch("cuda_std::warp::warp_reduce") >= 800
 }
 
 #[track_caller]
 pub(crate) fn clock() -> u64 {
-    device::clock("misc::clock")
+    device::clock("cuda_std::misc::clock")
 }
 
 /// There is no debugger of simulated threads: nothing stops.
 #[track_caller]
 pub(crate) fn breakpoint() {
-    device::lane_id("misc::breakpoint");
+    device::lane_id("cuda_std::misc::breakpoint");
 }
 
 /// There is no profiler of simulated threads: nobody counts.
 #[track_caller]
 pub(crate) fn profiler_counter(_counter: u32) {
-    device::lane_id("misc::profiler_counter");
+    device::lane_id("cuda_std::misc::profiler_counter");
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn dynamic_shared_mem() -> *mut u8 {
-    device::dynamic_shared("shared::dynamic_shared_mem")
+    device::dynamic_shared("cuda_std::shared::dynamic_shared_mem")
 }
 
 #[inline(always)]
@@ -122,19 +130,19 @@ pub(crate) fn shared_array(declared: *mut u8, bytes: usize, alignment: usize) ->
 
 #[track_caller]
 pub(crate) fn dynamic_smem_size() -> u32 {
-    device::shared_sizes("mem::dynamic_smem_size").0 as u32
+    device::shared_sizes("cuda_std::mem::dynamic_smem_size").0 as u32
 }
 
 /// Rounded up as on the devices so far.
 #[track_caller]
 pub(crate) fn total_smem_size() -> u32 {
     const UNIT: usize = 128;
-    device::shared_sizes("mem::total_smem_size")
+    device::shared_sizes("cuda_std::mem::total_smem_size")
         .1
         .next_multiple_of(UNIT) as u32
 }
 
-const IS_IN: &str = "ptr::is_in_address_space";
+const IS_IN: &str = "cuda_std::ptr::is_in_address_space";
 
 #[track_caller]
 pub(crate) fn is_global(ptr: *const u8) -> bool {
@@ -161,7 +169,7 @@ pub(crate) fn is_local(ptr: *const u8) -> bool {
 /// Shared memory has addresses of its own, as on the device; other memory has the host's.
 #[track_caller]
 pub(crate) fn to_space(address: u64, space: AddressSpace) -> u64 {
-    let start = device::shared_start("ptr::convert_generic_to_specific_address_space");
+    let start = device::shared_start("cuda_std::ptr::convert_generic_to_specific_address_space");
     match space {
         AddressSpace::Shared => address - start as u64,
         _ => address,
@@ -170,7 +178,7 @@ pub(crate) fn to_space(address: u64, space: AddressSpace) -> u64 {
 
 #[track_caller]
 pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
-    let start = device::shared_start("ptr::convert_specific_address_space_to_generic");
+    let start = device::shared_start("cuda_std::ptr::convert_specific_address_space_to_generic");
     match space {
         AddressSpace::Shared => address + start as u64,
         _ => address,
@@ -194,27 +202,27 @@ macro_rules! meetings {
 }
 
 meetings! {
-    sync_warp() -> () = Meeting::SyncWarp, "warp::sync_warp", |_result, mask| ();
-    vote_all(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAll, "warp::warp_vote_all",
+    sync_warp() -> () = Meeting::SyncWarp, "cuda_std::warp::sync_warp", |_result, mask| ();
+    vote_all(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAll, "cuda_std::warp::warp_vote_all",
         |all, mask| all != 0;
-    vote_any(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAny, "warp::warp_vote_any",
+    vote_any(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAny, "cuda_std::warp::warp_vote_any",
         |any, mask| any != 0;
-    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Meeting::Ballot, "warp::warp_vote_ballot",
+    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Meeting::Ballot, "cuda_std::warp::warp_vote_ballot",
         |lanes, mask| lanes as u32;
     match_any_32(value: u32, u64::from(value)) -> u32 = Meeting::MatchAny(32),
-        "warp::warp_match_any", |lanes, mask| lanes as u32;
+        "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
     match_any_64(value: u64, value) -> u32 = Meeting::MatchAny(64),
-        "warp::warp_match_any", |lanes, mask| lanes as u32;
+        "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
     match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Meeting::MatchAll(32),
-        "warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
+        "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
     match_all_64(value: u64, value) -> (u32, bool) = Meeting::MatchAll(64),
-        "warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
+        "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn activemask() -> u32 {
-    device::meet("warp::activemask", Meeting::ActiveMask, 0, 0) as u32
+    device::meet("cuda_std::warp::activemask", Meeting::ActiveMask, 0, 0) as u32
 }
 
 macro_rules! reductions {
@@ -226,7 +234,7 @@ macro_rules! reductions {
         #[track_caller]
         pub(crate) unsafe fn $name(value: $ty, mask: u32) -> $ty {
             let bits = u64::from(value as u32);
-            device::meet("warp::warp_reduce", Meeting::Redux(Redux::$op), mask, bits) as $ty
+            device::meet("cuda_std::warp::warp_reduce", Meeting::Redux(Redux::$op), mask, bits) as $ty
         }
     )* };
 }
@@ -255,10 +263,10 @@ pub(crate) unsafe fn shuffle(
     clamp: u32,
 ) -> (u32, bool) {
     let (mode, name) = match mode {
-        WarpShuffleMode::Up => (Shuffle::Up, "warp::warp_shuffle_up"),
-        WarpShuffleMode::Down => (Shuffle::Down, "warp::warp_shuffle_down"),
-        WarpShuffleMode::Idx => (Shuffle::Idx, "warp::warp_shuffle_idx"),
-        WarpShuffleMode::Xor => (Shuffle::Xor, "warp::warp_shuffle_xor"),
+        WarpShuffleMode::Up => (Shuffle::Up, "cuda_std::warp::warp_shuffle_up"),
+        WarpShuffleMode::Down => (Shuffle::Down, "cuda_std::warp::warp_shuffle_down"),
+        WarpShuffleMode::Idx => (Shuffle::Idx, "cuda_std::warp::warp_shuffle_idx"),
+        WarpShuffleMode::Xor => (Shuffle::Xor, "cuda_std::warp::warp_shuffle_xor"),
     };
     device::shuffle(name, mode, mask, value, lane, clamp)
 }

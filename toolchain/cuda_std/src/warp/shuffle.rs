@@ -234,6 +234,7 @@ mod tests {
     use super::*;
 
     /// One warp, in which every lane makes every shuffle.
+    #[cfg(feature = "simulator")]
     #[test]
     fn every_mode_stays_in_its_segment() {
         let every_shuffle = || {

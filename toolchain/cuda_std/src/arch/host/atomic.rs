@@ -3,8 +3,8 @@
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use cuda_sim::device as simulator;
-use cuda_sim::device::Scope;
+use super::device as simulator;
+use super::device::Scope;
 use pastey::paste;
 
 /// The ordering of a compare-and-swap that fails: `order` without its release half.

@@ -1,0 +1,76 @@
+//! In PTX.
+
+use core::arch::asm;
+use core::ffi::c_char;
+
+/// A constant to LLVM, which drops the branches that it rules out before it prints any of their
+/// instructions.
+#[inline(always)]
+pub fn cuda_arch() -> u32 {
+    unsafe extern "C" {
+        fn __nvvm_reflect(name: *const c_char) -> u32;
+    }
+    const NAME: *const c_char = c"__CUDA_ARCH".as_ptr();
+    // SAFETY: not a call but a question to LLVM's NVVMReflect pass; the name ends in a zero.
+    unsafe { __nvvm_reflect(NAME) }
+}
+
+/// # Safety
+///
+/// `cell` is in global memory, valid for reads and writes, aligned, and accessed by atomic
+/// operations only.
+#[inline(always)]
+pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
+    let before;
+    // SAFETY: the caller's contract is the instruction's.
+    unsafe {
+        asm!(
+            concat!(
+                "{{ .reg .b64 %address; cvta.to.global.u64 %address, {cell}; ",
+                "atom.relaxed.gpu.global.inc.u32 {before}, [%address], {most}; }}",
+            ),
+            cell = in(reg64) cell,
+            before = out(reg32) before,
+            most = in(reg32) most,
+            options(nostack, preserves_flags)
+        );
+    }
+    before
+}
+
+/// A static in shared memory is one per block by itself.
+#[inline(always)]
+pub fn array_of_block<T>(declared: *mut T, _len: usize) -> *mut T {
+    declared
+}
+
+/// `cvt.f32.f16`
+#[inline(always)]
+pub fn f16_to_f32(bits: u16) -> f32 {
+    f16::from_bits(bits) as f32
+}
+
+/// `cvt.rn.f16.f32`
+#[inline(always)]
+pub fn f32_to_f16(value: f32) -> u16 {
+    (value as f16).to_bits()
+}
+
+/// `cvt.rn.bf16.f32` from sm_80 on; the same rounding in integer arithmetic before.
+#[inline(always)]
+pub fn f32_to_bf16(value: f32) -> u16 {
+    if cuda_arch() < 800 {
+        return half::bf16::from_f32(value).to_bits();
+    }
+    let bits: u16;
+    // SAFETY: computes in registers.
+    unsafe {
+        asm!(
+            "cvt.rn.bf16.f32 {}, {};",
+            out(reg16) bits,
+            in(reg32) value,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    bits
+}

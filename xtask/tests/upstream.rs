@@ -1,0 +1,204 @@
+//! `kernels-gpu` compiles with Rust-CUDA's own `cuda_std` in place of ours: its sources are
+//! type-checked, without the feature `simulator`, against a stub that has no name that upstream lacks
+//! (`kernels-gpu/upstream`). For the host; and for the device, which has the entry points.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use xtask::{process, workspace};
+
+/// Where a crate is to run.
+#[derive(Clone, Copy)]
+enum Target {
+    Host,
+    Device,
+}
+
+/// A workspace of the stub and of a crate that names it as its `cuda_std`.
+struct Project {
+    manifest: PathBuf,
+}
+
+impl Project {
+    /// Writes the manifests, in a folder called `name`, of a crate whose source is `library`. It has
+    /// the edition and the other dependencies of `kernels-gpu`.
+    fn new(name: &str, library: &Path) -> Self {
+        let root = workspace::root();
+        let stub = root.join("kernels-gpu/upstream");
+        let workspace = read(&root.join("Cargo.toml"));
+        let kernels = read(&root.join("kernels-gpu/Cargo.toml"));
+        let edition = line(&workspace, "edition = ");
+        let mut others = String::new();
+        let table = kernels.lines().skip_while(|line| *line != "[dependencies]");
+        for dependency in table.skip(1).take_while(|line| !line.starts_with('[')) {
+            let name = dependency.strip_suffix(".workspace = true");
+            if let Some(name) = name.filter(|name| *name != "cuda_std") {
+                let _ = writeln!(others, "{}", line(&workspace, &format!("{name} = ")));
+            }
+        }
+
+        let folder = temporary().join(name);
+        let write = |path: &str, text: &str| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a new folder");
+            fs::write(path, text).expect("a new file");
+        };
+        let package = |name: &str, library: &Path, rest: &str| {
+            let text = format!(
+                "[package]\nname = {name:?}\n{edition}\n\n[lib]\npath = {library:?}\n{rest}"
+            );
+            write(&format!("{name}/Cargo.toml"), &text);
+        };
+        write(
+            "Cargo.toml",
+            "[workspace]\nresolver = \"3\"\nmembers = [\"cuda_std_macros\", \"cuda_std\", \"kernels\"]\n",
+        );
+        // The versions that the workspace has pinned, and so has already.
+        write("Cargo.lock", &read(&root.join("Cargo.lock")));
+        package(
+            "cuda_std_macros",
+            &stub.join("macros.rs"),
+            "proc-macro = true\n",
+        );
+        package(
+            "cuda_std",
+            &stub.join("lib.rs"),
+            &format!(
+                "\n[dependencies]\n{others}cuda_std_macros = {{ path = \"../cuda_std_macros\" }}\n"
+            ),
+        );
+        package(
+            "kernels",
+            library,
+            &format!(
+                "\n[features]\nsimulator = []\n\n[dependencies]\n{others}\
+                 cuda_std = {{ path = \"../cuda_std\" }}\n"
+            ),
+        );
+        let manifest = folder.join("Cargo.toml");
+        Self { manifest }
+    }
+
+    /// Checks the crate's types. What the compiler says, as an error where it refuses.
+    fn check(&self, target: Target) -> Result<String, String> {
+        let mut cargo = process::cargo();
+        cargo
+            .args(["rustc", "--offline", "--package=kernels", "--lib"])
+            .args(["--profile=check", "--color=never"])
+            .arg("--manifest-path")
+            .arg(&self.manifest)
+            .arg("--target-dir")
+            .arg(temporary().join("target"));
+        // Flags that suit the tests' own build suit no other.
+        for flags in [
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_RUSTFLAGS",
+        ] {
+            cargo.env_remove(flags);
+        }
+        if let Target::Device = target {
+            let compiler = cuda_builder::toolchain::find().map_err(|error| error.to_string())?;
+            cargo
+                .env("RUSTC", compiler.rustc)
+                .env("RUSTC_BOOTSTRAP", "1")
+                .args(["--target", workspace::DEVICE_TARGET, "-Zbuild-std=core"])
+                // What cuda_builder adds to the crate of kernels.
+                .arg("--")
+                .arg("-Zcrate-attr=feature(abi_ptx,asm_experimental_arch)");
+        }
+        let output = cargo.output().expect("cargo runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            Ok(text)
+        } else {
+            Err(text)
+        }
+    }
+}
+
+fn temporary() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("upstream")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The line of a manifest that begins so.
+fn line<'a>(manifest: &'a str, start: &str) -> &'a str {
+    let mut lines = manifest.lines();
+    let line = lines.find(|line| line.starts_with(start));
+    line.unwrap_or_else(|| panic!("no line of the manifest begins with `{start}`"))
+}
+
+#[track_caller]
+fn assert_compiles(project: &Project, target: Target) {
+    if let Err(errors) = project.check(target) {
+        let first: Vec<&str> = errors.lines().take(100).collect();
+        let first = first.join("\n");
+        panic!("the crate uses what upstream's cuda_std does not have:\n{first}");
+    }
+}
+
+fn kernels_gpu(name: &str) -> Project {
+    Project::new(name, &workspace::root().join("kernels-gpu/src/lib.rs"))
+}
+
+#[test]
+fn the_library_compiles() {
+    assert_compiles(&kernels_gpu("host"), Target::Host);
+}
+
+#[test]
+fn the_kernels_compile() {
+    assert_compiles(&kernels_gpu("device"), Target::Device);
+}
+
+/// A crate of a few lines, in a folder called `name`.
+fn crate_of(name: &str, text: &str) -> Project {
+    let library = temporary().join(format!("{name}.rs"));
+    fs::create_dir_all(temporary()).expect("a new folder");
+    fs::write(&library, format!("#![no_std]\n{text}")).expect("a new file");
+    Project::new(name, &library)
+}
+
+#[test]
+fn what_upstream_has_is_accepted() {
+    let project = crate_of(
+        "accepted",
+        "pub use cuda_std::atomic::mid::{atomic_fetch_add_f64_block, atomic_load_64_device};
+         pub use cuda_std::warp::{WarpShuffleValue, warp_reduce};
+         #[cuda_std::kernel]
+         pub unsafe fn kernel(_: &[u32], _: *mut u32) {}",
+    );
+    assert_compiles(&project, Target::Host);
+}
+
+#[test]
+fn what_upstream_lacks_is_refused() {
+    let names = [
+        "cfg",
+        "float16",
+        "launch_bounds",
+        "shared_array",
+        "thread::block_fence",
+        "atomic::mid::atomic_fetch_inc_u32_device",
+        "atomic::mid::atomic_fetch_min_f32_device",
+        "atomic::AtomicU32",
+    ];
+    let mut text = String::new();
+    for (index, name) in names.iter().enumerate() {
+        let _ = writeln!(text, "pub mod m{index} {{ pub use cuda_std::{name}; }}");
+    }
+    text += "#[cuda_std::kernel(module = name)]\npub unsafe fn kernel() {}\n";
+    let errors = crate_of("refused", &text)
+        .check(Target::Host)
+        .expect_err("upstream has none of this");
+    for name in names {
+        let refused = format!("unresolved import `cuda_std::{name}`");
+        assert!(errors.contains(&refused), "{name} is accepted:\n{errors}");
+    }
+    let argument = "upstream's `#[kernel]` has no such argument";
+    assert!(errors.contains(argument), "{errors}");
+}
