@@ -10,7 +10,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use warpfold::{Buffer, Device, Element, Error, Max, Min, Operator, Sum};
+use warpfold::{Buffer, Device, Element, Error, Max, Min, SinglePass, Sum};
 
 /// What the elements are drawn from; the same in every run, as criterion compares runs.
 const SEED: u64 = 1;
@@ -26,14 +26,14 @@ fn timed(device: &Device, runs: u64, mut work: impl FnMut() -> Result<(), Error>
     Duration::from_secs_f64(ms / 1e3)
 }
 
-fn whole<T: Element, O: Operator<T, Output = T>>(
+fn whole<T: Element, O: SinglePass<T, Output = T>>(
     criterion: &mut Criterion,
     op: O,
     draw: impl Fn(u64) -> T,
     combine: impl Fn(T, T) -> T,
 ) {
     let device = Device::auto().expect("a device");
-    let mut group = criterion.benchmark_group(format!("{}_{}", O::NAME, T::NAME));
+    let mut group = criterion.benchmark_group(format!("{}_{}", O::ENTRY.op, O::ENTRY.items));
     for n in SIZES {
         let mut rng = SmallRng::seed_from_u64(SEED);
         let values: Vec<T> = (0..n).map(|_| draw(rng.next_u64())).collect();

@@ -14,7 +14,8 @@ use std::cell::RefCell;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use warpfold::{Buffer, Cells, Device, DeviceInfo, Element, KeyedAlgorithm, Operator, Plan, Sum};
+use kernels_gpu::element::Number;
+use warpfold::{Buffer, Cells, Device, DeviceInfo, Keyed, KeyedAlgorithm, Plan, Sum};
 use warpfold_results::schema::Cache;
 
 use crate::machine::describe;
@@ -27,7 +28,7 @@ use peers::{Launch, Peers, Runs};
 use report::{Report, Row};
 
 /// A type of the particles' values.
-pub trait Value: Element {
+pub trait Value: Number {
     fn of(value: i32) -> Self;
     fn add(a: Self, b: Self) -> Self;
 }
@@ -164,7 +165,7 @@ impl Bench<'_, '_> {
     /// Every algorithm for one type of values, with its peers, in rounds.
     fn rows<T: Value>(&self, options: &KeyedOptions) -> Result<Vec<Row>>
     where
-        Sum: Operator<T, Acc = T>,
+        Sum: Keyed<u32, T>,
     {
         let (warmup, repeats) = (options.warmup, options.repeats);
         self.with_rows::<T, _>(|mut timed| {
@@ -187,7 +188,7 @@ impl Bench<'_, '_> {
         then: impl FnOnce(Vec<Timed<'_>>) -> Result<R>,
     ) -> Result<R>
     where
-        Sum: Operator<T, Acc = T>,
+        Sum: Keyed<u32, T>,
     {
         let n = self.particles.keys.len();
         let values: Vec<T> = self
@@ -239,7 +240,7 @@ impl Bench<'_, '_> {
         cells: &'a RefCell<Cells<T, Sum>>,
     ) -> Result<Vec<Timed<'a>>>
     where
-        Sum: Operator<T, Acc = T>,
+        Sum: Keyed<u32, T>,
     {
         let n = work.keys.len();
         let name = match arrays {
@@ -330,7 +331,7 @@ impl Bench<'_, '_> {
     /// The CPU's loop, three times.
     fn on_cpu<T: Value>(&self) -> Result<Row>
     where
-        Sum: Operator<T, Acc = T>,
+        Sum: Keyed<u32, T>,
     {
         let values = self.particles.values.iter();
         let values: Vec<T> = values.map(|value| T::of((*value).into())).collect();
@@ -389,7 +390,7 @@ impl<T: Value> Work<'_, T> {
     /// What is wrong with the cells.
     fn judge(&self, cells: &Cells<T, Sum>) -> Result<Option<String>>
     where
-        Sum: Operator<T, Acc = T>,
+        Sum: Keyed<u32, T>,
     {
         ensure!(cells.rejected()? == 0, "a particle was rejected");
         Ok(differs(&cells.download()?, self.sums))

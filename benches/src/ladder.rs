@@ -190,7 +190,7 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// One of ours. Its scratch is poisoned, so that every partial must be written anew.
-    fn plan(&'a self, row: &Row, plan: SharedPlan<'a>) -> Timed<'a> {
+    fn plan<'s>(&'s self, row: &Row, plan: SharedPlan<'a>) -> Timed<'s> {
         Timed::new(&row.kernel, move || {
             let mut plan = plan.borrow_mut();
             plan.fill_scratch(poison(self.answer))?;
@@ -205,7 +205,7 @@ impl<'a> Bench<'a> {
     /// atomics on one address are served depends on the address, by up to 8 % on an H200. And it
     /// runs after the plan, which is thereby able to read the cell. Its scratch is poisoned as ours
     /// is, untimed.
-    fn twin(&'a self, row: &Row, twin: Twin, threads: u32, plan: SharedPlan<'a>) -> Timed<'a> {
+    fn twin<'s>(&'s self, row: &Row, twin: Twin, threads: u32, plan: SharedPlan<'a>) -> Timed<'s> {
         let shape = Shape {
             threads,
             chunks: row.chunks.unwrap_or(1),
@@ -252,7 +252,7 @@ impl<'a> Bench<'a> {
     }
 
     /// CUB's sum, with its temporary storage.
-    fn cub(&'a self, row: &Row, cub: Cub) -> Result<Timed<'a>> {
+    fn cub(&self, row: &Row, cub: Cub) -> Result<Timed<'_>> {
         let bytes = cub.temp_bytes(self.input.len())?;
         let temp = self.gpu.alloc::<i32>(bytes.div_ceil(size_of::<i32>()))?;
         Ok(Timed::new(&row.kernel, move || {

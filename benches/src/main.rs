@@ -24,6 +24,7 @@ mod plot;
 mod profile;
 mod record;
 mod report;
+mod rungs;
 mod sweep;
 mod table;
 mod timing;

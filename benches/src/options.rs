@@ -264,8 +264,8 @@ impl LadderOptions {
     /// The numbers of threads, each once.
     pub fn threads(&self) -> Vec<u32> {
         let own = match self.suite {
-            Suite::Ladder => Policy::LADDER.threads,
-            Suite::Kepler => Policy::KEPLER.threads,
+            Suite::Ladder => Policy::LADDER_THREADS,
+            Suite::Kepler => Policy::KEPLER_THREADS,
         };
         let asked = match self.threads.as_slice() {
             [] => &[own],

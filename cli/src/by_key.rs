@@ -9,7 +9,7 @@ use std::path::Path;
 
 use npyz::WriterBuilder;
 use warpfold::file::{DType, Elements, NpyHeader};
-use warpfold::{ByKey, Device, Element, Error, Max, Min, Number, Operator, Sum};
+use warpfold::{ByKey, Device, Element, Error, Keyed, Max, Min, Sum, SumWide};
 
 use crate::answer::Answer;
 use crate::command::{self, Done};
@@ -33,7 +33,7 @@ type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<usize, Error> + 'a>;
 pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
     let input = &options.input;
     with_type!(dtype, |T| {
-        type Wide = <T as Number>::Wide;
+        type Wide = <SumWide as warpfold::Op<T>>::Output;
         let values = command::open::<T>(&input.file)?;
         let n = values.len();
         let holds = NpyHeader::of_file(&options.keys)?.dtype()?;
@@ -197,7 +197,7 @@ struct Job<'a, T> {
 }
 
 impl<T: Element> Job<'_, T> {
-    fn by<O: Operator<T, Acc = T>>(mut self, op: O) -> Result<ByKey<T>, Error> {
+    fn by<O: Keyed<u64, T>>(mut self, op: O) -> Result<ByKey<T>, Error> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use warpfold::file::{DType, Elements};
 use warpfold::{
     ArgMax, ArgMin, Device, Element, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min, MinMax,
-    Norm, Number, Operator, Predicate, Product, SumAbs, SumSquares, SumWide,
+    Norm, Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
 };
 
 use crate::answer::Answer;
@@ -101,14 +101,14 @@ pub struct Array<'a, T: Element> {
 }
 
 impl<T: Number> Array<'_, T> {
-    pub fn by<O: Operator<T>>(mut self, op: O) -> Result<O::Output, Error> {
+    pub fn by<O: SinglePass<T>>(mut self, op: O) -> Result<O::Output, Error> {
         self.device.reduce_chunks(op, self.chunk, |chunk| {
             self.reading.read(&mut self.elements, chunk)
         })
     }
 
     /// 0 of nothing, also where the library has -0.0, to which anything can be added.
-    fn sum_by<O: Operator<T, Output: Default>>(self, op: O) -> Result<O::Output, Error> {
+    fn sum_by<O: SinglePass<T, Output: Default>>(self, op: O) -> Result<O::Output, Error> {
         match self.elements.is_empty() {
             true => Ok(O::Output::default()),
             false => self.by(op),

@@ -3,8 +3,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 use warpfold::file::DType;
 use warpfold::{
-    ArgMin, Device, Error, Extrema, Indexed, MeanVariance, Min, MinMax, Moments, Operator,
-    Predicate, View, bf16, f16,
+    ArgMin, Device, Dot, Error, Extrema, Indexed, MeanVariance, Min, MinMax, Moments, Predicate,
+    SinglePass, View, bf16, f16,
 };
 
 use crate::calls::input::{self, Range};
@@ -23,15 +23,15 @@ pub fn whole(bytes: &[u8]) {
 
 fn call(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     macro_rules! dispatch {
-        ($($dtype:ident $number:ident),*) => {
+        ($($dtype:ident $number:ident $wide:ident),*) => {
             match *source.choose(&DType::ALL)? {
-                $(DType::$dtype => any::<$number>(source, |device, x| device.norm_l2(x)),)*
+                $(DType::$dtype => any::<$number, $wide>(source, |device, x| device.norm_l2(x)),)*
             }
         };
     }
     dispatch!(
-        I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16, Bf16 bf16,
-        F32 f32, F64 f64
+        I8 i8 i64, I16 i16 i64, I32 i32 i64, I64 i64 i64, U8 u8 u64, U16 u16 u64, U32 u32 u64,
+        U64 u64 u64, F16 f16 f64, Bf16 bf16 f64, F32 f32 f64, F64 f64 f64
     )
 }
 
@@ -69,17 +69,18 @@ enum Question {
     Nonzero,
 }
 
-fn any<T>(
+/// `W` is what products are added in.
+fn any<T, W: Number>(
     source: &mut Unstructured<'_>,
     norm_l2: fn(&Device, View<'_, T>) -> Result<f64, Error>,
 ) -> arbitrary::Result<()>
 where
     T: Number + warpfold::Number,
-    T::Wide: Number,
-    Min: Operator<T, Output = T>,
-    MinMax: Operator<T, Output = Extrema<T>>,
-    MeanVariance: Operator<T, Output = Moments>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = T>,
+    MinMax: SinglePass<T, Output = Extrema<T>>,
+    MeanVariance: SinglePass<T, Output = Moments>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    Dot: SinglePass<(T, T), Output = W>,
 {
     let call: Call = source.arbitrary()?;
     let range: Range = source.arbitrary()?;
@@ -141,14 +142,14 @@ where
                     let pairs = x.iter().zip(y);
                     let products = pairs.map(|(x, y)| x.order().wrapping_mul(y.order()));
                     let sum = products.fold(0, i128::wrapping_add);
-                    assert_eq!(dot, T::Wide::wrapped(sum));
+                    assert_eq!(dot, W::wrapped(sum));
                 }
                 Ok(dot) => {
                     let pairs = x.iter().zip(y);
                     let products: Vec<f64> = pairs.map(|(x, y)| wide(x) * wide(y)).collect();
                     near(dot.to_f64(), &products, 1.0);
                 }
-                Err(Error::Lengths { a, b, .. }) => {
+                Err(Error::Lengths { a, b }) => {
                     assert!(a != b && (a, b) == (x.len(), y.len()));
                 }
                 Err(error) => panic!("{error}"),
@@ -186,7 +187,7 @@ where
 /// Chunks of `len` elements, each filled with no more than `most` by a caller who may say more.
 fn chunks<T: Number>(device: &Device, x: &[T], len: usize, most: usize, too_many: bool)
 where
-    ArgMin: Operator<T, Output = Indexed<T>>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
 {
     let (mut left, most) = (x, most.max(1));
     let got = device.reduce_chunks(ArgMin, len, |chunk| {
@@ -209,7 +210,7 @@ where
 /// A graph of which the last `len` elements are written to `start` on.
 fn graph<T: Number>(device: &Device, all: &[T], start: usize, len: usize)
 where
-    Min: Operator<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
 {
     let mut right = all.to_vec();
     let buffer = device.upload(all).expect("there is memory for it");

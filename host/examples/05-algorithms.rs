@@ -1,6 +1,6 @@
 //! One sum by every kernel of the ladder and of the families, and how long each takes.
 //!
-//! `cargo run --release --example 05-algorithms`
+//! `cargo run --release --features teaching --example 05-algorithms`
 
 use warpfold::{Algorithm, Device, Sum};
 

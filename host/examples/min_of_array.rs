@@ -5,6 +5,8 @@
 //! min_of_array data.npy     # a NumPy file: f32, C order, any shape
 //! ```
 //!
+//! It needs the feature `teaching`, which has the post's kernel.
+//!
 //! After the post "Parallel Reduction with CUDA" (shreeraman karikalan, 2020): the GPU's way is a
 //! tree with sequential addressing in blocks of 256 threads, whose partial minima the same kernel
 //! reduces again until one is left. Beside it stands what `Device::min` does of its own accord.

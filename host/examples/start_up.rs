@@ -5,6 +5,8 @@
 //! CUDA_CACHE_DISABLE=1 start_up     # nothing is cached
 //! start_up; start_up                # the second time all is cached, unless the cache is too small
 //! ```
+//!
+//! It needs the feature `teaching`.
 
 use std::process::ExitCode;
 use std::time::Instant;

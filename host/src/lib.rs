@@ -1,7 +1,7 @@
 //! GPU reductions in pure Rust.
 //!
 //! ```
-//! use warpfold::{Algorithm, Device, Sum};
+//! use warpfold::{Device, Sum};
 //!
 //! let device = Device::auto()?;              // the first CUDA device, or else the CPU
 //! if let Some(reason) = device.fallback_reason() {
@@ -12,12 +12,8 @@
 //! assert_eq!(device.sum(&x)?, 500_500);
 //! assert_eq!(device.max(x.view(..10)?)?, Some(10));
 //!
-//! // The same by a rung of one's choice, prepared once and run again and again.
-//! let mut plan = device
-//!     .reduce(&x, Sum)
-//!     .algorithm(Algorithm::Reduce5 { chunks: 4 })
-//!     .threads(256)
-//!     .plan()?;
+//! // The same by any operator, prepared once and run again and again.
+//! let mut plan = device.reduce(&x, Sum).plan()?;
 //! plan.enqueue()?;                           // no allocation, no wait
 //! assert_eq!(plan.result()?, 500_500);
 //! # Ok::<(), warpfold::Error>(())
@@ -28,56 +24,70 @@
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::write`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
 //! | a file | | [`file`](mod@file): `.npy` and raw, read, mapped, or piece by piece |
-//! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | these wait, as all calls to the next line |
-//! | `iter().min()`, `position_min` | [`min`](Device::min), [`max`](Device::max), [`min_max`](Device::min_max), [`argmin`](Device::argmin), [`argmax`](Device::argmax) | `None` of nothing |
+//! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | these wait, as all calls up to `norm_inf` |
+//! | `iter().min()`, `position_min` | [`min`](Device::min), [`max`](Device::max), [`min_max`](Device::min_max), [`argmin`](Device::argmin), [`argmax`](Device::argmax) | `None` for empty input |
 //! | `iter().all(..)`, `filter(..).count()` | [`all`](Device::all), [`any`](Device::any), [`count`](Device::count) | by a [`Predicate`] |
 //! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance) | one pass |
 //! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
-//! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
-//! | a loop that adds up x, y and z | [`TriplePlan`] | [`Device::sum_triples`] |
-//! | `copy_from_slice` | [`Device::copy`] | by accesses of 1 to 16 bytes |
-//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_chunks`] |
+//! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
+//! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
+//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_chunks`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
 //! | memory that is copied meanwhile | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
 //! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
 //!
-//! | [`Algorithm`] | launches | floats bit-equal from run to run | scratch |
-//! |---|---|---|---|
-//! | [`SinglePass`](Algorithm::SinglePass), the default | one | yes | a partial per block, and a ticket |
-//! | [`Stable`](Algorithm::Stable) | two | yes | a partial per block |
-//! | [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Naive`](Algorithm::Naive), [`SharedMemory`](Algorithm::SharedMemory) | a copy and one | not sums and products | one value |
-//! | [`Reduce0`](Algorithm::Reduce0) to [`Reduce5`](Algorithm::Reduce5) | one per level of partials | yes | a partial per block of the first two |
-//!
 //! | layer, each knowing only those below | does |
 //! |---|---|
-//! | `reduce`, `single_pass`, `plan` | n == 0, policy, the passes |
-//! | `launch` | one typed function per kernel ABI, the only launch |
+//! | `reduce`, `single_pass`, `plan` | empty input, policy, the passes |
+//! | `launch` | the one launch, whose arguments are checked against the row of the kernel |
 //! | [`Device`], [`Buffer`], streams | owning types |
 //! | `driver` | what `cust` lacks |
 //!
+//! # Operators and elements
+//!
+//! | operators | elements |
+//! |---|---|
+//! | [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`], [`ArgMin`], [`ArgMax`], [`SumAbs`], [`SumSquares`], [`MeanVariance`] | all [numbers](Number): integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32`, `f64` |
+//! | [`And`], [`Or`], [`Xor`] | integers |
+//! | [`NanMin`], [`NanMax`] | floats |
+//! | [`Count`] of [`Equal`], [`Less`], [`Greater`], [`IsNan`] | numbers; [`IsNan`]: floats |
+//! | [`Dot`] | pairs of numbers, of two arrays |
+//! | [`ArgMin`], [`ArgMax`] | [`Indexed`] numbers of 32 and 64 bits: the extremum of extrema |
+//!
+//! What has no kernel does not compile.
+//!
+//! Your own operators and elements are types with `kernels_gpu`'s traits [`Op`] and [`Element`], in a crate of
+//! kernels: `kernels!` lists which operator reduces which elements. The program's build script compiles that
+//! crate to PTX (`warpfold_build::embed`), [`embedded!`] puts the PTX into the program, and [`Device::with`]
+//! gives a device that knows these kernels. Other devices answer [`Error::NotRegistered`], the CPU too.
+//!
+//! # The feature `teaching`
+//!
+//! It adds kernels that show how reductions became fast, and what they are measured against. `Algorithm`
+//! chooses one of them for sums of numbers of 32 and 64 bits, and for minima and maxima of `i32` and `f32`;
+//! there are also `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
+//!
+//! | `Algorithm` | launches | floats bit-equal from run to run | temporary storage |
+//! |---|---|---|---|
+//! | `SinglePass`, the default without the feature too | one | yes | a partial per block, and an arrival counter |
+//! | `Stable` | two | yes | a partial per block |
+//! | `WarpAtomic`, `BlockAtomic`, `Naive`, `SharedMemory` | a copy and one | not sums | one value |
+//! | `Reduce0` to `Reduce5` | one per level of partials | yes | a partial per block of the first two |
+//!
 //! # What to expect
 //!
-//! - **Types and operators.** [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`],
-//!   [`ArgMin`], [`ArgMax`], [`SumAbs`], [`SumSquares`] and [`MeanVariance`] of `i8 i16 i32 i64 u8 u16
-//!   u32 u64` [`f16`](struct@f16) [`bf16`] `f32 f64`; [`And`], [`Or`] and [`Xor`] of the integers;
-//!   [`NanMin`] and [`NanMax`] of the floats. All of them by [`Algorithm::SinglePass`]; by
-//!   [`Algorithm::Stable`], except for the pairs, norms and moments; by atomics, too, except for places. The ladder has sums of the types of
-//!   32 and 64 bits, and minima and maxima of `i32` and `f32`. What there is no kernel for is
-//!   [`Error::NotAvailable`].
 //! - **Empty input.** [`Reduction::run`] and `sum` give the operator's identity, `min` and `max`
 //!   give `None`; nothing is launched.
 //! - **Numbers.** Integers wrap in their own type, in [`SumWide`] in 64 bits. 16-bit floats are added
 //!   in `f32`, others in their own type. A NaN anywhere is the result, except of [`NanMin`] and
-//!   [`NanMax`]; -0.0 is smaller than 0.0. The first of equal places wins.
-//! - **Determinism.** The same bits on every run on the same device, except for float sums and
-//!   products by atomics ([`Algorithm::Naive`], [`SharedMemory`](Algorithm::SharedMemory),
-//!   [`WarpAtomic`](Algorithm::WarpAtomic), [`BlockAtomic`](Algorithm::BlockAtomic), [`Cells`],
-//!   [`Device::sum_triples`]), whose order is the hardware's. The CPU adds in another order than the
-//!   GPU, also into cells and of triples: the same bits on any number of threads.
+//!   [`NanMax`]; -0.0 is smaller than 0.0. Of equal elements, [`ArgMin`] and [`ArgMax`] give the first.
+//! - **Determinism.** The same bits on every run on the same device, except for float sums by atomics:
+//!   [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU adds in another
+//!   order than the GPU: the same bits on any number of threads.
 //! - **Accuracy on the CPU.** Floats are added pairwise. The sum of n `f32` is wrong by at most
-//!   d u / (1 - d u) times the sum of the magnitudes, where d = 18 + ceil(log2(n / 2048)), 18 of few, and
+//!   d u / (1 - d u) times the sum of the magnitudes, where d = 18 + ceil(log2(n / 2048)), at least 18, and
 //!   u = 2^-24; that of n `f64` likewise with 17 + ceil(log2(n / 1024)) and 2^-53. 16-bit floats are added
 //!   in `f32`, with 26 + ceil(log2(n / 4096)), and rounded once more at the end.
 //! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
@@ -143,6 +153,8 @@ pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};
 pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
+#[cfg(feature = "teaching")]
+pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
 pub use kernels_gpu::entry::{Keyed, SinglePass};
 pub use kernels_gpu::op::{
     And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,

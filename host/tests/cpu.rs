@@ -7,7 +7,7 @@ use oracle::{Oracle, Subject, close, same};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    Algorithm, Device, Element, Error, KeyedAlgorithm, Max, Min, Operator, Policy, Sum,
+    ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Policy, Sum,
 };
 
 /// Around nothing and around the CPU's chunk of 2^16 elements.
@@ -40,22 +40,19 @@ fn agrees<T: Subject, O: Oracle<T>>() {
     }
 }
 
-#[test]
-fn sums_agree_with_the_naive_loop() {
-    agrees::<i32, Sum>();
-    agrees::<u32, Sum>();
-    agrees::<i64, Sum>();
-    agrees::<u64, Sum>();
-    agrees::<f32, Sum>();
-    agrees::<f64, Sum>();
+macro_rules! agree {
+    ($($name:ident: $op:ident of [$($element:ident)*];)*) => { $(
+        #[test]
+        fn $name() {
+            $(agrees::<$element, $op>();)*
+        }
+    )* };
 }
 
-#[test]
-fn extrema_agree_with_the_naive_loop() {
-    agrees::<i32, Min>();
-    agrees::<i32, Max>();
-    agrees::<f32, Min>();
-    agrees::<f32, Max>();
+agree! {
+    sums_agree_with_the_naive_loop: Sum of [i32 u32 i64 u64 f32 f64];
+    minima_agree_with_the_naive_loop: Min of [i32 u32 i64 u64 f32 f64];
+    maxima_agree_with_the_naive_loop: Max of [i32 u32 i64 u64 f32 f64];
 }
 
 #[test]
@@ -170,70 +167,14 @@ fn views_are_parts_of_buffers() {
 fn a_plan_runs_again_and_again() {
     let device = Device::cpu();
     let x = device.upload(&[1u64; 1000]).unwrap();
-    let mut plan = device
-        .reduce(&x, Sum)
-        .algorithm(Algorithm::Reduce3)
-        .plan()
-        .unwrap();
-    let kernel = "reduce_3";
+    let mut plan = device.reduce(&x, Sum).plan().unwrap();
+    let kernel = "single_pass";
     assert_eq!(plan.result(), Err(Error::NotEnqueued { kernel }));
     for _ in 0..3 {
         assert!(device.time(|| plan.enqueue()).unwrap() >= 0.0);
         assert_eq!(plan.result(), Ok(1000));
     }
     assert!(plan.passes().is_empty());
-    let ceiling = device.read_ceiling(&x);
-    assert!(matches!(
-        ceiling,
-        Err(Error::NotAvailable {
-            kernel: "read_ceiling",
-            ..
-        })
-    ));
-}
-
-#[test]
-fn bad_input_is_refused_as_on_a_gpu() {
-    fn run<T: Element, O: Operator<T, Output = T>>(
-        one: T,
-        op: O,
-        policy: Policy,
-    ) -> Result<T, Error> {
-        let device = Device::cpu();
-        let x = device.upload(&[one])?;
-        let reduction = device.reduce(&x, op).algorithm(policy.algorithm);
-        reduction.threads(policy.threads).run()
-    }
-    let default = Policy::LADDER;
-    let mut policy = default;
-    for threads in [0, 1, 31, 48, 2048, u32::MAX] {
-        policy.threads = threads;
-        let (kernel, limit) = ("reduce_5_x8", 1024);
-        let error = Error::BlockSize {
-            kernel,
-            threads,
-            limit,
-        };
-        assert_eq!(run(1, Sum, policy), Err(error));
-    }
-    policy = default;
-    policy.algorithm = Algorithm::Reduce5 { chunks: 3 };
-    assert!(matches!(
-        run(1, Sum, policy),
-        Err(Error::Chunks { chunks: 3, .. })
-    ));
-    policy.algorithm = Algorithm::Reduce4Redux;
-    let error = run(1.0f32, Sum, policy).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no reduce_4_redux for the sum of f32"
-    );
-    assert_eq!(run(5u32, Sum, policy), Ok(5));
-    let error = run(1u64, Min, default).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no reduce_5_x8 for the min of u64"
-    );
 }
 
 #[test]
@@ -262,13 +203,15 @@ fn a_single_pass_refuses_bad_grids() {
         device.reduce(&x, Sum).blocks(limit).threads(32).run(),
         Ok(3.5)
     );
-    let stable = device
-        .reduce(&x, Sum)
-        .algorithm(Algorithm::Stable { vector: 4 });
-    let error = stable.blocks(7).run().unwrap_err();
+    // Blocks of accumulators of more than 16 bytes are smaller on a GPU; the CPU has none.
     assert_eq!(
-        error.to_string(),
-        "stable_vec4: 7 blocks asked for; its blocks follow from the number of elements"
+        device
+            .reduce(&x, MeanVariance)
+            .threads(1024)
+            .run()
+            .unwrap()
+            .mean(),
+        1.75
     );
 }
 
@@ -281,7 +224,7 @@ fn what_does_not_fit_together_is_refused() {
     );
     assert_eq!(
         device.dot(&a, &b).unwrap_err().to_string(),
-        "dot: 2 elements and 1; both are to have as many"
+        "arrays of 2 and 1 elements are reduced side by side; they must have the same length"
     );
     let (mut cells, mut scratch) = (device.alloc::<i32>(1).unwrap(), device.scratch().unwrap());
     let error = device.reduce_into(&a, Sum, &mut cells, 1, &mut scratch);
@@ -410,4 +353,228 @@ fn keys_and_values_that_do_not_fit_are_refused() {
         matches!(error, Error::BlockSize { threads: 48, .. }),
         "{error}"
     );
+}
+
+#[test]
+fn the_extremum_of_places_is_a_place() {
+    let device = Device::cpu();
+    let places = [(3.0f32, 7), (1.0, 9), (1.0, 4), (f32::INFINITY, 1)];
+    let places = places.map(|(value, index)| Indexed::new(value, index));
+    let x = device.upload(&places).unwrap();
+    assert_eq!(device.reduce(&x, ArgMin).run(), Ok(places[2]));
+    let nothing = x.view(..0).unwrap();
+    assert_eq!(
+        device.reduce(nothing, ArgMin).run().unwrap().index(),
+        u64::MAX
+    );
+}
+
+/// Kernels of this program's own: rows without PTX.
+mod own {
+    use kernels_gpu::prelude::*;
+    use warpfold::{Device, Error};
+
+    /// A point in the plane.
+    #[derive(Clone, Copy, Debug, PartialEq, Element)]
+    #[repr(C)]
+    struct Point {
+        x: [f32; 2],
+    }
+
+    /// The largest distance from a centre.
+    #[derive(Clone, Copy, Debug, Value)]
+    #[repr(C)]
+    struct Farthest {
+        centre: Point,
+    }
+
+    impl Op<Point> for Farthest {
+        type Acc = f32;
+        type Output = f32;
+
+        fn identity(&self) -> f32 {
+            0.0
+        }
+
+        fn lift(&self, point: Point, _: u64) -> f32 {
+            let [x, y] = [0, 1].map(|i| point.x[i] - self.centre.x[i]);
+            x.hypot(y)
+        }
+
+        fn combine(&self, a: f32, b: f32) -> f32 {
+            a.max(b)
+        }
+
+        fn finish(&self, distance: f32) -> f32 {
+            distance
+        }
+    }
+
+    /// The sum of the elements of two arrays.
+    #[derive(Clone, Copy, Debug, Value)]
+    struct SumOfBoth;
+
+    impl Op<(i32, u8)> for SumOfBoth {
+        type Acc = i32;
+        type Output = i32;
+
+        fn identity(&self) -> i32 {
+            0
+        }
+
+        fn lift(&self, (a, b): (i32, u8), _: u64) -> i32 {
+            a + i32::from(b)
+        }
+
+        fn combine(&self, a: i32, b: i32) -> i32 {
+            a + b
+        }
+
+        fn finish(&self, sum: i32) -> i32 {
+            sum
+        }
+    }
+
+    kernels! {
+        /// The rows.
+        static KERNELS:
+        single_pass {
+            Farthest: Point;
+            SumOfBoth: (i32, u8);
+        }
+    }
+
+    fn not_registered(entry: &'static str) -> Error {
+        let package = KERNELS.name;
+        Error::NotRegistered { entry, package }
+    }
+
+    #[test]
+    fn kernels_that_are_not_registered_are_refused_on_the_cpu_too() {
+        let device = Device::cpu();
+        let centre = Point { x: [1.0, 1.0] };
+        let points = device.upload(&[centre, Point { x: [4.0, 5.0] }]).unwrap();
+        let error = not_registered("single_pass_farthest_point");
+        assert!(error.to_string().contains("Device::with"), "{error}");
+        let op = Farthest { centre };
+        assert_eq!(device.reduce(&points, op).run(), Err(error.clone()));
+        assert_eq!(
+            device.reduce(&points, op).plan().map(drop),
+            Err(error.clone())
+        );
+        let mut cells = device.alloc::<f32>(1).unwrap();
+        let mut scratch = device.scratch().unwrap();
+        let into = device.reduce_into(&points, op, &mut cells, 0, &mut scratch);
+        assert_eq!(into, Err(error.clone()));
+        let refused = device.graph(points, op).map(drop).unwrap_err();
+        assert_eq!((refused.error, refused.given.len()), (error, 2));
+        let (a, b) = (device.upload(&[1]).unwrap(), device.upload(&[2u8]).unwrap());
+        assert_eq!(
+            device.reduce((&a, &b), SumOfBoth).run(),
+            Err(not_registered("single_pass_sum_of_both_i32_u8"))
+        );
+    }
+
+    #[test]
+    fn the_cpu_reduces_by_kernels_that_are_registered() {
+        // No GPU asks for the PTX.
+        static EMBEDDED: warpfold::Embedded = warpfold::Embedded {
+            kernels: &KERNELS,
+            arches: &[],
+        };
+        let plain = Device::cpu();
+        let device = plain.with(&EMBEDDED).unwrap();
+        let centre = Point { x: [1.0, 1.0] };
+        let points = plain.upload(&[centre, Point { x: [4.0, 5.0] }]).unwrap();
+        assert_eq!(device.reduce(&points, Farthest { centre }).run(), Ok(5.0));
+        let centre = Point { x: [4.0, 4.0] };
+        let farthest = Farthest { centre };
+        assert_eq!(
+            device.new_stream().unwrap().reduce(&points, farthest).run(),
+            Ok(18f32.sqrt())
+        );
+        let (a, b) = (
+            plain.upload(&[1, 2, 3]).unwrap(),
+            plain.upload(&[4u8, 5, 6]).unwrap(),
+        );
+        assert_eq!(device.reduce((&a, &b), SumOfBoth).run(), Ok(21));
+        // The library's kernels are known as ever.
+        assert_eq!(device.sum(&a), Ok(6));
+        assert!(plain.reduce((&a, &b), SumOfBoth).run().is_err());
+    }
+}
+
+/// The algorithms of choice.
+#[cfg(feature = "teaching")]
+mod teaching {
+    use warpfold::{Algorithm, Device, Element, Error, Ladder, SinglePass, Sum};
+
+    #[test]
+    fn a_plan_names_its_kernel() {
+        let device = Device::cpu();
+        let x = device.upload(&[1u64; 1000]).unwrap();
+        let mut plan = device
+            .reduce(&x, Sum)
+            .algorithm(Algorithm::Reduce3)
+            .plan()
+            .unwrap();
+        let kernel = "reduce_3";
+        assert_eq!(plan.result(), Err(Error::NotEnqueued { kernel }));
+        plan.enqueue().unwrap();
+        assert_eq!(plan.result(), Ok(1000));
+        assert!(plan.passes().is_empty());
+        let x = device.upload(&[1i64; 1000]).unwrap();
+        assert_eq!(device.read_ceiling(&x).unwrap().run(), Ok(1000));
+    }
+
+    #[test]
+    fn bad_input_is_refused_as_on_a_gpu() {
+        fn run<T: Element>(one: T, algorithm: Algorithm, threads: u32) -> Result<T, Error>
+        where
+            Sum: SinglePass<T, Output = T> + Ladder<T>,
+        {
+            let device = Device::cpu();
+            let x = device.upload(&[one])?;
+            let reduction = device.reduce(&x, Sum).algorithm(algorithm);
+            reduction.threads(threads).run()
+        }
+        let default = Algorithm::Reduce5 { chunks: 8 };
+        for threads in [0, 1, 31, 48, 2048, u32::MAX] {
+            let (kernel, limit) = ("reduce_5_x8", 1024);
+            let error = Error::BlockSize {
+                kernel,
+                threads,
+                limit,
+            };
+            assert_eq!(run(1, default, threads), Err(error));
+        }
+        assert!(matches!(
+            run(1, Algorithm::Reduce5 { chunks: 3 }, 256),
+            Err(Error::Chunks { chunks: 3, .. })
+        ));
+        assert!(matches!(
+            run(1, Algorithm::Stable { vector: 3 }, 256),
+            Err(Error::Vector { vector: 3, .. })
+        ));
+        let redux = Algorithm::Reduce4Redux;
+        assert_eq!(
+            run(1.0f32, redux, 256).unwrap_err().to_string(),
+            "there is no reduce_4_redux for the sum of f32"
+        );
+        assert_eq!(run(5u32, redux, 256), Ok(5));
+    }
+
+    #[test]
+    fn the_blocks_of_a_ladder_follow_from_the_elements() {
+        let device = Device::cpu();
+        let x = device.upload(&[1.5f32, 2.0]).unwrap();
+        let stable = device
+            .reduce(&x, Sum)
+            .algorithm(Algorithm::Stable { vector: 4 });
+        let error = stable.blocks(7).run().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "stable_vec4: 7 blocks asked for; its blocks follow from the number of elements"
+        );
+    }
 }

@@ -97,6 +97,7 @@ impl Float16 for bf16 {
 mod tests {
     extern crate std;
     use super::*;
+    use crate::shared_array;
 
     #[test]
     fn every_half_is_the_same_single() {

@@ -13,9 +13,9 @@ pub use indexed::Indexed;
 pub use moments::Moments;
 pub use scaled_squares::ScaledSquares;
 
+use crate::device::Float16;
 use crate::warp::WARP_SIZE;
 use core::fmt::Debug;
-use crate::device::Float16;
 use cuda_std::warp::{warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
 
 #[cfg(feature = "simulator")]

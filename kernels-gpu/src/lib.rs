@@ -26,7 +26,8 @@
 //! where the library takes the operators and the table of entries from it.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(f16))] // the conversions of 16-bit floats
+#![cfg_attr(target_arch = "nvptx64", feature(f16))]
+// the conversions of 16-bit floats
 // `cuda_builder` enables this for the crate that it builds: for this one where it has entries of its own, but not
 // where it is a dependency of other kernels.
 #![cfg_attr(

@@ -1,35 +1,38 @@
-//! One launch of one entry: its data, its memory, and whether its answer is right.
+//! One launch of one entry that reduces whole arrays: its data, its memory, and whether its answer is
+//! right.
 
 mod shares;
 
 use std::fmt;
 use std::time::Duration;
 
-use cuda_sim::{Buffer, Failure, Report, Simulator};
-use kernels_gpu::element::{
-    Element, bf16, f16, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32,
-    indexed_u64,
-};
-use kernels_gpu::entry::Entry;
+use cuda_sim::{Buffer, Plain, Report, Simulator};
+use kernels_gpu::element::Element;
+use kernels_gpu::entry::{Entry, Parameter};
 use kernels_gpu::needs::ResultIn;
-use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
-};
-use thiserror::Error;
+use kernels_gpu::op::Op;
 
 use crate::clock::cpu_time;
-use crate::data::Data;
-use crate::for_all_pairs;
-use crate::oracle::{Drawn, Oracle, Value, close, same};
+use crate::data::{Data, DrawnItems};
+use crate::judges::{self, Given, Judge};
+use crate::launch::{Array, bytes_of, launch};
+use crate::wrong;
 use shares::Shares;
 
-/// Elements on either side of the input and of the output, which no kernel may touch.
-const MARGIN: usize = 3;
+/// Elements and words on either side of each array, which no kernel may access.
+pub const MARGIN: usize = 3;
 
-/// What an operator combines elements `T` in.
-type Acc<T, O> = <O as Op<T>>::Acc;
+/// The words around the partials of a single pass.
+const MARGIN_WORD: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
-/// A launch of an entry of the table on random data.
+/// The arrays that are read, by their parameters' names.
+const INPUTS: [[&str; 3]; 2] = [["input", "", ""], ["a", "b", "c"]];
+
+/// What was wrong with a launch.
+pub type Wrong = wrong::Wrong<Case>;
+
+/// A launch of an entry on random data: of a rung, a Kepler kernel, a read ceiling, a reduction of triples
+/// or a single pass.
 ///
 /// Another function with the same parameters and the same task takes the entry's place as
 /// `Entry { function, ..entry }`.
@@ -39,12 +42,15 @@ pub struct Case {
     pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
-    /// Elements of the input.
+    /// Items of the input; of triples, their number.
     pub n: usize,
     /// Blocks of the grid; at least [`Needs::fewest_blocks`](kernels_gpu::needs::Needs), and one.
     pub blocks: u32,
-    /// How many elements before the input its memory begins, which is aligned to 256 bytes.
-    pub start: usize,
+    /// How many elements before each array its memory begins, which is aligned to 256 bytes.
+    pub starts: [usize; 3],
+    /// By how many times the alignment of its elements each array is shifted besides. A structure's
+    /// alignment is less than its size.
+    pub skew: usize,
     /// What is reduced.
     pub data: Data,
     /// Of the random data.
@@ -53,48 +59,34 @@ pub struct Case {
 
 /// A launch that was right.
 #[derive(Clone, Debug)]
-pub struct Launched<T, A> {
+pub struct Launched {
     /// What the simulator says of it.
     pub report: Report,
-    /// The memory of the input, from [`start`](Case::start) elements before it on.
-    pub memory: Vec<T>,
-    /// A partial of each block, or the one cell.
-    pub outputs: Vec<A>,
+    /// The bytes of the partial of each block, or of the result's cells.
+    pub bytes: Vec<u8>,
     /// How long the simulator had a core, without making the data and checking the answer.
     pub took: Duration,
 }
 
-/// What was wrong with a launch.
-#[derive(Debug, Error)]
-pub enum Wrong {
-    /// The simulator found something.
-    #[error("{case}:\n{failure}")]
-    Findings {
-        /// The launch.
-        case: Box<Case>,
-        /// What was found.
-        failure: Failure,
-    },
-    /// The simulator found nothing, and the memory holds something else afterwards than it should.
-    #[error("{case}: {what}")]
-    Answer {
-        /// The launch.
-        case: Box<Case>,
-        /// What it holds, and should.
-        what: String,
-    },
-    /// An operator or a type for which [`Case::run`] has no right answers.
-    #[error("there is no oracle for the {op} of {element}")]
-    NoOracle {
-        /// The operator's name.
-        op: &'static str,
-        /// The type's name.
-        element: &'static str,
-    },
+impl Launched {
+    /// The partial of each block, or the result's cells.
+    ///
+    /// # Panics
+    ///
+    /// When they are of another size.
+    pub fn outputs<A: Plain>(&self) -> Vec<A> {
+        let outputs = self.bytes.chunks(size_of::<A>());
+        let output = |bytes: &[u8]| {
+            assert_eq!(bytes.len(), size_of::<A>());
+            // SAFETY: as many bytes are there, and every pattern of them is a plain value.
+            unsafe { bytes.as_ptr().cast::<A>().read_unaligned() }
+        };
+        outputs.map(output).collect()
+    }
 }
 
 impl Case {
-    /// A launch of the fewest blocks over random elements from an aligned start.
+    /// A launch of the fewest blocks over random items from aligned starts.
     ///
     /// # Panics
     ///
@@ -108,7 +100,8 @@ impl Case {
             blocks: blocks
                 .try_into()
                 .expect("a grid has fewer than 2^32 blocks"),
-            start: 0,
+            starts: [0; 3],
+            skew: 0,
             data: Data::Rough,
             seed: 0,
         }
@@ -121,112 +114,141 @@ impl Case {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
-        let (op, element) = (self.entry.op, self.entry.element);
-        macro_rules! typed {
-            ($op:ident $element:ident) => {
-                if (op, element) == (<$op as Op<$element>>::NAME, $element::NAME) {
-                    return Ok(self.launch::<$element, $op>(simulator)?.report);
-                }
-            };
-        }
-        for_all_pairs!(typed);
-        Err(Wrong::NoOracle { op, element })
+        self.launch(simulator).map(|launched| launched.report)
     }
 
-    /// [`run`](Self::run), where the types are known, with what went in and came out.
+    /// [`run`](Self::run), with what came out.
     ///
     /// # Errors
     ///
     /// What was wrong.
-    ///
-    /// # Panics
-    ///
-    /// When the entry is of another type or operator.
-    pub fn launch<T, O>(&self, simulator: Simulator) -> Result<Launched<T, Acc<T, O>>, Wrong>
-    where
-        T: Drawn,
-        O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
-    {
-        let typed = (<O as Op<T>>::NAME, T::NAME);
-        assert_eq!((self.entry.op, self.entry.element), typed);
-        let memory = self.data.draw::<T>(self.start + self.n + MARGIN, self.seed);
-        let values = &memory[self.start..][..self.n];
-        let input = Buffer::from(&memory);
-        let output = Output::new(self, <O as Op<T>>::IDENTITY);
-        let start = input.as_ptr().wrapping_add(self.start);
+    pub fn launch(&self, simulator: Simulator) -> Result<Launched, Wrong> {
+        judges::run(self, simulator)
+    }
+
+    /// What the case reduces, and the memory of each array: the elements before its start, its own and a
+    /// margin.
+    pub fn draw<I: DrawnItems>(&self) -> (Vec<I>, Vec<Vec<u8>>) {
+        let n = self.fields() * self.n;
+        I::draw(self.data, self.starts, self.skew, n, self.seed)
+    }
+
+    /// [`launch`](Self::launch), where the types are known.
+    pub(crate) fn launch_as<I: DrawnItems, O: Op<I>>(
+        &self,
+        simulator: Simulator,
+        operator: fn(&[I]) -> O,
+        judge: Judge<I, O>,
+    ) -> Result<Launched, Wrong> {
+        assert_eq!(self.entry.acc_bytes, size_of::<O::Acc>());
+        let (items, memories) = self.draw::<I>();
+        let op = operator(&items);
+        let inputs: Vec<Buffer<u8>> = memories.iter().map(|memory| Buffer::from(memory)).collect();
+        let output = Output::new(self, op.identity());
+        let mut arrays = output.arrays();
+        for (i, (input, start)) in inputs.iter().zip(self.start_bytes::<I>()).enumerate() {
+            let name = INPUTS[usize::from(inputs.len() > 1)][i];
+            let start = input.as_ptr().wrapping_add(start);
+            arrays.push(Array::new(name, start, items.len()));
+        }
         let case = Box::new(*self);
+        let shared_bytes = self
+            .entry
+            .needs
+            .shared_bytes(self.threads, size_of::<O::Acc>());
+        let simulator = simulator
+            .grid(self.blocks)
+            .block(self.threads)
+            .dynamic_shared_memory(shared_bytes);
         let began = cpu_time();
-        let report = match self.enqueue(simulator, start, &output) {
+        // SAFETY: all arrays are there, of the types of the entry's items and accumulators (`judges` chose
+        // them by their names), partials and arrivals are 0, and the launch is as the kernel's `Needs` say.
+        let launched = unsafe { launch(&self.entry, simulator, op, &arrays) };
+        let took = cpu_time() - began;
+        let report = match launched {
             Ok(report) => report,
             Err(failure) => return Err(Wrong::Findings { case, failure }),
         };
-        let took = cpu_time() - began;
         let outputs = output.read();
         let judged = self
-            .judge::<T, O>(values, &outputs)
+            .judge(&op, &items, &outputs, judge)
             .and_then(|()| output.untouched())
-            .and_then(|()| match differs(&input.to_vec(), &memory) {
-                None => Ok(()),
-                Some(i) => Err(format!("the input changed, at element {i} of its memory")),
+            .and_then(|()| {
+                let changed = |(input, memory): (&Buffer<u8>, &Vec<u8>)| input.to_vec() != *memory;
+                match inputs.iter().zip(&memories).position(changed) {
+                    None => Ok(()),
+                    Some(array) => Err(format!("input {array} changed")),
+                }
             });
         match judged {
             Ok(()) => Ok(Launched {
                 report,
-                memory,
-                outputs,
+                bytes: bytes_of(&outputs),
                 took,
             }),
             Err(what) => Err(Wrong::Answer { case, what }),
         }
     }
 
-    fn enqueue<T, A: Value>(
-        &self,
-        simulator: Simulator,
-        input: *const T,
-        output: &Output<A>,
-    ) -> Result<Report, Failure> {
-        let (n, start, cells) = (self.n, output.start(), output.cells);
-        let needs = self.entry.needs;
-        simulator
-            .kernel(self.entry.name)
-            .grid(self.blocks)
-            .block(self.threads)
-            .dynamic_shared_memory(needs.shared_bytes(self.threads, size_of::<A>()))
-            // SAFETY: both arrays are there, of the types of the entry's element and operator,
-            // which `launch` held against its names, and the launch is as the kernel's `Needs` say.
-            .run(|| unsafe { (self.entry.function)(input.cast(), n, start.cast(), cells) })
-    }
-
     /// Holds what the kernel left against the right answers.
-    fn judge<T, O>(&self, values: &[T], got: &[Acc<T, O>]) -> Result<(), String>
-    where
-        T: Drawn,
-        O: Op<T, Acc: Value> + Oracle<Acc<T, O>>,
-    {
-        let lifted = (0..).zip(values);
-        let lifted: Vec<_> = lifted
-            .map(|(i, value)| <O as Op<T>>::lift(*value, i))
-            .collect();
+    fn judge<I: DrawnItems, O: Op<I>>(
+        &self,
+        op: &O,
+        items: &[I],
+        got: &[O::Acc],
+        judge: Judge<I, O>,
+    ) -> Result<(), String> {
         let shares = Shares::of(self);
-        // How many additions may have rounded.
-        let chain = |additions: usize| match self.data {
-            Data::Whole if O::EXACT_ON_WHOLE => 0.0,
-            _ => additions as f64,
-        };
         match self.entry.needs.result {
-            ResultIn::OneCell => {
-                close(got[0], &O::expected(&lifted), chain(shares.longest_queue()))
-            }
             ResultIn::Partials => {
-                let chain = chain(shares.longest_path());
-                for (block, share) in shares.split(&lifted).iter().enumerate() {
-                    close(got[block], &O::expected(share), chain)
+                for (block, share) in shares.split(items).iter().enumerate() {
+                    judge(op, self.given(share, shares.longest_path()), got[block])
                         .map_err(|wrong| format!("the partial of block {block}: {wrong}"))?;
                 }
                 Ok(())
             }
+            _ => {
+                let additions = match self.is_single_pass() {
+                    true => shares.longest_path_of_grid(),
+                    false => shares.longest_queue(),
+                };
+                for (field, got) in got.iter().enumerate() {
+                    let of_field = items.iter().skip(field).step_by(self.fields());
+                    let of_field: Vec<I> = of_field.copied().collect();
+                    judge(op, self.given(&of_field, additions), *got)?;
+                }
+                Ok(())
+            }
         }
+    }
+
+    fn given<'a, I>(&self, items: &'a [I], additions: usize) -> Given<'a, I> {
+        Given {
+            items,
+            chain: additions as f64,
+            whole: self.data == Data::Whole,
+        }
+    }
+
+    fn is_single_pass(&self) -> bool {
+        self.entry.kernel == "single_pass"
+    }
+
+    /// How many numbers make up one of the case's `n`, and how many cells the result has.
+    fn fields(&self) -> usize {
+        if self.entry.kernel.starts_with("triple") {
+            3
+        } else {
+            1
+        }
+    }
+
+    /// Where in its memory each array begins, in bytes.
+    fn start_bytes<I: DrawnItems>(&self) -> impl Iterator<Item = usize> {
+        let sizes = self.entry.read_bytes.into_iter().zip(self.starts);
+        let alignments = sizes.zip(I::ALIGNMENTS);
+        let skew = self.skew;
+        alignments.map(move |((size, start), alignment)| size * start + skew * alignment)
     }
 }
 
@@ -237,76 +259,115 @@ impl fmt::Display for Case {
             threads,
             n,
             blocks,
-            start,
+            starts,
+            skew,
             data,
             seed,
         } = self;
+        let inputs = |parameter: &&Parameter| matches!(parameter, Parameter::Input(..));
+        let starts = &starts[..entry.parameters.iter().filter(inputs).count()];
         write!(
             f,
-            "{}, {blocks} blocks of {threads} threads, n = {n} from {start}, {data:?} of seed {seed}",
+            "{}, {blocks} blocks of {threads} threads, n = {n} from {starts:?} shifted by {skew}, {data:?} of \
+             seed {seed}",
             entry.name
         )
     }
 }
 
-/// The output in its memory.
+/// The memory that a kernel writes.
 struct Output<A> {
     memory: Buffer<A>,
     cells: usize,
-    before: Vec<A>,
+    before: Vec<u8>,
+    storage: Option<Storage>,
 }
 
-impl<A: Value> Output<A> {
-    /// Cells that nobody has written, so that a kernel that reads its output is found. One that
-    /// combines into a cell finds the identity there.
+/// The temporary storage of a single pass.
+struct Storage {
+    words: Buffer<u64>,
+    before: Vec<u64>,
+    blocks: usize,
+    arrivals: Buffer<u32>,
+}
+
+impl<A: Element> Output<A> {
+    /// Cells that nobody has written, so that a kernel that reads its output is found. One that combines
+    /// into a cell finds the identity there.
     fn new(case: &Case, identity: A) -> Self {
-        let cells = case.entry.needs.outputs(case.blocks);
+        let cells = case.entry.needs.outputs(case.blocks) * case.fields();
         let mut memory = Buffer::uninitialised(MARGIN + cells + MARGIN);
         let mut before = memory.to_vec();
-        if case.entry.needs.result == ResultIn::OneCell {
-            before[MARGIN] = identity;
+        let storage = case.is_single_pass().then(|| Storage::new(case));
+        if storage.is_none() && case.entry.needs.result == ResultIn::OneCell {
+            before[MARGIN..][..cells].fill(identity);
             memory.write(&before);
         }
         Self {
             memory,
             cells,
-            before,
+            before: bytes_of(&before),
+            storage,
         }
     }
 
-    fn start(&self) -> *mut A {
-        self.memory.as_mut_ptr().wrapping_add(MARGIN)
+    fn arrays(&self) -> Vec<Array> {
+        let start = self.memory.as_mut_ptr().wrapping_add(MARGIN);
+        let Some(storage) = &self.storage else {
+            return vec![Array::new("output", start, self.cells)];
+        };
+        let words = storage.words.as_mut_ptr().wrapping_add(MARGIN);
+        vec![
+            Array::new("partials", words, storage.blocks),
+            Array::new("arrivals", storage.arrivals.as_mut_ptr(), 1),
+            Array::new("result", start, 1),
+        ]
     }
 
     fn read(&self) -> Vec<A> {
         self.memory.to_vec()[MARGIN..][..self.cells].to_vec()
     }
 
-    /// That only the cells were written.
+    /// That only the cells were written, and the temporary storage is as it was.
     fn untouched(&self) -> Result<(), String> {
-        let after = self.memory.to_vec();
-        let end = MARGIN + self.cells;
-        match (
-            differs(&after[..MARGIN], &self.before[..MARGIN]),
-            differs(&after[end..], &self.before[end..]),
-        ) {
-            (None, None) => Ok(()),
-            (Some(i), _) => Err(format!(
-                "{} elements before the output were written",
-                MARGIN - i
-            )),
-            (_, Some(i)) => Err(format!(
-                "element {} of {} outputs was written",
-                self.cells + i,
-                self.cells
-            )),
+        let (after, margin) = (bytes_of(&self.memory.to_vec()), MARGIN * size_of::<A>());
+        let end = after.len() - margin;
+        for i in (0..margin).chain(end..after.len()) {
+            if after[i] != self.before[i] {
+                let element = (i / size_of::<A>()) as isize - MARGIN as isize;
+                return Err(format!(
+                    "element {element} of {} outputs was written",
+                    self.cells
+                ));
+            }
         }
+        self.storage.as_ref().map_or(Ok(()), Storage::untouched)
     }
 }
 
-/// The first element that is another one.
-fn differs<T: Value>(after: &[T], before: &[T]) -> Option<usize> {
-    (0..before.len()).find(|&i| !same(after[i], before[i]))
+impl Storage {
+    fn new(case: &Case) -> Self {
+        let words = case.blocks as usize * case.entry.partial_bytes() / size_of::<u64>();
+        let mut before = vec![MARGIN_WORD; MARGIN + words + MARGIN];
+        before[MARGIN..][..words].fill(0);
+        Self {
+            words: Buffer::from(&before),
+            before,
+            blocks: case.blocks as usize,
+            arrivals: Buffer::from(&[0]),
+        }
+    }
+
+    fn untouched(&self) -> Result<(), String> {
+        match self.arrivals.to_vec()[0] {
+            0 => {}
+            arrivals => return Err(format!("the arrival counter is {arrivals} afterwards")),
+        }
+        match self.words.to_vec() == self.before {
+            true => Ok(()),
+            false => Err("the words of the partials are not as they were before".into()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use cuda_sim::{Buffer, Counters, Failure, Report, Simulator, Space, What};
-use kernels_gpu::entry::copy::CopyEntry;
+use cuda_sim::{Buffer, Counters, Report, Simulator, Space, What};
+use kernels_gpu::entry::Entry;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use thiserror::Error;
+
+use crate::launch::{Array, launch};
+use crate::wrong::Wrong;
 
 /// Bytes on either side of the target, which no kernel may touch: more than the widest word.
 const MARGIN: usize = 64;
@@ -14,8 +16,8 @@ const MARGIN: usize = 64;
 /// A launch of a copy of random bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
-    /// The entry. A mutant takes its place as `CopyEntry { function, ..entry }`.
-    pub entry: CopyEntry,
+    /// The entry. A mutant takes its place as `Entry { function, ..entry }`.
+    pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
     /// Blocks of the grid.
@@ -33,26 +35,7 @@ pub struct Copy {
 }
 
 /// What was wrong with a launch.
-#[derive(Debug, Error)]
-pub enum WrongCopy {
-    /// The simulator found something.
-    #[error("{copy}:\n{failure}")]
-    Findings {
-        /// The launch.
-        copy: Box<Copy>,
-        /// What was found.
-        failure: Failure,
-    },
-    /// The simulator found nothing, and the memory holds something else afterwards than it should,
-    /// or was not touched as it should have been.
-    #[error("{copy}: {what}")]
-    Answer {
-        /// The launch.
-        copy: Box<Copy>,
-        /// What it holds, and should.
-        what: String,
-    },
-}
+pub type WrongCopy = Wrong<Copy>;
 
 impl Copy {
     /// Launches it, checks what it leaves, and where the simulator counts, how it came there.
@@ -61,7 +44,7 @@ impl Copy {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, WrongCopy> {
-        let size = self.entry.element_bytes;
+        let size = self.entry.read_bytes[0];
         let [bytes, from, to] = [self.n, self.from, self.to].map(|elements| elements * size);
         let mut memory = vec![0u8; from + bytes];
         StdRng::seed_from_u64(self.seed).fill(&mut memory[..]);
@@ -72,20 +55,21 @@ impl Copy {
         let start = MARGIN + to;
         expected[start..][..bytes].copy_from_slice(&memory[from..]);
 
-        let input = source.as_ptr().wrapping_add(from).cast();
-        let output = target.as_mut_ptr().wrapping_add(start).cast();
-        let launched = simulator
-            .kernel(self.entry.name)
+        let arrays = [
+            Array::new("input", source.as_ptr().wrapping_add(from), self.n),
+            Array::new("output", target.as_ptr().wrapping_add(start), self.n),
+        ];
+        let simulator = simulator
             .grid(self.blocks)
             .block(self.threads)
-            .arch(self.arch)
-            // SAFETY: both arrays are there, `n` elements of the entry's size, and do not overlap;
-            // every number of blocks will do.
-            .run(|| unsafe { (self.entry.function)(input, self.n, output, self.n) });
-        let copy = Box::new(*self);
+            .arch(self.arch);
+        // SAFETY: both arrays are there, `n` elements of the entry's size, and do not overlap; every number
+        // of blocks will do.
+        let launched = unsafe { launch(&self.entry, simulator, (), &arrays) };
+        let case = Box::new(*self);
         let report = match launched {
             Ok(report) => report,
-            Err(failure) => return Err(WrongCopy::Findings { copy, failure }),
+            Err(failure) => return Err(WrongCopy::Findings { case, failure }),
         };
         let after = target.to_vec();
         let wrong = (0..after.len()).find(|&i| after[i] != expected[i]);
@@ -101,17 +85,17 @@ impl Copy {
         };
         match judged {
             Ok(()) => Ok(report),
-            Err(what) => Err(WrongCopy::Answer { copy, what }),
+            Err(what) => Err(WrongCopy::Answer { case, what }),
         }
     }
 
     /// The widest word, in bytes, that both arrays have alike, of those that the entry knows.
     pub fn word(&self) -> usize {
-        let size = self.entry.element_bytes;
+        let size = self.entry.read_bytes[0];
         let widest = match self.entry.kernel {
             "copy_scalar" => size,
             "copy_vec4" if self.arch >= 1000 => 32,
-            _ => self.entry.access_bytes,
+            _ => self.entry.load_items() * size,
         };
         // Both memories are aligned alike, but for the margin, which is a multiple of all words.
         let apart = self.from.abs_diff(self.to) * size;
@@ -125,14 +109,14 @@ impl Copy {
 
     /// How many words, of those that hold more than an element, are whole in the arrays.
     pub fn words(&self) -> usize {
-        let (size, word) = (self.entry.element_bytes, self.word());
+        let (size, word) = (self.entry.read_bytes[0], self.word());
         let head = (self.from * size).next_multiple_of(word) - self.from * size;
         (self.n * size).saturating_sub(head) / word
     }
 
     /// Whether each byte was loaded once and stored once, as many as can be in the widest words.
     fn moved_as_it_should(&self, counters: &Counters) -> Result<(), String> {
-        let (size, word, words) = (self.entry.element_bytes, self.word(), self.words());
+        let (size, word, words) = (self.entry.read_bytes[0], self.word(), self.words());
         for what in [What::Load(Space::Global), What::Store(Space::Global)] {
             let lanes = |size: usize| {
                 let of_size = |line: &cuda_sim::Line| line.what == what && line.size == size as u32;

@@ -3,7 +3,10 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use crate::case::MARGIN;
+use crate::launch::bytes_of;
 use crate::oracle::Drawn;
+use kernels_gpu::items::Items;
 
 /// A kind of elements, drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,66 @@ impl Data {
         elements
     }
 }
+
+/// Items whose arrays are drawn at random.
+pub trait DrawnItems: Items {
+    /// What the start of each array is a multiple of, in bytes.
+    const ALIGNMENTS: [usize; 3];
+
+    /// `n` items, and the memory of each array: bytes of `skew` times the alignment, elements before the
+    /// start, the array's, and a margin. The same ones for the same seed.
+    fn draw(
+        data: Data,
+        starts: [usize; 3],
+        skew: usize,
+        n: usize,
+        seed: u64,
+    ) -> (Vec<Self>, Vec<Vec<u8>>);
+}
+
+impl<T: Drawn> DrawnItems for T {
+    const ALIGNMENTS: [usize; 3] = [align_of::<T>(), 1, 1];
+
+    fn draw(
+        data: Data,
+        [start, ..]: [usize; 3],
+        skew: usize,
+        n: usize,
+        seed: u64,
+    ) -> (Vec<T>, Vec<Vec<u8>>) {
+        let elements = data.draw::<T>(start + n + MARGIN, seed);
+        let mut memory = vec![0; skew * align_of::<T>()];
+        memory.extend(bytes_of(&elements));
+        (elements[start..][..n].to_vec(), vec![memory])
+    }
+}
+
+macro_rules! side_by_side {
+    ($($element:ident $i:tt $seed:literal),+) => {
+        impl<$($element: Drawn),+> DrawnItems for ($($element),+) {
+            const ALIGNMENTS: [usize; 3] = {
+                let mut alignments = [1; 3];
+                $(alignments[$i] = align_of::<$element>();)+
+                alignments
+            };
+
+            fn draw(
+                data: Data,
+                starts: [usize; 3],
+                skew: usize,
+                n: usize,
+                seed: u64,
+            ) -> (Vec<Self>, Vec<Vec<u8>>) {
+                let drawn = ($($element::draw(data, [starts[$i]; 3], skew, n, seed ^ $seed)),+);
+                let items = (0..n).map(|i| ($(drawn.$i.0[i]),+)).collect();
+                (items, [$(drawn.$i.1),+].concat())
+            }
+        }
+    };
+}
+
+side_by_side!(T 0 0, U 1 0x5555, V 2 0xAAAA);
+side_by_side!(T 0 0, U 1 0x5555);
 
 #[cfg(test)]
 mod tests {

@@ -5,14 +5,15 @@ pub mod keys;
 
 use std::fmt;
 
-use cuda_sim::{Buffer, Failure, Plain, Report, Simulator};
-use kernels_gpu::entry::keyed::Entry;
+use cuda_sim::{Buffer, Report, Simulator};
+use kernels_gpu::entry::Entry;
 use kernels_gpu::keyed::Key;
 use kernels_gpu::op::{Max, Min, Sum};
-use thiserror::Error;
 
 use crate::data::Data;
+use crate::launch::{Array, bytes_of, launch};
 use crate::oracle::{Oracle, Subject, close, same};
+use crate::wrong::Wrong;
 pub use keys::{KeySubject, Keys};
 
 /// Elements on either side of the cells, which no kernel may touch.
@@ -45,36 +46,12 @@ pub struct Keyed {
 }
 
 /// What was wrong with a launch.
-#[derive(Debug, Error)]
-pub enum WrongKeyed {
-    /// The simulator found something.
-    #[error("{keyed}:\n{failure}")]
-    Findings {
-        /// The launch.
-        keyed: Box<Keyed>,
-        /// What was found.
-        failure: Failure,
-    },
-    /// The simulator found nothing, and the memory holds something else afterwards than it should.
-    #[error("{keyed}: {what}")]
-    Answer {
-        /// The launch.
-        keyed: Box<Keyed>,
-        /// What it holds, and should.
-        what: String,
-    },
-    /// A key type, operator or element type without right answers.
-    #[error("there is no oracle for {entry}")]
-    NoOracle {
-        /// The entry.
-        entry: &'static str,
-    },
-}
+pub type WrongKeyed = Wrong<Keyed>;
 
 impl Keyed {
     /// A launch of the fewest blocks over random elements from aligned starts.
     pub fn new(entry: Entry, threads: u32, n: usize) -> Self {
-        let blocks = n.div_ceil(threads as usize * entry.per_thread).max(1);
+        let blocks = entry.needs.fewest_blocks(n as u64, threads).max(1);
         Self {
             entry,
             threads,
@@ -94,24 +71,24 @@ impl Keyed {
     ///
     /// What was wrong.
     pub fn run(&self, simulator: Simulator) -> Result<Report, WrongKeyed> {
+        macro_rules! by_op {
+            ($key:ident $element:ident) => {
+                match self.entry.op {
+                    "sum" => self.launch::<$key, $element, Sum>(simulator),
+                    "min" => self.launch::<$key, $element, Min>(simulator),
+                    "max" => self.launch::<$key, $element, Max>(simulator),
+                    _ => Err(self.no_oracle()),
+                }
+            };
+        }
         macro_rules! by_element {
             ($key:ident) => {
-                match (self.entry.op, self.entry.element) {
-                    ("sum", "f32") => self.launch::<$key, f32, Sum>(simulator),
-                    ("sum", "f64") => self.launch::<$key, f64, Sum>(simulator),
-                    ("sum", "i32") => self.launch::<$key, i32, Sum>(simulator),
-                    ("sum", "i64") => self.launch::<$key, i64, Sum>(simulator),
-                    ("sum", "u64") => self.launch::<$key, u64, Sum>(simulator),
-                    ("min", "f32") => self.launch::<$key, f32, Min>(simulator),
-                    ("min", "f64") => self.launch::<$key, f64, Min>(simulator),
-                    ("min", "i32") => self.launch::<$key, i32, Min>(simulator),
-                    ("min", "i64") => self.launch::<$key, i64, Min>(simulator),
-                    ("min", "u64") => self.launch::<$key, u64, Min>(simulator),
-                    ("max", "f32") => self.launch::<$key, f32, Max>(simulator),
-                    ("max", "f64") => self.launch::<$key, f64, Max>(simulator),
-                    ("max", "i32") => self.launch::<$key, i32, Max>(simulator),
-                    ("max", "i64") => self.launch::<$key, i64, Max>(simulator),
-                    ("max", "u64") => self.launch::<$key, u64, Max>(simulator),
+                match self.entry.items {
+                    "f32" => by_op!($key f32),
+                    "f64" => by_op!($key f64),
+                    "i32" => by_op!($key i32),
+                    "i64" => by_op!($key i64),
+                    "u64" => by_op!($key u64),
                     _ => Err(self.no_oracle()),
                 }
             };
@@ -135,20 +112,20 @@ impl Keyed {
         &self,
         simulator: Simulator,
     ) -> Result<Report, WrongKeyed> {
-        let arrays = self.entry.arrays;
+        let several = self.entry.arrays;
         let (keys, cells) = self.keys.draw::<K>(self.n, self.seed);
         let before = vec![keys.first().copied().unwrap_or(K::new(0)); self.keys_start];
         let key_memory = [before, keys.clone()].concat();
         // Nothing behind the arrays, so that whoever reads there is found.
-        let values = arrays * self.n;
+        let values = several * self.n;
         let value_memory = self.data.draw::<T>(self.values_start + values, self.seed);
         let values = &value_memory[self.values_start..];
         // In every second cell a value from before; next to the cells what must not change.
-        let drawn = Data::Rough.draw::<T>(MARGIN + arrays * cells + MARGIN, !self.seed);
-        let is_cell = |i: usize| (MARGIN..MARGIN + arrays * cells).contains(&i);
+        let drawn = Data::Rough.draw::<T>(MARGIN + several * cells + MARGIN, !self.seed);
+        let is_cell = |i: usize| (MARGIN..MARGIN + several * cells).contains(&i);
         let cell_memory: Vec<T> = (0..drawn.len())
             .map(|i| match is_cell(i) && i % 2 == 0 {
-                true => O::IDENTITY,
+                true => O::OP.identity(),
                 false => drawn[i],
             })
             .collect();
@@ -157,27 +134,32 @@ impl Keyed {
         let value_buffer = Buffer::from(&value_memory);
         let cell_buffer = Buffer::from(&cell_memory);
         let rejected_buffer = Buffer::from(&[REJECTED_BEFORE]);
-        let key_start = start(&key_buffer, self.keys_start).cast_const();
-        let value_start = start(&value_buffer, self.values_start).cast_const();
-        let cell_start = start(&cell_buffer, MARGIN);
-        let keyed = Box::new(*self);
-        let launched = simulator
-            .kernel(self.entry.name)
-            .grid(self.blocks)
-            .block(self.threads)
-            // SAFETY: the arrays are there, of the entry's types, which `run` chose by their names,
-            // and as many values as keys for each array.
-            .run(|| unsafe {
-                (self.entry.function)(
-                    (key_start.cast(), self.n),
-                    (value_start.cast(), values.len()),
-                    (cell_start.cast(), arrays * cells),
-                    (start(&rejected_buffer, 0), 1),
-                )
-            });
+        let arrays = [
+            Array::new(
+                "keys",
+                key_buffer.as_ptr().wrapping_add(self.keys_start),
+                self.n,
+            ),
+            Array::new(
+                "values",
+                value_buffer.as_ptr().wrapping_add(self.values_start),
+                values.len(),
+            ),
+            Array::new(
+                "cells",
+                cell_buffer.as_ptr().wrapping_add(MARGIN),
+                several * cells,
+            ),
+            Array::new("rejected", rejected_buffer.as_ptr(), 1),
+        ];
+        let case = Box::new(*self);
+        let simulator = simulator.grid(self.blocks).block(self.threads);
+        // SAFETY: the arrays are there, of the entry's types, which `run` chose by their names, and as many
+        // values as keys for each array.
+        let launched = unsafe { launch(&self.entry, simulator, O::OP, &arrays) };
         let report = match launched {
             Ok(report) => report,
-            Err(failure) => return Err(WrongKeyed::Findings { keyed, failure }),
+            Err(failure) => return Err(WrongKeyed::Findings { case, failure }),
         };
         let after = cell_buffer.to_vec();
         let judged = (0..after.len())
@@ -187,7 +169,7 @@ impl Keyed {
                 Err(format!("element {i} of the cells' margins changed"))
             })
             .and_then(|()| {
-                let cell_values = &cell_memory[MARGIN..][..arrays * cells];
+                let cell_values = &cell_memory[MARGIN..][..several * cells];
                 self.judge::<K, T, O>(&keys, values, cell_values, &after[MARGIN..])
             })
             .and_then(|()| {
@@ -199,10 +181,9 @@ impl Keyed {
             })
             .and_then(|()| {
                 let changed = |what: &str| Err(format!("the {what} changed"));
-                let same_values = value_buffer.to_vec();
                 if key_buffer.to_vec() != key_memory {
                     changed("keys")
-                } else if (0..same_values.len()).any(|i| !same(same_values[i], value_memory[i])) {
+                } else if bytes_of(&value_buffer.to_vec()) != bytes_of(&value_memory) {
                     changed("values")
                 } else {
                     Ok(())
@@ -210,7 +191,7 @@ impl Keyed {
             });
         match judged {
             Ok(()) => Ok(report),
-            Err(what) => Err(WrongKeyed::Answer { keyed, what }),
+            Err(what) => Err(WrongKeyed::Answer { case, what }),
         }
     }
 
@@ -241,10 +222,6 @@ impl Keyed {
         }
         Ok(())
     }
-}
-
-fn start<T: Plain>(buffer: &Buffer<T>, elements: usize) -> *mut T {
-    buffer.as_mut_ptr().wrapping_add(elements)
 }
 
 impl fmt::Display for Keyed {

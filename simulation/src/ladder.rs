@@ -4,7 +4,7 @@ mod table;
 mod words;
 
 use cuda_sim::{Counters, Counts, Simulator, Space, What};
-use kernels_gpu::entry::{ENTRIES, Entry, ladder};
+use kernels_gpu::entry::{Entry, teaching};
 
 use crate::case::{Case, Wrong};
 pub use table::Style;
@@ -12,12 +12,16 @@ pub use table::Style;
 /// How many loads each thread makes of a kernel that leaves open how many blocks bring all.
 const OPEN_LOADS: u32 = 4;
 
-/// The entry for a kernel, an operator and an element type.
+/// The rungs and the read ceiling, of all operators and element types.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    let is_rung = |entry: &&Entry| entry.kernel.starts_with("re");
+    teaching::KERNELS.entries.iter().filter(is_rung)
+}
+
+/// The rung for a kernel, an operator and an element type.
 pub fn entry(kernel: &str, op: &str, element: &str) -> Option<Entry> {
-    let mut entries = ENTRIES.iter();
-    let found =
-        entries.find(|entry| (entry.kernel, entry.op, entry.element) == (kernel, op, element))?;
-    Some(*found)
+    let is_it = |entry: &&Entry| (entry.kernel, entry.op, entry.items) == (kernel, op, element);
+    entries().find(is_it).copied()
 }
 
 /// Counts one launch over `n` elements, in the fewest blocks or in so many.
@@ -72,8 +76,8 @@ impl Ladder {
     /// What was wrong with a launch.
     pub fn new(op: &str, element: &str, threads: u32) -> Result<Self, Wrong> {
         let mut rungs: Vec<Rung> = Vec::new();
-        for entry in ladder::ENTRIES {
-            if (entry.op, entry.element) == (op, element) {
+        for entry in entries() {
+            if (entry.op, entry.items) == (op, element) {
                 let rung = Rung::new(*entry, threads)?;
                 rungs.insert(place(&rungs, rung.kernel), rung);
             }
@@ -118,7 +122,7 @@ impl Rung {
     fn new(entry: Entry, threads: u32) -> Result<Self, Wrong> {
         let per_thread = match entry.needs.per_thread {
             Some(elements) => elements as usize,
-            None => OPEN_LOADS as usize * entry.load_elements(),
+            None => OPEN_LOADS as usize * entry.load_items(),
         };
         let elements = per_thread * threads as usize;
         Ok(Self {

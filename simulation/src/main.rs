@@ -13,8 +13,7 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand};
 use kernels_gpu::entry::Entry;
-use kernels_gpu::entry::ladder::ENTRIES;
-use kernels_sim::ladder::{Ladder, Style};
+use kernels_sim::ladder::{Ladder, Style, entries};
 use kernels_sim::speed::Speed;
 
 #[derive(Debug, Parser)]
@@ -50,7 +49,7 @@ struct LadderOptions {
     threads: Vec<String>,
 
     /// The element type
-    #[arg(long, value_name = "E", default_value = "i32", value_parser = names(|entry| entry.element))]
+    #[arg(long, value_name = "E", default_value = "i32", value_parser = names(|entry| entry.items))]
     element: String,
 
     /// The operator
@@ -100,9 +99,9 @@ fn style(markdown: bool) -> Style {
     }
 }
 
-/// What stands in a column of the ladder's table of entries.
+/// What the rungs have.
 fn names(of: fn(&Entry) -> &'static str) -> PossibleValuesParser {
-    let mut names: Vec<_> = ENTRIES.iter().map(of).collect();
+    let mut names: Vec<_> = entries().map(of).collect();
     names.sort_unstable();
     names.dedup();
     PossibleValuesParser::new(names)

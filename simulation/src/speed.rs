@@ -4,13 +4,11 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets};
-use cuda_sim::{Plain, Simulator};
-use kernels_gpu::op::Sum;
+use cuda_sim::Simulator;
 
 use crate::case::{Case, Wrong};
 use crate::data::Data;
 use crate::ladder::{Style, entry};
-use crate::oracle::{Oracle, Subject};
 
 /// Kernels that ask different things of the simulator, with their elements: many barriers, few,
 /// many elements per thread, and nothing but atomics on one address.
@@ -68,11 +66,13 @@ impl Speed {
             for threads in THREADS {
                 let mut took = [Duration::ZERO; MODES.len()];
                 for (took, (_, mode)) in took.iter_mut().zip(MODES) {
-                    let time = match element {
-                        "f32" => median::<f32>,
-                        _ => median::<i32>,
+                    let entry =
+                        entry(kernel, "sum", element).expect("the ladder has the sum of it");
+                    let case = Case {
+                        data: Data::Whole,
+                        ..Case::new(entry, threads, n)
                     };
-                    *took = time(kernel, threads, n, runs, mode)?;
+                    *took = median(&case, runs, mode)?;
                 }
                 rows.push(Row {
                     kernel,
@@ -123,24 +123,9 @@ impl Speed {
     }
 }
 
-/// How long a launch of the sum takes.
-fn median<T>(
-    kernel: &str,
-    threads: u32,
-    n: usize,
-    runs: u32,
-    mode: fn(Simulator) -> Simulator,
-) -> Result<Duration, Wrong>
-where
-    T: Subject + Plain,
-    Sum: Oracle<T>,
-{
-    let entry = entry(kernel, "sum", T::NAME).expect("the table has the sum of it");
-    let case = Case {
-        data: Data::Whole,
-        ..Case::new(entry, threads, n)
-    };
-    let launch = || case.launch::<T, Sum>(mode(Simulator::new()));
+/// How long a launch takes.
+fn median(case: &Case, runs: u32, mode: fn(Simulator) -> Simulator) -> Result<Duration, Wrong> {
+    let launch = || case.launch(mode(Simulator::new()));
     launch()?;
     let mut took = Vec::new();
     for _ in 0..runs {

@@ -9,7 +9,8 @@ use std::env;
 use std::process::ExitCode;
 
 use cuda_sim::{Schedule, Simulator, Space, What};
-use kernels_gpu::entry::copy::{CopyEntry, ENTRIES};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::teaching::COPIES;
 use kernels_sim::copying::Copy;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -23,8 +24,8 @@ fn main() -> ExitCode {
     let seed = seed
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| rand::random::<u32>().into());
-    let trials = ENTRIES.iter().flat_map(|entry| {
-        let trial = |what, check: fn(CopyEntry, u64) -> Result<(), Failed>| {
+    let trials = COPIES.entries.iter().flat_map(|entry| {
+        let trial = |what, check: fn(Entry, u64) -> Result<(), Failed>| {
             Trial::test(format!("{what} {}", entry.name), move || {
                 check(*entry, seed).map_err(|wrong| {
                     format!("{}\n(seed {seed})", wrong.message().unwrap_or_default()).into()
@@ -67,8 +68,8 @@ fn lengths(word: usize) -> [usize; 12] {
     ]
 }
 
-fn every_offset(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
-    let offsets = OFFSETS / entry.element_bytes;
+fn every_offset(entry: Entry, seed: u64) -> Result<(), Failed> {
+    let offsets = OFFSETS / entry.read_bytes[0];
     let mut turn = 0;
     for from in 0..offsets {
         for to in 0..offsets {
@@ -92,8 +93,8 @@ fn every_offset(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-fn every_edge(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
-    let word = OFFSETS / entry.element_bytes;
+fn every_edge(entry: Entry, seed: u64) -> Result<(), Failed> {
+    let word = OFFSETS / entry.read_bytes[0];
     let mut turn = 0;
     for threads in [32, 128, 1024] {
         for blocks in [1, 3] {
@@ -125,13 +126,13 @@ fn every_edge(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
 
 /// Aligned arrays of whole warps: a warp's request touches as many sectors of 32 bytes as its lanes
 /// have bytes each, and there are no more requests than that takes.
-fn sectors(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
+fn sectors(entry: Entry, seed: u64) -> Result<(), Failed> {
     for arch in ARCHES {
         let copy = Copy {
             entry,
             threads: 128,
             blocks: 4,
-            n: 3 * 128 * 4 * OFFSETS / entry.element_bytes,
+            n: 3 * 128 * 4 * OFFSETS / entry.read_bytes[0],
             from: 0,
             to: 0,
             arch,
@@ -139,7 +140,7 @@ fn sectors(entry: CopyEntry, seed: u64) -> Result<(), Failed> {
         };
         let report = copy.run(check_all(Schedule::Forward))?;
         let counters = report.counters.as_ref().expect("every launch counts");
-        let bytes = (copy.n * entry.element_bytes) as u64;
+        let bytes = (copy.n * entry.read_bytes[0]) as u64;
         let request = 32 * copy.word() as u64;
         for what in [What::Load(Space::Global), What::Store(Space::Global)] {
             let counts = counters.of(what);

@@ -15,7 +15,8 @@ use std::env;
 use std::process::ExitCode;
 
 use cuda_sim::{Schedule, Simulator};
-use kernels_gpu::entry::keyed::{ENTRIES, Entry};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::library::KERNELS;
 use kernels_sim::Data;
 use kernels_sim::keyed::{Keyed, Keys};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
     let seed = seed
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| rand::random::<u32>().into());
-    let trials = ENTRIES.iter().map(|entry| {
+    let entries = KERNELS.entries.iter();
+    let trials = entries.filter(|entry| !entry.key.is_empty()).map(|entry| {
         Trial::test(format!("simulator {}", entry.name), move || {
             sweep(*entry, seed)
         })
@@ -57,7 +59,8 @@ fn sizes(threads: usize, tile: usize) -> Vec<usize> {
 fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
     let mut turn = 0;
     for threads in THREADS {
-        for n in sizes(threads as usize, threads as usize * entry.per_thread) {
+        let per_thread = entry.needs.per_thread.unwrap_or(1);
+        for n in sizes(threads as usize, (threads * per_thread) as usize) {
             for keys in Keys::ALL {
                 let fewest = Keyed::new(entry, threads, n);
                 let (keys_start, values_start) = STARTS[turn % STARTS.len()];

@@ -2,7 +2,7 @@
 //!
 //! A trial launches its entry with numbers of threads and blocks and n around an edge, under four
 //! schedules that let the blocks arrive in different orders. A launch is right if nothing is found, the
-//! result is what a naive loop says, the counter of blocks is 0 again, and no other memory has changed;
+//! result is what a naive loop says, the arrival counter is 0 again, and no other memory has changed;
 //! and its result has the same bits under all four.
 //!
 //! `WARPFOLD_SEED=<number>` repeats a run that printed that seed.
@@ -13,9 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use cuda_sim::{Schedule, Simulator};
-use kernels_gpu::entry::single_pass::{ENTRIES, SinglePassEntry};
-use kernels_sim::Data;
-use kernels_sim::single_pass::SinglePass;
+use kernels_gpu::entry::{Entry, library};
+use kernels_sim::{Case, Data, kernels};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 static LAUNCHES: AtomicU64 = AtomicU64::new(0);
@@ -27,15 +26,20 @@ fn main() -> ExitCode {
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| rand::random::<u32>().into());
     let began = Instant::now();
-    let trials = ENTRIES.iter().map(|entry| {
-        let name = format!("simulator {}", entry.name);
-        Trial::test(name, move || sweep(*entry, seed))
-    });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let lists = [&library::KERNELS, &kernels::KERNELS];
+    let entries = lists.into_iter().flat_map(|list| list.entries);
+    let entries = entries.filter(|entry| entry.kernel == "single_pass");
+    let trials: Vec<_> = entries
+        .map(|entry| {
+            let name = format!("simulator {}", entry.name);
+            Trial::test(name, move || sweep(*entry, seed))
+        })
+        .collect();
+    let entries = trials.len();
+    let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         println!(
-            "summary: single passes: {} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
-            ENTRIES.len(),
+            "summary: single passes: {entries} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
             LAUNCHES.load(Ordering::Relaxed),
             began.elapsed().as_secs_f64()
         );
@@ -63,22 +67,22 @@ fn sizes(grid: usize, vector: usize) -> [usize; 12] {
     ]
 }
 
-fn sweep(entry: SinglePassEntry, seed: u64) -> Result<(), Failed> {
+fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
     let mut turn = 0;
-    let vector = entry.load_elements();
+    let vector = entry.load_items();
     for (threads, blocks) in [(32, 1), (32, 5), (64, 3), (128, 2), (64, 70)] {
         for n in sizes((threads * blocks) as usize, vector) {
             let mut bits = None;
-            let pass = SinglePass {
-                entry,
-                threads,
+            // Several arrays alike, or one of them not.
+            let mut starts = [turn % (vector + 1); 3];
+            starts[1 + turn % 2] += turn / 3 % 2;
+            let case = Case {
                 blocks,
-                n,
-                start: turn % (vector + 1),
-                // As the first start, or not.
-                other_start: (turn + turn / 3 % 2) % (vector + 1),
+                starts,
+                skew: turn / 5 % 3,
                 data: Data::ALL[turn % Data::ALL.len()],
                 seed: seed.wrapping_add(turn as u64),
+                ..Case::new(entry, threads, n)
             };
             for (schedule, arch) in [
                 (Schedule::Forward, 900),
@@ -87,12 +91,12 @@ fn sweep(entry: SinglePassEntry, seed: u64) -> Result<(), Failed> {
                 (Schedule::Random(seed ^ turn as u64), 800),
             ] {
                 let simulator = Simulator::new().check_all().schedule(schedule).arch(arch);
-                let launched = pass
-                    .run(simulator.resident_blocks(1 + turn as u32 % 4))
+                let launched = case
+                    .launch(simulator.resident_blocks(1 + turn as u32 % 4))
                     .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
-                let first = bits.get_or_insert_with(|| launched.bits.clone());
-                if *first != launched.bits {
-                    return Err(format!("{pass}: other bits under {schedule:?}").into());
+                let first = bits.get_or_insert_with(|| launched.bytes.clone());
+                if *first != launched.bytes {
+                    return Err(format!("{case}: other bits under {schedule:?}").into());
                 }
                 LAUNCHES.fetch_add(1, Ordering::Relaxed);
             }

@@ -5,10 +5,8 @@ use std::process::ExitCode;
 
 use cuda_sim::{Buffer, Plain, Schedule, Simulator};
 use cuda_std::thread::thread_idx_x;
-use kernels_gpu::element::{
-    Element, bf16, f16, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32,
-    indexed_u64,
-};
+use kernels_gpu::element::{Element, Indexed, bf16, f16};
+use kernels_gpu::entry::SinglePass;
 use kernels_gpu::keyed::peers::{all_reduce_peers, get_peers, match_peers};
 use kernels_gpu::mem::Global;
 use kernels_gpu::op::{
@@ -45,10 +43,10 @@ fn main() -> ExitCode {
         }),
     ];
     macro_rules! warp {
-        ($op:ident $element:ident) => {
-            let (op, element) = (<$op as Op<$element>>::NAME, $element::NAME);
+        ($op:ident $element:ty) => {
+            let entry = <$op as SinglePass<$element>>::ENTRY;
             trials.push(Trial::test(
-                format!("all_reduce {op} {element}"),
+                format!("all_reduce {} {}", entry.op, entry.items),
                 move || warp::<$element, $op>(seed),
             ));
         };
@@ -79,7 +77,7 @@ where
     for data in Data::ALL {
         let lifted: Vec<_> = (0..)
             .zip(data.draw::<T>(N, seed))
-            .map(|(i, value)| <O as Op<T>>::lift(value, i))
+            .map(|(i, value)| <O as Op<T>>::lift(&O::OP, value, i))
             .collect();
         let chain = match data {
             Data::Whole if O::EXACT_ON_WHOLE => 0.0,
@@ -90,7 +88,7 @@ where
             simulator(schedule).run(|| {
                 let i = thread_idx_x() as usize;
                 // SAFETY: whole warps, all of whose lanes are here.
-                let value = unsafe { all_reduce::<T, O>(handle(&input).get(i)) };
+                let value = unsafe { all_reduce::<T, O>(O::OP, handle(&input).get(i)) };
                 handle(&output).set(i, value);
             })?;
             let got = output.to_vec();
@@ -163,7 +161,7 @@ fn by_key<T: Drawn, O: Op<T, Acc = T> + Oracle<T>>(seed: u64) -> Result<(), Fail
                 // SAFETY: whole warps, all of whose lanes are here, with masks of their own keys.
                 unsafe {
                     let peers = match_peers(FULL_MASK, handle(&keys).get(i));
-                    all_reduce_peers::<T, O, 2>(FULL_MASK, peers, &mut two);
+                    all_reduce_peers::<T, O, 2>(O::OP, FULL_MASK, peers, &mut two);
                 }
                 handle(&outputs[0]).set(i, two[0]);
                 handle(&outputs[1]).set(i, two[1]);

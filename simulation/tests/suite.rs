@@ -1,4 +1,5 @@
-//! Every entry of the table under the simulator, with all checks and counters on: one trial each.
+//! Every rung, Kepler kernel, read ceiling and reduction of triples under the simulator, with all checks
+//! and counters on: one trial each.
 //!
 //! A trial launches its entry with every number of threads and every n around an edge (nothing, a
 //! warp, a block, a tile, some tiles, many), under four schedules: forward, reverse and two random
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use cuda_sim::{Report, Schedule, Simulator};
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::teaching::KERNELS;
 use kernels_sim::{Case, Data};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         .and_then(|seed| seed.parse().ok())
         .unwrap_or_else(|| rand::random::<u32>().into());
     let began = Instant::now();
-    let trials = ENTRIES.iter().map(|entry| {
+    let trials = KERNELS.entries.iter().map(|entry| {
         Trial::test(format!("simulator {}", entry.name), move || {
             sweep(*entry, seed)
         })
@@ -78,7 +80,8 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 let case = Case {
                     blocks: fewest.blocks + spare,
                     data: Data::ALL[turn % Data::ALL.len()],
-                    start: STARTS[turn / Data::ALL.len() % STARTS.len()] * entry.start_elements(),
+                    starts: [STARTS[turn / Data::ALL.len() % STARTS.len()] * entry.start_elements();
+                        3],
                     seed: seed.wrapping_add(turn as u64),
                     ..fewest
                 };
@@ -101,7 +104,7 @@ fn tile(entry: &Entry, threads: u32) -> usize {
         .needs
         .per_thread
         .map_or(1, |elements| elements as usize);
-    per_thread * entry.load_elements() * threads as usize
+    per_thread * entry.load_items() * threads as usize
 }
 
 /// What was done, by all trials.
@@ -147,7 +150,7 @@ impl Done {
             "simulator: {entries} of {} entries, {launches} launches of {threads} threads, all \
              checks and counters on: {accesses} accesses and meetings followed, {outputs} outputs \
              compared",
-            ENTRIES.len()
+            KERNELS.entries.len()
         )
     }
 }

@@ -22,6 +22,7 @@ pub fn results() -> Results {
     suites::keyed(&mut rows);
     suites::cpu(&mut rows);
     suites::sim(&mut rows);
+    suites::operators(&mut rows);
     let mut rows = rows.rows;
     spoil(&mut rows);
     Results {

@@ -83,7 +83,7 @@ pub fn figures(results: &Results) -> Result<Vec<Figure>, ReportError> {
 fn figures_of(results: &Results, suite: Suite) -> Result<Vec<Figure>, ReportError> {
     let related = &Related::new(results);
     match suite {
-        Suite::Whole => whole::figures(results, related),
+        Suite::Whole | Suite::Operators => whole::figures(results, suite, related),
         Suite::Ladder => ladder::figures(results, related),
         Suite::Kepler => kepler::figures(results, related),
         Suite::Copy => copies::figures(results, related),

@@ -160,6 +160,8 @@ pub enum Suite {
     Keyed,
     /// Whole reductions as a program calls them.
     Whole,
+    /// Operators and elements of a crate of its own, whole arrays of them.
+    Operators,
 }
 
 /// Whose code a row is.

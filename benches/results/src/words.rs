@@ -25,6 +25,7 @@ macro_rules! names {
 names! {
     Suite {
         Ladder => "ladder" Kepler => "kepler" Copy => "copy" Keyed => "keyed" Whole => "whole"
+        Operators => "operators"
     }
     By {
         Warpfold => "warpfold" Ceiling => "ceiling" Nvcc => "nvcc" Cub => "cub" Torch => "torch"
@@ -59,8 +60,9 @@ impl By {
 
 impl Suite {
     /// In the order of the report.
-    pub const ALL: [Suite; 5] = [
+    pub const ALL: [Suite; 6] = [
         Suite::Whole,
+        Suite::Operators,
         Suite::Ladder,
         Suite::Kepler,
         Suite::Copy,
@@ -75,6 +77,7 @@ impl Suite {
             Suite::Copy => "Copies",
             Suite::Keyed => "Reduction by key",
             Suite::Whole => "Whole reductions",
+            Suite::Operators => "Operators of a user's own",
         }
     }
 }

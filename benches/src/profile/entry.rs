@@ -1,7 +1,7 @@
 //! Which kernels are profiled.
 
 use anyhow::Result;
-use kernels_gpu::entry::{ENTRIES, single_pass};
+use kernels_gpu::entry::{library, teaching};
 use warpfold::Algorithm;
 
 use crate::options::BadOption;
@@ -81,8 +81,9 @@ impl Entry {
     /// Whether the tables have it.
     fn exists(self) -> bool {
         let name = self.name();
-        ENTRIES.iter().any(|entry| entry.name == name)
-            || single_pass::ENTRIES.iter().any(|entry| entry.name == name)
+        let lists = [&library::KERNELS, &teaching::KERNELS];
+        let mut entries = lists.iter().flat_map(|list| list.entries);
+        entries.any(|entry| entry.name == name)
     }
 
     /// Every rung on `i32`; on `f32` and `f64` those whose trees differ, by which the rules of the

@@ -5,11 +5,12 @@ use std::fs;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use warpfold::{Buffer, Device, Max, Min, Operator, Sum};
+use warpfold::{Buffer, Device, Max, Min, Sum};
 
 use super::entry::{self, Element, Entry};
 use crate::data::Integers;
 use crate::options::{LaunchOptions, bad_option};
+use crate::rungs::Rungs;
 use crate::say;
 
 /// What was launched.
@@ -91,9 +92,9 @@ fn reduce<T: Number>(
     integers: &Integers,
 ) -> Result<(bool, u32)>
 where
-    Sum: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
+    Sum: Rungs<T, Output = T>,
+    Min: Rungs<T, Output = T>,
+    Max: Rungs<T, Output = T>,
 {
     let whole = integers.values.iter().map(|&x| T::whole(x));
     let values: Vec<T> = whole.clone().map(T::of).collect();
@@ -113,7 +114,7 @@ where
     }
 }
 
-fn reduce_by<T: Number, O: Operator<T, Output = T>>(
+fn reduce_by<T: Number, O: Rungs<T, Output = T>>(
     device: &Device,
     entry: Entry,
     threads: u32,
@@ -121,8 +122,8 @@ fn reduce_by<T: Number, O: Operator<T, Output = T>>(
     operator: O,
     expected: T,
 ) -> Result<(bool, u32)> {
-    let reduction = device.reduce(input, operator).algorithm(entry.algorithm);
-    let mut plan = reduction.threads(threads).plan().map_err(bad_option)?;
+    let reduction = device.reduce(input, operator);
+    let mut plan = O::by(reduction, entry.algorithm, Some(threads))?;
     plan.enqueue()?;
     let blocks = plan.passes().first().map_or(0, |pass| pass.blocks);
     Ok((plan.result()? == expected, blocks))

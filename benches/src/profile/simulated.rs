@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use cuda_sim::{Counters, Simulator, Space, What};
-use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::teaching;
 use kernels_sim::Case;
 
 use super::Counted;
@@ -20,7 +20,10 @@ pub struct Simulated {
 
 /// Simulates blocks with as many elements each as those of the launch had.
 pub(super) fn simulate(counted: &Counted) -> Result<Simulated> {
-    let entry = ENTRIES.iter().find(|entry| entry.name == counted.entry);
+    let entry = teaching::KERNELS
+        .entries
+        .iter()
+        .find(|entry| entry.name == counted.entry);
     let entry = entry.with_context(|| format!("there is no entry {} any more", counted.entry))?;
     let blocks = counted.blocks.min(BLOCKS);
     let case = Case {

@@ -8,12 +8,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use kernels_gpu::element::{bf16, f16};
+use kernels_gpu::element::{Element, bf16, f16, name_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
-use warpfold::Element;
 use warpfold::file::read_npy;
 
 use super::options::Op;
@@ -27,7 +26,7 @@ const CHUNK: usize = 1 << 18;
 const TREE: f64 = 96.0;
 
 /// An element type of whole reductions.
-pub trait Number: Element {
+pub trait Number: kernels_gpu::element::Number {
     /// An element of these random bits.
     fn draw(bits: u64) -> Self;
 
@@ -172,7 +171,7 @@ macro_rules! floats {
 
 /// One of the 128 odd multiples of 1/128 from -1 to 1. Their mean is zero: of 2^32 of them the sum is
 /// some 2^22 units, and an `f32` holds 2^24.
-fn in_128ths(bits: u64) -> f32 {
+pub fn in_128ths(bits: u64) -> f32 {
     f32::from((bits as i8) | 1) / 128.0
 }
 
@@ -187,18 +186,27 @@ floats! {
 
 /// `n` elements drawn from `seed`.
 pub fn draw<T: Number>(n: usize, seed: u64) -> Result<Vec<T>> {
+    draw_by(n, seed, T::draw)
+}
+
+/// `n` elements, each made of random bits that are drawn from `seed`.
+pub fn draw_by<T: Element>(
+    n: usize,
+    seed: u64,
+    of: impl Fn(u64) -> T + Copy + Send + Sync,
+) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).with_context(|| {
         let bytes = n.saturating_mul(size_of::<T>());
         format!(
             "no host memory for {n} elements of {} ({bytes} bytes)",
-            T::NAME
+            name_of::<T>()
         )
     })?;
     let chunks = (0..n.div_ceil(CHUNK)).into_par_iter();
     values.par_extend(chunks.flat_map_iter(|chunk| {
         let mut rng = SmallRng::seed_from_u64(seed.wrapping_add((chunk as u64) << 32));
-        (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| T::draw(rng.next_u64()))
+        (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| of(rng.next_u64()))
     }));
     Ok(values)
 }

@@ -49,7 +49,8 @@ pub struct SweepOptions {
     )]
     pub ops: Vec<Op>,
 
-    /// Kernels, by name: `reduce_5`, `block_atomic_vec4` [default: all]
+    /// Kernels, by name: `reduce_5`, `block_atomic_vec4`; in suite operators its operators: `best`
+    /// [default: all]
     #[arg(long, value_name = "KERNEL,..", value_delimiter = ',')]
     pub algorithms: Vec<String>,
 
@@ -145,6 +146,8 @@ pub enum Wanted {
     Keyed,
     /// Whole reductions as a program calls them
     Whole,
+    /// Operators and elements of a crate of its own, beside CUB with the same functors
+    Operators,
     /// All of these
     All,
 }
@@ -285,6 +288,7 @@ impl SweepOptions {
     pub fn suites(&self) -> Vec<Suite> {
         let all = [
             (Wanted::Whole, Suite::Whole),
+            (Wanted::Operators, Suite::Operators),
             (Wanted::Ladder, Suite::Ladder),
             (Wanted::Kepler, Suite::Kepler),
             (Wanted::Copy, Suite::Copy),
@@ -405,7 +409,7 @@ mod tests {
     #[test]
     fn all_is_every_suite_and_every_peer() {
         let options = parse("--peers all").unwrap();
-        assert_eq!(options.suites().len(), 5);
+        assert_eq!(options.suites().len(), 6);
         assert!([By::Cub, By::Nvcc, By::Torch, By::Cupy].map(|by| options.wants(by)) == [true; 4]);
         let options = parse("--suite copy,whole --peers cub").unwrap();
         assert_eq!(options.suites(), [Suite::Whole, Suite::Copy]);

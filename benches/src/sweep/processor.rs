@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use kernels_gpu::element::{bf16, f16};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use warpfold::{Device, Max, Min, Operator, Sum};
+use warpfold::{Device, Max, Min, SinglePass, Sum};
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
 use super::asked::{Asked, asked};
@@ -74,9 +74,9 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 
 fn of_type<T: Number>(options: &SweepOptions, sizes: &[usize], sweep: &mut Sweep) -> Result<()>
 where
-    Sum: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
+    Sum: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
 {
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let file = options.input.as_deref();
@@ -126,12 +126,12 @@ struct Group<'a, T: Number> {
 }
 
 impl<T: Number> Group<'_, T> {
-    fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    fn time<O: SinglePass<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
         let cpu = &Device::cpu();
         let input = cpu.upload(self.values)?;
         let parity = self.words.iter().fold(0, |all, word| all ^ word);
         let parity = Expected::exactly(parity);
-        let named = Some(O::NAME.to_owned());
+        let named = Some(O::ENTRY.op.to_owned());
         let mut rows = vec![
             self.timed(By::Warpfold, "cpu", named.clone(), || {
                 let got = cpu.reduce(black_box(&input), op).run()?;
@@ -149,7 +149,7 @@ impl<T: Number> Group<'_, T> {
         ];
         if self.options.wrong_kernel {
             let all_but_one = input.view(..self.values.len() - 1)?;
-            let named = Some(O::NAME.to_owned());
+            let named = Some(O::ENTRY.op.to_owned());
             rows.push(self.timed(By::Warpfold, "wrong_kernel", named, move || {
                 let got = cpu.reduce(all_but_one, op).run()?;
                 Ok(data::judge(got, self.expected))
@@ -158,7 +158,7 @@ impl<T: Number> Group<'_, T> {
         sweep.group(
             &format!(
                 "{} of {} {} on the CPU",
-                O::NAME,
+                O::ENTRY.op,
                 self.values.len(),
                 T::NAME
             ),

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use kernels_gpu::element::Number;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use warpfold::Element;
 use warpfold_results::schema::{By, Cache, Timing};
 
 use super::subject::calls;
@@ -70,7 +70,7 @@ impl Python {
     }
 
     /// The elements of this file are what is reduced from now on.
-    pub fn load<T: Element>(&mut self, file: &NamedTempFile) -> Result<()> {
+    pub fn load<T: Number>(&mut self, file: &NamedTempFile) -> Result<()> {
         self.order(&json!({ "load": file.path(), "element": T::NAME }))?;
         Ok(())
     }

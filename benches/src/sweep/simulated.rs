@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use cuda_sim::Simulator;
-use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::teaching;
 use kernels_sim::Case;
 use warpfold::Algorithm;
 use warpfold_results::schema::{Backend, Row, Suite, Timing};
@@ -52,7 +52,10 @@ pub fn run(suite: Suite, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
 fn counted(suite: Suite, algorithm: Algorithm, threads: u32, n: usize) -> Result<Row> {
     let kernel = algorithm.kernel_name();
     let name = format!("{kernel}_sum_i32");
-    let entry = ENTRIES.iter().find(|entry| entry.name == name);
+    let entry = teaching::KERNELS
+        .entries
+        .iter()
+        .find(|entry| entry.name == name);
     let entry = entry.with_context(|| format!("there is no entry {name}"))?;
     let case = Case::new(*entry, threads, n);
     let report = case.run(Simulator::new().count())?;

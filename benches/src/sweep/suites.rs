@@ -3,6 +3,7 @@
 mod copy;
 mod kernels;
 mod keyed;
+mod operators;
 mod planned;
 mod whole;
 
@@ -18,6 +19,10 @@ use super::options::{OF_INTEGERS, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
+
+/// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
+/// timed with it, and without it in graphs.
+const SMALL_BYTES: usize = 16 << 20;
 
 /// The L2 cache fits so often into what is read to empty it.
 const FLUSH_TIMES_L2: u64 = 4;
@@ -37,6 +42,22 @@ impl Bench<'_> {
     /// help.
     fn is_cached(&self, bytes: u64) -> bool {
         bytes <= 2 * self.info.l2_bytes
+    }
+
+    /// The ways of timing that fit a whole reduction of so many bytes.
+    fn ways(&self, bytes: usize) -> impl Iterator<Item = (Cache, Timing)> + use<> {
+        let cached = self.is_cached(bytes as u64);
+        let small = bytes <= SMALL_BYTES;
+        let ways = [
+            (true, Cache::Cold, Timing::Device),
+            (cached, Cache::Warm, Timing::Device),
+            (small, Cache::Warm, Timing::Launch),
+            (small, Cache::Warm, Timing::Stream),
+            (small, Cache::Warm, Timing::Graph),
+        ];
+        ways.into_iter()
+            .filter(|(fits, ..)| *fits)
+            .map(|(_, cache, timing)| (cache, timing))
     }
 
     /// The device's own time of each: of all with cold caches, then of those that fit with warm ones.
@@ -67,6 +88,7 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
     for suite in options.suites() {
         let done = match suite {
             Suite::Whole => whole::run(&bench, sweep),
+            Suite::Operators => operators::run(&bench, sweep),
             Suite::Ladder | Suite::Kepler if has_integers => kernels::run(&bench, suite, sweep),
             Suite::Copy if has_integers => copy::run(&bench, sweep),
             Suite::Keyed => keyed::run(&bench, sweep),

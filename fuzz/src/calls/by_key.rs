@@ -1,25 +1,31 @@
 //! `Cells` and `reduce_by_key`.
 
 use arbitrary::{Arbitrary, Unstructured};
-use kernels_gpu::entry::keyed::ENTRIES;
-use kernels_gpu::op::Op;
-use warpfold::{Device, Error, Key, KeyedAlgorithm, Max, Min, Operator, Sum};
+use warpfold::{Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
 
 use super::input;
 use super::number::Number;
 
-/// Reduction by key of numbers of one type.
+/// Reduction by key of numbers of one type, by keys without a sign.
 pub fn any<T: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<()>
 where
-    Sum: Operator<T, Acc = T>,
-    Min: Operator<T, Acc = T>,
-    Max: Operator<T, Acc = T>,
+    Sum: Keyed<u32, T> + Keyed<u64, T>,
+    Min: Keyed<u32, T> + Keyed<u64, T>,
+    Max: Keyed<u32, T> + Keyed<u64, T>,
 {
-    match source.int_in_range(0..=3)? {
+    match source.int_in_range(0..=1)? {
         0 => by_operator::<T, u32>(source, |key| key),
-        1 => by_operator::<T, u64>(source, |key| key.into()),
-        2 => by_operator::<T, i32>(source, |key| key as i32),
-        _ => by_operator::<T, i64>(source, |key| (key as i32).into()),
+        _ => by_operator::<T, u64>(source, |key| key.into()),
+    }
+}
+
+/// The same of `f64`, whose sums take signed keys too.
+pub fn doubles(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
+    match source.int_in_range(0..=3)? {
+        0 => by_operator::<f64, u32>(source, |key| key),
+        1 => by_operator::<f64, u64>(source, |key| key.into()),
+        2 => by_key::<f64, i32, Sum>(source, |key| key as i32, Sum),
+        _ => by_key::<f64, i64, Sum>(source, |key| (key as i32).into(), Sum),
     }
 }
 
@@ -28,9 +34,9 @@ fn by_operator<T: Number, K: Key>(
     key: fn(u32) -> K,
 ) -> arbitrary::Result<()>
 where
-    Sum: Operator<T, Acc = T>,
-    Min: Operator<T, Acc = T>,
-    Max: Operator<T, Acc = T>,
+    Sum: Keyed<K, T>,
+    Min: Keyed<K, T>,
+    Max: Keyed<K, T>,
 {
     match source.int_in_range(0..=2)? {
         0 => by_key::<T, K, Sum>(source, key, Sum),
@@ -46,7 +52,7 @@ enum Count {
     TooMany(u32),
 }
 
-fn by_key<T: Number, K: Key, O: Operator<T, Acc = T>>(
+fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     source: &mut Unstructured<'_>,
     key: fn(u32) -> K,
     op: O,
@@ -85,11 +91,9 @@ fn by_key<T: Number, K: Key, O: Operator<T, Acc = T>>(
         device.upload(&keys).expect(upload),
         device.upload(&values).expect(upload),
     );
-    let there_is = ENTRIES.iter().any(|entry| {
+    let there_is = O::ENTRIES.iter().any(|entry| {
         let name = entry.kernel.split("_x").next();
-        name == Some(algorithm.kernel_name())
-            && (entry.op, entry.element, entry.key) == (O::NAME, T::NAME, K::NAME)
-            && entry.arrays == arrays
+        name == Some(algorithm.kernel_name()) && entry.arrays == arrays
     });
     let pairs = values.len() == named.len() * arrays;
     match cells.combine(&keys, &x) {
@@ -105,13 +109,13 @@ fn by_key<T: Number, K: Key, O: Operator<T, Acc = T>>(
         }
     }
 
-    let identity = <O as Op<T>>::IDENTITY;
+    let identity = op.identity();
     let mut expected = vec![identity; len * arrays];
     for (i, value) in values.iter().enumerate() {
         let (array, key) = (i / named.len(), named[i % named.len()] as usize);
         if key < len {
             let cell = &mut expected[array * len + key];
-            *cell = O::combine(*cell, *value);
+            *cell = op.combine(*cell, *value);
         }
     }
     let same = |got: Vec<T>, expected: &[T]| {

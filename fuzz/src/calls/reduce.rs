@@ -1,16 +1,71 @@
 //! `Device::reduce` by every operator, algorithm and number of threads.
 
 use arbitrary::{Arbitrary, Unstructured};
-use kernels_gpu::entry::ENTRIES;
-use kernels_gpu::entry::single_pass::{self, SinglePassEntry};
+use kernels_gpu::entry::{self, Ladder};
 use warpfold::{
-    Algorithm, And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Operator, Or,
-    Product, Sum, SumWide, Xor,
+    Algorithm, And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Or, Product,
+    SinglePass, Sum, SumWide, View, Xor,
 };
 
 use super::input::{self, Range};
 use super::number::Number;
 use super::oracle;
+
+/// A reduction of a view by an algorithm of choice, and whether there is such a kernel.
+type Rung<T> = fn(View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<T, Error>);
+
+/// The operators of one type that have a ladder.
+pub struct Ladders<T: Number> {
+    sum: Option<Rung<T>>,
+    min: Option<Rung<T>>,
+    max: Option<Rung<T>>,
+}
+
+impl<T: Number> Ladders<T> {
+    pub const NONE: Self = Self {
+        sum: None,
+        min: None,
+        max: None,
+    };
+
+    pub fn of_sums() -> Self
+    where
+        Sum: SinglePass<T, Output = T> + Ladder<T>,
+    {
+        Self {
+            sum: Some(|view, algorithm, threads| by(view, Sum, algorithm, threads)),
+            ..Self::NONE
+        }
+    }
+
+    pub fn of_all() -> Self
+    where
+        Sum: SinglePass<T, Output = T> + Ladder<T>,
+        Min: SinglePass<T, Output = T> + Ladder<T>,
+        Max: SinglePass<T, Output = T> + Ladder<T>,
+    {
+        Self {
+            min: Some(|view, algorithm, threads| by(view, Min, algorithm, threads)),
+            max: Some(|view, algorithm, threads| by(view, Max, algorithm, threads)),
+            ..Self::of_sums()
+        }
+    }
+}
+
+fn by<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
+    view: View<'_, T>,
+    op: O,
+    algorithm: Algorithm,
+    threads: Option<u32>,
+) -> (bool, Result<T, Error>) {
+    let mut reduction = Device::cpu().reduce(view, op).algorithm(algorithm);
+    if let Some(threads) = threads {
+        reduction = reduction.threads(threads);
+    }
+    let there_is = algorithm == Algorithm::SinglePass
+        || entry::find(<O as Ladder<T>>::ENTRIES, algorithm.kernel_name()).is_some();
+    (there_is, reduction.run())
+}
 
 /// What a reduction is asked for besides its operator and its elements.
 struct How {
@@ -52,8 +107,9 @@ fn algorithm(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<Algorith
     })
 }
 
-/// What `op` gives; `None` where it is refused, as it must be.
-fn run<T: Number, O: Operator<T>>(
+/// Holds what `op` gives against `judge`, or what it is refused with against the arguments. By the
+/// algorithm that is asked for where the operator has a ladder.
+fn run<T: Number, O: SinglePass<T>>(
     how: &How,
     all: &[T],
     op: O,
@@ -65,34 +121,47 @@ fn run<T: Number, O: Operator<T>>(
         return;
     };
     let mut reduction = device.reduce(view, op);
-    if let Some(algorithm) = how.algorithm {
-        reduction = reduction.algorithm(algorithm);
-    }
     if let Some(threads) = how.threads {
         reduction = reduction.threads(threads);
     }
-    let good_chunks = match how.algorithm {
-        Some(Algorithm::Reduce5Loop { chunks }) => chunks > 0,
-        Some(Algorithm::Reduce5 { chunks }) => [1, 2, 4, 8, 16].contains(&chunks),
-        _ => true,
-    };
-    let good_vector = match how.algorithm {
-        Some(
-            Algorithm::Stable { vector }
-            | Algorithm::WarpAtomic { vector }
-            | Algorithm::BlockAtomic { vector },
-        ) => [1, 2, 4].contains(&vector),
-        _ => true,
-    };
-    // There is always a default.
-    let there_is = how.algorithm.is_none_or(|algorithm| {
-        let key = (algorithm.kernel_name(), O::NAME, T::NAME);
-        let mut single_passes = single_pass::ENTRIES.iter();
-        let mut entries = ENTRIES.iter();
-        entries.any(|entry| (entry.kernel, entry.op, entry.element) == key)
-            || single_passes.any(|entry| (SinglePassEntry::KERNEL, entry.op, entry.element) == key)
-    });
     match reduction.run() {
+        Ok(got) => {
+            assert!(input::is_block_size(how.threads));
+            judge(got, elements);
+        }
+        Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(how.threads)),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The same of an operator that may have a ladder: by the algorithm that is asked for.
+fn run_rung<T: Number, O: SinglePass<T, Output = T>>(
+    how: &How,
+    all: &[T],
+    op: O,
+    rung: Option<Rung<T>>,
+    judge: impl FnOnce(T, &[T]),
+) {
+    let (Some(rung), Some(algorithm)) = (rung, how.algorithm) else {
+        return run(how, all, op, judge);
+    };
+    let buffer = Device::cpu().upload(all).expect("there is memory for it");
+    let Some((view, elements)) = how.range.of(&buffer, all) else {
+        return;
+    };
+    let good_chunks = match algorithm {
+        Algorithm::Reduce5Loop { chunks } => chunks > 0,
+        Algorithm::Reduce5 { chunks } => [1, 2, 4, 8, 16].contains(&chunks),
+        _ => true,
+    };
+    let good_vector = match algorithm {
+        Algorithm::Stable { vector }
+        | Algorithm::WarpAtomic { vector }
+        | Algorithm::BlockAtomic { vector } => [1, 2, 4].contains(&vector),
+        _ => true,
+    };
+    let (there_is, got) = rung(view, algorithm, how.threads);
+    match got {
         Ok(got) => {
             assert!(good_chunks && good_vector && there_is && input::is_block_size(how.threads));
             judge(got, elements);
@@ -106,18 +175,21 @@ fn run<T: Number, O: Operator<T>>(
 }
 
 /// A reduction of integers, whose wide type is `W`.
-pub fn integers<T: Number, W: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<()>
+pub fn integers<T: Number, W: Number>(
+    source: &mut Unstructured<'_>,
+    ladders: &Ladders<T>,
+) -> arbitrary::Result<()>
 where
-    Sum: Operator<T, Output = T>,
-    SumWide: Operator<T, Output = W>,
-    Product: Operator<T, Output = T>,
-    And: Operator<T, Output = T>,
-    Or: Operator<T, Output = T>,
-    Xor: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Sum: SinglePass<T, Output = T>,
+    SumWide: SinglePass<T, Output = W>,
+    Product: SinglePass<T, Output = T>,
+    And: SinglePass<T, Output = T>,
+    Or: SinglePass<T, Output = T>,
+    Xor: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     let operator = source.int_in_range(0..=9)?;
     let how = How::of(source)?;
@@ -126,7 +198,7 @@ where
         T::wrapped(x.iter().map(|x| x.order()).fold(start, combine))
     };
     match operator {
-        0 => run(&how, &all, Sum, |got, x| {
+        0 => run_rung(&how, &all, Sum, ladders.sum, |got, x| {
             assert_eq!(got, fold(x, 0, i128::wrapping_add));
         }),
         1 => run(&how, &all, SumWide, |got, x| {
@@ -145,29 +217,32 @@ where
         5 => run(&how, &all, Xor, |got, x| {
             assert_eq!(got, fold(x, 0, |a, b| a ^ b));
         }),
-        other => comparison(other - 6, &how, &all),
+        other => comparison(other - 6, &how, &all, ladders),
     }
     Ok(())
 }
 
 /// A reduction of floats.
-pub fn floats<T: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<()>
+pub fn floats<T: Number>(
+    source: &mut Unstructured<'_>,
+    ladders: &Ladders<T>,
+) -> arbitrary::Result<()>
 where
-    Sum: Operator<T, Output = T>,
-    SumWide: Operator<T, Output = f64>,
-    Product: Operator<T, Output = T>,
-    NanMin: Operator<T, Output = T>,
-    NanMax: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Sum: SinglePass<T, Output = T>,
+    SumWide: SinglePass<T, Output = f64>,
+    Product: SinglePass<T, Output = T>,
+    NanMin: SinglePass<T, Output = T>,
+    NanMax: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     let operator = source.int_in_range(0..=8)?;
     let how = How::of(source)?;
     let all = input::elements::<T>(source)?;
     match operator {
-        0 => run(&how, &all, Sum, |got, x| oracle::sum(got, x)),
+        0 => run_rung(&how, &all, Sum, ladders.sum, |got, x| oracle::sum(got, x)),
         1 => run(&how, &all, SumWide, |got, x| {
             let wide: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
             oracle::sum(got, &wide);
@@ -181,22 +256,24 @@ where
             let numbers = x.iter().copied().filter(|x| !x.is_nan());
             oracle::is(got, numbers.max_by_key(|x| x.order()), x);
         }),
-        other => comparison(other - 5, &how, &all),
+        other => comparison(other - 5, &how, &all, ladders),
     }
     Ok(())
 }
 
 /// What every type has.
-fn comparison<T: Number>(operator: u8, how: &How, all: &[T])
+fn comparison<T: Number>(operator: u8, how: &How, all: &[T], ladders: &Ladders<T>)
 where
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     match operator {
-        0 => run(how, all, Min, |got, x| oracle::is(got, oracle::least(x), x)),
-        1 => run(how, all, Max, |got, x| {
+        0 => run_rung(how, all, Min, ladders.min, |got, x| {
+            oracle::is(got, oracle::least(x), x)
+        }),
+        1 => run_rung(how, all, Max, ladders.max, |got, x| {
             oracle::is(got, oracle::greatest(x), x)
         }),
         2 => run(how, all, ArgMin, |got, x| {

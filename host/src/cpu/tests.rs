@@ -1,11 +1,9 @@
 //! Every operator of every type against the oracle's loops, at the edges of rows, blocks and tasks.
 
-use std::marker::PhantomData;
-
-use kernels_gpu::element::{bf16, f16};
+use kernels_gpu::element::{Element, bf16, f16};
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Or, Product, Sum, SumWide,
-    Xor,
+    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
+    NanMax, NanMin, Or, Predicate, Product, Sum, SumWide, Xor,
 };
 use kernels_sim::oracle::{Drawn, Oracle, Subject, Value, close, same};
 use proptest::prelude::*;
@@ -13,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 
 use super::*;
-use crate::operator::Operator;
+use crate::element::name_of;
 
 /// Around rows and fours of rows of all widths, and around the blocks of elements of 8, 4, 2 and 1
 /// bytes.
@@ -31,26 +29,29 @@ fn chain<T>(n: usize) -> f64 {
 /// That of sums of 16-bit floats in `f64`, whose rows are the shortest.
 const MOST_IN_A_BLOCK: f64 = 41.0;
 
-/// Holds `reduce_on_cpu` against the oracle, also of a slice whose start is not aligned.
+/// Holds [`reduce`] against the oracle, also of a slice whose start is not aligned.
 fn check<T, O, A>(data: &[T], what: &str)
 where
-    T: Element + crate::Element,
-    O: Operator<T, Acc = A> + Oracle<A>,
+    T: Element,
+    O: Op<T, Acc = A> + Oracle<A>,
     A: Value,
 {
+    let op = <O as Oracle<A>>::OP;
     for start in [0, 1, 3] {
         let data = data.get(start..).unwrap_or_default();
-        let lifted: Vec<A> = (0..).zip(data).map(|(i, x)| O::lift(*x, i)).collect();
+        let lift = |(i, x): (u64, &T)| Op::<T>::lift(&op, *x, i);
+        let lifted: Vec<A> = (0..).zip(data).map(lift).collect();
         let expected = O::expected(&lifted);
-        close(O::reduce_on_cpu(data), &expected, chain::<T>(data.len())).unwrap_or_else(|wrong| {
-            let (op, element) = (<O as Op<T>>::NAME, T::NAME);
+        let got = reduce::<T, O>(op, data);
+        close(got, &expected, chain::<T>(data.len())).unwrap_or_else(|wrong| {
+            let (op, element) = (name_of::<O>(), name_of::<T>());
             panic!("{op} of {} {element}, {what}: {wrong}", data.len())
         });
     }
 }
 
 /// Random data, whole and rough; where `odd` is set, sprinkled with what is special.
-fn drawn<T: Subject>(n: usize, odd: bool, rng: &mut StdRng) -> Vec<T> {
+fn drawn<T: Drawn>(n: usize, odd: bool, rng: &mut StdRng) -> Vec<T> {
     let special = [T::GREATEST, T::ZEROES[0], T::ZEROES[1], T::ODD];
     let draw = [T::whole, T::rough][rng.random_range(0..2)];
     let mut data: Vec<T> = (0..n).map(|_| draw(rng)).collect();
@@ -92,29 +93,31 @@ agrees! {
 }
 
 /// How many combinations of two an element takes part in: those with an identity do not round.
-#[derive(Clone, Copy)]
-struct Depth<A>(PhantomData<A>);
+#[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
+struct Depth;
 
 macro_rules! depth {
     ($($element:ident in $acc:ident;)*) => { $(
-        impl Op<$element> for Depth<$acc> {
-            const NAME: &'static str = "depth";
+        impl Op<$element> for Depth {
             type Acc = $acc;
-            const IDENTITY: $acc = $acc::MAX;
             type Output = $acc;
 
-            fn lift(_: $element, _: usize) -> $acc {
+            fn identity(&self) -> $acc {
+                $acc::MAX
+            }
+
+            fn lift(&self, _: $element, _: u64) -> $acc {
                 0
             }
 
-            fn combine(a: $acc, b: $acc) -> $acc {
+            fn combine(&self, a: $acc, b: $acc) -> $acc {
                 match (a, b) {
                     ($acc::MAX, deep) | (deep, $acc::MAX) => deep,
                     _ => a.max(b) + 1,
                 }
             }
 
-            fn finish(acc: $acc) -> $acc {
+            fn finish(&self, acc: $acc) -> $acc {
                 acc
             }
         }
@@ -129,19 +132,16 @@ depth! {
 
 #[test]
 fn chains_of_roundings_are_as_short_as_documented() {
-    let (mut halves, mut singles, mut doubles, mut triples) = (0, 0, 0, 0);
+    let (mut halves, mut singles, mut doubles) = (0, 0, 0);
     for n in (1..=4096).step_by(7).chain([4096]) {
-        halves = halves.max(reduce::<f16, Depth<u32>>(&vec![f16::ONE; n]));
-        singles = singles.max(reduce::<f32, Depth<u32>>(&vec![1.0; n.min(2048)]));
-        doubles = doubles.max(reduce::<f64, Depth<u64>>(&vec![1.0; n.min(1024)]));
-        let of_triples = reduce_triples::<f32, Depth<u32>>(&vec![1.0; n.min(672) * 3]);
-        triples = triples.max(of_triples[0]);
+        halves = halves.max(reduce::<f16, Depth>(Depth, &vec![f16::ONE; n]));
+        singles = singles.max(reduce::<f32, Depth>(Depth, &vec![1.0; n.min(2048)]));
+        doubles = doubles.max(reduce::<f64, Depth>(Depth, &vec![1.0; n.min(1024)]));
     }
     assert_eq!((halves, singles, doubles), (26, 18, 17));
-    assert!(triples <= 18, "{triples}");
     for doublings in 1..5 {
         let ones = vec![1.0; 2048 << doublings];
-        let depth = reduce::<f32, Depth<u32>>(&ones);
+        let depth = reduce::<f32, Depth>(Depth, &ones);
         assert!(depth <= 18 + doublings, "{depth} of {}", ones.len());
     }
 }
@@ -177,7 +177,7 @@ fn sums_are_as_accurate_as_documented_where_a_loop_is_not() {
         ("one and dust", &one_and_dust),
         ("cancelling", &cancelling),
     ] {
-        let got = roundings(reduce::<f32, Sum>(values), values);
+        let got = roundings(reduce::<f32, Sum>(Sum, values), values);
         assert!(got <= d, "{what}: {got} roundings");
     }
     for values in [&tenths, &one_and_dust] {
@@ -197,7 +197,7 @@ proptest! {
         let values: Vec<f32> = values.iter().map(|(x, power)| x * 2f32.powi(*power)).collect();
         let values: Vec<f32> = values.into_iter().filter(|x| x.abs() > 2e-12).collect();
         let d = chain::<f32>(values.len()) - MOST_IN_A_BLOCK + 18.0;
-        let got = roundings(reduce::<f32, Sum>(&values), &values);
+        let got = roundings(reduce::<f32, Sum>(Sum, &values), &values);
         prop_assert!(got <= d, "{} roundings", got);
     }
 
@@ -223,14 +223,17 @@ fn the_first_place_wins_across_blocks() {
     let mut input = vec![1u8; 2 * BLOCK + 3];
     for at in [2 * BLOCK + 1, BLOCK, BLOCK - 1, 5] {
         input[at] = 0;
-        let place = reduce_places::<_, ArgMin>(&input);
+        let place = reduce::<u8, ArgMin>(ArgMin, &input);
         assert_eq!((place.value(), place.index()), (0, at as u64));
-        assert_eq!(reduce_places::<_, ArgMax>(&input).index(), 0);
+        assert_eq!(reduce::<u8, ArgMax>(ArgMax, &input).index(), 0);
     }
     // Where every value is the identity's, the first is still a place.
-    assert_eq!(reduce_places::<_, ArgMin>(&[f32::INFINITY; 7]).index(), 0);
-    assert_eq!(reduce_places::<_, ArgMax>(&[0u16; 7]).index(), 0);
-    assert_eq!(reduce_places::<_, ArgMin>(&[0f64; 0]).index(), u64::MAX);
+    assert_eq!(
+        reduce::<f32, ArgMin>(ArgMin, &[f32::INFINITY; 7]).index(),
+        0
+    );
+    assert_eq!(reduce::<u16, ArgMax>(ArgMax, &[0u16; 7]).index(), 0);
+    assert_eq!(reduce::<f64, ArgMin>(ArgMin, &[0f64; 0]).index(), u64::MAX);
 }
 
 #[test]
@@ -238,41 +241,22 @@ fn a_nan_anywhere_wins() {
     for at in [0, 1, 2047, 2048, 8191] {
         let mut input = vec![1.0f32; 8192];
         input[at] = f32::NAN;
-        assert!(reduce::<f32, Min>(&input).is_nan());
-        assert!(reduce::<f32, Max>(&input).is_nan());
-        assert!(reduce::<f32, Sum>(&input).is_nan());
-        assert_eq!(reduce_places::<_, ArgMax>(&input).index(), at as u64);
-        assert!(reduce::<f32, NanMin>(&input) == 1.0);
+        assert!(reduce::<f32, Min>(Min, &input).is_nan());
+        assert!(reduce::<f32, Max>(Max, &input).is_nan());
+        assert!(reduce::<f32, Sum>(Sum, &input).is_nan());
+        assert_eq!(reduce::<f32, ArgMax>(ArgMax, &input).index(), at as u64);
+        assert!(reduce::<f32, NanMin>(NanMin, &input) == 1.0);
     }
-    assert!(reduce::<f32, Sum>(&[f32::INFINITY, f32::NEG_INFINITY]).is_nan());
+    assert!(reduce::<f32, Sum>(Sum, &[f32::INFINITY, f32::NEG_INFINITY]).is_nan());
 }
 
 #[test]
 fn sums_of_negative_zeros_keep_their_sign() {
     for n in [0, 1, 256, 5000] {
-        assert!(reduce::<f32, Sum>(&vec![-0.0; n]).is_sign_negative(), "{n}");
-        assert!(reduce_triples::<f64, Sum>(&vec![-0.0; 3 * n])[2].is_sign_negative());
-    }
-}
-
-#[test]
-fn fields_of_triples_are_summed_by_themselves() {
-    let mut rng = StdRng::seed_from_u64(rand::random());
-    for n in [
-        0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 671, 672, 673, 1343, 1344, 1345, 5000,
-    ] {
-        let data: Vec<f64> = (0..3 * n).map(|_| f64::rough(&mut rng)).collect();
-        let sums = reduce_triples::<f64, Sum>(&data);
-        let integers: Vec<i32> = (0..3 * n).map(|_| i32::rough(&mut rng)).collect();
-        let integer_sums = reduce_triples::<i32, Sum>(&integers);
-        for field in 0..3 {
-            let one: Vec<f64> = data.iter().skip(field).step_by(3).copied().collect();
-            let chain = chain::<f64>(3 * n);
-            close(sums[field], &Sum::expected(&one), chain).unwrap_or_else(|e| panic!("{n}: {e}"));
-            let one = integers.iter().skip(field).step_by(3);
-            let sum = one.fold(0i32, |sum, x| sum.wrapping_add(*x));
-            assert_eq!(integer_sums[field], sum, "{n}");
-        }
+        assert!(
+            reduce::<f32, Sum>(Sum, &vec![-0.0; n]).is_sign_negative(),
+            "{n}"
+        );
     }
 }
 
@@ -290,12 +274,13 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let keys: Vec<u32> = data.iter().map(|_| rng.next_u32() % 1001).collect();
     let bits = || {
         let mut cells = vec![-0.0f32; 1000];
-        let rejected = reduce_by_key::<u32, f32, Sum>(&keys, &data, &mut cells, 1000).unwrap();
-        let sum = reduce::<f32, Sum>(&data);
-        let product = reduce::<f32, Product>(&data[..100]);
-        let triples = reduce_triples::<f32, Sum>(&data[..3 * (data.len() / 3)]);
-        let floats = cells.into_iter().chain(triples).chain([sum, product]);
-        (floats.map(f32::to_bits).collect::<Vec<_>>(), rejected)
+        let rejected = reduce_by_key::<u32, f32, Sum>(Sum, &keys, &data, &mut cells, 1000).unwrap();
+        let sum = reduce::<f32, Sum>(Sum, &data);
+        let product = reduce::<f32, Product>(Product, &data[..100]);
+        let dot = reduce::<(f32, f32), Dot>(Dot, (&data[1..], &data[..data.len() - 1]));
+        let floats = cells.into_iter().chain([sum, product]);
+        let bits: Vec<u32> = floats.map(f32::to_bits).collect();
+        (bits, dot.to_bits(), rejected)
     };
     let alone = on(1, bits);
     for threads in [2, 3, 7] {
@@ -306,31 +291,33 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn accumulators_may_be_any_plain_data() {
     /// The least element, and the sum of the indexes.
-    #[derive(Clone, Copy)]
+    #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
     struct LeastAndIndexes;
 
     impl Op<i64> for LeastAndIndexes {
-        const NAME: &'static str = "least_and_indexes";
         type Acc = kernels_gpu::element::Indexed<i64>;
-        const IDENTITY: Self::Acc = Self::Acc::new(i64::MAX, 0);
         type Output = Self::Acc;
 
-        fn lift(value: i64, index: usize) -> Self::Acc {
-            Self::Acc::new(value, index as u64)
+        fn identity(&self) -> Self::Acc {
+            Self::Acc::new(i64::MAX, 0)
         }
 
-        fn combine(a: Self::Acc, b: Self::Acc) -> Self::Acc {
+        fn lift(&self, value: i64, index: u64) -> Self::Acc {
+            Self::Acc::new(value, index)
+        }
+
+        fn combine(&self, a: Self::Acc, b: Self::Acc) -> Self::Acc {
             Self::Acc::new(a.value().min(b.value()), a.index() + b.index())
         }
 
-        fn finish(acc: Self::Acc) -> Self::Acc {
+        fn finish(&self, acc: Self::Acc) -> Self::Acc {
             acc
         }
     }
 
     for n in [1i64, 31, 32, 33, 129, 2047, 2048, 2049, 10_000] {
         let input: Vec<i64> = (0..n).rev().collect();
-        let all = reduce::<i64, LeastAndIndexes>(&input);
+        let all = reduce::<i64, LeastAndIndexes>(LeastAndIndexes, &input);
         assert_eq!((all.value(), all.index()), (0, (n * (n - 1) / 2) as u64));
     }
 }
@@ -339,7 +326,7 @@ fn accumulators_may_be_any_plain_data() {
 fn accumulators_may_be_structures() {
     for n in [1i32, 15, 16, 17, 63, 64, 65, 2047, 2048, 2049, 100_000] {
         let input: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
-        let moments = reduce::<f32, MeanVariance>(&input);
+        let moments = reduce::<f32, MeanVariance>(MeanVariance, &input);
         let mean = input.iter().map(|x| f64::from(*x)).sum::<f64>() / f64::from(n);
         let distances = input.iter().map(|x| (f64::from(*x) - mean).powi(2));
         let squares: f64 = distances.sum();
@@ -349,7 +336,7 @@ fn accumulators_may_be_structures() {
             (moments.squares() - squares).abs() <= 1e-12 * squares,
             "{moments:?}"
         );
-        let extrema = reduce::<f32, MinMax>(&input);
+        let extrema = reduce::<f32, MinMax>(MinMax, &input);
         assert_eq!((extrema.min(), extrema.max()), (0.0, (n - 1).min(6) as f32));
     }
 }
@@ -381,7 +368,8 @@ fn cells_agree_with_one_loop() {
                 *cell = cell.wrapping_add(*value);
             }
         }
-        let rejected = reduce_by_key::<i64, u32, Sum>(&keys, &values, &mut cells, len).unwrap();
+        let rejected =
+            reduce_by_key::<i64, u32, Sum>(Sum, &keys, &values, &mut cells, len).unwrap();
         let none = keys
             .iter()
             .filter(|key| !(0..len as i64).contains(key))
@@ -399,6 +387,246 @@ fn a_cell_combines_its_values_in_their_order_within_a_piece() {
     let keys = vec![0u32; 50_000];
     let values: Vec<f32> = (0..keys.len()).map(|i| 1.0 / (i + 1) as f32).collect();
     let mut cells = [-0.0f32];
-    reduce_by_key::<u32, f32, Sum>(&keys, &values, &mut cells, 1).unwrap();
+    reduce_by_key::<u32, f32, Sum>(Sum, &keys, &values, &mut cells, 1).unwrap();
     assert!(same(cells[0], values.iter().fold(-0.0, |sum, x| sum + x)));
+}
+
+/// x -> scale x + shift, in integers that wrap: composed, the first one first.
+#[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
+struct Compose;
+
+impl Op<(u32, u32)> for Compose {
+    type Acc = [u32; 2];
+    type Output = [u32; 2];
+    const COMMUTATIVE: bool = false;
+
+    fn identity(&self) -> [u32; 2] {
+        [1, 0]
+    }
+
+    fn lift(&self, (scale, shift): (u32, u32), _: u64) -> [u32; 2] {
+        [scale, shift]
+    }
+
+    fn combine(&self, a: [u32; 2], b: [u32; 2]) -> [u32; 2] {
+        let shift = a[1].wrapping_mul(b[0]).wrapping_add(b[1]);
+        [a[0].wrapping_mul(b[0]), shift]
+    }
+
+    fn finish(&self, acc: [u32; 2]) -> [u32; 2] {
+        acc
+    }
+}
+
+#[test]
+fn an_operator_that_is_not_commutative_gets_the_items_in_their_order() {
+    let mut rng = StdRng::seed_from_u64(rand::random());
+    // The longest is for several threads.
+    for n in SIZES.into_iter().chain([(1 << 18) + 7]) {
+        let mut draw = || (0..n).map(|_| rng.next_u32()).collect();
+        // Odd, so that no product is 0.
+        let scales: Vec<u32> = Vec::<u32>::into_iter(draw()).map(|x| x | 1).collect();
+        let shifts: Vec<u32> = draw();
+        let items = scales.iter().zip(&shifts);
+        let one_by_one = items.fold([1, 0], |all, (scale, shift)| {
+            Compose.combine(all, [*scale, *shift])
+        });
+        for threads in [1, 3] {
+            let got = on(threads, || {
+                reduce::<(u32, u32), Compose>(Compose, (&scales, &shifts))
+            });
+            assert_eq!(got, one_by_one, "{n} on {threads} threads");
+        }
+    }
+}
+
+/// The sum of the products of three numbers and their index, plus what the operator holds for each: of
+/// arrays whose elements have different sizes.
+#[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
+#[repr(C)]
+struct Products {
+    each: u64,
+}
+
+impl Op<(u8, i64, u16)> for Products {
+    type Acc = u64;
+    type Output = u64;
+
+    fn identity(&self) -> u64 {
+        0
+    }
+
+    fn lift(&self, (a, b, c): (u8, i64, u16), index: u64) -> u64 {
+        let product = u64::from(a).wrapping_mul(b as u64).wrapping_mul(c.into());
+        product.wrapping_mul(index).wrapping_add(self.each)
+    }
+
+    fn combine(&self, a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+
+    fn finish(&self, acc: u64) -> u64 {
+        acc
+    }
+}
+
+#[test]
+fn three_arrays_are_reduced_side_by_side() {
+    let mut rng = StdRng::seed_from_u64(rand::random());
+    for n in SIZES.into_iter().chain([300_001]) {
+        let a: Vec<u8> = (0..n).map(|_| rng.random()).collect();
+        let b: Vec<i64> = (0..n).map(|_| rng.random()).collect();
+        let c: Vec<u16> = (0..n).map(|_| rng.random()).collect();
+        let op = Products { each: rng.random() };
+        let right = (0..n).fold(0u64, |sum, i| {
+            sum.wrapping_add(op.lift((a[i], b[i], c[i]), i as u64))
+        });
+        let got = reduce::<(u8, i64, u16), Products>(op, (&a, &b, &c));
+        assert_eq!(got, right, "{n}");
+    }
+}
+
+#[test]
+fn dot_products_agree_with_one_loop() {
+    fn of_integers<T: Subject>(rng: &mut StdRng, mul: fn(T, T) -> i64)
+    where
+        Dot: Op<(T, T), Acc = i64>,
+    {
+        for n in SIZES {
+            let (a, b) = (drawn::<T>(n + 1, true, rng), drawn::<T>(n, true, rng));
+            // From starts that lie differently.
+            let a = &a[1..];
+            let pairs = a.iter().zip(&b);
+            let right = pairs.fold(0, |sum: i64, (a, b)| sum.wrapping_add(mul(*a, *b)));
+            assert_eq!(reduce::<(T, T), Dot>(Dot, (a, &b)), right, "{n}");
+        }
+    }
+    let rng = &mut StdRng::seed_from_u64(rand::random());
+    of_integers::<i8>(rng, |a, b| i64::from(a) * i64::from(b));
+    of_integers::<i32>(rng, |a, b| i64::from(a) * i64::from(b));
+    of_integers::<i64>(rng, i64::wrapping_mul);
+    for n in SIZES {
+        let (a, b) = (drawn::<f32>(n, false, rng), drawn::<f32>(n, false, rng));
+        // Exact in `f64`.
+        let pairs = a.iter().zip(&b);
+        let products: Vec<f64> = pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).collect();
+        let got = reduce::<(f32, f32), Dot>(Dot, (&a, &b));
+        close(got, &Sum::expected(&products), chain::<f32>(n))
+            .unwrap_or_else(|e| panic!("{n}: {e}"));
+    }
+}
+
+#[test]
+fn counts_agree_with_one_loop() {
+    fn of<T: Subject + PartialOrd>(rng: &mut StdRng)
+    where
+        Equal<T>: Predicate<T>,
+        Less<T>: Predicate<T>,
+        Greater<T>: Predicate<T>,
+    {
+        for n in SIZES {
+            let data = drawn::<T>(n, true, rng);
+            let count =
+                |holds: &dyn Fn(&T) -> bool| data.iter().filter(|x| holds(x)).count() as u64;
+            for value in [
+                T::GREATEST,
+                T::ZEROES[0],
+                T::ZEROES[1],
+                T::ODD,
+                T::whole(rng),
+            ] {
+                let got = [
+                    reduce::<T, Count<Equal<T>>>(Count(Equal(value)), &data),
+                    reduce::<T, Count<Less<T>>>(Count(Less(value)), &data),
+                    reduce::<T, Count<Greater<T>>>(Count(Greater(value)), &data),
+                ];
+                let right = [
+                    count(&|x| *x == value),
+                    count(&|x| *x < value),
+                    count(&|x| *x > value),
+                ];
+                assert_eq!(got, right, "{n} {} beside {value:?}", T::NAME);
+            }
+        }
+    }
+    let rng = &mut StdRng::seed_from_u64(rand::random());
+    of::<i8>(rng);
+    of::<u16>(rng);
+    of::<i32>(rng);
+    of::<u64>(rng);
+    of::<f16>(rng);
+    of::<bf16>(rng);
+    of::<f32>(rng);
+    of::<f64>(rng);
+    let data = drawn::<f64>(10_000, true, rng);
+    let right = data.iter().filter(|x| x.is_nan()).count() as u64;
+    assert_eq!(reduce::<f64, Count<IsNan>>(Count(IsNan), &data), right);
+}
+
+#[test]
+fn the_extrema_of_places_are_places() {
+    use kernels_gpu::element::Indexed;
+
+    let mut rng = StdRng::seed_from_u64(rand::random());
+    for n in SIZES {
+        let data = drawn::<Indexed<f32>>(n, true, &mut rng);
+        check::<Indexed<f32>, ArgMin, _>(&data, "places");
+        check::<Indexed<f32>, ArgMax, _>(&data, "places");
+    }
+}
+
+#[cfg(feature = "teaching")]
+mod triples {
+    use super::*;
+
+    #[test]
+    fn chains_of_roundings_are_as_short_as_documented() {
+        for n in (1..=672).step_by(7).chain([672]) {
+            let depths = reduce_triples::<f32, Depth>(Depth, &vec![1.0; n * 3]);
+            assert!(depths[0] <= 18, "{depths:?}");
+        }
+    }
+
+    #[test]
+    fn sums_of_negative_zeros_keep_their_sign() {
+        for n in [0, 1, 256, 5000] {
+            let sums = reduce_triples::<f64, Sum>(Sum, &vec![-0.0; 3 * n]);
+            assert!(sums.iter().all(|sum| sum.is_sign_negative()), "{n}");
+        }
+    }
+
+    #[test]
+    fn the_bits_do_not_depend_on_the_number_of_threads() {
+        let mut rng = StdRng::seed_from_u64(rand::random());
+        let data: Vec<f32> = (0..3 * ((1 << 18) + 5))
+            .map(|_| f32::rough(&mut rng))
+            .collect();
+        let bits = || reduce_triples::<f32, Sum>(Sum, &data).map(f32::to_bits);
+        let alone = on(1, bits);
+        for threads in [2, 3, 7] {
+            assert!(on(threads, bits) == alone, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn fields_of_triples_are_summed_by_themselves() {
+        let mut rng = StdRng::seed_from_u64(rand::random());
+        for n in [
+            0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 671, 672, 673, 1343, 1344, 1345, 5000,
+        ] {
+            let data: Vec<f64> = (0..3 * n).map(|_| f64::rough(&mut rng)).collect();
+            let sums = reduce_triples::<f64, Sum>(Sum, &data);
+            let integers: Vec<i32> = (0..3 * n).map(|_| i32::rough(&mut rng)).collect();
+            let integer_sums = reduce_triples::<i32, Sum>(Sum, &integers);
+            for field in 0..3 {
+                let one: Vec<f64> = data.iter().skip(field).step_by(3).copied().collect();
+                let chain = chain::<f64>(3 * n);
+                close(sums[field], &Sum::expected(&one), chain)
+                    .unwrap_or_else(|e| panic!("{n}: {e}"));
+                let one = integers.iter().skip(field).step_by(3);
+                let sum = one.fold(0i32, |sum, x| sum.wrapping_add(*x));
+                assert_eq!(integer_sums[field], sum, "{n}");
+            }
+        }
+    }
 }

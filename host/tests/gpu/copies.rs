@@ -15,7 +15,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         .flat_map(|width| {
             let name = width.kernel_name();
             macro_rules! of {
-                ($element:ident) => {
+                ($element:ty) => {
                     lab.trial(
                         format!("{name} {}", stringify!($element)),
                         move |lab, device| {
@@ -24,7 +24,14 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
                     )
                 };
             }
-            [of!(u8), of!(i16), of!(i32), of!(u64)]
+            [
+                of!(u8),
+                of!(i16),
+                of!(i32),
+                of!(u64),
+                of!([u8; 3]),
+                of!([f32; 3]),
+            ]
         })
         .collect()
 }

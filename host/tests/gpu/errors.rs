@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::{env, process};
 
+use kernels_gpu::prelude::{Element, Op, Value, kernels};
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Algorithm, Device, Element, Error, Max, Min, Operator, Sum};
+use warpfold::{Algorithm, Device, Dot, Error, Ladder, Max, SinglePass, Sum};
 
 use crate::lab::Lab;
 
@@ -28,6 +29,8 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         trial("block size", block_size),
         trial("chunks", chunks),
         trial("no such kernel", no_such_kernel),
+        trial("kernels that are not registered", not_registered),
+        trial("arrays side by side", side_by_side),
         trial("too little memory", too_little_memory),
         trial("module newer than the driver", newer_module),
         trial("module that does not compile", broken_module),
@@ -183,42 +186,123 @@ fn chunks(device: &Device) -> Result<(), Failed> {
 }
 
 fn no_such_kernel(device: &Device) -> Result<(), Failed> {
-    fn run<T: Element, O: Operator<T, Output = T>>(
-        device: &Device,
-        one: T,
-        op: O,
-        algorithm: Algorithm,
-    ) -> Result<T, Error> {
-        device
-            .reduce(&device.upload(&[one])?, op)
-            .algorithm(algorithm)
-            .run()
+    fn redux<T: Element>(device: &Device, one: T) -> Result<T, Error>
+    where
+        Sum: SinglePass<T, Output = T> + Ladder<T>,
+    {
+        let x = device.upload(&[one])?;
+        let reduction = device.reduce(&x, Sum);
+        reduction.algorithm(Algorithm::Reduce4Redux).run()
     }
-    let redux = Algorithm::Reduce4Redux;
     expect!(
-        run(device, 1.0f32, Sum, redux),
+        redux(device, 1.0f32),
         Error::NotAvailable { .. },
         "reduce_4_redux for the sum of f32"
     );
+    expect!(redux(device, 1u64), Error::NotAvailable { .. }, "u64");
+    match redux(device, 7i32)? {
+        7 => Ok(()),
+        other => Err(format!("{other} instead of 7").into()),
+    }
+}
+
+/// The largest remainder: an operator of this program's own, whose kernels are nowhere.
+#[derive(Clone, Copy, Debug, Value)]
+#[repr(C)]
+struct LargestRemainder {
+    modulus: u32,
+}
+
+impl Op<u32> for LargestRemainder {
+    type Acc = u32;
+    type Output = u32;
+
+    fn identity(&self) -> u32 {
+        0
+    }
+
+    fn lift(&self, x: u32, _: u64) -> u32 {
+        x % self.modulus
+    }
+
+    fn combine(&self, a: u32, b: u32) -> u32 {
+        a.max(b)
+    }
+
+    fn finish(&self, acc: u32) -> u32 {
+        acc
+    }
+}
+
+kernels! {
+    /// Rows without PTX.
+    static KERNELS:
+    single_pass {
+        LargestRemainder: u32;
+    }
+}
+
+fn not_registered(device: &Device) -> Result<(), Failed> {
+    let op = LargestRemainder { modulus: 7 };
+    let x = device.upload(&[1u32, 9, 4])?;
+    let name = "single_pass_largest_remainder_u32";
+    let (mut cells, mut scratch) = (device.alloc::<u32>(1)?, device.scratch()?);
     expect!(
-        run(device, 1u64, Sum, redux),
-        Error::NotAvailable { .. },
-        "u64"
+        device.reduce(&x, op).run(),
+        Error::NotRegistered { .. },
+        name,
+        KERNELS.name,
+        "Device::with"
     );
     expect!(
-        run(device, 1u64, Min, Algorithm::Reduce2),
-        Error::NotAvailable { .. },
-        "min of u64"
+        device.reduce(&x, op).plan(),
+        Error::NotRegistered { .. },
+        name
+    );
+    let into = device.reduce_into(&x, op, &mut cells, 0, &mut scratch);
+    expect!(into, Error::NotRegistered { .. }, name);
+    let graph = device.graph(device.upload(&[1u32])?, op);
+    expect!(
+        graph.map_err(|refused| refused.error),
+        Error::NotRegistered { .. },
+        name
+    );
+    // Of nothing, too: a test with an empty array finds it.
+    let nothing = device.alloc::<u32>(0)?;
+    expect!(
+        device.reduce(&nothing, op).run(),
+        Error::NotRegistered { .. },
+        name
+    );
+    Ok(())
+}
+
+/// Arrays of different lengths, and on different devices, side by side.
+fn side_by_side(device: &Device) -> Result<(), Failed> {
+    let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[1, 2])?);
+    expect!(
+        device.reduce((&x, &y), Dot).run(),
+        Error::Lengths { a: 3, b: 2 },
+        "3 and 2"
     );
     expect!(
-        run(device, 1.0f64, Max, Algorithm::Naive),
-        Error::NotAvailable { .. },
-        "max of f64"
+        device.reduce((&x, x.view(..2)?), Dot).plan(),
+        Error::Lengths { a: 3, b: 2 },
+        "3 and 2"
     );
+    let refused = device
+        .graph((device.upload(&[1, 2])?, device.upload(&[1])?), Dot)
+        .map(drop)
+        .expect_err("the lengths differ");
+    let (a, b) = refused.given;
+    if (a.len(), b.len(), refused.error) != (2, 1, Error::Lengths { a: 2, b: 1 }) {
+        return Err("a graph of two lengths was not refused as it should".into());
+    }
+    let elsewhere = Device::cpu().upload(&[1, 2, 3])?;
     expect!(
-        device.read_ceiling(&device.upload(&[1u64])?),
-        Error::NotAvailable { .. },
-        "read_ceiling"
+        device.reduce((&x, &elsewhere), Dot).run(),
+        Error::OtherDevice { .. },
+        "the CPU"
     );
     Ok(())
 }

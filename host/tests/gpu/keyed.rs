@@ -3,67 +3,44 @@
 
 use std::sync::Arc;
 
-use kernels_gpu::entry::keyed::{ENTRIES, Entry};
+use kernels_gpu::entry::{Entry, library};
 use kernels_sim::Data;
 use kernels_sim::keyed::{KeySubject, Keys};
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Device, Error, Key, KeyedAlgorithm, Max, Min, Sum};
+use warpfold::{Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
 
 use crate::lab::Lab;
 use crate::oracle::{Oracle, Subject, close};
 
+/// A trial for each entry of each operator, element and key.
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
-    let entries = ENTRIES.iter().map(|entry| {
-        let name = entry.name.to_owned();
-        macro_rules! sweep {
-            ($key:ident, $element:ident, $op:ident) => {
-                lab.trial(name, |lab, device| {
+    let mut trials = vec![];
+    macro_rules! sweeps {
+        ($($op:ident of [$($element:ident)*] by $keys:tt;)*) => {
+            $($(sweeps!(@$op $element $keys);)*)*
+        };
+        (@$op:ident $element:ident [$($key:ident)*]) => { $(
+            for entry in <$op as Keyed<$key, $element>>::ENTRIES {
+                trials.push(lab.trial(entry.name, move |lab, device| {
                     sweep::<$key, $element, $op>(lab, device, entry)
-                })
-            };
-        }
-        macro_rules! by_element {
-            ($key:ident) => {
-                match (entry.op, entry.element) {
-                    ("sum", "f32") => sweep!($key, f32, Sum),
-                    ("sum", "f64") => sweep!($key, f64, Sum),
-                    ("sum", "i32") => sweep!($key, i32, Sum),
-                    ("sum", "i64") => sweep!($key, i64, Sum),
-                    ("sum", "u64") => sweep!($key, u64, Sum),
-                    ("min", "f32") => sweep!($key, f32, Min),
-                    ("min", "f64") => sweep!($key, f64, Min),
-                    ("min", "i32") => sweep!($key, i32, Min),
-                    ("min", "i64") => sweep!($key, i64, Min),
-                    ("min", "u64") => sweep!($key, u64, Min),
-                    ("max", "f32") => sweep!($key, f32, Max),
-                    ("max", "f64") => sweep!($key, f64, Max),
-                    ("max", "i32") => sweep!($key, i32, Max),
-                    ("max", "i64") => sweep!($key, i64, Max),
-                    ("max", "u64") => sweep!($key, u64, Max),
-                    (op, element) => {
-                        let missing = format!("there is no sweep for the {op} of {element}");
-                        Trial::test(name, move || Err(missing.into()))
-                    }
-                }
-            };
-        }
-        match entry.key {
-            "u32" => by_element!(u32),
-            "u64" => by_element!(u64),
-            "i32" => by_element!(i32),
-            "i64" => by_element!(i64),
-            key => {
-                let missing = format!("there is no sweep for keys of {key}");
-                Trial::test(name, move || Err(missing.into()))
+                }));
             }
-        }
-    });
-    entries
-        .chain([
-            lab.trial("keyed clear and accumulate", accumulate),
-            lab.trial("keyed errors", errors),
-        ])
-        .collect()
+        )* };
+    }
+    sweeps! {
+        Sum of [f32 f64 i32 i64 u64] by [u32 u64];
+        Min of [f32 f64 i32 i64 u64] by [u32 u64];
+        Max of [f32 f64 i32 i64 u64] by [u32 u64];
+        Sum of [f64] by [i32 i64];
+    }
+    let rows = library::KERNELS.entries.iter();
+    let keyed = rows.filter(|entry| !entry.key.is_empty()).count();
+    assert_eq!(trials.len(), keyed, "a sweep for every row");
+    trials.extend([
+        lab.trial("keyed clear and accumulate", accumulate),
+        lab.trial("keyed errors", errors),
+    ]);
+    trials
 }
 
 /// The algorithm whose kernel it is, whatever the number of arrays.
@@ -80,7 +57,7 @@ const SIZES: [usize; 12] = [0, 1, 31, 32, 33, 127, 129, 255, 1023, 1025, 5000, 7
 /// Keys and values that a view begins late by.
 const STARTS: [(usize, usize); 4] = [(0, 0), (1, 1), (0, 3), (4, 8)];
 
-fn sweep<K: KeySubject + Key, T: Subject, O: Oracle<T>>(
+fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
     lab: &Lab,
     device: &Device,
     entry: &Entry,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::{Ladder, teaching};
 use libtest_mimic::{Completion, Failed, Trial};
 use warpfold::{Algorithm, Device, Error, Max, Min, Pass, Sum};
 
@@ -10,36 +10,61 @@ use crate::lab::{Lab, Set};
 use crate::oracle::{Oracle, Subject, close, same};
 use crate::sizes::{THREADS, around, start};
 
+/// `row!(Sum i32);` for every operator and element with a ladder.
+macro_rules! for_all_ladders {
+    ($row:ident) => {
+        $row!(Sum i32);
+        $row!(Sum u32);
+        $row!(Sum i64);
+        $row!(Sum u64);
+        $row!(Sum f32);
+        $row!(Sum f64);
+        $row!(Min i32);
+        $row!(Min f32);
+        $row!(Max i32);
+        $row!(Max f32);
+    };
+}
+
+pub(crate) use for_all_ladders;
+
+/// How many rows the ladders have.
+pub fn rows() -> usize {
+    let other = |kernel: &str| kernel == "read_ceiling" || kernel.starts_with("triple");
+    let rows = teaching::KERNELS.entries.iter();
+    rows.filter(|entry| !other(entry.kernel)).count()
+}
+
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
-    let ladder = ENTRIES
-        .iter()
-        .filter(|entry| entry.kernel != "read_ceiling");
-    ladder
-        .filter_map(|entry| {
-            let (name, kernel) = (format!("ladder {}", entry.name), entry.kernel);
-            macro_rules! sweep {
-                ($op:ident $element:ident) => {
-                    lab.trial(name, move |lab, device| {
-                        sweep::<$element, $op>(lab, device, kernel)
-                    })
-                };
+    let mut trials = vec![];
+    macro_rules! sweeps {
+        ($op:ident $element:ident) => {
+            for entry in <$op as Ladder<$element>>::ENTRIES {
+                let name = format!("ladder {}", entry.name);
+                trials.push(lab.trial(name, move |lab, device| {
+                    sweep::<$element, $op>(lab, device, entry.kernel)
+                }));
             }
-            Some(match (entry.op, entry.element) {
-                ("sum", "i32") => sweep!(Sum i32),
-                ("sum", "u32") => sweep!(Sum u32),
-                ("sum", "i64") => sweep!(Sum i64),
-                ("sum", "u64") => sweep!(Sum u64),
-                ("sum", "f32") => sweep!(Sum f32),
-                ("sum", "f64") => sweep!(Sum f64),
-                ("min", "i32") => sweep!(Min i32),
-                ("min", "f32") => sweep!(Min f32),
-                ("max", "i32") => sweep!(Max i32),
-                ("max", "f32") => sweep!(Max f32),
-                // The others are compared with the simulator.
-                _ => return None,
-            })
-        })
-        .collect()
+        };
+    }
+    for_all_ladders!(sweeps);
+    // The single pass, in grids that its policy does not choose.
+    macro_rules! single_passes {
+        ($op:ident $element:ident) => {
+            let name = concat!(
+                "ladder single_pass ",
+                stringify!($op),
+                " ",
+                stringify!($element)
+            );
+            trials.push(lab.trial(name, move |lab, device| {
+                sweep::<$element, $op>(lab, device, "single_pass")
+            }));
+        };
+    }
+    for_all_ladders!(single_passes);
+    assert_eq!(trials.len(), rows() + 10, "a sweep for every row");
+    trials
 }
 
 /// The rungs that use a kernel; the loop also with a number of chunks that is no power of two.
@@ -49,7 +74,7 @@ pub fn algorithms(kernel: &str) -> Vec<Algorithm> {
     rungs.filter(|rung| rung.kernel_name() == kernel).collect()
 }
 
-fn sweep<T: Subject, O: Oracle<T>>(
+fn sweep<T: Subject, O: Oracle<T> + Ladder<T>>(
     lab: &Lab,
     device: &Device,
     kernel: &str,
@@ -92,7 +117,11 @@ enum Judge {
 }
 
 impl Case<'_> {
-    fn check<T: Subject, O: Oracle<T>>(&self, set: &Set<T>, judge: Judge) -> Result<(), Failed> {
+    fn check<T: Subject, O: Oracle<T> + Ladder<T>>(
+        &self,
+        set: &Set<T>,
+        judge: Judge,
+    ) -> Result<(), Failed> {
         let start = start(self.n);
         let expected = set.answer::<O>(start, self.n);
         let wrong = |what: String| {
@@ -126,7 +155,7 @@ impl Case<'_> {
 
     /// The value of two runs of one plan, and the longest chain of additions. The scratch
     /// memory starts as NaN and -1; the second run follows on the first without a wait.
-    fn run<T: Subject, O: Oracle<T>>(
+    fn run<T: Subject, O: Oracle<T> + Ladder<T>>(
         &self,
         set: &Set<T>,
         start: usize,
@@ -174,6 +203,12 @@ fn items_per_thread(algorithm: Algorithm) -> usize {
 /// The most additions that an element's value goes through.
 fn chain(algorithm: Algorithm, threads: u32, passes: &[Pass]) -> f64 {
     let of_pass = |pass: &Pass| match algorithm {
+        // Of a thread, of its block, and of a lane of the warp that combines the partials.
+        Algorithm::SinglePass => {
+            let grid = f64::from(pass.blocks) * f64::from(pass.threads);
+            let of_thread = pass.n as f64 / grid + 16.0;
+            of_thread + f64::from(threads).log2() + f64::from(pass.blocks) / 32.0 + 6.0
+        }
         Algorithm::Naive => pass.n as f64,
         Algorithm::SharedMemory => f64::from(threads) + f64::from(pass.blocks),
         Algorithm::Stable { vector }

@@ -1,20 +1,17 @@
 //! The right answers of `kernels-sim`, for what the library takes.
 
-pub use kernels_sim::oracle::{close, same};
-use warpfold::{Element, Operator};
-
-/// An element type as the tests see it.
-pub trait Subject: Element + kernels_sim::oracle::Subject {}
-
-impl<T: Element + kernels_sim::oracle::Subject> Subject for T {}
+pub use kernels_sim::oracle::{Subject, close, same};
+use warpfold::SinglePass;
 
 /// An operator with its naive loop.
 pub trait Oracle<T: Subject>:
-    Operator<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+    SinglePass<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
 {
+    /// The operator's name: `"sum"`.
+    const NAME: &'static str = <Self as SinglePass<T>>::ENTRY.op;
 }
 
 impl<T: Subject, O> Oracle<T> for O where
-    O: Operator<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+    O: SinglePass<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
 {
 }

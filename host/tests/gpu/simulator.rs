@@ -1,5 +1,5 @@
 //! The simulator and the device agree, bit for bit: for every entry, at a random n, start, number
-//! of threads and grid, each block leaves the same partial on both.
+//! of threads and grid, each block leaves the same partial on both, and a single pass the same accumulator.
 //!
 //! Of floats too, where the order of additions is fixed; where it is the hardware's, with data
 //! whose sum does not round.
@@ -8,71 +8,85 @@ use std::error::Error;
 use std::sync::Arc;
 
 use cuda_sim::{Schedule, Simulator};
-use kernels_gpu::element::{
-    Element as Number, indexed_f32, indexed_f64, indexed_i32, indexed_i64, indexed_u32, indexed_u64,
-};
-use kernels_gpu::entry::{ENTRIES, Entry};
+use kernels_gpu::entry::{Entry, teaching};
 use kernels_gpu::needs::{Load, ResultIn};
-use kernels_gpu::op::Op;
-use kernels_sim::case::{Launched, Wrong};
-use kernels_sim::oracle::{Drawn, Oracle, Value, same};
+use kernels_sim::case::Launched;
+use kernels_sim::oracle::{Drawn, Value, same};
 use kernels_sim::{Case, Data, for_all_pairs};
 use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    Algorithm, And, ArgMax, ArgMin, Device, Element, Max, Min, NanMax, NanMin, Operator, Or, Plan,
-    Product, Sum, SumWide, Xor, bf16, f16,
+    Algorithm, And, ArgMax, ArgMin, Buffer, Ceiling, Device, Indexed, Ladder, Max, Min, NanMax,
+    NanMin, Or, Plan, Product, SinglePass, Sum, SumWide, Xor, bf16, f16,
 };
 
 use crate::lab::Lab;
-use crate::ladder::algorithms;
+use crate::ladder::{algorithms, for_all_ladders};
 use crate::sizes::THREADS;
 
 /// Launches of each entry.
 const LAUNCHES: u64 = 12;
 
+/// Compares a launch on the device.
+type Compare = fn(&Draw, &Device) -> Result<(), Box<dyn Error>>;
+
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
-    (0..)
-        .zip(ENTRIES)
-        .map(|(index, entry)| {
-            let name = format!("simulator {}", entry.name);
-            macro_rules! agree {
-                ($by:ident: $($types:ident)+) => {
-                    return lab.trial(name, move |lab, device| {
-                        let launches = if lab.light { 1 } else { LAUNCHES };
-                        let exponent = if lab.light { 11.0 } else { 17.0 };
-                        for launch in index * LAUNCHES..index * LAUNCHES + launches {
-                            Draw::new(*entry, lab.seed ^ launch, exponent)
-                                .$by::<$($types),+>(device)
-                                .map_err(|wrong| format!("{wrong} (seed {})", lab.seed))?;
-                        }
-                        Ok(Completion::Completed)
-                    })
-                };
+    let mut trials: Vec<Trial> = vec![];
+    let mut add = |entry: &'static Entry, compare: Compare| {
+        let name = format!("simulator {}", entry.name);
+        let index = trials.len() as u64;
+        trials.push(lab.trial(name, move |lab, device| {
+            let launches = if lab.light { 1 } else { LAUNCHES };
+            let exponent = if lab.light { 11.0 } else { 17.0 };
+            for launch in index * LAUNCHES..index * LAUNCHES + launches {
+                let draw = Draw::new(*entry, lab.seed ^ launch, exponent);
+                compare(&draw, device).map_err(|wrong| format!("{wrong} (seed {})", lab.seed))?;
             }
-            if entry.kernel == "read_ceiling" {
-                match entry.element {
-                    "i32" => agree!(ceiling: i32),
-                    "i64" => agree!(ceiling: i64),
-                    "f32" => agree!(ceiling: f32),
-                    "f64" => agree!(ceiling: f64),
-                    _ => {}
-                }
+            Ok(Completion::Completed)
+        }));
+    };
+    macro_rules! ladder {
+        ($op:ident $element:ident) => {
+            for entry in <$op as Ladder<$element>>::ENTRIES {
+                add(entry, |draw, device| {
+                    draw.ladder::<$element, _>(device, $op)
+                });
             }
-            macro_rules! pair {
-                ($op:ident $element:ident) => {
-                    let pair = (<$op as Op<$element>>::NAME, <$element as Number>::NAME);
-                    if (entry.op, entry.element) == pair {
-                        agree!(agree: $element $op);
-                    }
-                };
+        };
+    }
+    for_all_ladders!(ladder);
+    macro_rules! ceilings {
+        ($($element:ident)*) => { $(
+            for entry in <Sum as Ceiling<$element>>::ENTRIES {
+                add(entry, Draw::ceiling::<$element>);
             }
-            for_all_pairs!(pair);
-            let missing = format!("the {} of {} is not compared", entry.op, entry.element);
-            Trial::test(name, move || Err(missing.into()))
-        })
-        .collect()
+        )* };
+    }
+    ceilings!(i32 i64 f32 f64);
+    let triples = |entry: &&Entry| entry.kernel.starts_with("triple");
+    let compared = teaching::KERNELS
+        .entries
+        .iter()
+        .filter(|entry| !triples(entry));
+    let compared = compared.count();
+    macro_rules! single_pass {
+        ($op:ident $element:ty) => {
+            add(<$op as SinglePass<$element>>::ENTRY, |draw, device| {
+                draw.single_pass::<$element, _>(device, $op)
+            });
+        };
+    }
+    let mut all = 0;
+    macro_rules! count {
+        ($op:ident $element:ty) => {
+            all += 1;
+        };
+    }
+    for_all_pairs!(count);
+    for_all_pairs!(single_pass);
+    assert_eq!(trials.len(), compared + all, "a comparison for every row");
+    trials
 }
 
 /// One launch, drawn at random.
@@ -94,21 +108,25 @@ impl Draw {
         };
         let limited = matches!(entry.needs.load, Load::Elements(_));
         let chunks = match (entry.kernel, entry.needs.per_thread) {
-            ("read_ceiling", _) => 256 / entry.element_bytes as u32,
-            (_, None) if limited => entry.load_elements() as u32,
+            ("read_ceiling", _) => 256 / entry.read_bytes[0] as u32,
+            (_, None) if limited => entry.load_items() as u32,
             (_, None) => rng.random_range(1..=40),
             (_, Some(elements)) => elements,
         };
         // Where the order is the hardware's, no step may round.
-        let data = match (entry.needs.result, entry.op) {
-            (ResultIn::OneCell, "sum" | "sum_wide") => Data::Whole,
-            (ResultIn::OneCell, "product") => Data::Zeroes,
+        let single_pass = entry.kernel == "single_pass";
+        let data = match entry.needs.result {
+            ResultIn::OneCell if entry.op == "sum" && !single_pass => Data::Whole,
             _ => Data::ALL[rng.random_range(0..Data::ALL.len())],
         };
         let blocks = n.div_ceil((chunks * threads) as usize) as u32;
         let case = Case {
-            blocks: if limited { blocks.min(1024) } else { blocks },
-            start: rng.random_range(0..8) * entry.start_elements(),
+            blocks: match single_pass {
+                true => rng.random_range(1..=40),
+                false if limited => blocks.min(1024),
+                false => blocks,
+            },
+            starts: [rng.random_range(0..8) * entry.start_elements(), 0, 0],
             data,
             seed,
             ..Case::new(entry, threads, n)
@@ -116,46 +134,57 @@ impl Draw {
         Self { case, chunks }
     }
 
-    fn agree<T, O>(&self, device: &Device) -> Result<(), Box<dyn Error>>
-    where
-        T: Element + Drawn,
-        O: Operator<T, Acc: Value> + Oracle<<O as Op<T>>::Acc>,
-    {
-        let (launched, algorithm) = (self.simulated::<T, O>()?, self.algorithm());
-        let memory = device.upload(&launched.memory)?;
-        let view = memory.view(self.case.start..self.case.start + self.case.n)?;
-        let reduction = device.reduce(view, <O as Oracle<<O as Op<T>>::Acc>>::OP);
-        let plan = reduction
-            .algorithm(algorithm)
-            .threads(self.case.threads)
-            .plan()?;
-        self.compare(&launched.outputs, plan)
-    }
-
-    fn ceiling<T: Element + Drawn>(&self, device: &Device) -> Result<(), Box<dyn Error>>
-    where
-        Sum: Operator<T, Acc = T, Output = T> + Oracle<T>,
-    {
-        let launched = self.simulated::<T, Sum>()?;
-        let memory = device.upload(&launched.memory)?;
-        let view = memory.view(self.case.start..self.case.start + self.case.n)?;
-        self.compare(&launched.outputs, device.read_ceiling(view)?)
-    }
-
-    fn simulated<T, O>(&self) -> Result<Launched<T, <O as Op<T>>::Acc>, Wrong>
+    fn ladder<T, O>(&self, device: &Device, op: O) -> Result<(), Box<dyn Error>>
     where
         T: Drawn,
-        O: Op<T, Acc: Value> + Oracle<<O as Op<T>>::Acc>,
+        O: SinglePass<T> + Ladder<T>,
     {
-        let schedule = Schedule::Random(self.case.seed);
-        let simulator = Simulator::new().check_all().schedule(schedule);
-        self.case.launch::<T, O>(simulator)
+        let (launched, memory) = (self.simulated()?, self.upload::<T>(device)?);
+        let reduction = device.reduce(memory.view(self.case.starts[0]..)?, op);
+        let reduction = reduction.algorithm(self.algorithm());
+        let plan = reduction.threads(self.case.threads).plan()?;
+        self.compare::<T, _>(&launched, plan)
     }
 
-    fn compare<T: Element, A: Element + Value, R>(
+    fn ceiling<T: Drawn>(&self, device: &Device) -> Result<(), Box<dyn Error>>
+    where
+        Sum: Ceiling<T, Output = T>,
+    {
+        let (launched, memory) = (self.simulated()?, self.upload::<T>(device)?);
+        let plan = device.read_ceiling(memory.view(self.case.starts[0]..)?)?;
+        self.compare::<T, _>(&launched, plan)
+    }
+
+    fn single_pass<T, O>(&self, device: &Device, op: O) -> Result<(), Box<dyn Error>>
+    where
+        T: Drawn,
+        O: SinglePass<T, Acc: Value>,
+    {
+        let (launched, memory) = (self.simulated()?, self.upload::<T>(device)?);
+        let reduction = device.reduce(memory.view(self.case.starts[0]..)?, op);
+        let reduction = reduction.threads(self.case.threads);
+        let plan = reduction.blocks(self.case.blocks).plan()?;
+        self.compare::<O::Acc, _>(&launched, plan)
+    }
+
+    /// What the case reduces, from the same start.
+    fn upload<T: Drawn>(&self, device: &Device) -> Result<Buffer<T>, warpfold::Error> {
+        let (items, _) = self.case.draw::<T>();
+        let before = vec![T::ZEROES[0]; self.case.starts[0]];
+        device.upload(&[before, items].concat())
+    }
+
+    fn simulated(&self) -> Result<Launched, kernels_sim::Wrong> {
+        let schedule = Schedule::Random(self.case.seed);
+        self.case
+            .launch(Simulator::new().check_all().schedule(schedule))
+    }
+
+    /// Compares what the first pass leaves: values of `A`.
+    fn compare<A: Value, R>(
         &self,
-        simulated: &[A],
-        mut plan: Plan<'_, T, A, R>,
+        simulated: &Launched,
+        mut plan: Plan<'_, R>,
     ) -> Result<(), Box<dyn Error>> {
         let Self { case, .. } = self;
         let pass = plan.passes()[0];
@@ -163,11 +192,15 @@ impl Draw {
             return Err(format!("{case}: the library launches {pass:?}").into());
         }
         plan.fill_scratch(0xff)?;
-        let outputs = plan.first_outputs()?;
-        if outputs.len() != simulated.len() {
-            return Err(format!("{case}: {} outputs on the device", outputs.len()).into());
+        let on_device = Launched {
+            bytes: plan.first_outputs()?,
+            ..simulated.clone()
+        };
+        let (on_device, simulated) = (on_device.outputs::<A>(), simulated.outputs::<A>());
+        if on_device.len() != simulated.len() {
+            return Err(format!("{case}: {} outputs on the device", on_device.len()).into());
         }
-        for (i, (on_device, simulated)) in outputs.iter().zip(simulated).enumerate() {
+        for (i, (on_device, simulated)) in on_device.iter().zip(&simulated).enumerate() {
             if !same(*on_device, *simulated) {
                 return Err(format!(
                     "{case}: output {i} is {on_device:?} on the device, {simulated:?} simulated"

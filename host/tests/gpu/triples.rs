@@ -5,7 +5,7 @@ use std::sync::Arc;
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{Device, Element, Operator, Sum, TripleOrder};
+use warpfold::{Device, Element, Sum, Triple, TripleOrder};
 
 use crate::lab::Lab;
 use crate::sizes::{around, start};
@@ -35,7 +35,7 @@ fn sums<T: Element>(
     of: fn(i16) -> T,
 ) -> Result<Completion, Failed>
 where
-    Sum: Operator<T, Acc = T>,
+    Sum: Triple<T>,
 {
     const SPARE: usize = 8;
     let rng = &mut StdRng::seed_from_u64(lab.seed);

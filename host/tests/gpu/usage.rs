@@ -11,7 +11,7 @@ use libtest_mimic::{Completion, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
-use warpfold::{Algorithm, Device, Error, Sum};
+use warpfold::{Algorithm, Ceiling, Device, Error, Sum};
 
 use crate::lab::Lab;
 use crate::oracle::{Oracle, Subject, close};
@@ -166,7 +166,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
 /// Every edge of n for a grid of many blocks: most of them leave blocks without a tile.
 fn read_ceiling<T: Subject>(lab: &Lab, device: &Device) -> Result<Completion, Failed>
 where
-    Sum: Oracle<T>,
+    Sum: Oracle<T> + Ceiling<T>,
 {
     let data = lab.data::<T>()?;
     let per_load = 16 / size_of::<T>();

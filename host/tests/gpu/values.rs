@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kernels_gpu::entry::ENTRIES;
+use kernels_gpu::entry::Ladder;
 use libtest_mimic::{Completion, Failed, Trial};
 use warpfold::{Device, Max, Min, Sum};
 
@@ -11,35 +11,23 @@ use crate::lab::Lab;
 use crate::ladder::{algorithms, by_atomics};
 use crate::oracle::{Oracle, Subject, same};
 
+/// Of signed integers and floats. Unsigned ones are compared with the simulator.
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
-    let of_type = |element| ENTRIES.iter().filter(move |entry| entry.element == element);
-    let ladder = of_type("i32")
-        .chain(of_type("f32"))
-        .chain(of_type("f64"))
-        .filter(|entry| entry.kernel != "read_ceiling");
-    ladder
-        .filter_map(|entry| {
-            let (name, kernel) = (format!("values {}", entry.name), entry.kernel);
-            macro_rules! check {
-                ($op:ident $element:ident) => {
-                    lab.trial(name, move |_, device| {
-                        check::<$element, $op>(device, kernel, $element::arrays)
-                    })
-                };
+    let mut trials = vec![];
+    macro_rules! check {
+        ($($op:ident $element:ident),*) => { $(
+            let kernels = <$op as Ladder<$element>>::ENTRIES.iter();
+            let kernels = kernels.map(|entry| entry.kernel).chain(["single_pass"]);
+            for kernel in kernels {
+                let name = format!("values {kernel} {} {}", stringify!($op), stringify!($element));
+                trials.push(lab.trial(name, move |_, device| {
+                    check::<$element, $op>(device, kernel, $element::arrays)
+                }));
             }
-            Some(match (entry.op, entry.element) {
-                ("sum", "i32") => check!(Sum i32),
-                ("sum", "f32") => check!(Sum f32),
-                ("sum", "f64") => check!(Sum f64),
-                ("min", "i32") => check!(Min i32),
-                ("min", "f32") => check!(Min f32),
-                ("max", "i32") => check!(Max i32),
-                ("max", "f32") => check!(Max f32),
-                // The others are compared with the simulator.
-                _ => return None,
-            })
-        })
-        .collect()
+        )* };
+    }
+    check!(Sum i32, Sum f32, Sum f64, Min i32, Min f32, Max i32, Max f32);
+    trials
 }
 
 /// An array, what it is, and whether its sum is the same in every order and by every means.
@@ -57,7 +45,7 @@ enum Sums {
     DependsOnTheOrder,
 }
 
-fn check<T: Subject, O: Oracle<T>>(
+fn check<T: Subject, O: Oracle<T> + Ladder<T>>(
     device: &Device,
     kernel: &str,
     arrays: fn(usize) -> Vec<Array<T>>,

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::{env, fs, thread};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use warpfold::{Device, Element, Error, Operator, Sum};
+use warpfold::{Device, Element, Error, SinglePass, Sum};
 
 /// What a child is to do: its name in [`child`].
 const CHILD: &str = "WARPFOLD_TEST_CHILD";
@@ -87,7 +87,7 @@ fn child(role: &str) {
 /// Plans a sum, for which the module is needed.
 fn plan<T: Element>(device: &Device) -> Result<(), Error>
 where
-    Sum: Operator<T>,
+    Sum: SinglePass<T>,
 {
     let x = device.alloc::<T>(1000)?;
     device.reduce(&x, Sum).plan().map(drop)

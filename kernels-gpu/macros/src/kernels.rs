@@ -109,25 +109,12 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
     } = syn::parse2(item)?;
     let hidden = format_ident!("__entries_of_{}", snake(&name.to_string()));
     let mut entries = TokenStream::new();
-    let (mut rows, mut starts) = (Vec::<Ident>::new(), TokenStream::new());
+    let mut rows = Vec::<Ident>::new();
     for family in &families {
         let of_family = format_ident!("family_{}", family.name);
         for row in &family.rows {
             for Subject { items, key } in &row.subjects {
-                let start = format_ident!("START_{}", rows.len());
-                starts.extend(match rows.last() {
-                    None => quote! {
-                        #[cfg(not(target_arch = "nvptx64"))]
-                        const #start: usize = 0;
-                    },
-                    Some(last) => {
-                        let before = format_ident!("START_{}", rows.len() - 1);
-                        quote! {
-                            #[cfg(not(target_arch = "nvptx64"))]
-                            const #start: usize = #before + #last.len();
-                        }
-                    }
-                });
+                let number = rows.len();
                 let table = format_ident!("ROWS_{}", rows.len());
                 let op = &row.op;
                 let by = key.as_ref().map(|key| format!("_by_{}", words(key)));
@@ -144,7 +131,7 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
                 let key = key.iter();
                 entries.extend(quote! {
                     ::kernels_gpu::#of_family! {
-                        #suffix #module [#op_name #items_name #key_name] [#table #start]
+                        #suffix #module [#op_name #items_name #key_name] [#table #number]
                         [#op] [#items] [#arrays] #([#key])*
                     }
                 });
@@ -162,7 +149,10 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
             use super::*;
 
             #entries
-            #starts
+
+            /// The rows of each operator and items.
+            #[cfg(not(target_arch = "nvptx64"))]
+            const TABLES: &[&[::kernels_gpu::entry::Entry]] = &[#(#rows),*];
 
             #[cfg(not(target_arch = "nvptx64"))]
             pub static SET: ::kernels_gpu::entry::Kernels = ::kernels_gpu::entry::Kernels {
@@ -173,8 +163,8 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
             #[cfg(not(target_arch = "nvptx64"))]
             pub static ENTRIES: [
                 ::kernels_gpu::entry::Entry;
-                ::kernels_gpu::entry::count(&[#(#rows),*])
-            ] = ::kernels_gpu::entry::numbered(&[#(#rows),*], &SET);
+                ::kernels_gpu::entry::count(TABLES)
+            ] = ::kernels_gpu::entry::numbered(TABLES, &SET);
         }
 
         #(#attributes)*
@@ -266,13 +256,13 @@ mod tests {
         let text = expanded.unwrap().to_string();
         for part in [
             "family_single_pass ! { sum_f32 mine_single_pass_f32 [\"sum\" \"f32\" \"\"] \
-             [ROWS_0 START_0] [Sum] [f32] [input : f32] }",
+             [ROWS_0 0usize] [Sum] [f32] [input : f32] }",
             "sum_f32_f32 mine_single_pass_f32_f32",
             "[a : f32 , b : f32]",
             "norm_3_complex mine_single_pass_complex",
             "family_keyed ! { sum_f32_by_u32 cells_f32 [\"sum\" \"f32\" \"u32\"] \
-             [ROWS_3 START_3] [Sum] [f32] [input : f32] [u32] }",
-            "const START_3 : usize = START_2 + ROWS_2 . len () ;",
+             [ROWS_3 3usize] [Sum] [f32] [input : f32] [u32] }",
+            "const TABLES : & [& [:: kernels_gpu :: entry :: Entry]] = & [ROWS_0 , ROWS_1 , ROWS_2 , ROWS_3] ;",
         ] {
             let flat = |text: &str| text.split_whitespace().collect::<String>();
             assert!(flat(&text).contains(&flat(part)), "{part} is not in {text}");

@@ -129,7 +129,7 @@ macro_rules! single_passes {
                 input: &[$element],
                 partials: *mut u64,
                 _partials_len: usize,
-                tickets: *mut u32,
+                arrivals: *mut u32,
                 result: *mut $element,
             ) {
                 let (input, len) = (input.as_ptr(), input.len());
@@ -138,7 +138,7 @@ macro_rules! single_passes {
                 // body does with them.
                 unsafe {
                     single_pass::single_pass::<$element, { 16 / size_of::<$element>() }>(
-                        input, len, partials, tickets, result, scratch,
+                        input, len, partials, arrivals, result, scratch,
                     )
                 }
             }
@@ -232,10 +232,6 @@ keyed!([i32, f32, f64] x {
     keyed_match_x2 = keyed::keyed_warp::<T, Match, 2>(task);
     keyed_match_x3 = keyed::keyed_warp::<T, Match, 3>(task);
     keyed_ballot_x3 = keyed::keyed_warp::<T, Ballot, 3>(task);
-});
-
-keyed!([f32, f64] x {
-    |task|
     keyed_cas = keyed::keyed_cas::<T>(task);
 });
 

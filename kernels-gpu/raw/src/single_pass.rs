@@ -10,7 +10,7 @@ use cuda_std::atomic::mid::{
 use cuda_std::thread::{block_idx_x, grid_dim_x, thread_idx_x};
 use cuda_std::warp::warp_shuffle_idx;
 
-/// Partials that a lane has under way at once.
+/// Partials that a lane has in flight.
 const IN_FLIGHT: usize = 4;
 
 /// In a word of a partial: its half is there.
@@ -21,7 +21,7 @@ const MOST_HALVES: usize = 2;
 
 /// # Safety
 ///
-/// `len` elements at `input`, a word for each half of a partial of each block, one ticket and one result;
+/// `len` elements at `input`, a word for each half of a partial of each block, one arrival counter and one result;
 /// the launch is as the original asks.
 #[inline(always)]
 #[expect(
@@ -32,7 +32,7 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
     input: *const T,
     len: usize,
     partials: *mut u64,
-    tickets: *mut u32,
+    arrivals: *mut u32,
     result: *mut T,
     scratch: *mut T,
 ) {
@@ -41,9 +41,9 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
     let place = |block: u32, half: usize| partials.wrapping_add(block as usize * halves + half);
     // SAFETY: the launch is this function's own, and all threads of the block are here.
     unsafe {
-        let mut ticket = 0;
+        let mut arrival = 0;
         if tid == 0 && blocks > 1 {
-            ticket = atomic_fetch_inc_u32_device(tickets, Relaxed, blocks - 1);
+            arrival = atomic_fetch_inc_u32_device(arrivals, Relaxed, blocks - 1);
         }
         let partial = block_reduce(grid_stride::<T, N>(input, len), scratch);
         if blocks == 1 {
@@ -63,8 +63,8 @@ pub(crate) unsafe fn single_pass<T: Element, const N: usize>(
                 atomic_store_64_device(place(own, half), Relaxed, word);
             }
         }
-        let (ticket, _) = warp_shuffle_idx(u32::MAX, ticket, 0, WARP_SIZE);
-        if ticket != blocks - 1 {
+        let (arrival, _) = warp_shuffle_idx(u32::MAX, arrival, 0, WARP_SIZE);
+        if arrival != blocks - 1 {
             return;
         }
 

@@ -71,7 +71,7 @@ pub(crate) trait ByCas: Element {
 }
 
 macro_rules! by_cas {
-    ($($element:ident $width:literal $bits:ident),*) => { pastey::paste! {
+    ($($element:ident $width:literal $bits:ident |$value:ident| $to_bits:expr, $from_bits:expr;)*) => { pastey::paste! {
         $(impl ByCas for $element {
             #[inline(always)]
             unsafe fn combine_by_cas(cell: *mut $element, value: $element) {
@@ -80,7 +80,9 @@ macro_rules! by_cas {
                 unsafe {
                     let mut seen = mid::[<atomic_load_ $width _device>](cell, Relaxed);
                     loop {
-                        let new = Self::combine($element::from_bits(seen), value).to_bits();
+                        let $value: $bits = seen;
+                        let $value = Self::combine($from_bits, value);
+                        let new = $to_bits;
                         let found = mid::[<atomic_compare_and_swap_ $bits _device>](
                             cell, seen, new, Relaxed,
                         );
@@ -95,7 +97,11 @@ macro_rules! by_cas {
     }};
 }
 
-by_cas!(f32 32 u32, f64 64 u64);
+by_cas! {
+    i32 32 u32 |x| x as u32, x as i32;
+    f32 32 u32 |x| x.to_bits(), f32::from_bits(x);
+    f64 64 u64 |x| x.to_bits(), f64::from_bits(x);
+}
 
 /// Lanes in a warp.
 pub(crate) const WARP_SIZE: u32 = 32;

@@ -280,10 +280,17 @@ pub const fn numbered<const LEN: usize>(
     all
 }
 
-/// `len` rows from `start` on.
+/// The place of the first row of a table.
 #[doc(hidden)]
-pub const fn part(rows: &'static [Entry], start: usize, len: usize) -> &'static [Entry] {
-    rows.split_at(start).1.split_at(len).0
+pub const fn start(tables: &[&[Entry]], number: usize) -> usize {
+    count(tables.split_at(number).0)
+}
+
+/// The rows of a table.
+#[doc(hidden)]
+pub const fn part(rows: &'static [Entry], tables: &[&[Entry]], number: usize) -> &'static [Entry] {
+    let behind = rows.split_at(start(tables, number)).1;
+    behind.split_at(tables[number].len()).0
 }
 
 #[cfg(test)]
@@ -332,7 +339,7 @@ mod tests {
         for list in [&library::KERNELS] {
             for (i, entry) in list.entries.iter().enumerate() {
                 assert!(
-                    entry.index == i && core::ptr::eq(entry.set, *list),
+                    entry.index == i && core::ptr::eq(entry.set, list),
                     "{entry:?}"
                 );
             }

@@ -73,8 +73,8 @@ macro_rules! keyed_and {
 macro_rules! keyed_entries {
     (
         $suffix:ident $module:ident [$op_name:literal $items_name:literal $key_name:literal]
-        [$rows:ident $start:ident] [$op_type:ty] [$element:ty] [$($arrays:tt)*] [$key:ty]
-        { |$op:ident, $task:ident| $($kernel:ident [$number:expr, $per_thread:expr] = $body:expr;)* }
+        [$rows:ident $number:literal] [$op_type:ty] [$element:ty] [$($arrays:tt)*] [$key:ty]
+        { |$op:ident, $task:ident| $($kernel:ident [$arrays_of:expr, $per_thread:expr] = $body:expr;)* }
     ) => { $crate::pastey::paste! {
         $(
             $crate::compiled! {
@@ -124,7 +124,7 @@ macro_rules! keyed_entries {
                 key: $key_name,
                 read_bytes: [size_of::<K>(), size_of::<T>(), 0],
                 acc_bytes: size_of::<T>(),
-                arrays: $number,
+                arrays: $arrays_of,
                 needs: Needs::keyed($per_thread as u32),
                 parameters: &[
                     Parameter::Input("keys", size_of::<K>()),
@@ -150,7 +150,7 @@ macro_rules! keyed_entries {
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::Keyed<$key, $element> for $op_type {
             const ENTRIES: &'static [$crate::entry::Entry] =
-                $crate::entry::part(&ENTRIES, $start, $rows.len());
+                $crate::entry::part(&ENTRIES, TABLES, $number);
         }
     }};
 }

@@ -78,7 +78,7 @@ macro_rules! reductions {
     (
         $family:ident
         $suffix:ident $module:ident [$op_name:literal $items_name:literal $key_name:literal]
-        [$rows:ident $start:ident] [$op_type:ty] [$element:ty] [$($arrays:tt)*]
+        [$rows:ident $number:literal] [$op_type:ty] [$element:ty] [$($arrays:tt)*]
         {
             |$op:ident, $input:ident, $output:ident, $scratch:ident|
             $($kernel:ident [$needs:expr] = $body:expr;)*
@@ -151,7 +151,7 @@ macro_rules! reductions {
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::$family<$element> for $op_type {
             const ENTRIES: &'static [$crate::entry::Entry] =
-                $crate::entry::part(&ENTRIES, $start, $rows.len());
+                $crate::entry::part(&ENTRIES, TABLES, $number);
         }
     }};
 }

@@ -60,7 +60,7 @@ pub unsafe fn storage<A: Element>(
 macro_rules! family_single_pass {
     (
         $suffix:ident $module:ident [$op_name:literal $items_name:literal $key_name:literal]
-        [$rows:ident $start:ident] [$op:ty] [$items:ty] [$($array:ident: $element:ty),+]
+        [$rows:ident $number:literal] [$op:ty] [$items:ty] [$($array:ident: $element:ty),+]
     ) => { $crate::pastey::paste! {
         $crate::compiled! {
             #[$crate::entry::parts::kernel]
@@ -143,7 +143,7 @@ macro_rules! family_single_pass {
         // SAFETY: the row above is that of the entry for these types.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::SinglePass<$items> for $op {
-            const ENTRY: &'static $crate::entry::Entry = &ENTRIES[$start];
+            const ENTRY: &'static $crate::entry::Entry = &ENTRIES[$crate::entry::start(TABLES, $number)];
         }
     }};
 }

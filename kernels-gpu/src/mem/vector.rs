@@ -10,7 +10,9 @@
 use super::Global;
 use super::trace::{self, Access};
 use crate::element::Element;
+use crate::op::unrolled;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 /// Bytes of the widest load before sm_100.
 const WIDEST: usize = 16;
@@ -42,6 +44,9 @@ impl<T, const N: usize> Lie<T, N> {
         period
     };
 
+    /// How many loads a vector takes.
+    const LOADS: usize = size_of::<[T; N]>() / Self::ALIGNMENT;
+
     /// Whether every array has vectors, if it is long enough.
     const ALWAYS: bool = align_of::<T>().is_multiple_of(Self::STEP);
 
@@ -54,6 +59,12 @@ impl<T, const N: usize> Lie<T, N> {
         }
         inverse
     };
+
+    /// Calls `each` with the number of each load of a vector, as straight code.
+    #[inline(always)]
+    fn each_load(each: impl Fn(usize)) {
+        unrolled!(|load < Self::LOADS| each(load));
+    }
 
     /// How many elements lie before the first vector of an array that starts at this address.
     #[inline(always)]
@@ -179,19 +190,46 @@ aligned!(At2 2, At4 4, At8 8, At16 16);
 ///
 /// `from` is valid for reads and a multiple of the vectors' [alignment](Lie).
 #[inline(always)]
-unsafe fn load<T: Copy, const N: usize>(from: *const [T; N]) -> [T; N] {
-    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen divides
-    // the vector's size, so that it adds no padding.
-    // SAFETY: the caller's contract.
+unsafe fn load<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
+    let alignment = Lie::<T, N>::ALIGNMENT;
+    // SAFETY: the caller's contract. A type says the alignment, since `align` takes no constant of ours; the one
+    // that is chosen divides the vector's size, so that it adds no padding.
     unsafe {
-        match Lie::<T, N>::ALIGNMENT {
-            alignment if alignment <= align_of::<T>() => *from,
+        if alignment <= align_of::<T>() {
+            return *from;
+        }
+        if size_of::<T>() > align_of::<T>() {
+            match alignment {
+                4 => return load_by::<u32, T, N>(from),
+                8 => return load_by::<u64, T, N>(from),
+                16 => return load_by::<u128, T, N>(from),
+                _ => {}
+            }
+        }
+        match alignment {
             2 => (*from.cast::<At2<[T; N]>>()).0,
             4 => (*from.cast::<At4<[T; N]>>()).0,
             8 => (*from.cast::<At8<[T; N]>>()).0,
             16 => (*from.cast::<At16<[T; N]>>()).0,
             _ => *from,
         }
+    }
+}
+
+/// Loads a vector of structures as so many `W`. LLVM loads a structure field by field, and makes wide loads of those
+/// afterwards; but not if before that it has combined two fields, as the halves of an index, into one.
+///
+/// # Safety
+///
+/// `from` is valid for reads and aligned for `W`, whose size is the vectors' [alignment](Lie).
+#[inline(always)]
+unsafe fn load_by<W: Copy, T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
+    let mut vector = MaybeUninit::<[T; N]>::uninit();
+    let (from, to) = (from.cast::<W>(), vector.as_mut_ptr().cast::<W>());
+    // SAFETY: the caller's contract; a vector has as many `W`, and every pattern of bits is a value (`Plain`).
+    unsafe {
+        Lie::<T, N>::each_load(|load| to.add(load).write_unaligned(*from.add(load)));
+        vector.assume_init()
     }
 }
 
@@ -207,7 +245,7 @@ mod tests {
     }
 
     fn holds<T, const N: usize>() {
-        for address in (0..256).step_by(align_of::<T>()) {
+        for address in (0..256usize).step_by(align_of::<T>()) {
             let found = (Lie::<T, N>::ALWAYS || address.is_multiple_of(Lie::<T, N>::STEP))
                 .then(|| Lie::<T, N>::head(address));
             assert_eq!(

@@ -48,37 +48,20 @@ macro_rules! arg_extremum {
                 first_of::<_, $op>(a, b)
             }
 
-            /// The first of the values in a row of lanes, then of the lanes, all without their indices. The
-            /// index is sought only where that value comes before the accumulator's, which is rare.
+            /// Row by row where rows are long: all values of a step, each of them used twice, would take more
+            /// registers than there are.
             #[inline(always)]
             fn absorb<const N: usize, const K: usize>(
                 &self,
-                acc: Indexed<T::Acc>,
+                mut acc: Indexed<T::Acc>,
                 rows: [[T; N]; K],
                 first: [u64; K],
             ) -> Indexed<T::Acc> {
-                let mut lanes = [Self::LAST; N];
-                unrolled!(|k < K, e < N| {
-                    let value = rows[k][e].widen();
-                    lanes[e] = if Self::before(value, lanes[e]) { value } else { lanes[e] };
-                });
-                let mut best = Self::LAST;
-                unrolled!(|e < N| {
-                    best = if Self::before(lanes[e], best) { lanes[e] } else { best };
-                });
-                let known = Self::before(acc.value(), best)
-                    || (!Self::before(best, acc.value()) && acc.index() < first[0]);
-                if known {
-                    return acc;
+                if const { N <= SHORT_ROW } {
+                    return absorb_rows::<T, $op, N, K>(acc, rows, first);
                 }
-                let mut index = u64::MAX;
-                unrolled!(|k < K, e < N| {
-                    let value = rows[k][e].widen();
-                    if !Self::before(best, value) && !Self::before(value, best) {
-                        index = index.min(first[k] + e as u64);
-                    }
-                });
-                first_of::<_, $op>(acc, Indexed::new(best, index))
+                unrolled!(|k < K| acc = absorb_rows::<T, $op, N, 1>(acc, [rows[k]], [first[k]]));
+                acc
             }
 
             #[inline(always)]
@@ -129,6 +112,41 @@ macro_rules! arg_extremum {
 arg_extremum! {
     ArgMin
     ArgMax
+}
+
+/// Elements of a row that is absorbed together with others.
+const SHORT_ROW: usize = 4;
+
+/// The accumulator and the rows as one. First the values alone, without their indices: of each column, then of
+/// the columns. The index is sought only where that value comes before the accumulator's, which is rare.
+#[inline(always)]
+fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
+    acc: Indexed<T::Acc>,
+    rows: [[T; N]; K],
+    first: [u64; K],
+) -> Indexed<T::Acc> {
+    let mut columns = [O::LAST; N];
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].widen();
+        columns[e] = if O::before(value, columns[e]) { value } else { columns[e] };
+    });
+    let mut best = O::LAST;
+    unrolled!(|e < N| {
+        best = if O::before(columns[e], best) { columns[e] } else { best };
+    });
+    let known =
+        O::before(acc.value(), best) || (!O::before(best, acc.value()) && acc.index() < first[0]);
+    if known {
+        return acc;
+    }
+    let mut index = u64::MAX;
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].widen();
+        if !O::before(best, value) && !O::before(value, best) {
+            index = index.min(first[k] + e as u64);
+        }
+    });
+    first_of::<_, O>(acc, Indexed::new(best, index))
 }
 
 /// The one that comes first; of equals that of the smaller index.

@@ -9,9 +9,9 @@ use std::str::FromStr;
 const ANSWERS: &str = include_str!("numpy_answers.txt");
 
 /// The whole array's answer.
-fn reduce<T: Element, O: Op<T>>(values: &[T]) -> O::Output {
-    let lifted = (0..).zip(values).map(|(i, value)| O::lift(*value, i));
-    O::finish(lifted.fold(O::IDENTITY, O::combine))
+fn reduce<T: Element, O: Op<T>>(op: O, values: &[T]) -> O::Output {
+    let lifted = (0..).zip(values).map(|(i, value)| op.lift(*value, i));
+    op.finish(lifted.fold(op.identity(), |a, b| op.combine(a, b)))
 }
 
 fn parsed<T: FromStr<Err: Debug>>(words: &str) -> Vec<T> {
@@ -66,10 +66,10 @@ fn answers_are_those_of_numpy() {
                 }
             };
             (@value $op:ident $t:ident) => {
-                assert_same(reduce::<$t, $op>(&parsed(values)), answer.parse().unwrap(), row)
+                assert_same(reduce::<$t, $op>($op, &parsed(values)), answer.parse().unwrap(), row)
             };
             (@index $op:ident $t:ident) => {
-                assert_index(reduce::<$t, $op>(&parsed(values)), answer, row)
+                assert_index(reduce::<$t, $op>($op, &parsed(values)), answer, row)
             };
         }
         rows!(integers i8 i16 i32 i64 u8 u16 u32 u64; floats f16 f32 f64);

@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use cust_raw::{CUresult, CUstream, CUstreamCaptureMode};
+use kernels_gpu::entry::Entry;
 
 use crate::commands::{Command, Wrong};
 use crate::event::Event;
 use crate::handles::Handles;
-use crate::kernel::Kernel;
 use crate::memory::Memory;
 use crate::module::Module;
 use crate::stream::{Capture, Stream};
@@ -36,7 +36,7 @@ pub struct Driver {
     pub events: Handles<Event>,
     pub modules: Handles<Module>,
     /// Each with its module.
-    pub functions: Handles<(usize, Kernel)>,
+    pub functions: Handles<(usize, &'static Entry)>,
     pub graphs: Handles<Vec<Command>>,
     pub executables: Handles<Vec<Command>>,
 }

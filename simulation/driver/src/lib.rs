@@ -11,8 +11,8 @@
 //! ```
 //!
 //! There is one device, of compute capability 9.0. It runs the entry points of
-//! [`kernels_gpu::entry`], each as the host's function in its table; a module is the names of the
-//! entries in its PTX. What is put on a stream is done at once, one launch after another, with all
+//! [`kernels_gpu::entry`] and of the lists that are [registered](register), each by the function of its
+//! row; a module is the names of the entries in its PTX. What is put on a stream is done at once, one launch after another, with all
 //! checks of [`cuda_sim`].
 //!
 //! | mistake | what a caller sees |
@@ -44,6 +44,8 @@ mod stream;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
+use kernels_gpu::entry::Kernels;
+
 /// Puts this driver in the place of `libcuda.so.1`, for the life of the process.
 ///
 /// # Errors
@@ -53,6 +55,16 @@ pub fn install() -> Result<(), libcuda::InUse> {
     // SAFETY: each function is held against cust_raw's declaration of its name, and keeps the driver's
     // contract.
     unsafe { libcuda::install(lookup) }
+}
+
+/// Adds the entry points of another crate's kernels to those that the device runs. Of two entries with
+/// the same name, the one registered later is run.
+///
+/// # Panics
+///
+/// When the rows have no functions, because `kernels-gpu` was built without the feature `simulator`.
+pub fn register(kernels: &'static Kernels) {
+    kernel::register(kernels);
 }
 
 /// How many bytes of the device's memory, and of host memory locked for it, have not been freed.

@@ -9,7 +9,7 @@ use cust_raw::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule, CUresul
 use crate::commands::Command;
 use crate::driver::entered;
 use crate::functions::{functions, put};
-use crate::kernel::{Kernel, Launch, MAX_THREADS};
+use crate::kernel::{self, Launch, MAX_THREADS};
 
 pub struct Module {
     entries: BTreeSet<String>,
@@ -120,9 +120,9 @@ functions! {
         }
         // SAFETY: the caller gives a nul-terminated text.
         let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
-        let kernel = Kernel::named(name).filter(|_| entries.contains(name));
-        let kernel = kernel.ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
-        let handle = driver.functions.add((module.addr(), kernel));
+        let entry = kernel::named(name).filter(|_| entries.contains(name));
+        let entry = entry.ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
+        let handle = driver.functions.add((module.addr(), entry));
         // SAFETY: the caller gives a place for a handle.
         unsafe { put(function, handle) }
     }
@@ -155,7 +155,7 @@ functions! {
         extra: *mut *mut c_void,
     ) {
         let mut driver = entered()?;
-        let &(_, kernel) = driver.functions.get(function)?;
+        let &(_, entry) = driver.functions.get(function)?;
         if !extra.is_null() {
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
@@ -163,12 +163,12 @@ functions! {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
         let launch = Launch {
-            kernel,
+            entry,
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
             shared_bytes,
             // SAFETY: the caller gives a pointer for each parameter.
-            words: unsafe { Launch::read(kernel, parameters) },
+            values: unsafe { Launch::read(entry, parameters) },
         };
         launch.check_shape()?;
         driver.submit(stream, Command::Launch(launch))

@@ -1,57 +1,18 @@
 //! Copies of the kernels' source.
 
+use crate::entries::Program;
 use crate::table::Mutant;
 use crate::{read, write};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The operators and elements for which copies have entries: the bugs are in what is the same for
-/// all of them.
-const ELEMENTS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
-
-/// Those of single passes: a partial of more than one word, too, two arrays, and a predicate.
-const SINGLE_PASSES: [(&str, &str); 5] = [
-    ("Sum", "i32"),
-    ("Max", "i32"),
-    ("SumWide", "i32"),
-    ("Dot", "i32"),
-    ("Less", "i32"),
-];
-
-/// The key type for which copies have entries that reduce by key.
-const KEY: &str = "u32";
-
-/// The sizes of elements whose copies are launched: the words of a byte are the most different.
-const SIZES: [&str; 2] = ["b8", "b32"];
-
-/// The module that has the tables of entries, a file for each family, and their macros.
+/// The modules of entries, which copies have in their own form.
 const ENTRY: &str = "entry";
-const MACROS: &str = "entry/product.rs";
 
-/// The operators and elements for which copies of a family have entries.
-fn elements(family: &str) -> &'static [(&'static str, &'static str)] {
-    match family {
-        "single_pass" => &SINGLE_PASSES,
-        _ => &ELEMENTS,
-    }
-}
-
-/// What stands behind the kernel's name in the names of a copy's entries, where there are such entries.
-pub fn endings(kernel: &str, family: &str) -> Vec<String> {
-    let pairs = elements(family).iter();
-    let pairs = pairs.map(|(op, element)| format!("{}_{element}", crate::snake(op)));
-    match (kernel, family) {
-        (_, "copy") => SIZES.map(str::to_owned).to_vec(),
-        (_, "keyed") => pairs.map(|pair| format!("{pair}_by_{KEY}")).collect(),
-        ("single_pass_dot", _) => vec!["i32".into()],
-        ("single_pass", _) => pairs.filter(|pair| !pair.starts_with("dot")).collect(),
-        _ => pairs.collect(),
-    }
-}
-
-/// What a row of a table says to the host, which is not copied: rows of all copies are of one type.
-const NEEDS: &str = "needs";
+/// Modules that are never copied: the rows of all copies are of one type, and what instructions do is
+/// `cuda_sim`'s.
+const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
 /// The source of `kernels-gpu`: its files by their paths, relative to `src`, with `/`.
 #[derive(Clone)]
@@ -92,57 +53,53 @@ impl Tree {
         tree
     }
 
-    /// The family whose table has the kernel: `"ladder"`.
-    pub fn family(&self, kernel: &str) -> &str {
-        let (row, plain_row) = (format!("{kernel} ["), format!("{kernel};"));
-        let list = format!("{kernel}: [");
-        let pasted = format!("[<{kernel}_ ");
-        let has = |line: &str| {
-            let line = line.trim();
-            line.starts_with(&row) || line == plain_row || line == list || line.contains(&pasted)
-        };
+    /// The row of a kernel in the families' macros: `naive::reduce_naive::<T, O>(op, input, output)`.
+    pub fn body(&self, kernel: &str) -> String {
+        let start = format!(" {kernel} [");
         let mut tables = self.0.iter().filter(|(path, _)| module(path) == ENTRY);
-        let table = tables.find(|(_, text)| text.lines().any(has));
-        let (path, _) = table.unwrap_or_else(|| panic!("no table has the kernel {kernel}"));
-        crate::stem(path)
+        let row = tables.find_map(|(_, text)| text.split_once(&start));
+        let (_, row) = row.unwrap_or_else(|| panic!("no family has the kernel {kernel}"));
+        let (_, body) = row
+            .split_once(" =")
+            .expect("behind the needs stands the body");
+        let (body, _) = body.split_once(");\n").expect("a call, and the row ends");
+        format!("{body})").replace('$', "")
     }
 
-    /// Writes what the kernels need to be launched, as a module whose path is `module`; gives the
+    /// Whether a copy with a bug in the file `changed` has its own form of the module `name`.
+    pub fn copies(&self, name: &str, changed: Option<&str>) -> bool {
+        let uses = self.uses();
+        let sees = |changed| name == changed || uses[name].contains(changed);
+        !SHARED.contains(&name) && changed.map(module).is_none_or(sees)
+    }
+
+    /// Writes what the programs need to be launched, as a module whose path is `module`; gives the
     /// module's own file.
     ///
     /// Only what the bug in the file `changed` can be seen from is written, the whole crate's
     /// modules that use it; the others are `kernels-gpu`'s own. Without such a file all of it is.
     pub fn write(
         &self,
-        kernels: &[&str],
+        programs: &[Program],
         changed: Option<&str>,
         folder: &Path,
         path: &str,
     ) -> PathBuf {
-        let families: BTreeSet<&str> = kernels.iter().map(|k| self.family(k)).collect();
         let uses = self.uses();
         let mut used = BTreeSet::new();
-        for family in &families {
-            for direct in names_of_modules(self.file(&format!("{ENTRY}/{family}.rs"))) {
-                used.insert(direct);
-                used.extend(&uses[direct]);
-            }
+        for direct in programs.iter().flat_map(Program::modules) {
+            used.insert(*direct);
+            used.extend(&uses[direct]);
         }
         used.remove(ENTRY);
-        let is_copied = |name: &str| {
-            let sees = |changed| name == changed || uses[name].contains(changed);
-            name != NEEDS && changed.map(module).is_none_or(sees)
-        };
         if let Some(changed) = changed {
-            assert!(
-                used.contains(module(changed)),
-                "{kernels:?} do not run {changed}"
-            );
+            let module = module(changed);
+            assert!(used.contains(module), "{programs:?} do not run {changed}");
         }
 
-        let mut root = String::from("pub mod entry;\n");
+        let mut root = String::from("pub mod entry;\npub use kernels_gpu::{device, needs};\n");
         for name in used {
-            if !is_copied(name) {
+            if !self.copies(name, changed) {
                 root += &self.original(name, folder, path);
                 continue;
             }
@@ -153,18 +110,8 @@ impl Tree {
                 }
             }
         }
-        let mut entry = String::from("#[macro_use] mod product;\npub use kernels_gpu::entry::*;\n");
-        write(
-            &folder.join(MACROS),
-            &self.file(MACROS).replace("crate::", path),
-        );
-        for family in families {
-            entry += &format!("pub mod {family};\n");
-            let file = format!("{ENTRY}/{family}.rs");
-            let table = narrowed(self.file(&file), kernels, elements(family));
-            write(&folder.join(file), &table.replace("crate::", path));
-        }
-        write(&folder.join("entry.rs"), &entry);
+        let entries = programs.iter().map(|program| program.function(self));
+        write(&folder.join("entry.rs"), &entries.collect::<String>());
         let file = folder.join("lib.rs");
         write(&file, &root);
         file
@@ -196,9 +143,18 @@ impl Tree {
     fn uses(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut uses = BTreeMap::<_, BTreeSet<_>>::new();
         for (path, text) in &self.0 {
-            let direct = names_of_modules(text).filter(|name| *name != ENTRY);
+            // Of `warp`, elements use the number of lanes alone.
+            let can_be_copied = |name: &&str| {
+                let file = format!("{name}.rs");
+                self.0.contains_key(&file) && !SHARED.contains(name)
+            };
+            let direct = names_of_modules(text)
+                .filter(can_be_copied)
+                .filter(|name| (module(path), *name) != ("element", "warp"));
             uses.entry(module(path)).or_default().extend(direct);
         }
+        // Two impls of a trait overlap unless the crate itself has the trait that tells them apart.
+        uses.entry("element").or_default().insert("items");
         loop {
             let before = uses.clone();
             for all in uses.values_mut() {
@@ -219,76 +175,14 @@ fn module(path: &str) -> &str {
     first.strip_suffix(".rs").unwrap_or(first)
 }
 
-/// The modules of the crate that a text speaks of: `crate::harris::...`. In comments, too, which does
-/// no harm.
+/// The modules of the crate that a text uses: `crate::harris::...`.
 fn names_of_modules(text: &str) -> impl Iterator<Item = &str> {
-    text.split("crate::").skip(1).map(|rest| {
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-        &rest[..end.unwrap_or(rest.len())]
-    })
-}
-
-/// A table of reductions with the elements, [`KEY`] and the kernels alone.
-fn narrowed(table: &str, kernels: &[&str], elements: &[(&str, &str)]) -> String {
-    let mut narrowed = String::new();
-    let mut rows = false;
-    let mut row = String::new();
-    for line in with_fewer_pairs(table, elements).lines() {
-        if !rows || line.trim_start().starts_with('|') {
-            narrowed += &format!("{line}\n");
-            rows |= line.ends_with("x {");
-        } else if line == "});" {
-            narrowed += &format!("{line}\n");
-            rows = false;
-        } else {
-            row += &format!("{line}\n");
-            if line.ends_with(';') {
-                let kernel = row.split_whitespace().next().unwrap_or_default();
-                if kernels.contains(&kernel) {
-                    narrowed += &row;
-                }
-                row.clear();
-            }
-        }
-    }
-    narrowed
-}
-
-/// The table with shorter lists of `Operator element` and `Operator element by key`.
-fn with_fewer_pairs(table: &str, elements: &[(&str, &str)]) -> String {
-    let mut text = String::new();
-    let mut rest = table;
-    while let Some(open) = rest.find('[') {
-        let Some(len) = rest[open..].find(']') else {
-            break;
-        };
-        let pairs: Vec<&str> = rest[open + 1..open + len]
-            .split(',')
-            .map(str::trim)
-            .filter(|pair| !pair.is_empty())
-            .collect();
-        if !pairs.iter().all(|pair| is_pair(pair)) {
-            text += &rest[..=open];
-            rest = &rest[open + 1..];
-            continue;
-        }
-        let kept = pairs.into_iter().filter(|pair| {
-            elements.iter().any(|(op, element)| {
-                let kept = format!("{op} {element}");
-                *pair == kept || *pair == format!("{kept} by {KEY}")
-            })
-        });
-        text += &rest[..=open];
-        text += &kept.collect::<Vec<_>>().join(", ");
-        rest = &rest[open + len..];
-    }
-    text + rest
-}
-
-fn is_pair(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_name = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || c == '_');
-    text.starts_with(char::is_uppercase) && words.len() > 1 && words.iter().all(is_name)
+    let code = text.lines().filter(|line| !line.trim().starts_with("//"));
+    code.flat_map(|line| line.split("crate::").skip(1))
+        .map(|rest| {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+            &rest[..end.unwrap_or(rest.len())]
+        })
 }
 
 /// The text with the mutant's bug.

@@ -3,10 +3,12 @@
 //! than what the bug can be seen from.
 
 mod copy;
+mod entries;
 mod table;
 
 use copy::Tree;
-use std::collections::BTreeSet;
+use entries::Program;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -55,15 +57,21 @@ impl Generated {
             let text = read(&textbook.join(source.path));
             self.textbook(&module, &text, source, copies)
         } else {
-            if !self.modules.contains("mod control;") {
-                let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
-                let all: Vec<&str> = of_kernels
-                    .flat_map(|source| source.kernels)
-                    .copied()
-                    .collect();
-                self.tree("control", kernels, &all, None, copies);
+            let run = entries_of(source.kernels);
+            if run.iter().any(Program::is_foreign) {
+                // Operators of `kernels-sim` run in copies that have `kernels-gpu`'s own operators.
+                let module = format!("control_{}", stem(source.path));
+                self.tree(&module, kernels, &run, Some(source.path), copies);
+                programs(&module, &run)
+            } else {
+                if !self.modules.contains("mod control;") {
+                    let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
+                    let all = of_kernels.flat_map(|source| entries_of(source.kernels));
+                    let all = all.filter(|program| !program.is_foreign());
+                    self.tree("control", kernels, &unique(all), None, copies);
+                }
+                programs("control", &run)
             }
-            programs("control", source.kernels, kernels)
         };
         let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
     }
@@ -96,9 +104,9 @@ impl Generated {
             self.textbook(&module, &text, source, copies)
         } else {
             let changed = kernels.with(source.path, text);
-            let run = mutant.kernels.unwrap_or(source.kernels);
-            self.tree(&module, &changed, run, Some(source.path), copies);
-            programs(&module, run, kernels)
+            let run = entries_of(mutant.kernels.unwrap_or(source.kernels));
+            self.tree(&module, &changed, &run, Some(source.path), copies);
+            programs(&module, &run)
         };
         let _ = writeln!(
             self.mutants,
@@ -111,12 +119,12 @@ impl Generated {
         &mut self,
         module: &str,
         tree: &Tree,
-        kernels: &[&str],
+        programs: &[Program],
         changed: Option<&str>,
         copies: &Path,
     ) {
         let path = format!("crate::copies::{module}::");
-        let root = tree.write(kernels, changed, &copies.join(module), &path);
+        let root = tree.write(programs, changed, &copies.join(module), &path);
         self.module(module, &root);
     }
 
@@ -151,41 +159,28 @@ impl Generated {
     }
 }
 
-/// The entries of a copy that run the kernels, which are of one kind.
-fn programs(module: &str, kernels: &[&str], tree: &Tree) -> String {
-    let (kind, lists): (BTreeSet<_>, Vec<_>) = kernels
+/// The entries of these kernels.
+fn entries_of(kernels: &[&str]) -> Vec<Program> {
+    kernels
         .iter()
-        .map(|kernel| {
-            let family = tree.family(kernel);
-            let kind = match family {
-                "copy" => "Copies",
-                "triple" => "Triples",
-                "keyed" => "Keyed",
-                "single_pass" => "SinglePasses",
-                _ => "Entries",
-            };
-            let list = copy::endings(kernel, family);
-            let list = list
-                .iter()
-                .map(|ending| format!("entry!({module} {family}, \"{kernel}_{ending}\")"));
-            (kind, list.collect::<Vec<_>>().join(", "))
-        })
-        .unzip();
-    assert!(kind.len() == 1, "{kernels:?} are launched in several ways");
-    let kind: String = kind.into_iter().collect();
-    format!("Programs::{kind}(&[{}])", lists.join(", "))
+        .flat_map(|kernel| Program::of(kernel))
+        .collect()
 }
 
-/// `SumWide`: `sum_wide`.
-fn snake(name: &str) -> String {
-    let mut snake = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.push(c.to_ascii_lowercase());
-    }
-    snake
+/// Each of them once.
+fn unique(programs: impl Iterator<Item = Program>) -> Vec<Program> {
+    let named = programs.map(|program| (program.name.clone(), program));
+    let once: BTreeMap<_, _> = named.collect();
+    once.into_values().collect()
+}
+
+/// The entries of a copy.
+fn programs(module: &str, programs: &[Program]) -> String {
+    let entry = |Program { name, .. }: &Program| {
+        format!("({name:?}, copies::{module}::entry::{name} as Function)")
+    };
+    let entries: Vec<_> = programs.iter().map(entry).collect();
+    format!("Programs::Entries(&[{}])", entries.join(", "))
 }
 
 /// `harris/reduce_0.rs`: `reduce_0`.

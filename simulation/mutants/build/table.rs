@@ -3,6 +3,8 @@
 mod ceiling;
 mod copies;
 mod grid;
+mod in_order;
+mod items;
 mod kepler;
 mod keyed;
 mod memory;
@@ -25,7 +27,7 @@ pub struct Source {
     /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` when it is a
     /// [`TEXTBOOK`].
     pub path: &'static str,
-    /// The kernels that run the file's code, by the names in the table of entries.
+    /// The kernels that run the file's code; of single passes, the entries.
     pub kernels: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
@@ -90,6 +92,9 @@ impl Mutant {
     }
 }
 
+/// The operators of `kernels-sim`. They run in copies that have `kernels-gpu`'s own module `op`.
+pub const FOREIGN: [&str; 4] = ["Horner", "Volume", "Parity", "Histogram"];
+
 pub const SOURCES: &[Source] = &[
     naive::SOURCE,
     shared_memory::SOURCE,
@@ -110,10 +115,14 @@ pub const SOURCES: &[Source] = &[
     operators::SUM,
     operators::NUMBER,
     operators::EXTREMUM,
+    operators::DOT,
+    operators::COUNT,
+    operators::ARG_EXTREMUM,
     memory::SOURCE,
     grid::SOURCE,
     single_pass::SOURCE,
-    single_pass::PAIRS,
+    in_order::SOURCE,
+    items::SOURCE,
     partials::SOURCE,
     keyed::DELIVER,
     keyed::ATOMIC,

@@ -10,7 +10,7 @@
 
 pub mod textbook;
 
-use kernels_gpu::entry::{Function, keyed, single_pass};
+use kernels_gpu::entry::{Function, Values};
 use textbook::Textbook;
 
 /// A kernel with a bug.
@@ -29,48 +29,25 @@ pub struct Mutant {
 /// What runs a file's code.
 #[derive(Clone, Copy, Debug)]
 pub enum Programs {
-    /// Entries of the table, each under its name in it. None where the table has no such entry:
-    /// not every kernel has every operator.
-    Entries(&'static [Option<(&'static str, Function)>]),
-    /// The same of the keyed table.
-    Keyed(&'static [Option<(&'static str, keyed::Function)>]),
-    /// The same of the copies.
-    Copies(&'static [Option<(&'static str, Function)>]),
-    /// The same of the triples.
-    Triples(&'static [Option<(&'static str, Function)>]),
-    /// The same of the single passes.
-    SinglePasses(&'static [Option<(&'static str, single_pass::Function)>]),
+    /// Entries, each under its name in the lists. There need not be all of them: not every kernel has every
+    /// operator.
+    Entries(&'static [(&'static str, Function)]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }
 
-/// Looks an entry up in a copy's own table. In a constant, so that no other entry of the copy is
-/// compiled.
-macro_rules! entry {
-    ($copy:ident $family:ident, $name:literal) => {
-        const {
-            let entries = copies::$copy::entry::$family::ENTRIES;
-            let mut i = 0;
-            loop {
-                if i == entries.len() {
-                    break None;
-                }
-                if same(entries[i].name, $name) {
-                    break Some(($name, entries[i].function));
-                }
-                i += 1;
-            }
-        }
-    };
-}
-
-const fn same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut i = 0;
-    while i < one.len() && i < other.len() && one[i] == other[i] {
-        i += 1;
+/// The value of an entry's operator, of a copy's type.
+///
+/// # Safety
+///
+/// It is there, if it holds anything.
+unsafe fn operator<O: Copy>(values: &mut Values) -> O {
+    if size_of::<O>() == 0 {
+        // SAFETY: a value without bytes has but one, wherever it is read.
+        return unsafe { std::ptr::NonNull::<O>::dangling().read() };
     }
-    i == one.len() && i == other.len()
+    // SAFETY: the caller's promise.
+    unsafe { values.take() }
 }
 
 include!(concat!(env!("OUT_DIR"), "/mutants.rs"));

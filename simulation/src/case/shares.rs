@@ -4,6 +4,7 @@
 //! there are none left. What is left around the whole loads is taken in turn again.
 
 use kernels_gpu::needs::Load;
+use kernels_gpu::warp::WARP_SIZE;
 
 use super::Case;
 
@@ -26,15 +27,15 @@ impl Shares {
             Load::Element | Load::Bytes(_) => 0,
             Load::Elements(elements) => {
                 // The case's memory is aligned; a load wants its own bytes, but no more than 16.
-                let step = elements.min(16 / case.entry.element_bytes).max(1);
-                (case.start.next_multiple_of(step) - case.start).min(case.n)
+                let step = elements.min(16 / case.entry.read_bytes[0]).max(1);
+                (case.starts[0].next_multiple_of(step) - case.starts[0]).min(case.n)
             }
         };
         Self {
             n: case.n,
             threads: case.threads as usize,
             blocks: case.blocks as usize,
-            width: case.entry.load_elements(),
+            width: case.entry.load_items(),
             head,
         }
     }
@@ -65,6 +66,15 @@ impl Shares {
         let loads = self.loads().div_ceil(grid) * self.width;
         let rest = (self.n - self.loads() * self.width).div_ceil(grid);
         loads + rest + self.threads.ilog2() as usize
+    }
+
+    /// The most additions between an element and the result of a single pass: those of its thread, of its
+    /// block, of a lane of the warp that combines the partials, and of that warp; and one where vectors end.
+    pub fn longest_path_of_grid(self) -> usize {
+        let lanes = WARP_SIZE as usize;
+        let of_thread = self.n.div_ceil(self.threads * self.blocks) + 2 * self.width;
+        let of_block = self.threads.ilog2() as usize;
+        of_thread + of_block + self.blocks.div_ceil(lanes) + lanes.ilog2() as usize
     }
 
     /// The most additions between an element and the one cell, whatever queues there are.

@@ -50,7 +50,7 @@ macro_rules! extrema {
             const OP: Self = $op;
             fn expected(values: &[A]) -> Expected<A> {
                 let best = extremum(values, Ordering::$wins, $nan);
-                Expected::exact(best.unwrap_or(<$op as Op<A>>::IDENTITY))
+                Expected::exact(best.unwrap_or_else(|| Op::<A>::identity(&$op)))
             }
         }
     )* };
@@ -109,7 +109,7 @@ macro_rules! places {
             const OP: Self = $op;
             fn expected(values: &[Indexed<V>]) -> Expected<Indexed<V>> {
                 let best = first(values, Ordering::$wins);
-                Expected::exact(best.unwrap_or(<$op as Op<Indexed<V>>>::IDENTITY))
+                Expected::exact(best.unwrap_or_else(|| Op::<Indexed<V>>::identity(&$op)))
             }
         }
     )* };

@@ -8,15 +8,18 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 
 use super::{Expected, gamma};
+use crate::kernels::Point;
 
 /// What an array on the device holds.
 pub trait Value: Element + Plain {
     /// Half a unit in the last place of 1; 0 where nothing rounds.
-    const ROUNDOFF: f64;
+    const ROUNDOFF: f64 = 0.0;
     /// The same bits, or both NaN.
     fn same(self, other: Self) -> bool;
-    /// The nearest `f64`.
-    fn to_f64(self) -> f64;
+    /// The nearest `f64`; NaN where there are several numbers.
+    fn to_f64(self) -> f64 {
+        f64::NAN
+    }
 }
 
 /// A type whose arrays are drawn at random.
@@ -53,7 +56,6 @@ pub trait Total: Subject {
 macro_rules! integers {
     ($($element:ident)*) => {
         $(impl Value for $element {
-            const ROUNDOFF: f64 = 0.0;
             fn same(self, other: Self) -> bool { self == other }
             fn to_f64(self) -> f64 { self as f64 }
         }
@@ -112,8 +114,6 @@ impl<V: Value> Value for Indexed<V>
 where
     Indexed<V>: Element + Plain,
 {
-    const ROUNDOFF: f64 = 0.0;
-
     fn same(self, other: Self) -> bool {
         self.value().same(other.value()) && self.index() == other.index()
     }
@@ -141,6 +141,54 @@ where
 
     fn whole(rng: &mut StdRng) -> Self {
         Indexed::new(V::whole(rng), rng.random())
+    }
+}
+
+impl<T: Value, const N: usize> Value for [T; N] {
+    fn same(self, other: Self) -> bool {
+        (0..N).all(|i| self[i].same(other[i]))
+    }
+}
+
+/// Each number drawn by itself.
+impl<T: Drawn, const N: usize> Drawn for [T; N] {
+    const GREATEST: Self = [T::GREATEST; N];
+    const ZEROES: [Self; 2] = [[T::ZEROES[0]; N], [T::ZEROES[1]; N]];
+    const ODD: Self = [T::ODD; N];
+
+    fn rough(rng: &mut StdRng) -> Self {
+        std::array::from_fn(|_| T::rough(rng))
+    }
+
+    fn whole(rng: &mut StdRng) -> Self {
+        std::array::from_fn(|_| T::whole(rng))
+    }
+}
+
+impl Value for Point {
+    fn same(self, other: Self) -> bool {
+        self.x.same(other.x)
+    }
+}
+
+impl Drawn for Point {
+    const GREATEST: Self = Self { x: Drawn::GREATEST };
+    const ZEROES: [Self; 2] = {
+        let [x, y] = <[f32; 3] as Drawn>::ZEROES;
+        [Self { x }, Self { x: y }]
+    };
+    const ODD: Self = Self { x: Drawn::ODD };
+
+    fn rough(rng: &mut StdRng) -> Self {
+        Self {
+            x: Drawn::rough(rng),
+        }
+    }
+
+    fn whole(rng: &mut StdRng) -> Self {
+        Self {
+            x: Drawn::whole(rng),
+        }
     }
 }
 

@@ -178,10 +178,14 @@ fn first_parameter(arch: NvvmArch) -> u32 {
     }
 }
 
-/// What operands read of the constant bank that has the parameters: 0x164 of `R2, c[0x0][0x164]`.
+/// What operands read of the constant bank that has the parameters: 0x164 of `R2, c[0x0][0x164]`, and of
+/// `R2, c[0x0] [0x164].H0_H0`.
 fn constants(operands: &str) -> impl Iterator<Item = u32> {
-    let reads = operands.split("c[0x0][0x").skip(1);
-    reads.filter_map(|rest| u32::from_str_radix(rest.split(']').next()?, 16).ok())
+    let reads = operands.split("c[0x0]").skip(1);
+    reads.filter_map(|rest| {
+        let at = rest.trim_start().strip_prefix("[0x")?.split(']').next()?;
+        u32::from_str_radix(at, 16).ok()
+    })
 }
 
 /// The bits that a load or store moves for each thread.
@@ -280,11 +284,12 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             "FSETP.GT.AND P0, PT, R4, c[0x0][0x170], PT",
             "ULDC.64 UR4, c[0x0][0x118]",
             "IMAD R2, R3, c[0x0][0x0], -c[0x0][0x160]",
+            "HSETP2.GEU.AND P1, P2, R20, c[0x0] [0x174].H0_H0, PT",
             "LDC R2, c[0x3][0x180]",
         ];
         let function = parse::tests::function("k", &lines);
         let of = |arch| Counts::of(&function, arch).parameters;
-        assert_eq!(of(NvvmArch::Compute80), [0, 0x10].into());
+        assert_eq!(of(NvvmArch::Compute80), [0, 0x10, 0x14].into());
         assert_eq!(of(NvvmArch::Compute90), [].into());
     }
 

@@ -192,3 +192,26 @@ pub fn sim(rows: &mut Rows) {
         rows.add((By::Warpfold, kernel), 0.0, 1.0, row);
     }
 }
+
+pub fn operators(rows: &mut Rows) {
+    let operators = [("best", "scored", 8), ("bounding_box", "point", 12)];
+    for (op, element, width) in operators {
+        for exponent in [16, 20, 24, 28] {
+            rows.group += 1;
+            let n = 1u64 << exponent;
+            let row = |variant: Option<&str>| Row {
+                op: Some(op.into()),
+                variant: variant.map(str::to_owned),
+                ..row(Suite::Operators, element, n, n * width)
+            };
+            rows.add((By::Warpfold, "single_pass"), 1.6, 4400.0, row(None));
+            let cub = (By::Cub, "DeviceReduce::TransformReduce");
+            rows.add(cub, 2.1, 4100.0, row(Some("default")));
+            let ceiling = Row {
+                op: None,
+                ..row(None)
+            };
+            rows.add((By::Ceiling, "read_ceiling"), 1.3, 4640.0, ceiling);
+        }
+    }
+}

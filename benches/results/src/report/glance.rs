@@ -16,7 +16,7 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
     let mut all: BTreeMap<Of, Vec<f64>> = BTreeMap::new();
     for row in &results.rows {
         // Widths of copies are what is measured, not another way of the same.
-        let variant = row.variant.as_deref().filter(|_| row.suite == Suite::Whole);
+        let variant = row.variant.as_deref().filter(|_| is_whole(row.suite));
         for peer in By::PEERS {
             let ratio = related.ratio(row, peer).filter(|ratio| *ratio > 0.0);
             let of = (row.suite, row.backend, peer, row.cache, row.timing, variant);
@@ -56,7 +56,7 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
                                 td { (conditions(*cache, *timing)) }
                                 td { (variant.unwrap_or_default()) }
                                 td { (peer.title()) }
-                                @for text in summary(ratios, *suite == Suite::Whole || *peer == By::Nvcc) {
+                                @for text in summary(ratios, is_whole(*suite) || *peer == By::Nvcc) {
                                     td.number { (text) }
                                 }
                             }
@@ -68,6 +68,11 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
                 "Where most of a suite's kernels are steps on the way, only the best is compared with a library." }
         }
     })
+}
+
+/// Whether each of the suite's kernels is what a program would call.
+fn is_whole(suite: Suite) -> bool {
+    matches!(suite, Suite::Whole | Suite::Operators)
 }
 
 /// Geometric mean, best, worst, and how many are no worse than the peer; the best alone, where ours

@@ -1,4 +1,4 @@
-//! Whole reductions: speeds over sizes, and maps of the ratios to each peer.
+//! Whole reductions, by the library's operators and by others: speeds over sizes, and maps of the ratios to each peer.
 
 use super::figure::{Figure, distinct};
 use super::heat::{Band, Cell, Map};
@@ -9,18 +9,19 @@ use crate::schema::{By, Results, Row, Suite};
 
 pub fn figures<'a>(
     results: &'a Results,
+    suite: Suite,
     related: &Related<'a>,
 ) -> Result<Vec<Figure>, ReportError> {
-    let mut rows = select::timed(results, Suite::Whole);
+    let mut rows = select::timed(results, suite);
     rows.retain(|row| row.by != By::Ceiling);
     let mut figures = Vec::new();
-    for map in maps(&rows, related) {
+    for map in maps(&rows, suite, related) {
         figures.extend(map.draw()?);
     }
     for rows in select::grouped(&rows, |row| (row.backend, &row.op, &row.element)) {
         let subject = format!("{}{}", rows[0].subject(), select::place(rows[0].backend));
         let chart = Chart {
-            name: format!("whole {} {subject}", rows[0].backend),
+            name: format!("{suite} {} {subject}", rows[0].backend),
             title: format!("Whole reduction: {subject}"),
             caption: select::caption(&rows),
             panels: select::panels(&rows, related, select::variants(&rows)),
@@ -31,7 +32,7 @@ pub fn figures<'a>(
 }
 
 /// One for each peer, backend, cache, timing, and variant of ours.
-fn maps(rows: &[&Row], related: &Related) -> Vec<Map> {
+fn maps(rows: &[&Row], suite: Suite, related: &Related) -> Vec<Map> {
     let ours = rows.iter().filter(|row| row.by == By::Warpfold);
     let ours: Vec<&Row> = ours.copied().collect();
     let several = select::grouped(&ours, |row| &row.variant).len() > 1;
@@ -49,7 +50,7 @@ fn maps(rows: &[&Row], related: &Related) -> Vec<Map> {
             let peer_name = peer.title();
             let bands = select::grouped(&rows, |row| (&row.op, &row.element));
             maps.push(Map {
-                name: format!("whole ratio {peer} {}{variant} {conditions}", first.backend),
+                name: format!("{suite} ratio {peer} {}{variant} {conditions}", first.backend),
                 title: format!("warpfold{variant} / {peer_name}{place}: {conditions}"),
                 caption: format!(
                     "Our time over that of {peer_name}: below 1, ours is the faster. An asterisk: one of the two is unstable."

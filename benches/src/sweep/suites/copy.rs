@@ -123,7 +123,10 @@ impl Group<'_> {
         let from = self.source.view(..self.integers.len())?;
         let mut to = self.target.borrow_mut();
         let copy = self.bench.gpu.copy(from, &mut to, 0, width)?;
-        copy.pass().copied().context("there is something to copy")
+        copy.passes()
+            .first()
+            .copied()
+            .context("there is something to copy")
     }
 
     /// The library's copy.

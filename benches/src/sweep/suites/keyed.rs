@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use anyhow::Result;
-use warpfold::{Operator, Sum};
+use warpfold::{Keyed, Sum};
 use warpfold_results::schema::{By, Cache, Row, Suite};
 
 use super::Bench;
@@ -129,7 +129,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
 
 fn group<T: Value>(keyed: &keyed::Bench, bench: &Bench, sweep: &mut Sweep) -> Result<()>
 where
-    Sum: Operator<T, Acc = T>,
+    Sum: Keyed<u32, T>,
 {
     let (n, cells) = (keyed.particles.keys.len(), keyed.cells());
     keyed.with_rows::<T, _>(|timed| {

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use warpfold::{Element, Plan};
+use warpfold::Plan;
 use warpfold_results::schema::Row;
 
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::subject::{POISON, Subject};
 
 /// A plan that is run by one row and read by another, too.
-pub type SharedPlan<'a, T, A = T, R = T> = Rc<RefCell<Plan<'a, T, A, R>>>;
+pub type SharedPlan<'a, R> = Rc<RefCell<Plan<'a, R>>>;
 
 /// The row, with the plan's launch.
-pub fn plan_row<T: Element, A: Element, R>(row: Row, plan: &Plan<T, A, R>) -> Row {
+pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
     let first = plan.passes().first();
     Row {
         threads: first.map(|pass| pass.threads),
@@ -24,9 +24,9 @@ pub fn plan_row<T: Element, A: Element, R>(row: Row, plan: &Plan<T, A, R>) -> Ro
 
 /// The plan as something to time, with the value that it must give. Its partials are poisoned with the
 /// result, so that each must be written anew; a single pass empties its own.
-pub fn planned<'a, T: Element, A: Element, R: Number>(
+pub fn planned<'a, R: Number>(
     row: Row,
-    plan: SharedPlan<'a, T, A, R>,
+    plan: SharedPlan<'a, R>,
     expected: Expected<R>,
 ) -> Subject<'a> {
     let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));

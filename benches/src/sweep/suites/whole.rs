@@ -7,13 +7,14 @@ use std::cell::RefCell;
 
 use anyhow::{Context, Result};
 use kernels_gpu::element::{bf16, f16};
-use warpfold::{Algorithm, Buffer, Max, Min, Operator, Sum};
+use warpfold::{Algorithm, Buffer, Max, Min, Sum};
 use warpfold_results::schema::By;
 
 use self::group::Group;
 use self::peers::{Cubs, Nothing};
 use super::Bench;
 use crate::options::{BadOption, ElementType};
+use crate::rungs::Rungs;
 use crate::sweep::asked::{Asked, asked};
 use crate::sweep::data::{self, Number};
 use crate::sweep::options::Op;
@@ -111,9 +112,9 @@ struct Sizes<'a> {
 impl Sizes<'_> {
     fn run<T: Number>(&self, sweep: &mut Sweep) -> Result<()>
     where
-        Sum: Operator<T, Output = T>,
-        Min: Operator<T, Output = T>,
-        Max: Operator<T, Output = T>,
+        Sum: Rungs<T, Output = T>,
+        Min: Rungs<T, Output = T>,
+        Max: Rungs<T, Output = T>,
     {
         let gpu = self.bench.gpu;
         let longest = self.sizes.iter().copied().max().unwrap_or(1);

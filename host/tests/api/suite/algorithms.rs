@@ -1,8 +1,8 @@
 //! `reduce(..).algorithm(..).threads(..)`: every algorithm with every type.
 
-use kernels_gpu::entry::{ENTRIES, single_pass};
+use kernels_gpu::entry;
 use libtest_mimic::Failed;
-use warpfold::{Algorithm, Device, Error, Max, Min, Operator, Sum, bf16, f16};
+use warpfold::{Algorithm, Device, Error, Ladder, Max, Min, SinglePass, Sum, bf16, f16};
 
 use super::Test;
 use super::answers::{Array, Part, arrays};
@@ -12,25 +12,32 @@ use super::number::Number;
 
 const THREADS: [u32; 3] = [32, 256, 1024];
 
+/// Holds a result against the answers for a part.
+type Judge<T> = fn(T, &Array<T>, &Part) -> Result<(), String>;
+
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![];
-    macro_rules! all {
+    macro_rules! single_passes {
         ($($number:ident: $sum:expr;)*) => { $(
-            tests.push(test::<$number, Sum>("sum", Sum, $sum));
-            tests.push(test::<$number, Min>("min", Min, |got, array, part| {
-                let got = (part.n > 0).then_some(got);
-                extremum(got, part.number("min"), array.of(part), true)
-            }));
-            tests.push(test::<$number, Max>("max", Max, |got, array, part| {
-                let got = (part.n > 0).then_some(got);
-                extremum(got, part.number("max"), array.of(part), false)
-            }));
+            tests.push(by_threads::<$number, Sum>(Sum, $sum));
+            tests.push(by_threads::<$number, Min>(Min, min));
+            tests.push(by_threads::<$number, Max>(Max, max));
         )* };
     }
-    all! {
+    single_passes! {
         i8: integer_sum; i16: integer_sum; i32: integer_sum; i64: integer_sum;
         u8: integer_sum; u16: integer_sum; u32: integer_sum; u64: integer_sum;
         f16: calls::sum; bf16: calls::sum; f32: calls::sum; f64: calls::sum;
+    }
+    macro_rules! ladders {
+        ($($op:ident $number:ident: $judge:expr;)*) => { $(
+            tests.push(by_algorithm::<$number, $op>($op, $judge));
+        )* };
+    }
+    ladders! {
+        Sum i32: integer_sum; Sum u32: integer_sum; Sum i64: integer_sum; Sum u64: integer_sum;
+        Sum f32: calls::sum; Sum f64: calls::sum;
+        Min i32: min; Min f32: min; Max i32: max; Max f32: max;
     }
     tests
 }
@@ -39,11 +46,42 @@ fn integer_sum<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), Strin
     same(got, part.number("sum").expect("of all"))
 }
 
+fn min<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let got = (part.n > 0).then_some(got);
+    extremum(got, part.number("min"), array.of(part), true)
+}
+
+fn max<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let got = (part.n > 0).then_some(got);
+    extremum(got, part.number("max"), array.of(part), false)
+}
+
+/// The single pass, with blocks of several sizes.
+fn by_threads<T: Number, O: SinglePass<T, Output = T>>(op: O, judge: Judge<T>) -> Test {
+    let run = move |device: &Device| {
+        for array in arrays::<T>() {
+            let buffer = array.upload(device)?;
+            for (part, threads) in array
+                .parts
+                .iter()
+                .flat_map(|part| THREADS.map(|n| (part, n)))
+            {
+                let reduction = device.reduce(part.view(&buffer)?, op).threads(threads);
+                judge(reduction.run()?, &array, part).map_err(|wrong| {
+                    let of = context::<T>(array.name, part);
+                    Failed::from(format!("{of}, {threads} threads: {wrong}"))
+                })?;
+            }
+        }
+        Ok(())
+    };
+    Test::new(format!("threads/{}/{}", O::ENTRY.op, T::NAME), run)
+}
+
 /// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
-fn test<T: Number, O: Operator<T, Output = T> + Copy + Send + Sync + 'static>(
-    name: &str,
+fn by_algorithm<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
     op: O,
-    judge: fn(T, &Array<T>, &Part) -> Result<(), String>,
+    judge: Judge<T>,
 ) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
@@ -53,7 +91,7 @@ fn test<T: Number, O: Operator<T, Output = T> + Copy + Send + Sync + 'static>(
                 for part in &array.parts {
                     let reduction = device.reduce(part.view(&buffer)?, op);
                     let got = reduction.algorithm(algorithm).threads(threads).run();
-                    judge_one(algorithm, op, got, |got| judge(got, &array, part)).map_err(
+                    judge_one::<T, O>(algorithm, got, |got| judge(got, &array, part)).map_err(
                         |wrong| {
                             let of = context::<T>(array.name, part);
                             Failed::from(format!(
@@ -66,35 +104,32 @@ fn test<T: Number, O: Operator<T, Output = T> + Copy + Send + Sync + 'static>(
         }
         Ok(())
     };
-    Test::new(format!("algorithms/{name}/{}", T::NAME), run)
+    let op = <O as SinglePass<T>>::ENTRY.op;
+    Test::new(format!("algorithms/{op}/{}", T::NAME), run)
 }
 
-fn judge_one<T: Number, O: Operator<T>>(
+fn judge_one<T: Number, O: SinglePass<T> + Ladder<T>>(
     algorithm: Algorithm,
-    _: O,
     got: Result<T, Error>,
     judge: impl FnOnce(T) -> Result<(), String>,
 ) -> Result<(), String> {
-    let key = (algorithm.kernel_name(), O::NAME, T::NAME);
-    let exists = |entry: &kernels_gpu::entry::Entry| (entry.kernel, entry.op, entry.element) == key;
-    let of_single_pass = |entry: &single_pass::SinglePassEntry| {
-        (
-            single_pass::SinglePassEntry::KERNEL,
-            entry.op,
-            entry.element,
-        ) == key
-    };
-    let exists = ENTRIES.iter().any(exists) || single_pass::ENTRIES.iter().any(of_single_pass);
+    let kernel = algorithm.kernel_name();
+    let exists = algorithm == Algorithm::SinglePass
+        || entry::find(<O as Ladder<T>>::ENTRIES, kernel).is_some();
     match (exists, got) {
         (true, Ok(got)) => judge(got),
-        (
-            false,
-            Err(Error::NotAvailable {
+        (false, Err(error)) => {
+            let (op, element) = (<O as SinglePass<T>>::ENTRY.op, T::NAME);
+            let right = Error::NotAvailable {
                 kernel,
                 op,
                 element,
-            }),
-        ) if (kernel, op, element) == key => Ok(()),
+            };
+            match error == right {
+                true => Ok(()),
+                false => Err(error.to_string()),
+            }
+        }
         (_, other) => Err(format!("{other:?}")),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use libtest_mimic::Failed;
 use warpfold::{
-    And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Operator, Or, Product,
+    And, ArgMax, ArgMin, Device, Error, Indexed, Max, Min, NanMax, NanMin, Or, Product, SinglePass,
     Sum, SumWide, View, Xor, bf16, f16,
 };
 
@@ -52,16 +52,16 @@ pub fn test<T: Number, R: Debug + 'static>(
 
 fn integers<T: Number, W: Number>(tests: &mut Vec<Test>)
 where
-    Sum: Operator<T, Output = T>,
-    SumWide: Operator<T, Output = W>,
-    Product: Operator<T, Output = T>,
-    And: Operator<T, Output = T>,
-    Or: Operator<T, Output = T>,
-    Xor: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Sum: SinglePass<T, Output = T>,
+    SumWide: SinglePass<T, Output = W>,
+    Product: SinglePass<T, Output = T>,
+    And: SinglePass<T, Output = T>,
+    Or: SinglePass<T, Output = T>,
+    Xor: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     tests.extend([
         test::<T, T>(
@@ -100,15 +100,15 @@ where
 
 fn floats<T: Number>(tests: &mut Vec<Test>)
 where
-    Sum: Operator<T, Output = T>,
-    SumWide: Operator<T, Output = f64>,
-    Product: Operator<T, Output = T>,
-    NanMin: Operator<T, Output = T>,
-    NanMax: Operator<T, Output = T>,
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Sum: SinglePass<T, Output = T>,
+    SumWide: SinglePass<T, Output = f64>,
+    Product: SinglePass<T, Output = T>,
+    NanMin: SinglePass<T, Output = T>,
+    NanMax: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     tests.extend([
         test::<T, T>("sum", |device, x| device.sum(x), sum),
@@ -144,10 +144,10 @@ where
 /// What every type has, and what is never rounded.
 fn comparisons<T: Number>(tests: &mut Vec<Test>)
 where
-    Min: Operator<T, Output = T>,
-    Max: Operator<T, Output = T>,
-    ArgMin: Operator<T, Output = Indexed<T>>,
-    ArgMax: Operator<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = T>,
+    Max: SinglePass<T, Output = T>,
+    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMax: SinglePass<T, Output = Indexed<T>>,
 {
     tests.extend([
         test::<T, Option<T>>(

@@ -1,8 +1,8 @@
 //! `reduce_by_key`.
 
-use kernels_gpu::entry::keyed::ENTRIES;
+use kernels_gpu::entry::Entry;
 use libtest_mimic::Failed;
-use warpfold::{Device, Error, KeyedAlgorithm, Max, Min, Operator, Sum};
+use warpfold::{Device, Error, Keyed, KeyedAlgorithm, Max, Min, Sum};
 
 use super::answers::{Array, Part, arrays};
 use super::calls::magnitude;
@@ -66,7 +66,7 @@ fn float_sum<T: Number>(got: T, cell: usize, array: &Array<T>, part: &Part) -> R
 }
 
 /// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
-fn test<T: Number, O: Operator<T, Acc = T> + Copy + Send + Sync + 'static>(
+fn test<T: Number, O: Keyed<u32, T>>(
     name: &str,
     op: O,
     judge: fn(T, usize, &Array<T>, &Part) -> Result<(), String>,
@@ -90,10 +90,8 @@ fn test<T: Number, O: Operator<T, Acc = T> + Copy + Send + Sync + 'static>(
                 judge_all(&whole.cells, whole.rejected).map_err(wrong)?;
                 for algorithm in KeyedAlgorithm::ALL {
                     let mut cells = device.cells(CELLS, op)?.algorithm(algorithm);
-                    let key = (algorithm.kernel_name(), O::NAME, T::NAME, "u32");
-                    let exists = ENTRIES
-                        .iter()
-                        .any(|e| (e.kernel, e.op, e.element, e.key) == key);
+                    let is_it = |entry: &Entry| entry.kernel == algorithm.kernel_name();
+                    let exists = O::ENTRIES.iter().any(is_it);
                     match (exists, cells.combine(&keys, part.view(&buffer)?)) {
                         (true, Ok(())) => {
                             judge_all(&cells.download()?, cells.rejected()?).map_err(wrong)?;

@@ -5,6 +5,7 @@ mod answers;
 mod calls;
 mod compare;
 mod differences;
+mod items;
 mod keyed;
 mod moving;
 mod number;
@@ -52,6 +53,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         statistics::tests(),
         algorithms::tests(),
         keyed::tests(),
+        items::tests(),
         moving::tests(),
     ];
     let tests = tests.iter().flatten();

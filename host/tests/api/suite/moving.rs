@@ -5,7 +5,7 @@ use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, Operator, Sum, SumWide, View,
+    ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, SinglePass, Sum, SumWide, View,
 };
 
 use super::Test;
@@ -112,7 +112,7 @@ fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<usize, Error> {
 }
 
 fn chunks(device: &Device) -> Result<(), Failed> {
-    fn of<T: Element, O: Operator<T, Output: PartialEq + std::fmt::Debug>>(
+    fn of<T: Element, O: SinglePass<T, Output: PartialEq + std::fmt::Debug>>(
         device: &Device,
         data: &[T],
         op: O,
@@ -120,7 +120,7 @@ fn chunks(device: &Device) -> Result<(), Failed> {
     ) -> Result<(), Failed> {
         let got = device.reduce_chunks(op, len, pieces(data))?;
         let right = device.reduce(&device.upload(data)?, op).run()?;
-        let what = format!("{} of {} in chunks of {len}", O::NAME, data.len());
+        let what = format!("{} of {} in chunks of {len}", O::ENTRY.op, data.len());
         same(got, right, &what)
     }
     for (n, len) in [

@@ -4,6 +4,9 @@ use warpfold::{Element, bf16, f16};
 
 /// An element type.
 pub trait Number: Element {
+    /// The type's name: `"i32"`.
+    const NAME: &'static str;
+
     /// What bits in hexadecimal are, and `nan`.
     fn parse(text: &str) -> Self;
 
@@ -34,6 +37,8 @@ pub trait Number: Element {
 macro_rules! integers {
     ($($number:ident as $unsigned:ident),*) => { $(
         impl Number for $number {
+            const NAME: &'static str = stringify!($number);
+
             fn parse(text: &str) -> Self {
                 $unsigned::from_str_radix(text, 16).expect("bits") as Self
             }
@@ -65,6 +70,8 @@ macro_rules! floats {
     ($($number:ident $bits:ident |$value:ident| $widen:expr, |$wide:ident| $narrow:expr,
        $roundoff:expr, $accumulated:expr, $least:expr;)*) => { $(
         impl Number for $number {
+            const NAME: &'static str = stringify!($number);
+
             fn parse(text: &str) -> Self {
                 match text {
                     "nan" => Self::NAN,

@@ -1,9 +1,9 @@
 //! Counts, means, norms, products: the calls whose result is of another type than the elements.
 
 use warpfold::{
-    Device, Error, Extrema, MinMax, Moments, Operator, Predicate, SumAbs, SumSquares, View,
+    Device, Dot, Element, Error, Extrema, MeanVariance, MinMax, Moments, Norm, Predicate,
+    SinglePass, SumAbs, SumSquares, View, bf16, f16,
 };
-use warpfold::{MeanVariance, bf16, f16};
 
 use super::answers::{Array, Part, arrays};
 use super::calls::{extremum, magnitude, test};
@@ -42,11 +42,10 @@ fn of<T, W>(tests: &mut Vec<Test>)
 where
     T: Number + warpfold::Number,
     W: Number,
-    MinMax: Operator<T, Output = Extrema<T>>,
-    MeanVariance: Operator<T, Output = Moments>,
-    SumAbs: Operator<T, Output = W>,
-    SumSquares: Operator<T>,
-    Root: NormL2<T>,
+    MinMax: SinglePass<T, Output = Extrema<T>>,
+    MeanVariance: SinglePass<T, Output = Moments>,
+    SumAbs: SinglePass<T, Output = W>,
+    SumSquares: SinglePass<T, Output: Norm>,
 {
     tests.extend([
         test::<T, Option<Extrema<T>>>(
@@ -63,13 +62,17 @@ where
             |device, x| Ok([device.all(x)?, device.any(x)?]),
             |got, _, part| equal(got, [part.truth("all"), part.truth("any")]),
         ),
-        test::<T, f64>("norm_l2", <Root as NormL2<T>>::norm, |got, _, part| {
-            match part.number::<f64>("norm_2_exact") {
-                Some(exact) => close(got, exact, part.n + 4, exact, f64::ROUNDOFF),
-                // No f64 has the sum of the squares. The norm may be one, or not.
-                None => Ok(()),
-            }
-        }),
+        test::<T, f64>(
+            "norm_l2",
+            |device, x| device.norm_l2(x),
+            |got, _, part| {
+                match part.number::<f64>("norm_2_exact") {
+                    Some(exact) => close(got, exact, part.n + 4, exact, f64::ROUNDOFF),
+                    // No f64 has the sum of the squares. The norm may be one, or not.
+                    None => Ok(()),
+                }
+            },
+        ),
         test::<T, Option<f64>>(
             "norm_inf",
             |device, x| device.norm_inf(x),
@@ -118,50 +121,37 @@ where
         ),
     ]);
     // Each count is of elements beside one of them.
-    tests.push(Test::new(format!("count/{}", T::NAME), |device| {
-        for array in arrays::<T>() {
-            let buffer = array.upload(device)?;
-            for part in &array.parts {
-                let x = part.view(&buffer)?;
-                let value: T = part.number("value").expect("of all");
-                for (name, predicate) in [
-                    ("equal", Predicate::Equal(value)),
-                    ("less", Predicate::Less(value)),
-                    ("greater", Predicate::Greater(value)),
-                    ("nonzero", Predicate::Nonzero),
-                ] {
-                    let got = device.count(x, predicate)? as usize;
-                    equal(Some(got), part.count(name)).map_err(|wrong| {
-                        format!("{}, {name}: {wrong}", context::<T>(array.name, part))
-                    })?;
+    tests.push(Test::new(
+        format!("count/{}", <T as Number>::NAME),
+        |device| {
+            for array in arrays::<T>() {
+                let buffer = array.upload(device)?;
+                for part in &array.parts {
+                    let x = part.view(&buffer)?;
+                    let value: T = part.number("value").expect("of all");
+                    for (name, predicate) in [
+                        ("equal", Predicate::Equal(value)),
+                        ("less", Predicate::Less(value)),
+                        ("greater", Predicate::Greater(value)),
+                        ("nonzero", Predicate::Nonzero),
+                    ] {
+                        let got = device.count(x, predicate)? as usize;
+                        equal(Some(got), part.count(name)).map_err(|wrong| {
+                            format!("{}, {name}: {wrong}", context::<T>(array.name, part))
+                        })?;
+                    }
                 }
             }
-        }
-        Ok(())
-    }));
+            Ok(())
+        },
+    ));
 }
-
-/// The norm, whatever sums of squares are.
-trait NormL2<T: Number> {
-    fn norm(device: &Device, x: View<'_, T>) -> Result<f64, Error>;
-}
-
-struct Root;
-
-macro_rules! norms {
-    ($($number:ident)*) => { $(
-        impl NormL2<$number> for Root {
-            fn norm(device: &Device, x: View<'_, $number>) -> Result<f64, Error> {
-                device.norm_l2(x)
-            }
-        }
-    )* };
-}
-
-norms!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 
 /// The answers' product is with the part reversed.
-fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<T::Wide, Error> {
+fn reversed_dot<T: Element, W>(device: &Device, x: View<'_, T>) -> Result<W, Error>
+where
+    Dot: SinglePass<(T, T), Output = W>,
+{
     let mut reversed = x.download()?;
     reversed.reverse();
     let reversed = device.upload(&reversed)?;

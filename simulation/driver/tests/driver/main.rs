@@ -24,7 +24,8 @@ const MODULE: &CStr = c".version 8.0
 .target sm_90
 .visible .entry reduce_naive_sum_i32(
 .visible .entry stable_sum_i32(
-.visible .entry single_pass_dot_i32(
+.visible .entry single_pass_dot_i32_i32(
+.visible .entry single_pass_horner_u32(
 .visible .entry of_nobodys_table()
 ";
 
@@ -193,7 +194,9 @@ fn arrays_in_no_memory_are_found() {
 fn two_inputs_of_different_lengths_are_found() {
     let context = Context::new();
     let module = context.load(MODULE).unwrap();
-    let function = context.function(module, c"single_pass_dot_i32").unwrap();
+    let function = context
+        .function(module, c"single_pass_dot_i32_i32")
+        .unwrap();
     let (a, b) = (context.upload(&[1; 8]), context.upload(&[2; 8]));
     let (result, tickets) = (context.upload(&[0; 2]), context.upload(&[0]));
     let partials = context.upload(&[0; 4]);
@@ -207,6 +210,35 @@ fn two_inputs_of_different_lengths_are_found() {
         .unwrap();
     assert_eq!(context.synchronize(), Err(LAUNCH_FAILED));
     assert!(found().contains("`a` and `b`"), "{}", found());
+}
+
+#[test]
+fn kernels_of_other_crates_run_with_their_operators_values() {
+    let context = Context::new();
+    let module = context.load(MODULE).unwrap();
+    cuda_sim_driver::register(&kernels_sim::kernels::KERNELS);
+    let function = context.function(module, c"single_pass_horner_u32").unwrap();
+    let (x, result) = (context.upload(&[3, 1, 4]), context.upload(&[0; 2]));
+    let (partials, arrivals) = (context.upload(&[0; 4]), context.upload(&[0]));
+    // The operator is one number; a word's first bytes.
+    let words = vec![x, 3, 10, partials, 1, arrivals, result];
+    context.launch(function, [1, 32, 8], NULL, words).unwrap();
+    assert_eq!(context.synchronize(), Ok(()));
+    // Each coefficient and its index: 300 + 20 + 6.
+    assert_eq!(context.read(result, 2), Ok(vec![326, 1000]));
+    free_all(&context, &[x, result, partials, arrivals]);
+}
+
+#[test]
+fn a_read_array_must_be_aligned() {
+    let context = Context::new();
+    let module = context.load(MODULE).unwrap();
+    let function = context.function(module, c"reduce_naive_sum_i32").unwrap();
+    let (x, cell) = (context.upload(&[1; 8]), context.upload(&[0]));
+    let words = sum(x + 2, 4, cell);
+    context.launch(function, [1, 32, 0], NULL, words).unwrap();
+    assert_eq!(context.synchronize(), Err(LAUNCH_FAILED));
+    assert!(found().contains("where no slice can be"), "{}", found());
 }
 
 #[test]

@@ -12,9 +12,9 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "threads_without_vectors_leave",
         "an early return before shuffle and barrier",
-        "    let mut value = O::IDENTITY;
+        "    let mut value = op.identity();
 ",
-        "    let mut value = O::IDENTITY;
+        "    let mut value = op.identity();
     if thread >= vectors.len() { return; }
 ",
     ),

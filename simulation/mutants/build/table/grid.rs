@@ -4,129 +4,161 @@ use super::{Mutant, Source, mutant};
 
 pub const SOURCE: Source = Source {
     path: "grid.rs",
-    kernels: &["single_pass"],
+    kernels: &[
+        "single_pass_sum_i32",
+        "single_pass_sum_wide_i32",
+        "single_pass_horner_u32",
+    ],
     mutants: MUTANTS,
 };
+
+/// Not commutative.
+const HORNER: &[&str] = &["single_pass_horner_u32"];
 
 const MUTANTS: &[Mutant] = &[
     mutant(
         "every_thread_draws",
-        "a ticket for every thread, not for every block",
+        "a number for every thread, not for every block",
         "if thread_idx_x() == 0 && blocks > 1 {",
         "if blocks > 1 {",
     ),
     mutant(
-        "number_for_ticket",
-        "the block with the last number need not be the last to begin",
-        "self.tickets.draw(0, blocks)",
+        "index_for_arrival",
+        "the block with the last index need not be the last to begin",
+        "self.arrivals.draw(0, blocks)",
         "block_idx_x()",
     ),
     mutant(
-        "one_ticket_too_many",
-        "after the last ticket the next is not the first again",
-        "self.tickets.draw(0, blocks)",
-        "self.tickets.draw(0, blocks + 1)",
+        "one_arrival_too_many",
+        "after the last number the next is not 0 again",
+        "self.arrivals.draw(0, blocks)",
+        "self.arrivals.draw(0, blocks + 1)",
     ),
     mutant(
-        "no_such_ticket",
-        "tickets are numbered from 0: nobody has this one",
-        "if ticket != blocks - 1 {",
-        "if ticket != blocks {",
+        "no_such_arrival",
+        "blocks are numbered from 0: none has this number",
+        "if arrival != blocks - 1 {",
+        "if arrival != blocks {",
     ),
     mutant(
-        "first_ticket_takes",
+        "first_arrival_combines",
         "the first block waits for some that may never begin",
-        "if ticket != blocks - 1 {",
-        "if ticket != 0 {",
+        "if arrival != blocks - 1 {",
+        "if arrival != 0 {",
     ),
     mutant(
-        "ticket_of_lane_0",
+        "arrival_of_lane_0",
         "the other lanes have not drawn, and leave",
-        "let (ticket, _) = unsafe { warp_shuffle_idx(FULL_MASK, ticket, 0, WARP_SIZE) };",
-        "let (ticket, _) = unsafe { (ticket, ()) };",
+        "let arrival = unsafe { arrival.shuffle(FULL_MASK, Shuffle::Idx(0)) };",
+        "",
     ),
     mutant(
-        "left_by_ticket",
+        "left_by_arrival",
         "partials are combined in the order in which their blocks have begun",
         "partials.leave(own as usize, partial);",
-        "partials.leave(ticket as usize, partial);",
+        "partials.leave(arrival as usize, partial);",
     )
-    .missed(
-        "sums of whole numbers are the same in any order; of others `simulation/tests/single_pass.rs` \
-         compares the bits under all schedules",
-    ),
+    .on(HORNER),
     mutant(
         "last_leaves_nothing",
         "the block that takes waits for its own partial",
         "    if tid == 0 {
-        partials.leave(",
-        "    if tid == 0 && ticket != blocks - 1 {
-        partials.leave(",
+        storage.partials.leave(",
+        "    if tid == 0 && arrival != blocks - 1 {
+        storage.partials.leave(",
     ),
     mutant(
         "one_block_too_many",
         "`<=` for `<`: looks at a place behind the last",
-        "            unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
-",
-        "            unrolled!(|k < IN_FLIGHT| if block(k) <= blocks {
-",
+        "let has = |i: u32| i < share && block(i) < blocks;",
+        "let has = |i: u32| i < share && block(i) <= blocks;",
     ),
     mutant(
         "last_not_looked_at",
         "takes the last partial without having looked whether it is there",
-        "            unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
+        "                unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) {
 ",
-        "            unrolled!(|k < IN_FLIGHT| if block(k) + 1 < blocks {
+        "                unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) && block(number(k)) + 1 < blocks {
 ",
     ),
     mutant(
         "looks_once",
         "a partial that is not there yet is taken all the same",
-        "            if found {
-                break;
-            }
+        "                if found {
+                    break;
+                }
 ",
-        "            break;
+        "                break;
 ",
     ),
     mutant(
         "last_not_taken",
         "the partial of the last block is left out",
-        "        unrolled!(|k < IN_FLIGHT| if block(k) < blocks {
-            value",
-        "        unrolled!(|k < IN_FLIGHT| if block(k) + 1 < blocks {
-            value",
+        "            unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) {
+                let partial",
+        "            unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) && block(number(k)) + 1 < blocks {
+                let partial",
     ),
     mutant(
         "first_round_alone",
         "partials beyond the first looks of each lane stay where they are",
-        "while first < blocks {",
-        "if first < blocks {",
+        "while has(i) {",
+        "if has(i) {",
     ),
     mutant(
         "one_step_of_several",
         "goes on by one look of each lane, to partials that have been taken",
-        "first += IN_FLIGHT as u32 * WARP_SIZE;",
-        "first += WARP_SIZE;",
+        "i += Self::IN_FLIGHT as u32;",
+        "i += 1;",
     ),
     mutant(
         "every_lane_stores",
         "lanes that do not hold the result write it too",
         "    if tid == 0 {
-        result.set(0, total);
+        storage.result.set(0, total);
 ",
         "    if tid < WARP_SIZE {
-        result.set(0, total);
+        storage.result.set(0, total);
 ",
     ),
     mutant(
         "lane_1_stores",
         "a lane that does not hold the result writes it",
         "    if tid == 0 {
-        result.set(0, total);
+        storage.result.set(0, total);
 ",
         "    if tid == 1 {
-        result.set(0, total);
+        storage.result.set(0, total);
 ",
     ),
+    mutant(
+        "blocks_in_turn",
+        "of an operator that is not commutative, a lane takes partials of blocks 32 apart",
+        "            if O::COMMUTATIVE {
+                lane + i",
+        "            if true {
+                lane + i",
+    )
+    .on(HORNER),
+    mutant(
+        "share_rounded_down",
+        "partials beyond equal shares of the lanes are lost",
+        "let share = blocks.div_ceil(WARP_SIZE);",
+        "let share = blocks / WARP_SIZE;",
+    )
+    .on(HORNER),
+    mutant(
+        "partial_before_what_there_is",
+        "a partial is combined as if its block stood before the others",
+        "value = op.combine(value, partial);",
+        "value = op.combine(partial, value);",
+    )
+    .on(HORNER),
+    mutant(
+        "partials_begin_again",
+        "a lane keeps its last partial alone",
+        "value = op.combine(value, partial);",
+        "value = partial;",
+    )
+    .on(&["single_pass_histogram_u8"]),
 ];

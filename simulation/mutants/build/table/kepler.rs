@@ -68,6 +68,9 @@ pub const BLOCK: Source = Source {
     ],
 };
 
+/// By its indices.
+const ARG_MIN: &[&str] = &["single_pass_arg_min_i32"];
+
 pub const GRID_STRIDE: Source = Source {
     path: "grid_stride.rs",
     kernels: &["stable", "warp_atomic_vec2", "block_atomic_vec4"],
@@ -75,50 +78,50 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "bound_of_first_load",
             "asks whether the first of the four loads is inside",
-            "while vectors.has(v + (IN_FLIGHT - 1) * stride) {",
-            "while vectors.has(v) {",
+            "while (self.has)(v + (K - 1) * stride) {",
+            "while (self.has)(v) {",
         ),
         mutant(
             "vectors_read_again",
             "four vectors are read, but the loop goes on by one",
-            "v = opaque(v + IN_FLIGHT * stride);",
+            "v = opaque(v + K * stride);",
             "v = opaque(v + stride);",
         ),
         mutant(
             "bound_of_last_step",
             "where there are two vectors of the last step, it takes there to be three",
-            "if vectors.has(v + 2 * stride) {",
-            "if vectors.has(v + stride) {",
+            "if K > 2 && (self.has)(v + 2 * stride) {",
+            "if K > 2 && (self.has)(v + stride) {",
         ),
         mutant(
             "third_vector_lost",
             "of a last step of three vectors it reads two",
-            "step::<T, B, N, 3>(",
-            "step::<T, B, N, 2>(",
+            "step::<I, O, N, 3>(",
+            "step::<I, O, N, 2>(",
         ),
         mutant(
             "single_vector_lost",
             "a last step of one vector is left out",
-            "} else if vectors.has(v) {",
-            "} else if vectors.has(v + 2 * stride) {",
+            "if K > 1 && (self.has)(v) {",
+            "if K > 1 && (self.has)(v + 2 * stride) {",
         ),
         mutant(
             "step_without_stride",
             "every load of a step is of its first vector",
-            "loaded[k] = vectors.get(v + k * stride);",
-            "loaded[k] = vectors.get(v);",
+            "loaded[k] = (self.load)(v + k * stride);",
+            "loaded[k] = (self.load)(v);",
         ),
         mutant(
             "no_elements_around",
             "elements around the vectors are left out where the array begins with a vector",
-            "if N > 1 && !input.is_all_vectors::<N>() {",
-            "if N > 1 && !input.is_all_vectors::<N>() && head > 0 {",
+            "if N > 1 && !I::is_all_vectors::<N>(arrays) {",
+            "if N > 1 && !I::is_all_vectors::<N>(arrays) && head > 0 {",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "no_tail",
             "elements behind the last vector are left out",
-            "        if i < input.len() {
+            "        if i < I::len(arrays) {
 ",
             "        if i < head {
 ",
@@ -127,10 +130,8 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "head_for_tail",
             "the tail begins at the vectors' number, not the elements'",
-            "        thread + vectors.len() * N
-",
-            "        thread + vectors.len()
-",
+            "I::vectors_len(vectors) * N;",
+            "I::vectors_len(vectors);",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
@@ -139,6 +140,48 @@ pub const GRID_STRIDE: Source = Source {
             "block_idx_x() as usize * threads + thread_idx_x() as usize;",
             "(block_idx_x() * threads as u32 + thread_idx_x()) as usize;",
         ),
+        mutant(
+            "index_of_first_load",
+            "the other loads of a step have the indices of the first",
+            "first[k] = (self.first)(v + k * stride);",
+            "first[k] = (self.first)(v);",
+        )
+        .on(ARG_MIN),
+        mutant(
+            "index_without_head",
+            "indices count from the first vector on",
+            "first: |v| (head + v * N) as u64,",
+            "first: |v| (v * N) as u64,",
+        )
+        .on(ARG_MIN),
+        mutant(
+            "index_of_items_around",
+            "items around the vectors have the thread's number for an index",
+            "[[I::get(arrays, i)]], [i as u64]",
+            "[[I::get(arrays, i)]], [thread as u64]",
+        )
+        .on(ARG_MIN),
+        mutant(
+            "items_at_half",
+            "where arrays lie differently, items are loaded up to half of the length",
+            "has: |i| i < I::len(arrays),",
+            "has: |i| i < I::len(arrays) / 2,",
+        )
+        .on(&["single_pass_dot_i32_i32"]),
+        mutant(
+            "one_item_too_many",
+            "`<=` for `<`, where arrays lie differently",
+            "has: |i| i < I::len(arrays),",
+            "has: |i| i <= I::len(arrays),",
+        )
+        .on(&["single_pass_dot_i32_i32", "single_pass_volume_f32_f64_i8"]),
+        mutant(
+            "single_load_lost",
+            "the last load is left out where there are several arrays",
+            "if K > 1 && (self.has)(v) {",
+            "if K > 2 && (self.has)(v) {",
+        )
+        .on(&["single_pass_dot_i32_i32"]),
     ],
 };
 
@@ -202,8 +245,8 @@ const TRIPLE_MUTANTS: &[Mutant] = &[
     mutant(
         "y_and_z_exchanged",
         "the warp's y is combined with the z above",
-        "y = O::combine(y, y_above);",
-        "y = O::combine(y, z_above);",
+        "y = op.combine(y, y_above);",
+        "y = op.combine(y, z_above);",
     )
     .on(INTERLEAVED),
     mutant(
@@ -216,15 +259,15 @@ const TRIPLE_MUTANTS: &[Mutant] = &[
     mutant(
         "every_lane_adds_z",
         "lanes that do not hold the warp's result combine theirs too",
-        "        output.combine_atomic::<T, O>(1, y);\n        output.combine_atomic::<T, O>(2, z);\n    }",
-        "        output.combine_atomic::<T, O>(1, y);\n    }\n    output.combine_atomic::<T, O>(2, z);",
+        "        output.combine_atomic::<T, O>(op, 1, y);\n        output.combine_atomic::<T, O>(op, 2, z);\n    }",
+        "        output.combine_atomic::<T, O>(op, 1, y);\n    }\n    output.combine_atomic::<T, O>(op, 2, z);",
     )
     .on(INTERLEAVED),
     mutant(
         "fields_in_one_cell",
         "all three fields go into the first cell",
-        "output.combine_atomic::<T, O>(field, value);",
-        "output.combine_atomic::<T, O>(0, value);",
+        "output.combine_atomic::<T, O>(op, field, value);",
+        "output.combine_atomic::<T, O>(op, 0, value);",
     )
     .on(&["triple_in_turn"]),
     mutant(

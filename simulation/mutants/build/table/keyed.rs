@@ -67,11 +67,11 @@ const PEERS_MUTANTS: &[Mutant] = &[
     mutant(
         "only_receivers_shuffle",
         "lanes whose value is asked for do not come to the shuffle",
-        "                let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
+        "                let taken = values[a].shuffle(members, Shuffle::Idx(next));
                 if below != 0 {
 ",
         "                if below != 0 {
-                    let (taken, _) = warp_shuffle_idx(members, values[a], next, WARP_SIZE);
+                    let taken = values[a].shuffle(members, Shuffle::Idx(next));
 ",
     ),
     mutant(
@@ -176,7 +176,7 @@ pub const BINS: Source = Source {
         mutant(
             "bins_not_cleared",
             "a bin begins with what its memory held",
-            "        bins.set(bin, O::IDENTITY);
+            "        bins.set(bin, op.identity());
 ",
             "",
         ),
@@ -189,7 +189,7 @@ pub const BINS: Source = Source {
         mutant(
             "owner_by_store",
             "who comes last owns the bin",
-            "owners.combine_atomic::<K, Min>(bin_of(keys[e]), keys[e]);",
+            "owners.combine_atomic::<K, Min>(Min, bin_of(keys[e]), keys[e]);",
             "owners.set(bin_of(keys[e]), keys[e]);",
         ),
         mutant(
@@ -214,7 +214,7 @@ pub const RUNS: Source = Source {
         mutant(
             "head_without_before",
             "the part of a run that lies in the lanes before is lost",
-            "O::combine(before, head)",
+            "op.combine(before, head)",
             "head",
         ),
         mutant(

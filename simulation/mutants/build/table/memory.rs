@@ -8,6 +8,9 @@ pub const SOURCE: Source = Source {
     mutants: MUTANTS,
 };
 
+/// Their elements have 12 bytes, and four of them are a vector.
+const TWELVE_BYTES: &[&str] = &["single_pass_arg_min_indexed_i32"];
+
 /// Their vectors may have a head.
 const ANYWHERE: &[&str] = &["stable_vec2", "stable_vec4"];
 
@@ -21,15 +24,18 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "no_head",
         "vectors begin where the array does, wherever that is",
-        "((step - behind) % step)",
-        "(0 * (step - behind))",
+        "            % Self::PERIOD
+    }",
+        "            * 0
+    }",
     )
     .on(ANYWHERE),
     mutant(
         "head_as_long_as_what_lies_behind",
         "the head ends as far behind a place for a vector as the array begins",
-        "((step - behind) % step)",
-        "behind",
+        "            .wrapping_neg()
+",
+        "",
     )
     .on(&["stable_vec4"]),
     mutant(
@@ -63,7 +69,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "all_vectors_by_length",
         "an array of a whole number of vectors is taken to begin with one",
-        "self.start.addr().is_multiple_of(alignment::<T, N>()) && ",
+        "self.start.addr().is_multiple_of(alignment) && ",
         "",
     )
     .on(ANYWHERE),
@@ -81,4 +87,39 @@ const MUTANTS: &[Mutant] = &[
         ".addr() < self.end",
     )
     .on(ANYWHERE),
+    mutant(
+        "head_of_numbers",
+        "the head of elements of 12 bytes as if they had 4",
+        ".wrapping_mul(Self::INVERSE)",
+        "",
+    )
+    .on(TWELVE_BYTES),
+    mutant(
+        "first_vector_aligned_by_address",
+        "the first vector of elements of 12 bytes begins within an element",
+        "if size_of::<T>() == Lie::<T, N>::STEP {",
+        "if true {",
+    )
+    .on(TWELVE_BYTES),
+    mutant(
+        "period_of_half",
+        "a vector is taken to begin at every second element where it begins at every fourth",
+        "let period = Self::ALIGNMENT / Self::STEP;",
+        "let period = (Self::ALIGNMENT / Self::STEP).div_ceil(2);",
+    )
+    .on(TWELVE_BYTES),
+    mutant(
+        "every_load_the_first",
+        "a vector of structures is its first load again and again",
+        "*from.add(load)",
+        "*from.add(0 * load)",
+    )
+    .on(TWELVE_BYTES),
+    mutant(
+        "vectors_anywhere",
+        "an array that has vectors nowhere is taken to have some",
+        "if !Lie::<T, N>::ALWAYS && !address.is_multiple_of(Lie::<T, N>::STEP) {",
+        "if N == 0 {",
+    )
+    .on(&["single_pass_arg_min_indexed_i64"]),
 ];

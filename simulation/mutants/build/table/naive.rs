@@ -30,8 +30,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "not_atomic",
         "load, combine, store instead of the atomic update",
-        "output.combine_atomic::<T, O>(0, input.get(i));",
-        "output.set(0, O::combine(output.get(0), input.get(i)));",
+        "output.combine_atomic::<T, O>(op, 0, input.get(i));",
+        "output.set(0, op.combine(output.get(0), input.get(i)));",
     ),
     mutant(
         "wrong_dimension",
@@ -48,8 +48,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "cell_per_block",
         "each block has a cell of its own, which the output has not",
-        "combine_atomic::<T, O>(0,",
-        "combine_atomic::<T, O>(block_idx_x() as usize,",
+        "combine_atomic::<T, O>(op, 0,",
+        "combine_atomic::<T, O>(op, block_idx_x() as usize,",
     ),
     mutant(
         "index_u32",

@@ -78,3 +78,77 @@ const EXTREMUM_MUTANTS: &[Mutant] = &[
     )
     .on(&["reduce_naive"]),
 ];
+
+pub const DOT: Source = Source {
+    path: "op/dot.rs",
+    kernels: &["single_pass_dot_i32_i32"],
+    mutants: &[mutant(
+        "squares_for_products",
+        "both factors are the second array's",
+        "A::product(x.widen(), y.widen())",
+        "A::product(y.widen(), y.widen())",
+    )],
+};
+
+pub const COUNT: Source = Source {
+    path: "op/count.rs",
+    kernels: &["single_pass_count_less_i32_i32"],
+    mutants: &[
+        mutant(
+            "predicate_the_other_way_round",
+            "asks whether the value is less than the element",
+            "Less, |element, value| element < value;",
+            "Less, |element, value| value < element;",
+        ),
+        mutant(
+            "rows_of_the_first",
+            "as many times the first row as there are rows",
+            "self.0.holds(rows[k][e])",
+            "self.0.holds(rows[0 * k][e])",
+        ),
+        mutant(
+            "first_element_of_each_row",
+            "as many times the first element of a vector as it has elements",
+            "self.0.holds(rows[k][e])",
+            "self.0.holds(rows[k][0 * e])",
+        ),
+        mutant(
+            "count_begins_again",
+            "a thread keeps the count of its last step alone",
+            "count + u64::from(here)",
+            "u64::from(here)",
+        ),
+    ],
+};
+
+pub const ARG_EXTREMUM: Source = Source {
+    path: "op/arg_extremum.rs",
+    kernels: &["single_pass_arg_min_i32"],
+    mutants: &[
+        mutant(
+            "long_rows_with_the_first_index",
+            "of rows that are absorbed one by one, the others have the indices of the first",
+            "[first[k]]",
+            "[first[0 * k]]",
+        )
+        .on(&["single_pass_arg_min_i8"]),
+        mutant(
+            "index_of_the_row",
+            "the index of a row's first element for each of them",
+            "index.min(first[k] + e as u64)",
+            "index.min(first[k] + 0 * e as u64)",
+        ),
+        mutant(
+            "last_of_equals",
+            "of equal values the last",
+            "a.index() <= b.index()",
+            "a.index() >= b.index()",
+        ),
+        mutant(
+            "known_without_asking",
+            "a value that comes first is passed over",
+            "    if known {",
+            "    if known || acc.index() != u64::MAX {",
+        ),
+    ],
+};

@@ -101,11 +101,11 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "modulo_barrier_in_branch",
         "only threads that add come to the barrier",
-        "            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+        "            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         sync_threads();
 ",
-        "            scratch.set(tid, O::combine(scratch.get(tid), scratch.get(tid + s)));
+        "            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
             sync_threads();
         }
 ",

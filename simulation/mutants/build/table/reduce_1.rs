@@ -64,9 +64,9 @@ const MUTANTS: &[Mutant] = &[
         "written_to_thread",
         "the sum goes to the thread's element, not the pair's",
         "                index,
-                O::combine",
+                op.combine",
         "                tid,
-                O::combine",
+                op.combine",
     ),
     mutant(
         "index_u32",

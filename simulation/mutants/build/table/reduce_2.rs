@@ -77,7 +77,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "tail_counts_the_last_again",
         "threads past the end bring the last element, not the identity",
-        "        O::IDENTITY
+        "        op.identity()
     };",
         "        input.get(input.len().saturating_sub(1))
     };",

@@ -50,13 +50,13 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "second_alone",
         "the second element replaces the first",
-        "value = O::combine(value, input.get(second));",
+        "value = op.combine(value, input.get(second));",
         "value = input.get(second);",
     ),
     mutant(
         "second_left_out",
         "the second half of the input is never read",
-        "value = O::combine(value, input.get(second));",
+        "value = op.combine(value, input.get(second));",
         "",
     ),
     mutant(

@@ -49,7 +49,7 @@ const MUTANTS: &[Mutant] = &[
         "no_identity",
         "the cell of shared memory is never set",
         "    if tid == 0 {
-        scratch.set(0, O::IDENTITY);
+        scratch.set(0, op.identity());
     }
 ",
         "",
@@ -66,28 +66,28 @@ const MUTANTS: &[Mutant] = &[
         "identity_set_late",
         "the cell is set behind the barrier, not before it",
         "    if tid == 0 {
-        scratch.set(0, O::IDENTITY);
+        scratch.set(0, op.identity());
     }
     // No thread may add before the cell holds the identity.
     sync_threads();
 ",
         "    sync_threads();
     if tid == 0 {
-        scratch.set(0, O::IDENTITY);
+        scratch.set(0, op.identity());
     }
 ",
     ),
     mutant(
         "not_atomic_in_block",
         "load, combine, store of the shared cell",
-        "scratch.combine_atomic::<T, O>(0, loaded);",
-        "scratch.set(0, O::combine(scratch.get(0), loaded));",
+        "scratch.combine_atomic::<T, O>(op, 0, loaded);",
+        "scratch.set(0, op.combine(scratch.get(0), loaded));",
     ),
     mutant(
         "not_atomic_in_grid",
         "blocks update the output without the atomic",
-        "output.combine_atomic::<T, O>(0, scratch.get(0));",
-        "output.set(0, O::combine(output.get(0), scratch.get(0)));",
+        "output.combine_atomic::<T, O>(op, 0, scratch.get(0));",
+        "output.set(0, op.combine(output.get(0), scratch.get(0)));",
     ),
     mutant(
         "counted_by_warp",

@@ -8,6 +8,9 @@ pub const SOURCE: Source = Source {
     mutants: MUTANTS,
 };
 
+/// Not commutative.
+const HORNER: &[&str] = &["single_pass_horner_u32"];
+
 const MUTANTS: &[Mutant] = &[
     mutant(
         "mask_without_last_lane",
@@ -24,9 +27,10 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "mask_of_half_a_warp_each",
         "each half has its own mask, and the lower one reads from the upper",
-        "warp_shuffle_down(FULL_MASK, value, offset, WARP_SIZE)",
-        "warp_shuffle_down(0xFFFF << (cuda_std::warp::lane_id() & 16), value, offset, WARP_SIZE)",
-    ),
+        "value.shuffle(FULL_MASK, Shuffle::Down(offset))",
+        "value.shuffle(0xFFFF << (cuda_std::warp::lane_id() & 16), Shuffle::Down(offset))",
+    )
+    .nth(1, 2),
     mutant(
         "first_step_left_out",
         "lanes 16 to 31 are never added",
@@ -42,29 +46,62 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "offset_always_1",
         "every step adds the direct neighbour",
-        "value, offset, WARP_SIZE)",
-        "value, 1, WARP_SIZE)",
-    ),
+        "Shuffle::Down(offset)",
+        "Shuffle::Down(1)",
+    )
+    .nth(1, 2),
     mutant(
-        "width_of_half_a_warp",
-        "lane 0 adds itself where it should add lane 16",
-        "value, offset, WARP_SIZE)",
-        "value, offset, WARP_SIZE / 2)",
-    ),
+        "half_a_warp",
+        "lane 0 adds lane 8 where it should add lane 16",
+        "Shuffle::Down(offset)",
+        "Shuffle::Down(offset.min(8))",
+    )
+    .nth(1, 2),
     mutant(
         "up_for_down",
         "values go to the last lane, not to the first",
-        "warp_shuffle_down(FULL_MASK",
-        "cuda_std::warp::warp_shuffle_up(FULL_MASK",
-    ),
+        "Shuffle::Down(offset)",
+        "Shuffle::Up(offset)",
+    )
+    .nth(1, 2),
     mutant(
         "only_receivers_shuffle",
         "lanes whose value is asked for do not come to the shuffle",
         "        // SAFETY: the caller brings all lanes that the full mask names.
-        let (above",
+        let above",
         "        if cuda_std::warp::lane_id() >= offset { break; }
-        let (above",
-    ),
+        let above",
+    )
+    .nth(1, 2),
+    mutant(
+        "halving_in_order",
+        "an operator that is not commutative combines lanes that are not neighbours",
+        "            reduce_in_order::<I, O>(op, value)",
+        "            reduce_down::<I, O>(op, value)",
+    )
+    .on(HORNER),
+    mutant(
+        "first_neighbours_left_out",
+        "odd lanes are never combined",
+        "let mut offset = 1;",
+        "let mut offset = 2;",
+    )
+    .on(HORNER),
+    mutant(
+        "upper_half_left_out",
+        "lanes 16 to 31 are never combined",
+        "while offset < WARP_SIZE {",
+        "while 2 * offset < WARP_SIZE {",
+    )
+    .on(HORNER),
+    mutant(
+        "above_before_own",
+        "the lane above is combined as if it stood before",
+        "value = op.combine(value, above);",
+        "value = op.combine(above, value);",
+    )
+    .nth(2, 2)
+    .on(HORNER),
     mutant(
         "redux_of_oneself",
         "the mask names the calling lane alone",

@@ -1,51 +1,126 @@
-//! Launches of entries of the table: the suite's cases, fewer of them.
+//! Launches of entries: their suites' cases, fewer of them.
 
-use kernels_gpu::entry::{ENTRIES, Entry, Function};
-use kernels_sim::{Case, Data, Wrong};
+use std::fmt::Display;
+
+use cuda_sim::{Report, Schedule, Simulator};
+use kernels_gpu::entry::{Entry, Function, Parameter, library, teaching};
+use kernels_sim::copying::Copy;
+use kernels_sim::keyed::{Keyed, Keys};
+use kernels_sim::{Case, Data, WrongCase, kernels};
 
 use crate::attempt::{Attempt, Mode};
 use crate::far;
 
-/// Threads per block: one warp, two, and a tree with steps on either side of a warp.
-const BLOCKS: [u32; 3] = [64, 32, 256];
+/// Launches the entries, which are of one kind, until one fails.
+pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
+    let entries: Vec<Entry> = entries.iter().filter_map(entry).collect();
+    assert!(!entries.is_empty(), "no entry of the lists runs the code");
+    match entries[0].kernel {
+        kernel if kernel.starts_with("keyed") => {
+            run_all(mode, &[], &keyed(&entries), |case, seed, simulator| {
+                Keyed { seed, ..*case }.run(simulator)
+            })
+        }
+        kernel if kernel.starts_with("copy") => {
+            run_all(mode, &[], &copies(&entries), |case, seed, simulator| {
+                Copy { seed, ..*case }.run(simulator)
+            })
+        }
+        "single_pass" => {
+            // A block can run between any two accesses of another.
+            let more: Vec<_> = (3..12).map(Schedule::Random).collect();
+            let cases = single_passes(&entries);
+            run_all(mode, &more, &cases, |(case, resident), seed, simulator| {
+                Case { seed, ..*case }.run(simulator.resident_blocks(*resident))
+            })
+        }
+        _ => {
+            let cases = reductions(&entries);
+            let attempt = run_all(mode, &[], &cases, |case, seed, simulator| {
+                Case { seed, ..*case }.run(simulator)
+            });
+            match attempt {
+                Attempt::Fine => far::search(&entries, mode),
+                failed => failed,
+            }
+        }
+    }
+}
 
-/// Blocks that a launch has more than it needs, and loads that the input begins late by: vectors
-/// find a head there.
-const SPARE: [(u32, usize); 2] = [(0, 0), (2, 3)];
+/// The entry of the name, with the copy's function.
+fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
+    let lists = [
+        &library::KERNELS,
+        &teaching::KERNELS,
+        &teaching::COPIES,
+        &kernels::KERNELS,
+    ];
+    let mut all = lists.into_iter().flat_map(|list| list.entries);
+    let entry = all.find(|entry| entry.name == name)?;
+    Some(Entry {
+        function: Some(function),
+        ..*entry
+    })
+}
 
-/// Launches the entries until one fails.
-pub fn search(entries: &[Option<(&'static str, Function)>], mode: Mode) -> Attempt {
-    let entries: Vec<Entry> = entries.iter().flatten().map(entry).collect();
-    assert!(!entries.is_empty(), "no entry of the table runs the code");
-    for (round, &schedule) in mode.schedules().iter().enumerate() {
-        for (turn, case) in cases(&entries).into_iter().enumerate() {
-            let seed = (round * 1000 + turn) as u64;
-            let case = Case { seed, ..case };
-            let launch = format!("{case}, {schedule:?}");
-            let attempt = match case.run(mode.simulator(schedule)) {
+/// Launches the cases under each schedule, with other data each time, until one fails. With checks there
+/// are more schedules.
+fn run_all<C, W: Display>(
+    mode: Mode,
+    more: &[Schedule],
+    cases: &[C],
+    run: impl Fn(&C, u64, Simulator) -> Result<Report, WrongCase<W>>,
+) -> Attempt {
+    let more = match mode {
+        Mode::Checks => more,
+        Mode::AnswersAlone => &[],
+    };
+    for (round, &schedule) in (0..).zip(mode.schedules().iter().chain(more)) {
+        for (turn, case) in (0..).zip(cases) {
+            let attempt = match run(case, round * 10_000 + turn, mode.simulator(schedule)) {
                 Ok(_) => Attempt::Fine,
-                Err(Wrong::Findings { failure, .. }) => mode.failed(&launch, &failure),
-                Err(Wrong::Answer { what, .. }) => Attempt::wrong(format!("{launch}\n{what}")),
-                Err(wrong @ Wrong::NoOracle { .. }) => panic!("{wrong}"),
+                Err(WrongCase::Findings { case, failure }) => {
+                    mode.failed(&format!("{case}, {schedule:?}"), &failure)
+                }
+                Err(WrongCase::Answer { case, what }) => {
+                    Attempt::wrong(format!("{case}, {schedule:?}\n{what}"))
+                }
+                Err(wrong @ WrongCase::NoOracle { .. }) => panic!("{wrong}"),
             };
             if matches!(attempt, Attempt::Failed { .. }) {
                 return attempt;
             }
         }
     }
-    far::search(&entries, mode)
+    Attempt::Fine
 }
 
-fn cases(entries: &[Entry]) -> Vec<Case> {
+/// Of rungs, Kepler kernels, read ceilings and triples.
+fn reductions(entries: &[Entry]) -> Vec<Case> {
     let mut cases = Vec::new();
-    for threads in BLOCKS {
-        for n in sizes(threads as usize) {
-            for (spare, late) in SPARE {
+    // Threads per block: one warp, two, and a tree with steps on either side of a warp.
+    for threads in [64, 32, 256] {
+        let block = threads as usize;
+        // Around the edges of blocks, of two blocks, and of many chunks.
+        for n in [
+            3 * block + 7,
+            block,
+            block - 1,
+            2 * block + 1,
+            9 * block + 2,
+            20 * block - 5,
+            1,
+            2,
+            0,
+        ] {
+            // Blocks that a launch has more than it needs, and loads that the input begins late by: vectors
+            // find a head there.
+            for (spare, late) in [(0, 0), (2, 3)] {
                 cases.extend(entries.iter().map(|entry| {
                     let fewest = Case::new(*entry, threads, n);
                     Case {
                         blocks: fewest.blocks + spare,
-                        start: late * entry.start_elements(),
+                        starts: [late * entry.start_elements(); 3],
                         data: Data::Whole,
                         ..fewest
                     }
@@ -56,25 +131,97 @@ fn cases(entries: &[Entry]) -> Vec<Case> {
     cases
 }
 
-/// Numbers of elements around the edges of blocks, of two blocks, and of many chunks.
-fn sizes(threads: usize) -> [usize; 9] {
-    [
-        3 * threads + 7,
-        threads,
-        threads - 1,
-        2 * threads + 1,
-        9 * threads + 2,
-        20 * threads - 5,
-        1,
-        2,
-        0,
-    ]
+/// Each with the number of blocks that run side by side: one after another, and several.
+fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
+    let mut cases = Vec::new();
+    // Threads per block and blocks: fewer and more than the lanes of the warp that combines the partials,
+    // and more than all of its lanes have in flight at once.
+    for (threads, blocks) in [
+        (64, 3),
+        (32, 2),
+        (32, 33),
+        (32, 130),
+        (128, 5),
+        (64, 70),
+        (32, 1),
+    ] {
+        let grid = (threads * blocks) as usize;
+        // Where there is one block, enough for all loads that a thread has in flight at once.
+        let many = (blocks == 1).then_some(17 * grid + 5);
+        for n in [5 * grid + 3, grid + 1, 1, 0].into_iter().chain(many) {
+            let start = n % 3;
+            for entry in entries {
+                let inputs = entry.parameters.iter();
+                let inputs = inputs.filter(|one| matches!(one, Parameter::Input(..)));
+                // Several arrays alike, or not; elements that are not aligned to their size.
+                let starts: &[_] = match inputs.count() {
+                    1 => &[([start; 3], 0), ([start; 3], 1)],
+                    _ => &[([start; 3], 0), ([start, start + 1, start], 0)],
+                };
+                for &(starts, skew) in starts {
+                    let case = Case {
+                        blocks,
+                        starts,
+                        skew,
+                        data: Data::Whole,
+                        ..Case::new(*entry, threads, n)
+                    };
+                    cases.extend([(case, 1), (case, 4)]);
+                }
+            }
+        }
+    }
+    cases
 }
 
-/// The table's entry of the name, with the copy's function.
-fn entry(&(name, function): &(&str, Function)) -> Entry {
-    let Some(entry) = ENTRIES.iter().find(|entry| entry.name == name) else {
-        panic!("the table has no {name}");
-    };
-    Entry { function, ..*entry }
+fn keyed(entries: &[Entry]) -> Vec<Keyed> {
+    // The likeliest to show something first.
+    const KEYS: [Keys; 6] = [
+        Keys::Ordered,
+        Keys::Outside,
+        Keys::Random,
+        Keys::Few,
+        Keys::Equal,
+        Keys::Distinct,
+    ];
+    let mut cases = Vec::new();
+    for threads in [64, 32, 256] {
+        let block = threads as usize;
+        for n in [3 * block + 7, block, 9 * block + 2, 2, 0] {
+            for keys in KEYS {
+                cases.extend(entries.iter().flat_map(|entry| {
+                    let fewest = Keyed {
+                        keys,
+                        data: Data::Whole,
+                        ..Keyed::new(*entry, threads, n)
+                    };
+                    let blocks = fewest.blocks + 2;
+                    [fewest, Keyed { blocks, ..fewest }]
+                }));
+            }
+        }
+    }
+    cases
+}
+
+fn copies(entries: &[Entry]) -> Vec<Copy> {
+    let mut copies = Vec::new();
+    for n in [1000, 64, 5, 1, 0] {
+        // Offsets of source and target, in elements: alike, and not.
+        for (from, to) in [(0, 0), (3, 3), (1, 0), (0, 2)] {
+            for blocks in [3, 1] {
+                copies.extend(entries.iter().map(|&entry| Copy {
+                    entry,
+                    threads: 32,
+                    blocks,
+                    n,
+                    from,
+                    to,
+                    arch: 900,
+                    seed: 0,
+                }));
+            }
+        }
+    }
+    copies
 }

@@ -4,14 +4,10 @@
 //! so is a finding in the kernels as they are.
 
 mod attempt;
-mod copies;
 mod entries;
 mod far;
-mod keyed;
-mod single_pass;
 mod tally;
 mod textbook;
-mod triples;
 
 use std::process::ExitCode;
 
@@ -85,10 +81,6 @@ fn found(mutant: &Mutant) -> Result<(), Failed> {
 fn search(programs: Programs, mode: Mode) -> Attempt {
     match programs {
         Programs::Entries(entries) => entries::search(entries, mode),
-        Programs::Keyed(entries) => keyed::search(entries, mode),
-        Programs::Copies(entries) => copies::search(entries, mode),
-        Programs::Triples(entries) => triples::search(entries, mode),
-        Programs::SinglePasses(entries) => single_pass::search(entries, mode),
         Programs::Textbook(name, kernel) => textbook::search(name, kernel, mode),
     }
 }

@@ -336,11 +336,6 @@ fn laws_of_single_passes_over_other_items_can_fail() {
         ),
         (
             vectors,
-            "LDG.E x6 BRA LDG.E x8 IADD3 LDG.E BRA LDG.E x5",
-            "loads by bits",
-        ),
-        (
-            vectors,
             "LDG.E x6 BRA LDG.E x7 BRA LDG.E x7",
             "7 of a step's 8 loads of items",
         ),
@@ -361,8 +356,13 @@ fn laws_of_single_passes_over_other_items_can_fail() {
     );
     breaks(
         indexed,
-        &format!("LDG.E x36 BRA {of_three_words}").replace("x36", "x39"),
-        "loads by bits",
+        &format!("LDG.E.128 x6 BRA LDG.E x15 {of_three_words}"),
+        "should be {32: 3, 128: 9}",
+    );
+    breaks(
+        indexed,
+        &format!("LDG.E.128 x5 BRA LDG.E.128 x4 BRA LDG.E x3 {of_three_words}"),
+        "5 of a step's 6 loads of vectors",
     );
 }
 

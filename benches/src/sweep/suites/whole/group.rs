@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use anyhow::Result;
-use warpfold::{Algorithm, Buffer, Operator, Reduction};
+use warpfold::{Algorithm, Buffer, Plan, Reduction};
 use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
 use super::peers::{Cub, Nothing};
 use super::{Sizes, Taken};
 use crate::options::bad_option;
+use crate::rungs::Rungs;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Grid;
 use crate::sweep::rounds::{Run, Timed};
@@ -20,9 +21,8 @@ use crate::sweep::subject::Subject;
 use crate::sweep::suites::ceiling;
 use crate::sweep::suites::planned::{plan_row, planned};
 
-/// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
-/// timed with it, and without it in graphs.
-const SMALL_BYTES: usize = 16 << 20;
+/// The input length at which `reduce_into` and a prepared plan are timed by the host's clock.
+const BOTH_CALLS_N: usize = 1 << 20;
 
 /// Reductions of one input by one operator.
 pub struct Group<'a, T: Number> {
@@ -38,7 +38,7 @@ pub struct Group<'a, T: Number> {
 
 impl<T: Number> Group<'_, T> {
     /// Every row, in every way of timing that fits the size.
-    pub fn time<O: Operator<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    pub fn time<O: Rungs<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
         let Sizes { bench, cubs, .. } = self.sizes;
         let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
         if bench.options.wrong_kernel {
@@ -52,7 +52,7 @@ impl<T: Number> Group<'_, T> {
         }
         for (policy, cubs) in *cubs {
             // Not of every type.
-            if let Ok(cub) = cubs.cub(O::NAME, T::NAME) {
+            if let Ok(cub) = cubs.cub(O::ENTRY.op, T::NAME) {
                 subjects.push(self.cub::<O>(policy, cub)?);
             }
         }
@@ -65,7 +65,7 @@ impl<T: Number> Group<'_, T> {
 
         let stage = &bench.stage;
         let mut rows = Vec::new();
-        for way in self.ways() {
+        for way in bench.ways(self.bytes()) {
             rows.extend(
                 subjects
                     .iter()
@@ -81,26 +81,15 @@ impl<T: Number> Group<'_, T> {
             rows.extend(pythons.map(|python| self.python::<O>(*python, way)));
         }
         rows.push(self.call(op));
-        sweep.group(&format!("{} of {} {}", O::NAME, self.n, T::NAME), rows)
+        if self.n == BOTH_CALLS_N {
+            rows.push(self.call_into(op)?);
+            rows.push(self.call_of_plan(op)?);
+        }
+        sweep.group(&format!("{} of {} {}", O::ENTRY.op, self.n, T::NAME), rows)
     }
 
     fn bytes(&self) -> usize {
         self.n * size_of::<T>()
-    }
-
-    fn ways(&self) -> impl Iterator<Item = (Cache, Timing)> {
-        let cached = self.sizes.bench.is_cached(self.bytes() as u64);
-        let small = self.bytes() <= SMALL_BYTES;
-        let ways = [
-            (true, Cache::Cold, Timing::Device),
-            (cached, Cache::Warm, Timing::Device),
-            (small, Cache::Warm, Timing::Launch),
-            (small, Cache::Warm, Timing::Stream),
-            (small, Cache::Warm, Timing::Graph),
-        ];
-        ways.into_iter()
-            .filter(|(fits, ..)| *fits)
-            .map(|(_, cache, timing)| (cache, timing))
     }
 
     fn row(&self, by: By, kernel: &str, op: &str) -> Row {
@@ -114,19 +103,14 @@ impl<T: Number> Group<'_, T> {
 
     /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
     /// `n` elements.
-    fn ours<O: Operator<T, Output = T>>(
-        &self,
-        op: O,
-        kernel: &str,
-        n: usize,
-    ) -> Result<Subject<'_>> {
+    fn ours<O: Rungs<T, Output = T>>(&self, op: O, kernel: &str, n: usize) -> Result<Subject<'_>> {
         let bench = self.sizes.bench;
         let view = self.input.view(..n)?;
         let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
         let scratch = RefCell::new(bench.gpu.scratch()?);
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         Ok(Subject {
-            row: self.row(By::Warpfold, kernel, O::NAME),
+            row: self.row(By::Warpfold, kernel, O::ENTRY.op),
             spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
             enqueue: Box::new(move |_| {
                 let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
@@ -134,46 +118,41 @@ impl<T: Number> Group<'_, T> {
             }),
             judge: Box::new(move || {
                 let got = judged.borrow().download()?[0];
-                Ok(data::judge(O::finish(got), self.expected))
+                Ok(data::judge(op.finish(got), self.expected))
             }),
         })
     }
 
     /// Another algorithm of the library's.
-    fn by_algorithm<O: Operator<T, Output = T>>(
+    fn by_algorithm<O: Rungs<T, Output = T>>(
         &self,
         op: O,
         algorithm: Algorithm,
     ) -> Result<Subject<'_>> {
-        let reduction = self.reduction(op)?.algorithm(algorithm);
-        let row = self.row(By::Warpfold, algorithm.kernel_name(), O::NAME);
-        self.planned(row, reduction)
+        let plan = O::by(self.reduction(op)?, algorithm, None)?;
+        let row = self.row(By::Warpfold, algorithm.kernel_name(), O::ENTRY.op);
+        Ok(self.planned(row, plan))
     }
 
     /// The default in another grid.
-    fn in_grid<O: Operator<T, Output = T>>(&self, op: O, grid: Grid) -> Result<Subject<'_>> {
+    fn in_grid<O: Rungs<T, Output = T>>(&self, op: O, grid: Grid) -> Result<Subject<'_>> {
         let Grid { threads, blocks } = grid;
         let reduction = self.reduction(op)?.threads(threads).blocks(blocks);
         let row = Row {
             variant: Some(grid.to_string()),
-            ..self.row(By::Warpfold, "single_pass", O::NAME)
+            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
         };
-        self.planned(row, reduction)
+        Ok(self.planned(row, reduction.plan().map_err(bad_option)?))
     }
 
-    fn reduction<O: Operator<T, Output = T>>(&self, op: O) -> Result<Reduction<'_, T, O>> {
+    fn reduction<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Reduction<'_, T, O>> {
         let gpu = self.sizes.bench.gpu;
         Ok(gpu.reduce(self.input.view(..self.n)?, op))
     }
 
-    fn planned<'s, O: Operator<T, Output = T>>(
-        &'s self,
-        row: Row,
-        reduction: Reduction<'s, T, O>,
-    ) -> Result<Subject<'s>> {
-        let plan = reduction.plan().map_err(bad_option)?;
+    fn planned<'s>(&'s self, row: Row, plan: Plan<'s, T>) -> Subject<'s> {
         let row = plan_row(row, &plan);
-        Ok(planned(row, Rc::new(RefCell::new(plan)), self.expected))
+        planned(row, Rc::new(RefCell::new(plan)), self.expected)
     }
 
     /// What a launch takes at least.
@@ -202,7 +181,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// CUB's reduction by a policy.
-    fn cub<O: Operator<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
+    fn cub<O: Rungs<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
         let bench = self.sizes.bench;
         let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
         let temp_bytes = cub.temp_bytes(self.n)?;
@@ -213,8 +192,8 @@ impl<T: Number> Group<'_, T> {
                 variant: Some(policy.into()),
                 ..self.row(
                     By::Cub,
-                    &format!("DeviceReduce::{}", cub_name(O::NAME)),
-                    O::NAME,
+                    &format!("DeviceReduce::{}", cub_name(O::ENTRY.op)),
+                    O::ENTRY.op,
                 )
             },
             spoil: Box::new(move || bench.stage.spoil(&spoiled)),
@@ -233,7 +212,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// PyTorch's or CuPy's reduction, as its users call it.
-    fn python<'s, O: Operator<T, Output = T>>(
+    fn python<'s, O: Rungs<T, Output = T>>(
         &'s self,
         (by, python): Taken<'s>,
         (cache, timing): (Cache, Timing),
@@ -241,10 +220,12 @@ impl<T: Number> Group<'_, T> {
         let row = Row {
             cache,
             timing,
-            ..self.row(by, O::NAME, O::NAME)
+            ..self.row(by, O::ENTRY.op, O::ENTRY.op)
         };
         Timed::new(row, move || {
-            let answer = python.borrow_mut().time(O::NAME, self.n, cache, timing)?;
+            let answer = python
+                .borrow_mut()
+                .time(O::ENTRY.op, self.n, cache, timing)?;
             let verdict = match T::parse(&answer.text) {
                 Some(got) => data::judge(got, self.expected),
                 None => Err((answer.text, format!("{:?}", self.expected.value))),
@@ -257,11 +238,11 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// The call that waits, by the host's clock.
-    fn call<O: Operator<T, Output = T>>(&self, op: O) -> Timed<'_> {
+    fn call<O: Rungs<T, Output = T>>(&self, op: O) -> Timed<'_> {
         let row = Row {
             cache: Cache::Warm,
             timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", O::NAME)
+            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
         };
         Timed::new(row, move || {
             // Another process may have been at work on the device, and to change between processes takes a
@@ -280,6 +261,51 @@ impl<T: Number> Group<'_, T> {
                 .run()?;
             let us = start.elapsed().as_secs_f64() * 1e6;
             let verdict = data::judge(got, self.expected);
+            Ok(Run { us, verdict })
+        })
+    }
+
+    /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result, by the host's clock.
+    fn call_into<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
+        let gpu = self.sizes.bench.gpu;
+        let view = self.input.view(..self.n)?;
+        let mut cell = gpu.alloc::<O::Acc>(1)?;
+        let mut scratch = gpu.scratch()?;
+        Ok(self.call_by("reduce_into", O::ENTRY.op, move || {
+            gpu.reduce_into(view, op, &mut cell, 0, &mut scratch)?;
+            Ok(op.finish(cell.download()?[0]))
+        }))
+    }
+
+    /// A prepared plan and its result, by the host's clock.
+    fn call_of_plan<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
+        let mut plan = self.reduction(op)?.plan().map_err(bad_option)?;
+        Ok(self.call_by("plan", O::ENTRY.op, move || {
+            plan.enqueue()?;
+            Ok(plan.result()?)
+        }))
+    }
+
+    /// From the call until the value is there; once before, as in [`call`](Self::call).
+    fn call_by<'s>(
+        &self,
+        variant: &str,
+        op: &str,
+        mut call: impl FnMut() -> Result<T> + 's,
+    ) -> Timed<'s> {
+        let row = Row {
+            variant: Some(variant.into()),
+            cache: Cache::Warm,
+            timing: Timing::Call,
+            ..self.row(By::Warpfold, "single_pass", op)
+        };
+        let expected = self.expected;
+        Timed::new(row, move || {
+            call()?;
+            let start = Instant::now();
+            let got = call()?;
+            let us = start.elapsed().as_secs_f64() * 1e6;
+            let verdict = data::judge(got, expected);
             Ok(Run { us, verdict })
         })
     }

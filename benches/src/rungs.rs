@@ -1,0 +1,108 @@
+//! Reductions by an algorithm that is known at run time only: not every pair of operator and element has the
+//! ladder.
+
+use anyhow::Result;
+use kernels_gpu::element::{bf16, f16};
+use kernels_gpu::entry::Entry;
+use warpfold::{Algorithm, Element, Max, Min, Plan, Reduction, SinglePass, Sum};
+
+use crate::options::{BadOption, bad_option};
+
+/// An operator whose reductions can be asked for by any algorithm.
+pub trait Rungs<T: Element>: SinglePass<T> {
+    /// The plan, with so many threads per block or with the default; [`BadOption`] where there is no such
+    /// kernel.
+    fn by<'a>(
+        reduction: Reduction<'a, T, Self>,
+        algorithm: Algorithm,
+        threads: Option<u32>,
+    ) -> Result<Plan<'a, Self::Output>>;
+}
+
+macro_rules! rungs {
+    ($way:ident: $($op:ident of $($element:ident)*;)*) => { $($(
+        impl Rungs<$element> for $op {
+            fn by<'a>(
+                reduction: Reduction<'a, $element, Self>,
+                algorithm: Algorithm,
+                threads: Option<u32>,
+            ) -> Result<Plan<'a, $element>> {
+                let reduction = match threads {
+                    Some(threads) => reduction.threads(threads),
+                    None => reduction,
+                };
+                rungs!(@$way $element reduction algorithm)
+            }
+        }
+    )*)* };
+
+    (@ladder $element:ident $reduction:ident $algorithm:ident) => {
+        $reduction.algorithm($algorithm).plan().map_err(bad_option)
+    };
+
+    (@single_pass $element:ident $reduction:ident $algorithm:ident) => {
+        match $algorithm {
+            Algorithm::SinglePass => $reduction.plan().map_err(bad_option),
+            _ => Err(no_kernel($algorithm, <Self as SinglePass<$element>>::ENTRY)),
+        }
+    };
+}
+
+rungs! { ladder:
+    Sum of i32 u32 i64 u64 f32 f64;
+    Min of i32 f32;
+    Max of i32 f32;
+}
+
+rungs! { single_pass:
+    Sum of i8 i16 u8 u16 f16 bf16;
+    Min of i8 i16 i64 u8 u16 u32 u64 f16 bf16 f64;
+    Max of i8 i16 i64 u8 u16 u32 u64 f16 bf16 f64;
+}
+
+fn no_kernel(algorithm: Algorithm, entry: &Entry) -> anyhow::Error {
+    let kernel = algorithm.kernel_name();
+    BadOption::new(format!(
+        "there is no kernel {kernel} of {} over {}: the ladder has sums of i32, u32, i64, u64, f32 and f64, \
+         and minima and maxima of i32 and f32",
+        entry.op, entry.items
+    ))
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use kernels_gpu::entry::teaching;
+    use warpfold::Device;
+
+    use super::*;
+
+    /// Whether there is a plan, and whether the kernels are there.
+    fn has<T: Element, O: Rungs<T>>(op: O) -> (bool, bool) {
+        let cpu = Device::cpu();
+        let one = cpu.alloc::<T>(1).unwrap();
+        let planned = O::by(cpu.reduce(&one, op), Algorithm::Reduce2, None);
+        if let Err(error) = &planned {
+            assert!(error.is::<BadOption>(), "{error}");
+        }
+        let mut entries = teaching::KERNELS.entries.iter();
+        let is_there = |entry: &Entry| {
+            (entry.kernel, entry.op, entry.items) == ("reduce_2", O::ENTRY.op, O::ENTRY.items)
+        };
+        (planned.is_ok(), entries.any(is_there))
+    }
+
+    #[test]
+    fn what_has_no_ladder_is_refused_and_nothing_else() {
+        macro_rules! all {
+            ($($element:ident)*) => { [$(
+                has::<$element, _>(Sum),
+                has::<$element, _>(Min),
+                has::<$element, _>(Max)
+            ),*] };
+        }
+        let all = all!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+        assert!(all.iter().all(|(planned, is_there)| planned == is_there));
+        assert_eq!(all.iter().filter(|(planned, _)| *planned).count(), 10);
+    }
+}

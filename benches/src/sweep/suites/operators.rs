@@ -1,0 +1,154 @@
+//! Operators and elements of a crate of its own (`benches/kernels`), beside CUB with the same functors
+//! compiled by nvcc: bandwidth against size.
+//!
+//! | operator | of | exact, because |
+//! |---|---|---|
+//! | `sum` | `complex` | both parts are multiples of 1/128 whose sums fit an `f32` |
+//! | `squares_about` | `f32` | the squares are 0 and 1, and fewer than 2^24 of them are 1 |
+//! | `bounding_box` | `point` | minima and maxima round nothing; each of the six is planted once |
+//! | `best` | `scored` | the same; the largest score is planted twice, with two ids; no score is NaN |
+//! | `mat_product` | `mat2` | triangular matrices of small integers, with 1 or -1 on the diagonal |
+//! | `dot3` | three arrays of `f32` | products and sums are multiples of 2^-21 that fit an `f64` |
+//!
+//! CUB has no product of matrices: `DeviceReduce` requires a commutative operator.
+
+mod arrays;
+mod cases;
+mod group;
+mod peers;
+
+use anyhow::Result;
+use warpfold::{Buffer, Device, Items, SinglePass};
+use warpfold_results::schema::By;
+
+use self::arrays::{Arrays, ItemsOf};
+use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, MatProduct, SquaresAbout};
+use self::group::Group;
+use self::peers::Functors;
+use super::Bench;
+use crate::sweep::data::draw;
+use crate::sweep::options::SweepOptions;
+use crate::sweep::run::Sweep;
+
+warpfold::embedded!(
+    /// The kernels of `benches/kernels`, as PTX.
+    static KERNELS: warpfold_bench_kernels::KERNELS
+);
+
+/// The bytes of the input that all operators are timed over, whatever their elements.
+const ALIKE_BYTES: usize = 1 << 30;
+
+/// Every operator and size.
+pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
+    let gpu = bench.gpu.with(&KERNELS)?;
+    let wanted: Vec<_> = CASES
+        .iter()
+        .filter(|case| bench.options.wants_kernel((case.op)()))
+        .collect();
+    let groups = wanted
+        .iter()
+        .map(|case| sizes(bench.options, case.bytes).len());
+    sweep.announce(groups.sum());
+    let functors = bench.options.wants(By::Cub).then(|| {
+        let functors = Functors::build(bench.info.compute_capability);
+        sweep.peer_built(By::Cub, functors.as_ref().map(|functors| &functors.built));
+        functors
+    });
+    let functors = functors.and_then(Result::ok);
+    // The ceiling reads as many bytes of its own.
+    let most = |case: &&Listed| {
+        sizes(bench.options, case.bytes)
+            .last()
+            .map(|n| n * case.bytes)
+    };
+    let bytes = wanted.iter().filter_map(|case| most(case)).max();
+    let words_on_host = draw::<i32>(
+        bytes.unwrap_or(0).div_ceil(size_of::<i32>()),
+        sweep.seed() + 1,
+    )?;
+    let words = bench.gpu.upload(&words_on_host)?;
+    let suite = Operators {
+        bench,
+        gpu: &gpu,
+        functors: functors.as_ref(),
+        words: &words,
+        words_on_host: &words_on_host,
+    };
+    wanted.iter().try_for_each(|case| (case.run)(&suite, sweep))
+}
+
+/// What all operators of a run have in common.
+struct Operators<'a> {
+    bench: &'a Bench<'a>,
+    /// The device, which knows the kernels.
+    gpu: &'a Device,
+    functors: Option<&'a Functors>,
+    /// What the ceiling reads.
+    words: &'a Buffer<i32>,
+    words_on_host: &'a [i32],
+}
+
+/// A case by its name.
+struct Listed {
+    op: fn() -> &'static str,
+    /// Of an item.
+    bytes: usize,
+    run: fn(&Operators, &mut Sweep) -> Result<()>,
+}
+
+const CASES: [Listed; 6] = [
+    listed::<ComplexSum>(),
+    listed::<SquaresAbout>(),
+    listed::<BoundingBox>(),
+    listed::<Best>(),
+    listed::<MatProduct>(),
+    listed::<Dot3>(),
+];
+
+const fn listed<C: Case>() -> Listed {
+    Listed {
+        op: || <C::Op as SinglePass<ItemsOf<C>>>::ENTRY.op,
+        bytes: <ItemsOf<C> as Items>::BYTES,
+        run: sizes_of::<C>,
+    }
+}
+
+/// Numbers of items of so many bytes, in order: those that were asked for, or four of them and as many as
+/// [`ALIKE_BYTES`] have room for.
+fn sizes(options: &SweepOptions, bytes: usize) -> Vec<usize> {
+    let mut sizes = options.sizes(16..=28, 4);
+    if options.sizes.is_empty() && !options.quick {
+        sizes.push(ALIKE_BYTES / bytes);
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// All sizes of one operator, from the smallest on.
+fn sizes_of<C: Case>(suite: &Operators, sweep: &mut Sweep) -> Result<()> {
+    let sizes = sizes(suite.bench.options, <ItemsOf<C> as Items>::BYTES);
+    let longest = sizes.last().copied().unwrap_or(1);
+    if sweep.is_over() {
+        return Ok(());
+    }
+    let mut arrays = C::draw(longest, sweep.seed())?;
+    let mut buffers = arrays.upload(suite.gpu)?;
+    for (rank, n) in sizes.into_iter().enumerate() {
+        if sweep.is_over() {
+            return Ok(());
+        }
+        C::plant(&mut arrays, &mut buffers, n, rank, sweep.seed())?;
+        let group = Group::<C> {
+            suite,
+            buffers: &buffers,
+            expected: C::expected(&arrays, n)?,
+            n,
+        };
+        group.time(sweep)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! One array or three side by side, on the host and on the device.
+
+use anyhow::Result;
+use warpfold::{Buffer, Device, Element, Input, Items, View};
+
+use super::cases::Case;
+
+/// The items of a case.
+pub type ItemsOf<C> = <<C as Case>::Arrays as Arrays>::Items;
+
+/// The buffers of a case.
+pub type BuffersOf<C> = <<C as Case>::Arrays as Arrays>::Buffers;
+
+/// Arrays of the same length on the host.
+pub trait Arrays: Sized + 'static {
+    /// What is at one index.
+    type Items: Items;
+
+    /// The same on the device.
+    type Buffers;
+
+    /// The first items.
+    type View<'a>: Input<'a, Self::Items> + Copy;
+
+    /// Copies them to the device.
+    fn upload(&self, gpu: &Device) -> Result<Self::Buffers>;
+
+    /// The first `n` items.
+    fn view(buffers: &Self::Buffers, n: usize) -> Result<Self::View<'_>>;
+
+    /// The addresses of the arrays; null where there is one array only.
+    fn addresses(buffers: &Self::Buffers) -> [u64; 3];
+}
+
+impl<T: Element> Arrays for Vec<T> {
+    type Items = T;
+    type Buffers = Buffer<T>;
+    type View<'a> = View<'a, T>;
+
+    fn upload(&self, gpu: &Device) -> Result<Buffer<T>> {
+        Ok(gpu.upload(self)?)
+    }
+
+    fn view(buffers: &Buffer<T>, n: usize) -> Result<View<'_, T>> {
+        Ok(buffers.view(..n)?)
+    }
+
+    fn addresses(buffers: &Buffer<T>) -> [u64; 3] {
+        [buffers.as_device_ptr(), 0, 0]
+    }
+}
+
+impl<T: Element> Arrays for [Vec<T>; 3] {
+    type Items = (T, T, T);
+    type Buffers = [Buffer<T>; 3];
+    type View<'a> = (View<'a, T>, View<'a, T>, View<'a, T>);
+
+    fn upload(&self, gpu: &Device) -> Result<[Buffer<T>; 3]> {
+        let [a, b, c] = self;
+        Ok([gpu.upload(a)?, gpu.upload(b)?, gpu.upload(c)?])
+    }
+
+    fn view(buffers: &[Buffer<T>; 3], n: usize) -> Result<Self::View<'_>> {
+        let [a, b, c] = buffers;
+        Ok((a.view(..n)?, b.view(..n)?, c.view(..n)?))
+    }
+
+    fn addresses(buffers: &[Buffer<T>; 3]) -> [u64; 3] {
+        buffers.each_ref().map(Buffer::as_device_ptr)
+    }
+}

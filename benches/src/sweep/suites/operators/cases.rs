@@ -1,0 +1,332 @@
+//! The operators, their elements and what naive loops make of them. All answers are exact.
+
+use std::cmp::Reverse;
+use std::fmt::Debug;
+
+use anyhow::{Context, Result, ensure};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
+use warpfold::{Element, SinglePass, Sum};
+use warpfold_bench_kernels as kernels;
+use warpfold_bench_kernels::{Box3, Complex, Mat2, Point, Scored};
+
+use super::arrays::{Arrays, BuffersOf, ItemsOf};
+use crate::sweep::data::{draw, draw_by, in_128ths};
+
+/// All integers up to this are `f32`.
+const EXACT: i64 = 1 << 24;
+
+/// An operator with its data.
+pub trait Case {
+    /// Where the items lie.
+    type Arrays: Arrays;
+
+    /// What items are combined in.
+    type Acc: Element + PartialEq + Debug;
+
+    /// How items are combined.
+    type Op: SinglePass<ItemsOf<Self>, Acc = Self::Acc, Output = Self::Acc>;
+
+    /// The same, as a value.
+    const OP: Self::Op;
+
+    /// CUB's function; none where CUB cannot do it.
+    const CUB: Option<&'static str>;
+
+    /// Whether CUB has rows of elements that are aligned to their size, too: a load then brings one as a
+    /// whole.
+    const HAS_ALIGNED: bool = false;
+
+    /// What the operator holds, as the peer's parameter.
+    const PARAMETER: f32 = 0.0;
+
+    /// `n` items drawn from `seed`.
+    fn draw(n: usize, seed: u64) -> Result<Self::Arrays>;
+
+    /// Puts the answer of the first `n` items among them, where it might otherwise be met in several
+    /// places: a kernel that leaves the place out is then wrong. `rank` counts the sizes, from the smallest
+    /// on.
+    fn plant(
+        arrays: &mut Self::Arrays,
+        buffers: &mut BuffersOf<Self>,
+        n: usize,
+        rank: usize,
+        seed: u64,
+    ) -> Result<()> {
+        let _ = (arrays, buffers, n, rank, seed);
+        Ok(())
+    }
+
+    /// The answer of the first `n` items.
+    fn expected(arrays: &Self::Arrays, n: usize) -> Result<Self::Acc>;
+}
+
+/// Indices below `n` that differ, where there are as many.
+fn indices<const K: usize>(n: usize, seed: u64) -> [usize; K] {
+    let mut rng = SmallRng::seed_from_u64(seed ^ n as u64);
+    let mut drawn = Vec::new();
+    while drawn.len() < K {
+        let index = ((u128::from(rng.next_u64()) * n as u128) >> 64) as usize;
+        if n < K || !drawn.contains(&index) {
+            drawn.push(index);
+        }
+    }
+    std::array::from_fn(|i| drawn[i])
+}
+
+/// Beyond all that is drawn, from -1 to 1, and beyond what was planted for smaller sizes.
+fn beyond(rank: usize) -> f32 {
+    2.0 + rank as f32
+}
+
+/// The sum of complex numbers.
+pub struct ComplexSum;
+
+impl Case for ComplexSum {
+    type Arrays = Vec<Complex>;
+    type Acc = Complex;
+    type Op = Sum;
+    const OP: Sum = Sum;
+    const CUB: Option<&'static str> = Some("DeviceReduce::Reduce");
+    const HAS_ALIGNED: bool = true;
+
+    fn draw(n: usize, seed: u64) -> Result<Vec<Complex>> {
+        draw_by(n, seed, |bits| Complex {
+            re: in_128ths(bits),
+            im: in_128ths(bits >> 8),
+        })
+    }
+
+    fn expected(arrays: &Vec<Complex>, n: usize) -> Result<Complex> {
+        let parts = arrays[..n].par_iter();
+        let parts = parts.map(|z| (f64::from(z.re), f64::from(z.im)));
+        let (re, im) = parts.reduce(|| (0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let fits = |sum: f64| sum.abs() * 128.0 <= EXACT as f64;
+        ensure!(fits(re) && fits(im), "the sums of {n} have no exact f32");
+        Ok(Complex {
+            re: re as f32,
+            im: im as f32,
+        })
+    }
+}
+
+/// The sum of squared distances.
+pub struct SquaresAbout;
+
+impl Case for SquaresAbout {
+    type Arrays = Vec<f32>;
+    type Acc = f32;
+    type Op = kernels::SquaresAbout;
+    const OP: Self::Op = kernels::SquaresAbout {
+        centre: Self::PARAMETER,
+    };
+    const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
+    const PARAMETER: f32 = 0.5;
+
+    /// Each with a distance of 0 or 1: of many, fewer have one.
+    fn draw(n: usize, seed: u64) -> Result<Vec<f32>> {
+        let one_in = (n as u64 >> 23).next_power_of_two().max(2);
+        draw_by(n, seed, move |bits| {
+            let (sign, rest) = (bits & 1, bits >> 1);
+            match (rest % one_in, sign) {
+                (0, 0) => Self::PARAMETER - 1.0,
+                (0, _) => Self::PARAMETER + 1.0,
+                _ => Self::PARAMETER,
+            }
+        })
+    }
+
+    fn expected(arrays: &Vec<f32>, n: usize) -> Result<f32> {
+        let squares = arrays[..n].par_iter();
+        let squares = squares.map(|x| (f64::from(*x) - f64::from(Self::PARAMETER)).powi(2));
+        let sum: f64 = squares.sum();
+        ensure!(sum <= EXACT as f64, "the sum of {n} has no exact f32");
+        Ok(sum as f32)
+    }
+}
+
+/// The bounding box of points.
+pub struct BoundingBox;
+
+impl BoundingBox {
+    /// From -1 to 1, in steps of 2^-20.
+    fn coordinate(bits: u64) -> f32 {
+        (bits % (1 << 21)) as f32 / (1 << 20) as f32 - 1.0
+    }
+}
+
+impl Case for BoundingBox {
+    type Arrays = Vec<Point>;
+    type Acc = Box3;
+    type Op = kernels::BoundingBox;
+    const OP: Self::Op = kernels::BoundingBox;
+    const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
+
+    fn draw(n: usize, seed: u64) -> Result<Vec<Point>> {
+        draw_by(n, seed, |bits| Point {
+            x: Self::coordinate(bits),
+            y: Self::coordinate(bits >> 21),
+            z: Self::coordinate(bits >> 42),
+        })
+    }
+
+    fn plant(
+        points: &mut Vec<Point>,
+        buffer: &mut BuffersOf<Self>,
+        n: usize,
+        rank: usize,
+        seed: u64,
+    ) -> Result<()> {
+        for (side, at) in indices::<6>(n, seed).into_iter().enumerate() {
+            let point = &mut points[at];
+            let coordinate = match side % 3 {
+                0 => &mut point.x,
+                1 => &mut point.y,
+                _ => &mut point.z,
+            };
+            *coordinate = if side < 3 {
+                beyond(rank)
+            } else {
+                -beyond(rank)
+            };
+            buffer.write(at, &[*point])?;
+        }
+        Ok(())
+    }
+
+    fn expected(points: &Vec<Point>, n: usize) -> Result<Box3> {
+        let of = |coordinate: fn(&Point) -> f32| {
+            let all = points[..n].par_iter().map(coordinate);
+            ensure!(!all.clone().any(f32::is_nan), "there is a NaN");
+            let min = all.clone().reduce_with(|a, b| if b < a { b } else { a });
+            let max = all.reduce_with(|a, b| if b > a { b } else { a });
+            min.zip(max).context("there are no points")
+        };
+        let (x, y, z) = (of(|p| p.x)?, of(|p| p.y)?, of(|p| p.z)?);
+        let point = |x, y, z| Point { x, y, z };
+        Ok(Box3 {
+            min: point(x.0, y.0, z.0),
+            max: point(x.1, y.1, z.1),
+        })
+    }
+}
+
+/// The pair with the largest score.
+pub struct Best;
+
+impl Case for Best {
+    type Arrays = Vec<Scored>;
+    type Acc = Scored;
+    type Op = kernels::Best;
+    const OP: Self::Op = kernels::Best;
+    const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
+    const HAS_ALIGNED: bool = true;
+
+    fn draw(n: usize, seed: u64) -> Result<Vec<Scored>> {
+        draw_by(n, seed, |bits| Scored {
+            score: BoundingBox::coordinate(bits),
+            id: (bits >> 32) as u32,
+        })
+    }
+
+    /// Twice, with ids that differ: the smaller one is the answer.
+    fn plant(
+        pairs: &mut Vec<Scored>,
+        buffer: &mut BuffersOf<Self>,
+        n: usize,
+        rank: usize,
+        seed: u64,
+    ) -> Result<()> {
+        for (id, at) in (7..).zip(indices::<2>(n, seed)) {
+            pairs[at] = Scored {
+                score: beyond(rank),
+                id,
+            };
+            buffer.write(at, &[pairs[at]])?;
+        }
+        Ok(())
+    }
+
+    /// By the total order, in which a NaN would be above all: none is drawn.
+    fn expected(pairs: &Vec<Scored>, n: usize) -> Result<Scored> {
+        let pairs = pairs[..n].par_iter().copied();
+        ensure!(
+            !pairs.clone().any(|pair| pair.score.is_nan()),
+            "there is a NaN among the scores"
+        );
+        let best = pairs.max_by(|a, b| {
+            let scores = a.score.total_cmp(&b.score);
+            scores.then(Reverse(a.id).cmp(&Reverse(b.id)))
+        });
+        best.context("there are no pairs")
+    }
+}
+
+/// The product of matrices in their order.
+pub struct MatProduct;
+
+impl Case for MatProduct {
+    type Arrays = Vec<Mat2>;
+    type Acc = Mat2;
+    type Op = kernels::MatProduct;
+    const OP: Self::Op = kernels::MatProduct;
+    const CUB: Option<&'static str> = None;
+
+    /// `[[±1, k], [0, ±1]]` with an odd k from -7 to 7: neighbours do not commute, and of a product of
+    /// these the third number is a sum of some k and -k, which grows as slowly as a random walk.
+    fn draw(n: usize, seed: u64) -> Result<Vec<Mat2>> {
+        draw_by(n, seed, |bits| {
+            let sign = |bit: u64| if bit & 1 == 0 { 1.0 } else { -1.0 };
+            let shear = (bits >> 2 & 7) as f32 * 2.0 - 7.0;
+            Mat2 {
+                rows: [[sign(bits), shear], [0.0, sign(bits >> 1)]],
+            }
+        })
+    }
+
+    /// In integers.
+    fn expected(matrices: &Vec<Mat2>, n: usize) -> Result<Mat2> {
+        type Integers = [[i64; 2]; 2];
+        let product = |a: Integers, b: Integers| {
+            let entry = |i: usize, j: usize| a[i][0] * b[0][j] + a[i][1] * b[1][j];
+            [[entry(0, 0), entry(0, 1)], [entry(1, 0), entry(1, 1)]]
+        };
+        let matrices = matrices[..n].par_iter();
+        // rayon keeps the order.
+        let all = matrices
+            .map(|matrix| matrix.rows.map(|row| row.map(|x| x as i64)))
+            .reduce(|| [[1, 0], [0, 1]], product);
+        let fits = all.as_flattened().iter().all(|x| x.abs() <= EXACT);
+        ensure!(fits, "the product of {n} has no exact f32");
+        Ok(Mat2 {
+            rows: all.map(|row| row.map(|x| x as f32)),
+        })
+    }
+}
+
+/// The sum of the products of three arrays.
+pub struct Dot3;
+
+impl Case for Dot3 {
+    type Arrays = [Vec<f32>; 3];
+    type Acc = f64;
+    type Op = kernels::Dot3;
+    const OP: Self::Op = kernels::Dot3;
+    const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
+
+    fn draw(n: usize, seed: u64) -> Result<[Vec<f32>; 3]> {
+        // Seeds that no other array has: chunks have seeds that differ in their upper half.
+        Ok([
+            draw(n, seed)?,
+            draw(n, seed.wrapping_add(1))?,
+            draw(n, seed.wrapping_add(2))?,
+        ])
+    }
+
+    fn expected([a, b, c]: &[Vec<f32>; 3], n: usize) -> Result<f64> {
+        let triples = a[..n].par_iter().zip(&b[..n]).zip(&c[..n]);
+        let products = triples.map(|((x, y), z)| f64::from(*x) * f64::from(*y) * f64::from(*z));
+        Ok(products.sum())
+    }
+}

@@ -1,0 +1,185 @@
+//! The rows of one operator over one input.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::Result;
+use warpfold::{Device, Element, Items, SinglePass};
+use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
+
+use super::Operators;
+use super::arrays::{Arrays, BuffersOf, ItemsOf};
+use super::cases::Case;
+use super::peers::{Functor, Launch};
+use crate::sweep::data::{Expected, Number};
+use crate::sweep::rounds::{Run, Timed, Verdict};
+use crate::sweep::row;
+use crate::sweep::run::Sweep;
+use crate::sweep::subject::{Stage, Subject};
+use crate::sweep::suites::ceiling;
+
+/// Reductions of one input by one operator.
+pub struct Group<'a, C: Case> {
+    pub suite: &'a Operators<'a>,
+    pub buffers: &'a BuffersOf<C>,
+    pub expected: C::Acc,
+    pub n: usize,
+}
+
+impl<C: Case> Group<'_, C> {
+    /// Every row, in every way of timing that fits the size.
+    pub fn time(&self, sweep: &mut Sweep) -> Result<()> {
+        let bench = self.suite.bench;
+        let stage = &bench.stage;
+        let mut subjects = vec![ours::<C>(
+            self.suite.gpu,
+            stage,
+            self.buffers,
+            self.n,
+            self.expected,
+        )?];
+        if let (Some(functors), Some(kernel)) = (self.suite.functors, C::CUB) {
+            let name = cub_name::<C>();
+            subjects.push(self.cub(functors.functor(&name)?, kernel, "default")?);
+            if C::HAS_ALIGNED {
+                let aligned = functors.functor(&format!("{name}_aligned"))?;
+                subjects.push(self.cub(aligned, kernel, "aligned")?);
+            }
+        }
+        let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
+        let ceiling = Rc::new(self.ceiling()?);
+        let mut rows = Vec::new();
+        for (cache, timing) in bench.ways(bytes::<C>(self.n)) {
+            let timed = subjects
+                .iter()
+                .map(|subject| stage.timed(subject, cache, timing));
+            rows.extend(timed);
+            if timing == Timing::Device {
+                rows.push(stage.timed(&ceiling, cache, timing));
+            }
+        }
+        rows.push(self.call()?);
+        let entry = entry_of::<C>();
+        sweep.group(&format!("{} of {} {}", entry.op, self.n, entry.items), rows)
+    }
+
+    /// CUB by a functor, with temporary storage that is allocated once.
+    fn cub(&self, functor: Functor, kernel: &str, variant: &str) -> Result<Subject<'_>> {
+        let stage = &self.suite.bench.stage;
+        let temp_bytes = functor.temp_bytes(self.n)?;
+        let temp = self.suite.gpu.alloc::<u8>(temp_bytes.max(1))?;
+        let cell = Rc::new(self.suite.gpu.alloc::<C::Acc>(1)?);
+        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        Ok(Subject {
+            row: Row {
+                variant: Some(variant.into()),
+                ..row_of::<C>(By::Cub, kernel, self.n)
+            },
+            spoil: Box::new(move || stage.spoil(&spoiled)),
+            enqueue: Box::new(move |stream| {
+                let on = Launch {
+                    arrays: C::Arrays::addresses(self.buffers),
+                    n: self.n,
+                    parameter: C::PARAMETER,
+                    result: cell.as_device_ptr(),
+                    temp: (temp.as_device_ptr(), temp_bytes),
+                    stream,
+                };
+                // SAFETY: live device memory of the device whose stream this is and whose context is
+                // current (`Subject::enqueue`): arrays of at least `n` elements, an accumulator, and as many
+                // bytes as CUB has asked for; allocations begin at multiples of 256 bytes. All of it lives
+                // as long as this closure or longer, and what is enqueued is waited for before the closure
+                // goes (`Stage::time`, `Events::around`).
+                unsafe { functor.enqueue(on) }
+            }),
+            judge: Box::new(move || Ok(judge(judged.download()?[0], self.expected))),
+        })
+    }
+
+    /// The fastest read of as many bytes.
+    fn ceiling(&self) -> Result<Subject<'_>> {
+        let words = bytes::<C>(self.n).div_ceil(size_of::<i32>());
+        let expected = Expected::exactly(i32::sum(&self.suite.words_on_host[..words]));
+        let row = row_of::<C>(By::Ceiling, "read_ceiling", self.n);
+        let input = self.suite.words.view(..words)?;
+        ceiling(self.suite.bench, row, input, expected)
+    }
+
+    /// The call that waits, by the host's clock.
+    fn call(&self) -> Result<Timed<'_>> {
+        let row = Row {
+            cache: Cache::Warm,
+            timing: Timing::Call,
+            ..row_of::<C>(By::Warpfold, "single_pass", self.n)
+        };
+        let view = C::Arrays::view(self.buffers, self.n)?;
+        let gpu = self.suite.gpu;
+        Ok(Timed::new(row, move || {
+            // Another process may have been at work on the device, and to change between processes takes a
+            // hundred microseconds.
+            gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?;
+            let start = Instant::now();
+            let got = gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?;
+            let us = start.elapsed().as_secs_f64() * 1e6;
+            let verdict = judge(got, self.expected);
+            Ok(Run { us, verdict })
+        }))
+    }
+}
+
+/// The library's reduction, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first `n`
+/// items.
+pub fn ours<'a, C: Case>(
+    gpu: &'a Device,
+    stage: &'a Stage<'a>,
+    buffers: &'a BuffersOf<C>,
+    n: usize,
+    expected: C::Acc,
+) -> Result<Subject<'a>> {
+    let view = C::Arrays::view(buffers, n)?;
+    let cell = Rc::new(RefCell::new(gpu.alloc::<C::Acc>(1)?));
+    let scratch = RefCell::new(gpu.scratch()?);
+    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+    Ok(Subject {
+        row: row_of::<C>(By::Warpfold, "single_pass", n),
+        spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
+        enqueue: Box::new(move |_| {
+            let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
+            Ok(gpu.reduce_into::<ItemsOf<C>, _>(view, C::OP, cell, 0, scratch)?)
+        }),
+        judge: Box::new(move || Ok(judge(judged.borrow().download()?[0], expected))),
+    })
+}
+
+/// The peer's function.
+pub fn cub_name<C: Case>() -> String {
+    let entry = entry_of::<C>();
+    format!("cub_{}_{}", entry.op, entry.items)
+}
+
+fn entry_of<C: Case>() -> &'static kernels_gpu::entry::Entry {
+    <C::Op as SinglePass<ItemsOf<C>>>::ENTRY
+}
+
+fn bytes<C: Case>(n: usize) -> usize {
+    n * <ItemsOf<C> as Items>::BYTES
+}
+
+fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
+    let entry = entry_of::<C>();
+    Row {
+        by,
+        op: Some(entry.op.into()),
+        bytes: bytes::<C>(n) as u64,
+        ..row(Suite::Operators, kernel, entry.items, n)
+    }
+}
+
+/// No other answer is right; a NaN never is.
+fn judge<A: Element + PartialEq + std::fmt::Debug>(got: A, expected: A) -> Verdict {
+    match got == expected {
+        true => Ok(()),
+        false => Err((format!("{got:?}"), format!("{expected:?}"))),
+    }
+}

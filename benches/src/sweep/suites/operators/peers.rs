@@ -1,0 +1,112 @@
+//! CUB's reductions by functors of our own: `functors.cu`.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use anyhow::{Context, Result};
+use libloading::{Library, Symbol};
+
+use crate::peers::{self, Built};
+
+/// What nvcc compiles.
+pub const SOURCE: &str = include_str!("../../../../peers/functors.cu");
+
+type FunctorFn = unsafe extern "C" fn(
+    temp: *mut c_void,
+    temp_bytes: *mut usize,
+    a: *const c_void,
+    b: *const c_void,
+    c: *const c_void,
+    n: i64,
+    parameter: f32,
+    result: *mut c_void,
+    stream: *mut c_void,
+) -> i32;
+
+/// All of them.
+pub struct Functors {
+    library: &'static Library,
+    pub built: Built,
+}
+
+/// CUB's reduction by one functor.
+pub struct Functor {
+    library: &'static Library,
+    call: Symbol<'static, FunctorFn>,
+}
+
+/// What a functor works on: device addresses.
+#[derive(Clone, Copy)]
+pub struct Launch {
+    /// The arrays; 0 where there is none.
+    pub arrays: [u64; 3],
+    pub n: usize,
+    pub parameter: f32,
+    pub result: u64,
+    /// Temporary storage and its bytes.
+    pub temp: (u64, usize),
+    pub stream: *mut c_void,
+}
+
+impl Functors {
+    /// Compiles and loads them; the error is the reason for going on without.
+    pub fn build(capability: (u32, u32)) -> Result<Functors> {
+        let (library, built) = peers::load(&[("functors.cu", SOURCE)], capability)?;
+        Ok(Functors { library, built })
+    }
+
+    /// The one of this name: `cub_best_scored`.
+    pub fn functor(&self, name: &str) -> Result<Functor> {
+        // SAFETY: SOURCE defines every `cub_<operator>_<items>` with this signature (its macro PEER).
+        let call =
+            unsafe { self.library.get(name) }.with_context(|| format!("there is no {name}"))?;
+        Ok(Functor {
+            library: self.library,
+            call,
+        })
+    }
+}
+
+impl Functor {
+    /// Bytes of temporary storage for `n` items.
+    pub fn temp_bytes(&self, n: usize) -> Result<usize> {
+        let mut bytes = 0;
+        let none = ptr::null_mut();
+        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        let status = unsafe {
+            (self.call)(
+                none, &mut bytes, none, none, none, n as i64, 0.0, none, none,
+            )
+        };
+        peers::check(self.library, status, "CUB, temporary storage")?;
+        Ok(bytes)
+    }
+
+    /// Launches the reduction on the stream; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    ///
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
+    ///   elements in each of the functor's arrays, an accumulator at the result, and the temporary storage,
+    ///   as [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
+        let [a, b, c] = on.arrays.map(|array| array as *const c_void);
+        let (temp, mut temp_bytes) = (on.temp.0 as *mut c_void, on.temp.1);
+        // SAFETY: the caller's promise.
+        let status = unsafe {
+            (self.call)(
+                temp,
+                &mut temp_bytes,
+                a,
+                b,
+                c,
+                on.n as i64,
+                on.parameter,
+                on.result as *mut c_void,
+                on.stream,
+            )
+        };
+        peers::check(self.library, status, "CUB")
+    }
+}

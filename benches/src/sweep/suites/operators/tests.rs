@@ -1,0 +1,193 @@
+use std::rc::Rc;
+
+use clap::Parser;
+use warpfold_results::schema::{Cache, Timing};
+
+use super::group::{cub_name, ours};
+use super::*;
+use crate::driver::simulated;
+use crate::options::{Cli, Command};
+use crate::sweep::subject::Stage;
+
+const SEED: u64 = 11;
+
+/// On the simulated device and on the CPU: the kernels agree with the loops, and half of the items is another
+/// answer.
+fn check<C: Case>() {
+    let plain = simulated();
+    let gpu = plain.with(&KERNELS).unwrap();
+    let elsewhere = plain.upload(&[1; 1000]).unwrap();
+    let stage = Stage::new(&plain, &elsewhere).unwrap();
+    let mut arrays = C::draw(20_000, SEED).unwrap();
+    let mut buffers = arrays.upload(&gpu).unwrap();
+    for (rank, n) in [6, 1000, 20_000].into_iter().enumerate() {
+        C::plant(&mut arrays, &mut buffers, n, rank, SEED).unwrap();
+        let expected = C::expected(&arrays, n).unwrap();
+        let verdict = |n| {
+            let subject = ours::<C>(&gpu, &stage, &buffers, n, expected).unwrap();
+            let mut timed = stage.timed(&Rc::new(subject), Cache::Cold, Timing::Device);
+            (timed.run)().unwrap().verdict
+        };
+        assert_eq!(verdict(n), Ok(()), "{n}");
+        let half = verdict(n / 2);
+        assert!(n < 1000 || half.is_err(), "half of {n} gives the same");
+
+        let cpu = Device::cpu().with(&KERNELS).unwrap();
+        let on_cpu = arrays.upload(&cpu).unwrap();
+        let view = C::Arrays::view(&on_cpu, n).unwrap();
+        let got = cpu.reduce::<ItemsOf<C>, _>(view, C::OP).run().unwrap();
+        assert_eq!(got, expected, "{n} on the CPU");
+    }
+}
+
+#[test]
+fn complex_sums() {
+    check::<ComplexSum>();
+}
+
+#[test]
+fn squares() {
+    check::<SquaresAbout>();
+}
+
+#[test]
+fn boxes() {
+    check::<BoundingBox>();
+}
+
+#[test]
+fn best_pairs() {
+    check::<Best>();
+}
+
+#[test]
+fn products_of_matrices() {
+    check::<MatProduct>();
+}
+
+#[test]
+fn dots_of_three() {
+    check::<Dot3>();
+}
+
+/// Neighbours exchanged, somewhere, is another product.
+#[test]
+fn the_order_of_matrices_matters() {
+    let mut matrices = MatProduct::draw(1000, SEED).unwrap();
+    let right = MatProduct::expected(&matrices, 1000).unwrap();
+    let swaps = (0..999).filter(|i| {
+        matrices.swap(*i, i + 1);
+        let other = MatProduct::expected(&matrices, 1000).unwrap() != right;
+        matrices.swap(*i, i + 1);
+        other
+    });
+    assert!(swaps.count() > 500);
+}
+
+#[test]
+fn squares_of_many_items_are_few() {
+    let draw = |n: usize| SquaresAbout::draw(n, SEED).unwrap();
+    let ones = |values: &[f32]| values.iter().filter(|x| **x != 0.5).count();
+    let few = draw(1 << 16);
+    assert!((1 << 14..1 << 16).contains(&ones(&few)));
+    let many = draw(1 << 26);
+    let ones = ones(&many);
+    assert!((1 << 22..1 << 24).contains(&ones), "{ones}");
+}
+
+#[test]
+fn every_operator_that_commutes_has_a_peer() {
+    fn has_peers<C: Case>() -> bool {
+        let name = cub_name::<C>();
+        let is_there = |name: &str| peers::SOURCE.contains(&format!("PEER({name}, "));
+        assert_eq!(is_there(&name), C::CUB.is_some(), "{name}");
+        assert_eq!(
+            is_there(&format!("{name}_aligned")),
+            C::HAS_ALIGNED,
+            "{name}"
+        );
+        C::CUB.is_some()
+    }
+    let all = [
+        has_peers::<ComplexSum>(),
+        has_peers::<SquaresAbout>(),
+        has_peers::<BoundingBox>(),
+        has_peers::<Best>(),
+        has_peers::<MatProduct>(),
+        has_peers::<Dot3>(),
+    ];
+    assert_eq!(all, [true, true, true, true, false, true]);
+}
+
+fn options(line: &str) -> SweepOptions {
+    let words = ["warpfold-bench", "bench"];
+    let words = words.into_iter().chain(line.split_whitespace());
+    match Cli::parse_from(words).command {
+        Command::Bench(options) => *options,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn sizes_are_powers_and_a_gibibyte() {
+    let sizes = |line: &str, bytes| super::sizes(&options(line), bytes);
+    let powers = [1 << 16, 1 << 20, 1 << 24];
+    assert_eq!(sizes("", 4), [&powers[..], &[1 << 28]].concat());
+    assert_eq!(
+        sizes("", 12),
+        [&powers[..], &[89_478_485, 1 << 28]].concat()
+    );
+    assert_eq!(sizes("", 16), [&powers[..], &[1 << 26, 1 << 28]].concat());
+    assert_eq!(sizes("--quick", 16), [1 << 16, 1 << 24]);
+    assert_eq!(sizes("--sizes 1000,7", 16), [7, 1000]);
+    for case in &CASES {
+        assert!(!(case.op)().is_empty() && case.bytes >= 4);
+    }
+}
+
+/// On the simulated device, whose times say nothing.
+#[test]
+fn the_suite_has_rows_of_every_way_of_timing() {
+    let gpu = simulated();
+    let options =
+        options("--suite operators --sizes 64 --algorithms best,dot3 --quick --quiet --seed 3");
+    let elsewhere = gpu.upload(&[1; 1000]).unwrap();
+    let bench = Bench {
+        gpu: &gpu,
+        info: gpu.info().unwrap(),
+        options: &options,
+        stage: Stage::new(&gpu, &elsewhere).unwrap(),
+        elsewhere: &elsewhere,
+    };
+    let mut sweep = Sweep::begin(&options, Some(&gpu)).unwrap();
+    super::run(&bench, &mut sweep).unwrap();
+    let (results, ended) = sweep.finish();
+    ended.unwrap();
+    assert!(results.complete);
+    let row = |row: &warpfold_results::schema::Row| {
+        assert!(row.time.is_some() && row.wrong.is_none(), "{row:?}");
+        let op = row.op.clone().unwrap_or_default();
+        format!(
+            "{} {op} {} {} {} {}",
+            row.group, row.element, row.bytes, row.cache, row.timing
+        )
+    };
+    let rows = results.rows.iter().map(row).collect::<Vec<_>>();
+    for (group, op, element, bytes) in [(0, "best", "scored", 512), (1, "dot3", "f32_f32_f32", 768)]
+    {
+        for way in [
+            "cold device",
+            "warm device",
+            "warm launch",
+            "warm stream",
+            "warm graph",
+            "warm call",
+        ] {
+            let row = format!("{group} {op} {element} {bytes} {way}");
+            assert!(rows.contains(&row), "{row} is not in {rows:?}");
+        }
+        let ceiling = format!("{group}  {element} {bytes} cold device");
+        assert!(rows.contains(&ceiling), "{ceiling} is not in {rows:?}");
+    }
+    assert_eq!(rows.len(), 2 * 8);
+}

@@ -1,0 +1,224 @@
+//! Items that are not numbers of one array: pairs of elements of two arrays, places in arrays, and operators
+//! that hold a value.
+
+use std::fmt::Debug;
+
+use kernels_gpu::element::Number;
+use libtest_mimic::Failed;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use warpfold::{
+    ArgMax, ArgMin, Count, Device, Dot, Element, Error, Greater, Indexed, Less, SinglePass, SumWide,
+};
+
+use super::Test;
+
+pub fn tests() -> Vec<Test> {
+    let mut tests = vec![
+        Test::new("items: two arrays", two_arrays),
+        Test::new("items: two arrays of different lengths", lengths),
+        Test::new("items: a graph of two arrays", graph),
+        Test::new("items: operators with values", values),
+        Test::new("items: places of chunks", places_of_chunks),
+    ];
+    macro_rules! places {
+        ($($number:ident)*) => { $(
+            tests.push(Test::new(
+                concat!("items: places of ", stringify!($number)),
+                |device| places::<$number>(device, |x| x as $number),
+            ));
+        )* };
+    }
+    places!(i32 u32 i64 u64 f32 f64);
+    tests
+}
+
+const SIZES: [usize; 9] = [0, 1, 2, 31, 33, 1000, 1025, 4099, 20_001];
+
+fn same<T: PartialEq + Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
+    match got == right {
+        true => Ok(()),
+        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
+    }
+}
+
+fn random(n: usize) -> Vec<i32> {
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    (0..n).map(|_| random.random()).collect()
+}
+
+fn dot(a: &[i32], b: &[i32]) -> i64 {
+    let products = a.iter().zip(b).map(|(a, b)| i64::from(*a) * i64::from(*b));
+    products.fold(0, i64::wrapping_add)
+}
+
+/// Of parts that begin anywhere, each array by itself: aligned alike, and not.
+fn two_arrays(device: &Device) -> Result<(), Failed> {
+    let mut cells = device.alloc::<i64>(1)?;
+    let mut scratch = device.scratch()?;
+    for n in SIZES {
+        let (a, b) = (random(n + 8), random(n + 8));
+        let (x, y) = (device.upload(&a)?, device.upload(&b)?);
+        for (i, j) in [(0, 0), (1, 1), (1, 2), (0, 3), (5, 1)] {
+            let right = dot(&a[i..i + n], &b[j..j + n]);
+            let what = format!("{n} from {i} and {j}");
+            let input = (x.view(i..i + n)?, y.view(j..j + n)?);
+            same(device.reduce(input, Dot).run()?, right, &what)?;
+            same(device.reduce(input, Dot).threads(64).run()?, right, &what)?;
+            let mut plan = device.reduce(input, Dot).plan()?;
+            plan.enqueue()?;
+            plan.enqueue()?;
+            same(plan.result()?, right, &what)?;
+            device.reduce_into(input, Dot, &mut cells, 0, &mut scratch)?;
+            same(device.download(&cells)?, vec![right], &what)?;
+        }
+        same(
+            device.reduce((&x, &x), Dot).run()?,
+            dot(&a, &a),
+            "with itself",
+        )?;
+    }
+    Ok(())
+}
+
+fn lengths(device: &Device) -> Result<(), Failed> {
+    let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[1, 2])?);
+    let lengths = |a, b| Err(Error::Lengths { a, b });
+    same(device.reduce((&x, &y), Dot).run(), lengths(3, 2), "run")?;
+    same(device.dot(&y, &x), lengths(2, 3), "dot")?;
+    let plan = device.reduce((&x, &y), Dot).plan().map(drop);
+    same(plan, lengths(3, 2).map(|_: i64| ()), "plan")?;
+    let nothing = x.view(..0)?;
+    same(
+        device.dot(nothing, &x),
+        lengths(0, 3),
+        "of nothing and something",
+    )?;
+    same(device.dot(nothing, nothing), Ok(0i64), "of nothing")
+}
+
+fn graph(device: &Device) -> Result<(), Failed> {
+    for n in SIZES {
+        let (a, b) = (random(n), random(n));
+        let mut graph = device.graph((device.upload(&a)?, device.upload(&b)?), Dot)?;
+        for _ in 0..2 {
+            graph.launch()?;
+            same(graph.result()?, dot(&a, &b), &format!("{n}"))?;
+        }
+        let (x, y) = graph.into_input();
+        same((x.download()?, y.download()?), (a, b), "the input")?;
+    }
+    let refused = device.graph((device.upload(&[1, 2])?, device.upload(&[3])?), Dot);
+    let refused = refused.map(drop).expect_err("the lengths differ");
+    same(&refused.error, &Error::Lengths { a: 2, b: 1 }, "the reason")?;
+    let (x, y) = refused.given;
+    same((x.len(), y.len()), (2, 1), "what was refused")
+}
+
+/// Each value gives another answer by the same kernel.
+fn values(device: &Device) -> Result<(), Failed> {
+    for n in SIZES {
+        let data = random(n);
+        let x = device.upload(&data)?;
+        for bound in [i32::MIN, -1_000_000_000, 0, 123, i32::MAX] {
+            let what = format!("{n} beside {bound}");
+            let below = data.iter().filter(|x| **x < bound).count() as u64;
+            let above = data.iter().filter(|x| **x > bound).count() as u64;
+            same(device.reduce(&x, Count(Less(bound))).run()?, below, &what)?;
+            let mut plan = device.reduce(&x, Count(Greater(bound))).plan()?;
+            plan.enqueue()?;
+            same(plan.result()?, above, &what)?;
+            let mut chunks = data.chunks(777);
+            let counted =
+                device.reduce_chunks(Count(Less(bound)), 777, |chunk: &mut [i32]| {
+                    let next = chunks.next().unwrap_or_default();
+                    chunk[..next.len()].copy_from_slice(next);
+                    Ok(next.len())
+                })?;
+            same(counted, below, &what)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first of the smallest and of the largest values, by the index that each place brings.
+fn places<T: Number + PartialOrd>(device: &Device, number: fn(i16) -> T) -> Result<(), Failed>
+where
+    Indexed<T>: Element,
+    ArgMin: SinglePass<Indexed<T>, Output = Indexed<T>>,
+    ArgMax: SinglePass<Indexed<T>, Output = Indexed<T>>,
+{
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    for n in SIZES {
+        // Few values, so that many are equal; the indices are no order of theirs.
+        let draw = |_| {
+            Indexed::new(
+                number(random.random_range(0..9)),
+                random.random::<u32>().into(),
+            )
+        };
+        let data: Vec<Indexed<T>> = (0..n).map(draw).collect();
+        let x = device.upload(&data)?;
+        for start in [0, 1.min(n)] {
+            let part = &data[start..];
+            let by = |first: fn(&T, &T) -> bool| {
+                part.iter().copied().reduce(|a, b| {
+                    let (a_first, b_first) =
+                        (first(&a.value(), &b.value()), first(&b.value(), &a.value()));
+                    match (a_first, b_first) {
+                        (true, _) => a,
+                        (_, true) => b,
+                        _ if a.index() <= b.index() => a,
+                        _ => b,
+                    }
+                })
+            };
+            let (least, most) = (by(|a, b| a < b), by(|a, b| a > b));
+            let least_got = device.reduce(x.view(start..)?, ArgMin).run()?;
+            let most_got = device.reduce(x.view(start..)?, ArgMax).run()?;
+            let what = format!("{n} from {start}");
+            // A place brings its index: where its chunk begins changes nothing.
+            let mut chunks = part.chunks(333);
+            let least_of_chunks =
+                device.reduce_chunks(ArgMin, 333, |chunk: &mut [Indexed<T>]| {
+                    let next = chunks.next().unwrap_or_default();
+                    chunk[..next.len()].copy_from_slice(next);
+                    Ok(next.len())
+                })?;
+            same(least_of_chunks, least_got, &what)?;
+            match (least, most) {
+                (Some(least), Some(most)) => {
+                    same(least_got, least, &what)?;
+                    same(most_got, most, &what)?;
+                }
+                _ => same(
+                    (least_got.index(), most_got.index()),
+                    (u64::MAX, u64::MAX),
+                    &what,
+                )?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The largest element of each row of 100, and the largest of those, all of it on the device.
+fn places_of_chunks(device: &Device) -> Result<(), Failed> {
+    let data = random(5000);
+    let x = device.upload(&data)?;
+    let mut places = device.alloc::<Indexed<i32>>(50)?;
+    let mut scratch = device.scratch()?;
+    for at in 0..50 {
+        let row = x.view(at * 100..(at + 1) * 100)?;
+        device.reduce_into(row, ArgMax, &mut places, at, &mut scratch)?;
+    }
+    let rows = device.download(&places)?;
+    let most = device.reduce(&places, ArgMax).run()?;
+    let largest = *data.iter().max().expect("there are some");
+    same(most.value(), largest, "the largest of all rows")?;
+    let right = rows.iter().filter(|place| place.value() == largest);
+    let right = right.map(|place| place.index()).min();
+    same(Some(most.index()), right, "its index in its row")?;
+    let sum = data.iter().map(|x| i64::from(*x)).sum();
+    same(device.reduce(&x, SumWide).run()?, sum, "the sum of all")
+}

@@ -1,0 +1,3 @@
+fn main() {
+    warpfold_build::embed("../kernels");
+}

@@ -1,0 +1,195 @@
+//! The entries of a copy: functions that read their parameters' values and call the copy's body.
+
+use crate::copy::Tree;
+use crate::table::FOREIGN;
+
+/// The operators and elements for which copies have entries, where a kernel is named without: the bugs are
+/// in what is the same for all of them.
+const PAIRS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
+
+/// The key type for which copies have entries that reduce by key.
+const KEY: &str = "u32";
+
+/// The sizes of elements whose copies are launched: the words of a byte are the most different.
+const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
+
+/// The single passes, by their names: the operator, and the items of each array.
+const SINGLE_PASSES: [(&str, &str, &[&str]); 16] = [
+    ("single_pass_sum_i32", "Sum", &["i32"]),
+    ("single_pass_max_i32", "Max", &["i32"]),
+    ("single_pass_sum_wide_i32", "SumWide", &["i32"]),
+    (
+        "single_pass_count_less_i32_i32",
+        "Count<Less<i32>>",
+        &["i32"],
+    ),
+    ("single_pass_dot_i32_i32", "Dot", &["i32", "i32"]),
+    // 12 bytes.
+    (
+        "single_pass_arg_min_indexed_i32",
+        "ArgMin",
+        &["Indexed<i32>"],
+    ),
+    // 16 bytes, at multiples of 8.
+    (
+        "single_pass_arg_min_indexed_i64",
+        "ArgMin",
+        &["Indexed<i64>"],
+    ),
+    ("single_pass_arg_min_i32", "ArgMin", &["i32"]),
+    ("single_pass_arg_min_i8", "ArgMin", &["i8"]),
+    // Six words of partials.
+    ("single_pass_sum_squares_f64", "SumSquares", &["f64"]),
+    ("single_pass_horner_u32", "Horner", &["u32"]),
+    ("single_pass_horner_u32_3", "Horner", &["[u32; 3]"]),
+    ("single_pass_horner_u32_u8", "Horner", &["u32", "u8"]),
+    (
+        "single_pass_volume_f32_f64_i8",
+        "Volume",
+        &["f32", "f64", "i8"],
+    ),
+    ("single_pass_parity_u16_4", "Parity", &["[u16; 4]"]),
+    ("single_pass_histogram_u8", "Histogram", &["u8"]),
+];
+
+/// An entry of a copy.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// As it is in the lists of entries.
+    pub name: String,
+    kernel: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    SinglePass {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    Reduction {
+        op: &'static str,
+        element: &'static str,
+    },
+    Keyed {
+        op: &'static str,
+        element: &'static str,
+    },
+    Copy {
+        element: &'static str,
+    },
+}
+
+impl Program {
+    /// The entries of a kernel, or the single pass of this name.
+    pub fn of(kernel: &str) -> Vec<Self> {
+        let program = |name: String, kind| Self {
+            name,
+            kernel: kernel.to_owned(),
+            kind,
+        };
+        if kernel.starts_with("single_pass_") {
+            let found = SINGLE_PASSES.iter().find(|(name, ..)| *name == kernel);
+            let &(_, op, items) = found.unwrap_or_else(|| panic!("no copy has {kernel}"));
+            return vec![program(kernel.to_owned(), Kind::SinglePass { op, items })];
+        }
+        if kernel.starts_with("copy_") {
+            let sizes = SIZES.into_iter();
+            let of_size =
+                |(size, element)| program(format!("{kernel}_{size}"), Kind::Copy { element });
+            return sizes.map(of_size).collect();
+        }
+        let pairs = PAIRS.into_iter();
+        let of_pair = |(op, element): (&'static str, &'static str)| {
+            let name = format!("{kernel}_{}_{element}", op.to_lowercase());
+            match kernel.starts_with("keyed_") {
+                true => program(format!("{name}_by_{KEY}"), Kind::Keyed { op, element }),
+                false => program(name, Kind::Reduction { op, element }),
+            }
+        };
+        pairs.map(of_pair).collect()
+    }
+
+    /// Whether the operator is one of `kernels-sim`, which copies of `op` do not have.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.kind, Kind::SinglePass { op, .. } if FOREIGN.contains(&op))
+    }
+
+    /// The modules that the function names.
+    pub fn modules(&self) -> &'static [&'static str] {
+        match self.kind {
+            Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
+            Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
+            Kind::Keyed { .. } => &["keyed", "op", "mem"],
+            Kind::Copy { .. } => &["copy", "mem"],
+        }
+    }
+
+    /// The text of the function.
+    pub fn function(&self, tree: &Tree) -> String {
+        let Self { name, kernel, .. } = self;
+        let body = match self.kind {
+            Kind::SinglePass { op, items } => {
+                let arrays = "Global::from_slice(values.slice()), ".repeat(items.len());
+                let arrays = arrays.trim_end_matches(", ");
+                let types = items.join(", ");
+                format!(
+                    "use super::{{element::*, grid::TempStorage, items::Items, op::*}};
+                    use kernels_sim::kernels::*;
+                    type I = ({types});
+                    type O = {op};
+                    let arrays: <I as Items>::Arrays = ({arrays});
+                    let op = operator::<O>(&mut values);
+                    let storage = TempStorage {{
+                        partials: Partials::new(values.take(), values.take()),
+                        arrivals: Global::new(values.take(), 1),
+                        result: Global::new(values.take(), 1),
+                        scratch: Shared::dynamic(),
+                    }};
+                    const N: usize = <I as Items>::VECTOR;
+                    const K: usize = <I as Items>::IN_FLIGHT;
+                    super::single_pass::single_pass::<I, O, N, K>(op, arrays, storage);"
+                )
+            }
+            Kind::Reduction { op, element } => format!(
+                "use super::{{ceiling, harris::*, kepler::*}};
+                type T = {element};
+                type O = super::op::{op};
+                let input = Global::<T>::from_slice(values.slice());
+                let op = operator::<O>(&mut values);
+                let output = Global::<T>::new(values.take(), values.take());
+                let scratch = Shared::<T>::dynamic();
+                {};",
+                tree.body(kernel)
+            ),
+            Kind::Keyed { op, element } => format!(
+                "use super::keyed::{{Task, atomic::*, bins::{{self, *}}, peers::*, runs::{{self, *}}, warp::*}};
+                type K = {KEY};
+                type T = {element};
+                type O = super::op::{op};
+                let (keys, elements) = (values.slice(), values.slice());
+                let op = operator::<O>(&mut values);
+                let task = Task::<K, T> {{
+                    keys: Global::from_slice(keys),
+                    values: Global::from_slice(elements),
+                    cells: Global::new(values.take(), values.take()),
+                    rejected: Global::new(values.take(), values.take()),
+                }};
+                {};",
+                tree.body(kernel).replace("shared_array!", "kernels_gpu::shared_array!")
+            ),
+            Kind::Copy { element } => format!(
+                "let from = Global::<{element}>::from_slice(values.slice());
+                let to = Global::<{element}>::new(values.take(), values.take());
+                super::copy::{kernel}(from, to);"
+            ),
+        };
+        format!(
+            "pub unsafe fn {name}(values: *const *const ()) {{
+            use super::mem::*;
+            use crate::operator;
+            let mut values = kernels_gpu::entry::Values(values);
+            unsafe {{ {body} }} }}\n"
+        )
+    }
+}

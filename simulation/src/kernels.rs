@@ -1,0 +1,213 @@
+//! Operators and kernels of this crate's own, as any crate may have them: what the library's operators do
+//! not reach.
+//!
+//! | operator | items | of its kind the only one |
+//! |---|---|---|
+//! | [`Horner`] | numbers, 12-byte arrays, a pair of arrays | not commutative; holds a value; uses the index |
+//! | [`Spread`] | a structure of 12 bytes | a value of 12 bytes |
+//! | [`Volume`] | three arrays of different sizes | three arrays |
+//! | [`Parity`] | arrays of 3, 5, 6 and 8 bytes | no whole word; vectors at some starts only |
+//! | [`Histogram`] | bytes | an accumulator of 128 bytes |
+
+use kernels_gpu::prelude::*;
+
+/// A point in space.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Point {
+    /// Its coordinates.
+    pub x: [f32; 3],
+}
+
+/// The polynomial whose coefficients the items are, the first that of the highest power, modulo 2^32.
+#[derive(Clone, Copy, Debug, Value)]
+#[repr(C)]
+pub struct Horner {
+    /// Where the polynomial is evaluated; odd, so that no power of it is 0.
+    pub x: u32,
+}
+
+/// A part of a polynomial: its value, and by what the value of the part before is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+pub struct Part {
+    /// The value.
+    pub value: u32,
+    /// The power of `x`.
+    pub power: u32,
+}
+
+/// An item as a coefficient.
+pub trait Coefficient: kernels_gpu::items::Items {
+    /// A number that all of the item's bytes change.
+    fn coefficient(self) -> u32;
+}
+
+impl Coefficient for u32 {
+    fn coefficient(self) -> u32 {
+        self
+    }
+}
+
+impl Coefficient for [u32; 3] {
+    fn coefficient(self) -> u32 {
+        let [a, b, c] = self;
+        a.wrapping_mul(3).wrapping_add(b.wrapping_mul(5)) ^ c
+    }
+}
+
+impl Coefficient for (u32, u8) {
+    fn coefficient(self) -> u32 {
+        self.0.wrapping_mul(257).wrapping_add(self.1.into())
+    }
+}
+
+impl<I: Coefficient> Op<I> for Horner {
+    type Acc = Part;
+    type Output = u32;
+    const COMMUTATIVE: bool = false;
+
+    fn identity(&self) -> Part {
+        Part { value: 0, power: 1 }
+    }
+
+    fn lift(&self, item: I, index: u64) -> Part {
+        Part {
+            value: item.coefficient().wrapping_add(index as u32),
+            power: self.x,
+        }
+    }
+
+    fn combine(&self, a: Part, b: Part) -> Part {
+        Part {
+            value: a.value.wrapping_mul(b.power).wrapping_add(b.value),
+            power: a.power.wrapping_mul(b.power),
+        }
+    }
+
+    fn finish(&self, part: Part) -> u32 {
+        part.value
+    }
+}
+
+/// The sum of the squared distances from a centre.
+#[derive(Clone, Copy, Debug, Value)]
+#[repr(C)]
+pub struct Spread {
+    /// The centre.
+    pub centre: Point,
+}
+
+impl Op<Point> for Spread {
+    type Acc = f64;
+    type Output = f64;
+
+    fn identity(&self) -> f64 {
+        -0.0
+    }
+
+    fn lift(&self, point: Point, _: u64) -> f64 {
+        let [x, y, z] = [0, 1, 2].map(|i| f64::from(point.x[i]) - f64::from(self.centre.x[i]));
+        x * x + y * y + z * z
+    }
+
+    fn combine(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    fn finish(&self, sum: f64) -> f64 {
+        sum
+    }
+}
+
+/// The sum of the products of three numbers.
+#[derive(Clone, Copy, Debug, Value)]
+pub struct Volume;
+
+impl Op<(f32, f64, i8)> for Volume {
+    type Acc = f64;
+    type Output = f64;
+
+    fn identity(&self) -> f64 {
+        -0.0
+    }
+
+    fn lift(&self, (x, y, z): (f32, f64, i8), _: u64) -> f64 {
+        f64::from(x) * y * f64::from(z)
+    }
+
+    fn combine(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    fn finish(&self, sum: f64) -> f64 {
+        sum
+    }
+}
+
+/// The exclusive or of arrays, number by number.
+#[derive(Clone, Copy, Debug, Value)]
+pub struct Parity;
+
+impl<T, const N: usize> Op<[T; N]> for Parity
+where
+    T: Element + From<u8> + std::ops::BitXor<Output = T>,
+{
+    type Acc = [T; N];
+    type Output = [T; N];
+
+    fn identity(&self) -> [T; N] {
+        [T::from(0); N]
+    }
+
+    fn lift(&self, array: [T; N], _: u64) -> [T; N] {
+        array
+    }
+
+    fn combine(&self, a: [T; N], b: [T; N]) -> [T; N] {
+        std::array::from_fn(|i| a[i] ^ b[i])
+    }
+
+    fn finish(&self, array: [T; N]) -> [T; N] {
+        array
+    }
+}
+
+/// How often each of 16 values of the lower bits occurs.
+#[derive(Clone, Copy, Debug, Value)]
+pub struct Histogram;
+
+impl Op<u8> for Histogram {
+    type Acc = [u64; 16];
+    type Output = [u64; 16];
+
+    fn identity(&self) -> [u64; 16] {
+        [0; 16]
+    }
+
+    fn lift(&self, byte: u8, _: u64) -> [u64; 16] {
+        let mut bins = [0; 16];
+        bins[usize::from(byte % 16)] = 1;
+        bins
+    }
+
+    fn combine(&self, a: [u64; 16], b: [u64; 16]) -> [u64; 16] {
+        std::array::from_fn(|i| a[i] + b[i])
+    }
+
+    fn finish(&self, bins: [u64; 16]) -> [u64; 16] {
+        bins
+    }
+}
+
+kernels! {
+    /// The kernels of this crate.
+    pub static KERNELS:
+    single_pass {
+        Horner: u32, [u32; 3], (u32, u8);
+        Spread: Point;
+        Volume: (f32, f64, i8);
+        Parity: [u8; 3], [u8; 5], [u16; 3], [u16; 4];
+        Histogram: u8;
+    }
+}
