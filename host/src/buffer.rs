@@ -111,7 +111,7 @@ impl<T: Element> Buffer<T> {
 
     /// The address of memory of the device's, which is the caller's from here on. Else the buffer as it was,
     /// and why.
-    pub(crate) fn release(self) -> Result<u64, (Error, Self)> {
+    pub(crate) fn release(self) -> Result<u64, Box<(Error, Self)>> {
         let Self {
             backend,
             len,
@@ -123,7 +123,7 @@ impl<T: Element> Buffer<T> {
                 len,
                 storage,
             };
-            Err((error, given))
+            Err(Box::new((error, given)))
         };
         match storage {
             Storage::Host(_) => {

@@ -11,7 +11,7 @@ use kernels_gpu::entry::Entry;
 use crate::driver::{self, check};
 use crate::error::Error;
 use crate::info::DeviceInfo;
-use crate::module::{Embedded, Function, LIBRARY, Loaded};
+use crate::module::{self, Embedded, Function, LIBRARY, Loaded};
 
 /// What all clones of a [`Device`](crate::Device), all of its streams and all that lives on it share.
 pub(crate) struct Gpu {
@@ -81,11 +81,19 @@ impl Gpu {
     pub(crate) fn register(&self, embedded: &'static Embedded) -> Result<(), Error> {
         let arch = embedded.choose(&self.info.name, self.info.compute_capability)?;
         let is_known = |lists: &[Arc<Loaded>]| lists.iter().any(|list| list.is(embedded.kernels));
-        if is_known(&self.lists.read().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(());
+        let probed = {
+            let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
+            if is_known(&lists) {
+                return Ok(());
+            }
+            // The library's lists share their PTX.
+            lists.iter().any(|list| list.is_of(arch))
+        };
+        if !probed {
+            self.enter()?;
+            module::probe(arch)?;
         }
-        self.enter()?;
-        let list = Arc::new(Loaded::probe(embedded, arch)?);
+        let list = Arc::new(Loaded::new(embedded, arch));
         let mut lists = self.lists.write().unwrap_or_else(PoisonError::into_inner);
         if !is_known(&lists) {
             lists.push(list);

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The driver's index, as given to [`Device::nth`].
+    /// The driver's index, as given to [`Device::nth`](crate::Device::nth).
     pub index: u32,
     /// The device's name, as `NVIDIA H200`.
     pub name: String,

@@ -164,9 +164,10 @@ impl<T: Element + DeviceCopy> Buffer<T> {
     /// [`Error::Deferred`].
     pub fn into_cust(self) -> Result<DeviceBuffer<T>, Box<Refused<Self>>> {
         let len = self.len();
-        let address = self
-            .release()
-            .map_err(|(error, given)| refused(error, given))?;
+        let address = self.release().map_err(|failed| {
+            let (error, given) = *failed;
+            refused(error, given)
+        })?;
         let address = DevicePointer::from_raw(address);
         // SAFETY: `len` initialised elements in memory that the driver's `cuMemAlloc` gave and that is
         // nobody's any more, or none.

@@ -26,7 +26,7 @@ pub enum KeyedAlgorithm {
     /// Not at all: an atomic for each value. For random keys.
     Atomic,
     /// Not at all, and the atomic is a loop around a compare-and-swap, as before compute capability
-    /// 6.0. For comparison; sums of floats.
+    /// 6.0. For comparison; only for some sums, as of `f32` and `f64`.
     Cas,
     /// Within a warp; the lanes with equal keys are found by ballots.
     Ballot,

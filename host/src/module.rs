@@ -162,17 +162,20 @@ impl Function {
 }
 
 impl Loaded {
-    /// Finds out whether the driver compiles what is `embedded`, and loads nothing of it. A context
-    /// is current, here and in the other functions.
-    pub(crate) fn probe(embedded: &'static Embedded, arch: &'static Arch) -> Result<Self, Error> {
-        load(arch.arch, arch.probe)?;
+    /// What is `embedded`, for an architecture whose [`probe`] has been taken. Nothing is loaded.
+    pub(crate) fn new(embedded: &'static Embedded, arch: &'static Arch) -> Self {
         let slots = |n| (0..n).map(|_| OnceLock::new()).collect();
-        Ok(Self {
+        Self {
             kernels: embedded.kernels,
             arch,
             functions: slots(embedded.kernels.entries.len()),
             modules: arch.modules.iter().map(|_| Slot::default()).collect(),
-        })
+        }
+    }
+
+    /// Whether it is of these modules.
+    pub(crate) fn is_of(&self, arch: &'static Arch) -> bool {
+        std::ptr::eq(self.arch, arch)
     }
 
     /// Whether it is this list.
@@ -186,7 +189,7 @@ impl Loaded {
     }
 
     /// An entry point of the list, whose module is loaded if it has not been, with no more threads than
-    /// the device allows any.
+    /// the device allows any. A context is current.
     pub(crate) fn find(&self, entry: &'static Entry, most_threads: u32) -> Result<Function, Error> {
         let module = self.module(entry)?;
         let function = driver::check(|| module.get_function(entry.name))?;
@@ -225,6 +228,11 @@ const OPTIONS: &[ModuleJitOption] = if cfg!(line_info) {
 } else {
     &[]
 };
+
+/// Finds out whether the driver compiles the modules, and loads none of them. A context is current.
+pub(crate) fn probe(arch: &Arch) -> Result<(), Error> {
+    load(arch.arch, arch.probe).map(drop)
+}
 
 /// Gives PTX to the driver's compiler. A context is current.
 pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {

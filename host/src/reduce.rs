@@ -120,7 +120,7 @@ impl Device {
     /// use warpfold::{ArgMax, Device, Dot, Sum};
     ///
     /// let device = Device::auto()?;
-    /// let (x, y) = (device.upload(&[1, 2, 3, 4])?, device.upload(&[1, 0, 1, 0])?);
+    /// let (x, y) = (device.upload(&[1i32, 2, 3, 4])?, device.upload(&[1i32, 0, 1, 0])?);
     /// assert_eq!(device.reduce(&x, Sum).threads(64).run()?, 10);
     /// assert_eq!(device.reduce((&x, &y), Dot).run()?, 4);
     /// assert_eq!(device.reduce(x.view(..3)?, ArgMax).run()?.index(), 2);

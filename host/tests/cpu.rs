@@ -331,7 +331,7 @@ fn values_go_into_the_cells_of_their_keys() {
 fn keys_and_values_that_do_not_fit_are_refused() {
     let device = Device::cpu();
     let keys = device.upload(&[1u32, 0]).unwrap();
-    let values = device.upload(&[1i32, 2, 3]).unwrap();
+    let values = device.upload(&[1i64, 2, 3]).unwrap();
     let error = device
         .cells(2, Sum)
         .unwrap()
@@ -345,7 +345,7 @@ fn keys_and_values_that_do_not_fit_are_refused() {
     let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no keyed_cas for the sum of i32 by keys of u32, 1 array(s) at once"
+        "there is no keyed_cas for the sum of i64 by keys of u32, 1 array(s) at once"
     );
     let mut cells = device.cells(2, Sum).unwrap().threads(48);
     let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();

@@ -48,7 +48,7 @@ pub mod parts {
     pub use super::single_pass::{storage, threads_of};
     pub use crate::items::Items;
     pub use crate::keyed::Task;
-    pub use crate::mem::{Global, Shared};
+    pub use crate::mem::{Global, MOST_BYTES, Shared};
     pub use crate::needs::{Load, Needs, Scratch};
     pub use crate::op::Op;
     pub use crate::single_pass::single_pass;

@@ -14,6 +14,9 @@ enum Target {
     Device,
 }
 
+/// The macros of `kernels-gpu`, which know nothing of `cuda_std` but its name.
+const MACROS: &str = "kernels-gpu-macros";
+
 /// A workspace of the stub and of a crate that names it as its `cuda_std`.
 struct Project {
     manifest: PathBuf,
@@ -24,7 +27,10 @@ impl Project {
     /// the edition and the other dependencies of `kernels-gpu`.
     fn new(name: &str, library: &Path) -> Self {
         let root = workspace::root();
-        let stub = root.join("kernels-gpu/upstream");
+        let (stub, macros) = (
+            root.join("kernels-gpu/upstream"),
+            root.join("kernels-gpu/macros"),
+        );
         let workspace = read(&root.join("Cargo.toml"));
         let kernels = read(&root.join("kernels-gpu/Cargo.toml"));
         let edition = line(&workspace, "edition = ");
@@ -32,7 +38,7 @@ impl Project {
         let table = kernels.lines().skip_while(|line| *line != "[dependencies]");
         for dependency in table.skip(1).take_while(|line| !line.starts_with('[')) {
             let name = dependency.strip_suffix(".workspace = true");
-            if let Some(name) = name.filter(|name| *name != "cuda_std") {
+            if let Some(name) = name.filter(|name| !["cuda_std", MACROS].contains(name)) {
                 let _ = writeln!(others, "{}", line(&workspace, &format!("{name} = ")));
             }
         }
@@ -71,8 +77,8 @@ impl Project {
             "kernels",
             library,
             &format!(
-                "\n[features]\nsimulator = []\n\n[dependencies]\n{others}\
-                 cuda_std = {{ path = \"../cuda_std\" }}\n"
+                "\n[features]\nlibrary = []\nteaching = []\nsimulator = []\n\n[dependencies]\n{others}\
+                 cuda_std = {{ path = \"../cuda_std\" }}\n{MACROS} = {{ path = {macros:?} }}\n"
             ),
         );
         let manifest = folder.join("Cargo.toml");
@@ -84,7 +90,11 @@ impl Project {
         let mut cargo = process::cargo();
         cargo
             .args(["rustc", "--offline", "--package=kernels", "--lib"])
-            .args(["--profile=check", "--color=never"])
+            .args([
+                "--profile=check",
+                "--color=never",
+                "--features=library,teaching",
+            ])
             .arg("--manifest-path")
             .arg(&self.manifest)
             .arg("--target-dir")

@@ -58,9 +58,10 @@ impl Entry {
         found.ok_or_else(|| {
             BadOption::new(format!(
                 "there is no entry {name} to profile; entries are named <kernel>_<operator>_<element>, as \
-                 reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32: of the ladder, of \
-                 shuffles and atomics and of the single pass, the sum, min and max of i32, u32, i64, u64, \
-                 f32 and f64 (`cargo xtask sass` lists the entries there are)"
+                 reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32: of the single pass the sum, \
+                 min and max of i32, u32, i64, u64, f32 and f64; of the ladder and of shuffles and atomics \
+                 the sum of these, and the min and max of i32 and f32 (`cargo xtask sass` lists the entries \
+                 there are)"
             ))
             .into()
         })

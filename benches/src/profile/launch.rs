@@ -193,14 +193,20 @@ mod tests {
     fn the_expected_answers_are_exact() {
         let integers = Integers::draw(1 << 16, 5).unwrap();
         let device = Device::cpu();
+        let mut launched = 0;
         for element in ["i32", "u32", "i64", "u64", "f32", "f64"] {
             for kernel in ["single_pass", "block_atomic_vec4"] {
                 for operator in ["sum", "min", "max"] {
                     let name = format!("{kernel}_{operator}_{element}");
-                    let entry = Entry::named(&name).unwrap();
+                    let Ok(entry) = Entry::named(&name) else {
+                        continue;
+                    };
                     assert!(launch(&device, entry, 256, &integers).unwrap().0, "{name}");
+                    launched += 1;
                 }
             }
         }
+        // All of the single pass; ten of the other.
+        assert_eq!(launched, 18 + 10);
     }
 }

@@ -2,10 +2,8 @@
 //! what `warpfold::embedded!` puts into the program.
 //!
 //! ```no_run
-//! // build.rs
-//! fn main() {
-//!     warpfold_build::embed("../kernels");
-//! }
+//! // In `main` of `build.rs`:
+//! warpfold_build::embed("../kernels");
 //! ```
 //!
 //! Needs neither nvcc nor a CUDA SDK: `cuda_builder` drives the rustc at hand. PTX is text, and much alike:

@@ -136,7 +136,7 @@ fn accumulate(_: &Lab, device: &Device) -> Result<Completion, Failed> {
 
 fn errors(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let keys = device.upload(&[1u32, 1, 0])?;
-    let values = device.upload(&[1i32, 2])?;
+    let values = device.upload(&[1i64, 2])?;
     let error = device.cells(2, Sum)?.combine(&keys, &values).unwrap_err();
     assert!(
         matches!(

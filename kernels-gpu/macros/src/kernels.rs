@@ -144,7 +144,13 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
     }
     Ok(quote! {
         #[doc(hidden)]
-        #[allow(improper_ctypes_definitions, missing_docs, unused_imports)]
+        #[allow(
+            improper_ctypes_definitions,
+            missing_docs,
+            unused_imports,
+            clippy::missing_safety_doc,
+            clippy::too_many_arguments
+        )]
         pub mod #hidden {
             use super::*;
 

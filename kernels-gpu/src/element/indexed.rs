@@ -7,12 +7,14 @@ use core::fmt;
 /// [`ArgMax`](crate::op::ArgMax) combine.
 ///
 /// The index is kept in halves, so that there is no padding behind a value of 32 bits: 12 bytes
-/// with such a value, 16 with one of 64.
+/// with such a value, 16 with one of 64. They are two fields: an array of them LLVM copies as a number of 64
+/// bits, and a vector's loads, which such numbers straddle, come in pieces.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Indexed<V> {
     value: V,
-    index: [u32; 2],
+    low: u32,
+    high: u32,
 }
 
 impl<V: Copy> Indexed<V> {
@@ -21,7 +23,8 @@ impl<V: Copy> Indexed<V> {
     pub const fn new(value: V, index: u64) -> Self {
         Self {
             value,
-            index: [index as u32, (index >> 32) as u32],
+            low: index as u32,
+            high: (index >> 32) as u32,
         }
     }
 
@@ -34,8 +37,7 @@ impl<V: Copy> Indexed<V> {
     /// Its index in the array; [`u64::MAX`] where there was no element.
     #[inline(always)]
     pub const fn index(self) -> u64 {
-        let [low, high] = self.index;
-        (high as u64) << 32 | low as u64
+        (self.high as u64) << 32 | self.low as u64
     }
 }
 
@@ -46,9 +48,9 @@ impl<V: Copy + fmt::Debug> fmt::Debug for Indexed<V> {
 }
 
 // What numbers are combined in.
-structure!(Indexed<i32>: value, index);
-structure!(Indexed<u32>: value, index);
-structure!(Indexed<i64>: value, index);
-structure!(Indexed<u64>: value, index);
-structure!(Indexed<f32>: value, index);
-structure!(Indexed<f64>: value, index);
+structure!(Indexed<i32>: value, low, high);
+structure!(Indexed<u32>: value, low, high);
+structure!(Indexed<i64>: value, low, high);
+structure!(Indexed<u64>: value, low, high);
+structure!(Indexed<f32>: value, low, high);
+structure!(Indexed<f64>: value, low, high);

@@ -122,6 +122,78 @@ impl Values {
 /// An operator with a kernel that reduces a whole input in a single pass: what
 /// `warpfold::Device::reduce` asks for. [`kernels!`](crate::kernels) implements it.
 ///
+/// ```
+/// use kernels_gpu::entry::SinglePass;
+/// use kernels_gpu::prelude::*;
+///
+/// /// The largest absolute value.
+/// #[derive(Clone, Copy, Debug, Value)]
+/// pub struct Largest;
+///
+/// impl Op<f32> for Largest {
+///     type Acc = f32;
+///     type Output = f32;
+///
+///     fn identity(&self) -> f32 {
+///         0.0
+///     }
+///
+///     fn lift(&self, x: f32, _index: u64) -> f32 {
+///         x.abs()
+///     }
+///
+///     fn combine(&self, a: f32, b: f32) -> f32 {
+///         if a < b { b } else { a }
+///     }
+///
+///     fn finish(&self, acc: f32) -> f32 {
+///         acc
+///     }
+/// }
+///
+/// kernels! {
+///     /// The kernels of this crate.
+///     pub static KERNELS:
+///     single_pass { Largest: f32; }
+/// }
+///
+/// fn main() {
+///     assert_eq!(<Largest as SinglePass<f32>>::ENTRY.name, "single_pass_largest_f32");
+///     assert_eq!(KERNELS.entries.len(), 1);
+/// }
+/// ```
+///
+/// What has no kernel does not compile:
+///
+/// ```compile_fail,E0277
+/// use kernels_gpu::entry::SinglePass;
+/// use kernels_gpu::op::And;
+///
+/// fn reduce<O: SinglePass<f32>>(op: O) {}
+///
+/// reduce(And); // bits of floats
+/// ```
+///
+/// Nor does an accumulator that is too large:
+///
+/// ```compile_fail,E0080
+/// # use kernels_gpu::prelude::*;
+/// # #[derive(Clone, Copy, Debug, Value)]
+/// # pub struct Histogram;
+/// impl Op<u8> for Histogram {
+///     type Acc = [u64; 17]; // 136 bytes
+/// #   type Output = [u64; 17];
+/// #   fn identity(&self) -> [u64; 17] { [0; 17] }
+/// #   fn lift(&self, _: u8, _: u64) -> [u64; 17] { [0; 17] }
+/// #   fn combine(&self, a: [u64; 17], _: [u64; 17]) -> [u64; 17] { a }
+/// #   fn finish(&self, acc: [u64; 17]) -> [u64; 17] { acc }
+///     // ...
+/// }
+///
+/// kernels! { pub static KERNELS: single_pass { Histogram: u8; } }
+/// # fn main() {}
+/// ```
+///
 /// # Safety
 ///
 /// `ENTRY` is an entry point for this operator over these items.
@@ -137,6 +209,31 @@ pub unsafe trait SinglePass<I: Items>: Op<I> {
 }
 
 /// An operator with the kernels of the Harris ladder and of the Kepler families.
+///
+/// They change the order of the elements, so the operator must be commutative:
+///
+/// ```compile_fail,E0080
+/// # use kernels_gpu::prelude::*;
+/// # #[derive(Clone, Copy, Debug, Value)]
+/// # pub struct First;
+/// impl Op<u64> for First {
+///     const COMMUTATIVE: bool = false;
+/// #   type Acc = u64;
+/// #   type Output = u64;
+/// #   fn identity(&self) -> u64 { 0 }
+/// #   fn lift(&self, x: u64, _: u64) -> u64 { x }
+/// #   fn combine(&self, a: u64, b: u64) -> u64 { if a == 0 { b } else { a } }
+/// #   fn finish(&self, acc: u64) -> u64 { acc }
+///     // ...
+/// }
+/// # impl AtomicOp<u64> for First {
+/// #   unsafe fn combine_atomic_device(&self, _: *mut u64, _: u64) {}
+/// #   unsafe fn combine_atomic_block(&self, _: *mut u64, _: u64) {}
+/// # }
+///
+/// kernels! { pub static KERNELS: ladder { First: u64; } }
+/// # fn main() {}
+/// ```
 ///
 /// # Safety
 ///

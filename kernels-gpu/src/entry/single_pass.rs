@@ -99,6 +99,7 @@ macro_rules! family_single_pass {
         const $rows: &[$crate::entry::Entry] = {
             use $crate::entry::{Entry, Parameter, parts::*};
             const ACC_BYTES: usize = size_of::<<$op as Op<$items>>::Acc>();
+            assert!(ACC_BYTES <= MOST_BYTES, "an accumulator has at most 128 bytes");
             &[Entry {
                 name: stringify!([<single_pass_ $suffix>]),
                 module: stringify!($module),

@@ -7,8 +7,8 @@
 //! start: [`Global::vectors_at`] says how many. Four elements of 12 bytes are a vector of three loads,
 //! which may begin at one of four elements in a row.
 
-use super::Global;
 use super::trace::{self, Access};
+use super::{Global, opaque};
 use crate::element::Element;
 use crate::op::unrolled;
 use core::marker::PhantomData;
@@ -59,6 +59,9 @@ impl<T, const N: usize> Lie<T, N> {
         }
         inverse
     };
+
+    /// Whether elements are structures or arrays that divide a load, or are divided by it.
+    const IS_WORDS: bool = size_of::<T>() > align_of::<T>() && size_of::<T>().is_power_of_two();
 
     /// Calls `each` with the number of each load of a vector, as straight code.
     #[inline(always)]
@@ -191,46 +194,44 @@ aligned!(At2 2, At4 4, At8 8, At16 16);
 /// `from` is valid for reads and a multiple of the vectors' [alignment](Lie).
 #[inline(always)]
 unsafe fn load<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
-    let alignment = Lie::<T, N>::ALIGNMENT;
-    // SAFETY: the caller's contract. A type says the alignment, since `align` takes no constant of ours; the one
-    // that is chosen divides the vector's size, so that it adds no padding.
+    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen divides
+    // the vector's size, so that it adds no padding.
+    // SAFETY: the caller's contract.
     unsafe {
-        if alignment <= align_of::<T>() {
-            return *from;
-        }
-        if size_of::<T>() > align_of::<T>() {
-            match alignment {
-                4 => return load_by::<u32, T, N>(from),
-                8 => return load_by::<u64, T, N>(from),
-                16 => return load_by::<u128, T, N>(from),
-                _ => {}
-            }
-        }
-        match alignment {
+        match Lie::<T, N>::ALIGNMENT {
+            alignment if alignment <= align_of::<T>() => *from,
             2 => (*from.cast::<At2<[T; N]>>()).0,
             4 => (*from.cast::<At4<[T; N]>>()).0,
             8 => (*from.cast::<At8<[T; N]>>()).0,
+            16 if Lie::<T, N>::IS_WORDS => load_words(from),
             16 => (*from.cast::<At16<[T; N]>>()).0,
             _ => *from,
         }
     }
 }
 
-/// Loads a vector of structures as so many `W`. LLVM loads a structure field by field, and makes wide loads of those
-/// afterwards; but not if before that it has combined two fields, as the halves of an index, into one.
+/// Loads a vector of structures as words of 64 bits. Field by field, LLVM makes no wide load of fields of different
+/// sizes.
 ///
 /// # Safety
 ///
-/// `from` is valid for reads and aligned for `W`, whose size is the vectors' [alignment](Lie).
+/// As [`load`]; vectors are multiples of 16 bytes.
 #[inline(always)]
-unsafe fn load_by<W: Copy, T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
+unsafe fn load_words<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
     let mut vector = MaybeUninit::<[T; N]>::uninit();
-    let (from, to) = (from.cast::<W>(), vector.as_mut_ptr().cast::<W>());
-    // SAFETY: the caller's contract; a vector has as many `W`, and every pattern of bits is a value (`Plain`).
-    unsafe {
-        Lie::<T, N>::each_load(|load| to.add(load).write_unaligned(*from.add(load)));
-        vector.assume_init()
-    }
+    let (from, to) = (from.cast::<At16<[usize; 2]>>(), vector.as_mut_ptr());
+    Lie::<T, N>::each_load(|load| {
+        // SAFETY: the vector has this load, and its place has room for it.
+        unsafe {
+            // Or LLVM splits the load by fields after all.
+            let [low, high] = (*from.add(load)).0.map(opaque);
+            to.cast::<[usize; 2]>()
+                .add(load)
+                .write_unaligned([low, high]);
+        }
+    });
+    // SAFETY: all of it is written, and every pattern of bits is a value (`Plain`).
+    unsafe { vector.assume_init() }
 }
 
 #[cfg(test)]

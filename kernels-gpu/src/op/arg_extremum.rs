@@ -48,8 +48,8 @@ macro_rules! arg_extremum {
                 first_of::<_, $op>(a, b)
             }
 
-            /// Row by row where rows are long: all values of a step, each of them used twice, would take more
-            /// registers than there are.
+            /// On the GPU by eight elements at a time where a row has as many: more than those, each of them used
+            /// twice, would take more registers than there are.
             #[inline(always)]
             fn absorb<const N: usize, const K: usize>(
                 &self,
@@ -57,10 +57,14 @@ macro_rules! arg_extremum {
                 rows: [[T; N]; K],
                 first: [u64; K],
             ) -> Indexed<T::Acc> {
-                if const { N <= SHORT_ROW } {
+                if const { cfg!(not(target_arch = "nvptx64")) || !N.is_multiple_of(PART) } {
                     return absorb_rows::<T, $op, N, K>(acc, rows, first);
                 }
-                unrolled!(|k < K| acc = absorb_rows::<T, $op, N, 1>(acc, [rows[k]], [first[k]]));
+                unrolled!(|k < K, e < N| if e % PART == 0 {
+                    let mut part = [rows[k][e]; PART];
+                    unrolled!(|i < PART| part[i] = rows[k][e + i]);
+                    acc = absorb_rows::<T, $op, PART, 1>(acc, [part], [first[k] + e as u64]);
+                });
                 acc
             }
 
@@ -114,8 +118,8 @@ arg_extremum! {
     ArgMax
 }
 
-/// Elements of a row that is absorbed together with others.
-const SHORT_ROW: usize = 4;
+/// Elements of a long row that are absorbed at a time.
+const PART: usize = 8;
 
 /// The accumulator and the rows as one. First the values alone, without their indices: of each column, then of
 /// the columns. The index is sought only where that value comes before the accumulator's, which is rare.

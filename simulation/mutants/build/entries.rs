@@ -14,7 +14,7 @@ const KEY: &str = "u32";
 const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
 
 /// The single passes, by their names: the operator, and the items of each array.
-const SINGLE_PASSES: [(&str, &str, &[&str]); 16] = [
+const SINGLE_PASSES: [(&str, &str, &[&str]); 15] = [
     ("single_pass_sum_i32", "Sum", &["i32"]),
     ("single_pass_max_i32", "Max", &["i32"]),
     ("single_pass_sum_wide_i32", "SumWide", &["i32"]),
@@ -37,7 +37,6 @@ const SINGLE_PASSES: [(&str, &str, &[&str]); 16] = [
         &["Indexed<i64>"],
     ),
     ("single_pass_arg_min_i32", "ArgMin", &["i32"]),
-    ("single_pass_arg_min_i8", "ArgMin", &["i8"]),
     // Six words of partials.
     ("single_pass_sum_squares_f64", "SumSquares", &["f64"]),
     ("single_pass_horner_u32", "Horner", &["u32"]),

@@ -189,4 +189,12 @@ mod tests {
             u64::MAX
         );
     }
+
+    #[test]
+    fn what_does_not_round_must_be_the_same() {
+        let expected = ArgMin::expected(&[Indexed::new(5, 3), Indexed::new(4, 7)]);
+        close(Indexed::new(4, 7), &expected, 10.0).unwrap();
+        close(Indexed::new(4, 6), &expected, 10.0).unwrap_err();
+        close(0.0, &Min::expected(&[0.0, -0.0]), 10.0).unwrap_err();
+    }
 }

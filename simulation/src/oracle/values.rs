@@ -117,10 +117,6 @@ where
     fn same(self, other: Self) -> bool {
         self.value().same(other.value()) && self.index() == other.index()
     }
-
-    fn to_f64(self) -> f64 {
-        self.value().to_f64()
-    }
 }
 
 /// Anywhere in an array, so that hardly two are at the same index.

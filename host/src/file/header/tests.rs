@@ -127,7 +127,10 @@ fn the_type_asked_for_must_be_the_files() {
     };
     assert_eq!(wanted(header("<f2").check::<bf16>()), "bf16");
     assert_eq!(wanted(header("|b1").check::<i8>()), "i8");
-    assert_eq!(wanted(header("<f4").check::<Indexed<f32>>()), "indexed_f32");
+    assert_eq!(
+        wanted(header("<f4").check::<Indexed<f32>>()),
+        "Indexed<f32>"
+    );
     let unreadable = header("<V2").check::<f16>();
     assert!(matches!(unreadable, Err(Error::UnreadableDType { .. })));
 }

@@ -34,13 +34,13 @@ pub const SOURCE: Source = Source {
             "second_vector_of_the_first",
             "the other arrays' vectors are always their first",
             "($(vectors.$i.get(index)),+)",
-            "($(vectors.$i.get(index >> (63 * $i))),+)",
+            "($(vectors.$i.get(index >> (31 * $i))),+)",
         ),
         mutant(
             "second_element_of_the_start",
             "the other arrays' elements are always their first",
             "($(arrays.$i.get(index)),+)",
-            "($(arrays.$i.get(index >> (63 * $i))),+)",
+            "($(arrays.$i.get(index >> (31 * $i))),+)",
         ),
         mutant(
             "last_vector_lost",

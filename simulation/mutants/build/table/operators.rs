@@ -126,13 +126,6 @@ pub const ARG_EXTREMUM: Source = Source {
     kernels: &["single_pass_arg_min_i32"],
     mutants: &[
         mutant(
-            "long_rows_with_the_first_index",
-            "of rows that are absorbed one by one, the others have the indices of the first",
-            "[first[k]]",
-            "[first[0 * k]]",
-        )
-        .on(&["single_pass_arg_min_i8"]),
-        mutant(
             "index_of_the_row",
             "the index of a row's first element for each of them",
             "index.min(first[k] + e as u64)",

@@ -148,14 +148,22 @@ fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
         let grid = (threads * blocks) as usize;
         // Where there is one block, enough for all loads that a thread has in flight at once.
         let many = (blocks == 1).then_some(17 * grid + 5);
-        for n in [5 * grid + 3, grid + 1, 1, 0].into_iter().chain(many) {
+        // 513 items are 128 vectors of 4, of a warp in their order a tile, and one.
+        let sizes = [5 * grid + 3, grid + 1, 513, 1, 0];
+        for (turn, n) in sizes.into_iter().chain(many).enumerate() {
             let start = n % 3;
             for entry in entries {
+                // Equal values, too, where indices count.
+                let data = match entry.op.starts_with("arg") && turn % 2 == 1 {
+                    true => Data::Zeroes,
+                    false => Data::Whole,
+                };
                 let inputs = entry.parameters.iter();
                 let inputs = inputs.filter(|one| matches!(one, Parameter::Input(..)));
-                // Several arrays alike, or not; elements that are not aligned to their size.
+                // Several arrays alike, or not; structures that are not aligned to their size.
                 let starts: &[_] = match inputs.count() {
-                    1 => &[([start; 3], 0), ([start; 3], 1)],
+                    1 if entry.items.contains('_') => &[([start; 3], 0), ([start; 3], 1)],
+                    1 => &[([start; 3], 0)],
                     _ => &[([start; 3], 0), ([start, start + 1, start], 0)],
                 };
                 for &(starts, skew) in starts {
@@ -163,7 +171,7 @@ fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
                         blocks,
                         starts,
                         skew,
-                        data: Data::Whole,
+                        data,
                         ..Case::new(*entry, threads, n)
                     };
                     cases.extend([(case, 1), (case, 4)]);

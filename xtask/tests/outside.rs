@@ -1,0 +1,49 @@
+//! A crate outside of the workspace, as a user has it, with operators and elements of its own
+//! (`host/tests/outside`): it builds, and gives the right answers on the CPU and on the simulated GPU. On a GPU
+//! `cargo xtask dist` brings the same program.
+
+use std::process::Stdio;
+use xtask::{process, workspace};
+
+/// Runs the program on a device of this name.
+fn run(device: &str, features: &[&str]) {
+    let manifest = workspace::root().join("host/tests/outside/Cargo.toml");
+    let mut cargo = process::cargo();
+    cargo
+        .args([
+            "run",
+            "--quiet",
+            "--locked",
+            "--package",
+            "outside",
+            "--manifest-path",
+        ])
+        .arg(&manifest)
+        // What is built of this repository's crates on the way is shared with others.
+        .arg("--target-dir")
+        .arg(
+            workspace::target_dir()
+                .expect("cargo knows it")
+                .join("outside"),
+        )
+        // Its own configuration, not the repository's.
+        .current_dir(manifest.parent().expect("it is in a folder"))
+        .args(features)
+        .args(["--", device])
+        .stdin(Stdio::null());
+    let output = cargo.output().expect("cargo runs");
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success() && out.contains(&format!(" passed, 0 failed, on {device}")),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn operators_of_another_crate_are_right_on_the_cpu_and_under_the_simulator() {
+    run("cpu", &["--features", "simulator"]);
+    run("simulator", &["--features", "simulator"]);
+}
