@@ -192,6 +192,11 @@ impl DeviceBuild<'_> {
 
         let deps = target_dir.join(TARGET).join("release/deps");
         let path = deps.join(format!("{}.bc", self.package.lib_name));
+        // With other features it is another crate to cargo, whose bitcode has the same name.
+        let (args, last_args) = (self.args.join("\n"), path.with_extension("args"));
+        if fs::read_to_string(&last_args).is_ok_and(|last| last != args) {
+            let _ = fs::remove_file(&path);
+        }
         self.cargo(&target_dir)?;
         if !path.is_file() {
             self.forget(&target_dir)?;
@@ -209,6 +214,7 @@ impl DeviceBuild<'_> {
         if !library.exists() {
             fs::write(&library, "").at(&library)?;
         }
+        fs::write(&last_args, args).at(&last_args)?;
         Ok(Bitcode {
             path,
             bytes,

@@ -57,10 +57,8 @@ fn lengths(device: &str) -> Vec<usize> {
     let mut lengths = vec![0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1000, 4096, 4097];
     match device {
         "simulator" => lengths.push(20_001),
-        _ => lengths.extend([65_536, 100_003, 1 << 20, (1 << 20) + 1, 5_000_003]),
-    }
-    if device == "cuda" {
-        lengths.push((1 << 26) + 7);
+        "cuda" => lengths.extend([65_536, 1 << 20, (1 << 20) + 1, 5_000_003, (1 << 26) + 7]),
+        _ => lengths.extend([65_536, 300_003]),
     }
     lengths
 }
