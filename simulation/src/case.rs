@@ -143,7 +143,7 @@ impl Case {
         assert_eq!(self.entry.acc_bytes, size_of::<O::Acc>());
         let (items, memories) = self.draw::<I>();
         let op = operator(&items);
-        let inputs: Vec<Buffer<u8>> = memories.iter().map(|memory| Buffer::from(memory)).collect();
+        let inputs: Vec<Buffer<u8>> = memories.iter().map(Buffer::from).collect();
         let output = Output::new(self, op.identity());
         let mut arrays = output.arrays();
         for (i, (input, start)) in inputs.iter().zip(self.start_bytes::<I>()).enumerate() {

@@ -109,6 +109,7 @@ impl Judges {
         all.add::<[u8; 5], _>(|_| Parity, parity);
         all.add::<[u16; 3], _>(|_| Parity, parity);
         all.add::<[u16; 4], _>(|_| Parity, parity);
+        all.add::<[u64; 4], _>(|_| Parity, parity);
         all.add::<u8, _>(|_| Histogram, histogram);
         all
     }
@@ -313,7 +314,7 @@ fn volume(_: &Volume, given: Given<'_, (f32, f64, i8)>, got: f64) -> Verdict {
 
 fn parity<T, const N: usize>(_: &Parity, given: Given<'_, [T; N]>, got: [T; N]) -> Verdict
 where
-    T: Copy + Into<u32> + std::fmt::Debug,
+    T: Copy + Into<u64> + std::fmt::Debug,
 {
     let mut right = [0; N];
     for array in given.items {

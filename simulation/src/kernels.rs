@@ -6,7 +6,7 @@
 //! | [`Horner`] | numbers, 12-byte arrays, a pair of arrays | not commutative; holds a value; uses the index |
 //! | [`Spread`] | a structure of 12 bytes | a value of 12 bytes |
 //! | [`Volume`] | three arrays of different sizes | three arrays |
-//! | [`Parity`] | arrays of 3, 5, 6 and 8 bytes | no whole word; vectors at some starts only |
+//! | [`Parity`] | arrays of 3, 5, 6, 8 and 32 bytes | no whole word; vectors at some starts only; two loads |
 //! | [`Histogram`] | bytes | an accumulator of 128 bytes |
 
 use kernels_gpu::prelude::*;
@@ -207,7 +207,7 @@ kernels! {
         Horner: u32, [u32; 3], (u32, u8);
         Spread: Point;
         Volume: (f32, f64, i8);
-        Parity: [u8; 3], [u8; 5], [u16; 3], [u16; 4];
+        Parity: [u8; 3], [u8; 5], [u16; 3], [u16; 4], [u64; 4];
         Histogram: u8;
     }
 }

@@ -18,7 +18,14 @@ const RAW: &str = "benches/records/";
 const INPUTS: [&str; 2] = ["fuzz/corpus", "fuzz/found"];
 
 /// Files that programs wrote, as long as they came.
-const GENERATED: [&str; 2] = ["Cargo.lock", "kernels-gpu/tests/op_laws/numpy_answers.txt"];
+const GENERATED: [&str; 3] = [
+    "Cargo.lock",
+    "host/tests/outside/Cargo.lock",
+    "kernels-gpu/tests/op_laws/numpy_answers.txt",
+];
+
+/// A user's crates, in a workspace of their own, which has no lints of ours.
+const OUTSIDE: &str = "host/tests/outside/";
 
 /// The only file that may launch a kernel.
 const LAUNCHER: &str = "host/src/launch.rs";
@@ -118,7 +125,8 @@ impl File<'_> {
             ));
         }
         let is_manifest = self.path.rsplit('/').next() == Some("Cargo.toml");
-        if is_manifest && has_table(self.text, "package") {
+        let is_ours = !self.path.starts_with(OUTSIDE);
+        if is_manifest && is_ours && has_table(self.text, "package") {
             let mut table = table_of(self.text, "lints");
             if !table.any(|line| line.replace(' ', "") == "workspace=true") {
                 findings.push(format!("{}: lacks [lints] workspace = true", self.path));
@@ -362,6 +370,7 @@ mod tests {
             &format!("{package}\n[lints]\nworkspace = true\n"),
         );
         accepted("Cargo.toml", "[workspace]\n");
+        accepted("host/tests/outside/app/Cargo.toml", package);
     }
 
     #[test]

@@ -237,6 +237,7 @@ unsafe fn load_words<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::element::Indexed;
 
     /// The head by looking for it.
     fn searched<T, const N: usize>(address: usize) -> Option<usize> {
@@ -275,5 +276,19 @@ mod tests {
         holds::<[u8; 3], 16>();
         holds::<[u16; 3], 8>();
         holds::<[f64; 8], 1>();
+    }
+
+    #[test]
+    fn a_vector_of_structures_is_loaded_whole() {
+        fn loads<T: Element, const N: usize>(elements: [T; N]) {
+            let stored = At16(elements);
+            // SAFETY: a vector at a multiple of 16 bytes.
+            assert_eq!(unsafe { load(&raw const stored.0) }, elements);
+        }
+        loads([[1.0f32, 2.0], [3.0, 4.0]]);
+        loads([[1.0f32, 2.0, 3.0, 4.0]]);
+        loads([Indexed::new(1.5f64, 7 << 33 | 5)]);
+        loads([[1.0f64, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+        loads([0, 1, 2, 3].map(|i| Indexed::new(i as f32, 7 << 33 | i)));
     }
 }

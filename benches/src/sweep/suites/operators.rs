@@ -61,7 +61,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             .last()
             .map(|n| n * case.bytes)
     };
-    let bytes = wanted.iter().filter_map(|case| most(case)).max();
+    let bytes = wanted.iter().filter_map(most).max();
     let words_on_host = draw::<i32>(
         bytes.unwrap_or(0).div_ceil(size_of::<i32>()),
         sweep.seed() + 1,

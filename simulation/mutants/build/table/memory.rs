@@ -109,12 +109,12 @@ const MUTANTS: &[Mutant] = &[
     )
     .on(TWELVE_BYTES),
     mutant(
-        "every_load_the_first",
-        "a vector of structures is its first load again and again",
-        "*from.add(load)",
-        "*from.add(0 * load)",
+        "halves_exchanged",
+        "the two words of a structure's load in the other order",
+        ".write_unaligned([low, high])",
+        ".write_unaligned([high, low])",
     )
-    .on(TWELVE_BYTES),
+    .on(&["single_pass_arg_min_indexed_i64"]),
     mutant(
         "vectors_anywhere",
         "an array that has vectors nowhere is taken to have some",
