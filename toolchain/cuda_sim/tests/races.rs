@@ -195,13 +195,15 @@ fn an_update_that_is_not_atomic() {
         "{racy:?}"
     );
     assert_clean(|m| {
-        m.cell().combine_atomic::<u32, kernels_gpu::op::Sum>(0, 1);
+        m.cell()
+            .combine_atomic::<u32, _>(kernels_gpu::op::Sum, 0, 1);
     });
     let mixed = races(Space::Global, |m| {
         if thread::index_1d() == 70 {
             m.cell().set(0, 1);
         } else {
-            m.cell().combine_atomic::<u32, kernels_gpu::op::Sum>(0, 1);
+            m.cell()
+                .combine_atomic::<u32, _>(kernels_gpu::op::Sum, 0, 1);
         }
     });
     assert_eq!(mixed, [[Kind::Store, Kind::Atomic]]);

@@ -355,7 +355,7 @@ fn where_a_vector_cannot_begin() {
         );
     }
     assert_clean(|| {
-        let (head, vectors) = from(1).vectors_at::<4>();
+        let (head, vectors) = from(1).vectors_at::<4>().expect("numbers have vectors");
         assert_eq!(head, 3);
         vectors.get(tid() as usize % vectors.len());
     });
