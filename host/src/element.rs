@@ -1,4 +1,4 @@
-//! What can be reduced: the elements of `kernels-gpu`, and the values that the host makes of nothing.
+//! What can be reduced: the elements of `kernels-gpu`, and zero.
 
 pub use kernels_gpu::element::Element;
 pub(crate) use kernels_gpu::element::name_of;
