@@ -123,7 +123,7 @@ macro_rules! note {
     };
 }
 
-/// On the host nobody asks.
+/// On the host: nothing, since no module is built.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[macro_export]
