@@ -67,9 +67,9 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     Ok(builder.build_all()?)
 }
 
-/// Builds the kernels on raw pointers, which nobody ships, for `arches`; a module each.
-pub fn build_raw(arches: &[NvvmArch]) -> Result<Vec<Ptx>> {
-    let kernels = workspace::root().join("kernels-gpu/raw");
+/// Builds the accesses to memory by handles and on raw pointers, which nobody ships, for `arches`; a module each.
+pub fn build_handles(arches: &[NvvmArch]) -> Result<Vec<Ptx>> {
+    let kernels = workspace::root().join("kernels-gpu/tests/handles");
     let builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
     Ok(builder.build_all()?)
 }

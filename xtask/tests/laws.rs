@@ -1,9 +1,7 @@
 //! The laws of PTX and SASS, applied to every entry of the kernels' modules: `xtask::laws`.
 //!
-//! Handles cost nothing: no entry has more accesses to memory than its twin in `kernels-raw`,
-//! which is the same kernel on raw pointers. Every kernel of every family has one, for sums of a few
-//! elements: the operator is the same code for every element of a width, and the handles know of no
-//! operator.
+//! Handles cost nothing: no entry of `kernels-handles` has more accesses to memory by handles than on raw
+//! pointers. There is a pair for every access that a handle offers.
 //!
 //! The widest copies move 256 bits on sm_100, for which the library embeds no module.
 //!
@@ -29,18 +27,14 @@ use xtask::{laws, ptx, sass};
 /// The architecture whose SASS all laws are about; some ask the others too.
 const SASS: NvvmArch = NvvmArch::Compute90;
 
-/// The items whose sums have a raw twin, by keys of [`TWIN_KEY`] where there are any. Copies have
-/// one of each size.
-const TWINS: [&str; 3] = ["i32", "f32", "f64"];
-
 /// The first architecture with accesses of 256 bits, for which no module is embedded.
 const WIDER: NvvmArch = NvvmArch::Compute100;
 
 /// The module that has them.
 const WIDER_MODULE: &str = "copy";
 
-/// The key of the twins.
-const TWIN_KEY: &str = "u32";
+/// How the two entries of `kernels-handles` for one access end.
+const BY: [&str; 2] = ["_by_handle", "_by_pointer"];
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -62,16 +56,16 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// For each architecture the kernels, and the kernels on raw pointers; and the copies for [`WIDER`].
+/// For each architecture the kernels, and the accesses to memory; and the copies for [`WIDER`].
 fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
     let tools = tools::find();
     let kernels = ptx::build(&ptx::ARCHES, false)?;
-    let raw = ptx::build_raw(&ptx::ARCHES)?;
+    let accesses = ptx::build_handles(&ptx::ARCHES)?;
     let of = |arch, modules: &[Ptx]| {
         let of_arch = modules.iter().filter(|module| module.arch == arch);
         Code::new(arch, of_arch.cloned().collect(), tools.clone())
     };
-    let pair = |arch| (of(arch, &kernels), of(arch, &raw));
+    let pair = |arch| (of(arch, &kernels), of(arch, &accesses));
     let mut wider = ptx::build(&[WIDER], false)?;
     wider.retain(|module| module.module.as_deref() == Some(WIDER_MODULE));
     let wider = Code::new(WIDER, wider, tools.clone());
@@ -82,18 +76,14 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
     let mut trials = vec![
         Trial::test("kernels_are_read_from_names", kernels_are_read_from_names),
         Trial::test("laws_speak_of_all_kernels", laws_speak_of_all_kernels),
-        Trial::test(
-            "every_kernel_is_to_have_a_raw_twin",
-            every_kernel_is_to_have_a_twin,
-        ),
     ];
     trials.push(sass_trial(
         &Arc::new(wider),
         "copy_vec4_moves_256_bits",
         |sass| copies_wider(&sass.profiles),
     ));
-    for (code, raw) in codes {
-        let (code, raw) = (Arc::new(code), Arc::new(raw));
+    for (code, accesses) in codes {
+        let (code, accesses) = (Arc::new(code), Arc::new(accesses));
         trials.push(trial(
             &code,
             "entries_are_the_tables",
@@ -104,17 +94,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             "nothing_is_unresolved",
             Code::nothing_is_unresolved,
         ));
-        trials.push(trial(
-            &raw,
-            "raw_twins_are_those_of_the_tables",
-            Code::entries_are_the_twins,
-        ));
-        let twin = Arc::clone(&raw);
-        trials.push(trial(&code, "handles_cost_no_ptx", move |code| {
-            cost_nothing(&code.accesses_in_ptx()?, &twin.accesses_in_ptx()?)
+        trials.push(trial(&accesses, "handles_cost_no_ptx", |code| {
+            cost_nothing(&code.accesses_in_ptx()?)
         }));
-        trials.push(sass_trial(&code, "handles_cost_no_sass", move |sass| {
-            cost_nothing(&sass.accesses, &raw.sass()?.accesses)
+        trials.push(sass_trial(&accesses, "handles_cost_no_sass", |sass| {
+            cost_nothing(&sass.accesses)
         }));
         if code.arch == SASS {
             trials.extend(rows().map(|entry| {
@@ -214,15 +198,6 @@ fn value(entry: &Entry) -> [u32; 2] {
     [0; 2]
 }
 
-/// The entries that have a twin in `kernels-raw`.
-fn twins() -> impl Iterator<Item = &'static Entry> {
-    rows().filter(|entry| {
-        let is_sum = entry.op == "sum" && TWINS.contains(&entry.items);
-        let is_copy = entry.op.is_empty();
-        is_copy || is_sum && ["", TWIN_KEY].contains(&entry.key)
-    })
-}
-
 /// Whether `cargo xtask sass --kernel`, which knows no tables, finds the kernels by their names.
 fn kernels_are_read_from_names() -> Result<(), Failed> {
     let wrong: Vec<_> = rows()
@@ -241,15 +216,6 @@ fn laws_speak_of_all_kernels() -> Result<(), Failed> {
     none(
         "kernels without laws, and laws without kernels",
         &kernels.symmetric_difference(&promised).collect::<Vec<_>>(),
-    )
-}
-
-fn every_kernel_is_to_have_a_twin() -> Result<(), Failed> {
-    let kernels: BTreeSet<_> = rows().map(|entry| entry.kernel).collect();
-    let covered: BTreeSet<_> = twins().map(|entry| entry.kernel).collect();
-    none(
-        "kernels without a twin",
-        &kernels.difference(&covered).collect::<Vec<_>>(),
     )
 }
 
@@ -326,24 +292,26 @@ fn profile<'a>(name: &str, profiles: &'a BTreeMap<String, Profile>) -> Result<&'
     profile.ok_or_else(|| format!("ptxas reports no entry {name}").into())
 }
 
-/// Whether no entry has more accesses than its twin in `raw`, which must have some.
-fn cost_nothing(
-    kernels: &BTreeMap<String, Accesses>,
-    raw: &BTreeMap<String, Accesses>,
-) -> Result<(), Failed> {
+/// Whether no access is more of them by a handle than on a pointer, where there must be some.
+fn cost_nothing(entries: &BTreeMap<String, Accesses>) -> Result<(), Failed> {
+    let accesses = |by| {
+        let named = entries.iter();
+        let of = named.filter_map(move |(name, accesses)| Some((name.strip_suffix(by)?, accesses)));
+        of.collect::<BTreeMap<_, _>>()
+    };
+    let [handles, pointers] = BY.map(accesses);
+    if handles.is_empty() || !handles.keys().eq(pointers.keys()) {
+        return Err(format!("no pairs: {:?}", entries.keys()).into());
+    }
     let mut worse = Vec::new();
-    for (name, twin) in raw {
-        let handles = kernels.get(name).ok_or(format!("no entry {name}"))?;
-        if twin.is_empty() {
-            worse.push(format!("{name}: no access at all on raw pointers"));
+    for (name, on_pointers) in pointers {
+        if on_pointers.is_empty() {
+            worse.push(format!("{name}: no access at all"));
         }
-        let more = memory::excess(handles, twin).into_iter();
+        let more = memory::excess(handles[name], on_pointers).into_iter();
         worse.extend(more.map(|more| format!("{name}: {more}")));
     }
-    if raw.is_empty() || !worse.is_empty() {
-        return Err(format!("of {} entries: {}", raw.len(), worse.join("\n")).into());
-    }
-    Ok(())
+    none("more accesses by handles", &worse)
 }
 
 /// The machine code for an architecture.
@@ -412,15 +380,7 @@ impl Code {
 
     /// Every entry is in the module that its table says, and nothing else is in any.
     fn entries_are_the_tables(&self) -> Result<(), Failed> {
-        self.entries_are(rows().map(|entry| (entry.module, entry.name)).collect())
-    }
-
-    /// The raw module has the twins, and nothing else.
-    fn entries_are_the_twins(&self) -> Result<(), Failed> {
-        self.entries_are(twins().map(|entry| ("", entry.name)).collect())
-    }
-
-    fn entries_are(&self, expected: BTreeSet<(&str, &str)>) -> Result<(), Failed> {
+        let expected: BTreeSet<_> = rows().map(|entry| (entry.module, entry.name)).collect();
         let texts = self.texts()?;
         let entries: BTreeSet<_> = texts
             .iter()

@@ -1,6 +1,6 @@
 //! `kernels-gpu` compiles with Rust-CUDA's own `cuda_std` in place of ours: its sources are
 //! type-checked, without the feature `simulator`, against a stub that has no name that upstream lacks
-//! (`kernels-gpu/upstream`). For the host; and for the device, which has the entry points.
+//! (`kernels-gpu/tests/upstream`). For the host; and for the device, which has the entry points.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,7 +28,7 @@ impl Project {
     fn new(name: &str, library: &Path) -> Self {
         let root = workspace::root();
         let (stub, macros) = (
-            root.join("kernels-gpu/upstream"),
+            root.join("kernels-gpu/tests/upstream"),
             root.join("kernels-gpu/macros"),
         );
         let workspace = read(&root.join("Cargo.toml"));

@@ -97,7 +97,7 @@ mod tests {
             "kernels-gpu/src/mem.rs",
             "kernels-gpu/src/mem/shared.rs",
             "kernels-gpu/src/entry.rs",
-            "kernels-gpu/raw/src/lib.rs",
+            "kernels-gpu/tests/handles/src/lib.rs",
             "toolchain/cuda_std/src/shared.rs",
         ] {
             assert_eq!(raw_pointer(path, "start: *mut T,"), None, "{path}");
