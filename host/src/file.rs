@@ -33,6 +33,7 @@ mod dtype;
 mod elements;
 mod header;
 mod mapped;
+mod regular;
 mod source;
 
 use std::path::Path;

@@ -9,7 +9,8 @@ use std::slice;
 
 use rayon::prelude::*;
 
-use super::source::{self, Source};
+use super::regular;
+use super::source::Source;
 use crate::element::Element;
 use crate::error::Error;
 
@@ -105,9 +106,9 @@ impl<T: Element> Elements<T> {
         done.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 let shorter = io::Error::other("it has become shorter while it was read");
-                source::error(&self.path, shorter)
+                regular::error(&self.path, shorter)
             }
-            _ => source::error(&self.path, error),
+            _ => regular::error(&self.path, error),
         })?;
         self.left -= n;
         self.offset += (n * size_of::<T>()) as u64;

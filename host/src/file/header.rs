@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::dict::Dict;
 use super::dtype::DType;
-use super::source;
+use super::regular;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
@@ -36,7 +36,7 @@ impl NpyHeader {
     ///
     /// [`Error::File`], [`Error::Npy`].
     pub fn of_file(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let (file, _) = source::open(path.as_ref())?;
+        let (file, _) = regular::open(path.as_ref())?;
         Self::read(file, path)
     }
 
@@ -56,7 +56,7 @@ impl NpyHeader {
             let done = reader.read_exact(bytes);
             done.map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => wrong("it ends inside the header".into()),
-                _ => source::error(path, error),
+                _ => regular::error(path, error),
             })
         };
 

@@ -8,7 +8,8 @@ use std::slice;
 
 use memmap2::Mmap;
 
-use super::source::{self, Source};
+use super::regular;
+use super::source::Source;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
@@ -84,7 +85,7 @@ impl<T: Element> Mapped<T> {
         }
         // SAFETY: the caller promises that the file stays as it is.
         let map = unsafe { Mmap::map(&source.file) };
-        let map = map.map_err(|error| source::error(path, error))?;
+        let map = map.map_err(|error| regular::error(path, error))?;
         let (offset, len) = (source.offset as usize, source.len);
         // `Source` has seen that the file had room for them; it may have lost it before it was
         // mapped.

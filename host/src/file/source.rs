@@ -1,10 +1,11 @@
-//! The file beneath every way to read one.
+//! Where the elements are in a file: beneath every way to read them.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use super::header::NpyHeader;
+use super::regular::{error, open};
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
@@ -54,26 +55,5 @@ impl Source {
             (Ok(_), Ok(len)) => Ok(Self { file, offset, len }),
             _ => Err(error(path, io::ErrorKind::FileTooLarge.into())),
         }
-    }
-}
-
-/// A regular file and its length in bytes.
-pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
-    let opened = || {
-        // Before it is opened: opening a pipe waits for a writer.
-        if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::other("it is no regular file"));
-        }
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok((file, len))
-    };
-    opened().map_err(|wrong| error(path, wrong))
-}
-
-pub(super) fn error(path: &Path, error: io::Error) -> Error {
-    Error::File {
-        path: path.into(),
-        text: error.to_string(),
     }
 }

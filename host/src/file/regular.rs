@@ -1,0 +1,28 @@
+//! Regular files, and what went wrong with one.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// A regular file and its length in bytes.
+pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
+    let opened = || {
+        // Before it is opened: opening a pipe waits for a writer.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        Ok((file, len))
+    };
+    opened().map_err(|wrong| error(path, wrong))
+}
+
+pub(super) fn error(path: &Path, error: io::Error) -> Error {
+    Error::File {
+        path: path.into(),
+        text: error.to_string(),
+    }
+}
