@@ -59,7 +59,7 @@ pub enum Error {
     /// judge the module or its compiler; anything else is [`Error::Cuda`].
     #[error("the driver rejects the {arch} module: {name} ({code}): {text}{}", indented(.log))]
     ModuleRejected {
-        /// The module's architecture, as `sm_90`.
+        /// The module's architecture, as `sm_80`.
         arch: String,
         /// The driver's code.
         code: i32,

@@ -10,7 +10,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// Major and minor, as `(9, 0)`.
     pub compute_capability: (u32, u32),
-    /// The architecture of the modules that are loaded, as `sm_90`.
+    /// The architecture of the modules that are loaded, as `sm_80`.
     pub module_arch: &'static str,
     /// The number of streaming multiprocessors.
     pub multiprocessors: u32,

@@ -56,7 +56,8 @@
 //! | [`Dot`] | pairs of numbers, of two arrays |
 //! | [`ArgMin`], [`ArgMax`] | [`Indexed`] numbers of 32 and 64 bits: the extremum of extrema |
 //!
-//! What has no kernel does not compile.
+//! What has no kernel does not compile; `kernels_gpu::entry::library::KERNELS` documents every operator with its
+//! elements.
 //!
 //! Your own operators and elements are types with `kernels_gpu`'s traits [`Op`] and [`Element`], in a crate of
 //! kernels: `kernels!` lists which operator reduces which elements. The program's build script compiles that
@@ -104,9 +105,10 @@
 //!
 //! # One binary everywhere
 //!
-//! The kernels are Rust, compiled to PTX when this crate is built and embedded, for sm_75, sm_80 and
-//! sm_90, in modules of one family and one element type each. The driver compiles a module for the
-//! device when it is first used. No CUDA installation is needed to build, no driver to start. Linux
+//! The kernels are Rust, compiled to PTX when this crate is built and embedded, for sm_75 and sm_80, in
+//! modules of one family and one element type each. The driver compiles a module for the device when it is first
+//! used: later devices run the PTX for sm_80, of which ptxas makes the same machine code for sm_90 as of PTX for
+//! sm_90. No CUDA installation is needed to build, no driver to start. Linux
 //! only for now.
 
 mod backend;

@@ -29,7 +29,7 @@ pub struct Embedded {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Arch {
-    /// As `sm_90`.
+    /// As `sm_80`.
     pub arch: &'static str,
     /// The compute capability it asks for.
     pub capability: (u32, u32),
@@ -293,8 +293,8 @@ mod tests {
         assert_eq!(arch(7, 5), Some("sm_75"));
         assert_eq!(arch(8, 0), Some("sm_80"));
         assert_eq!(arch(8, 9), Some("sm_80"));
-        assert_eq!(arch(9, 0), Some("sm_90"));
-        assert_eq!(arch(12, 0), Some("sm_90"));
+        assert_eq!(arch(9, 0), Some("sm_80"));
+        assert_eq!(arch(12, 0), Some("sm_80"));
         assert_eq!(arch(7, 0), None);
     }
 

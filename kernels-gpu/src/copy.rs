@@ -40,7 +40,7 @@
 //! # Wider yet
 //!
 //! From sm_100 on, an instruction moves 32 bytes. No module for sm_100 is embedded in the library:
-//! such a device runs that for sm_90, with 16 bytes. In a module built for sm_100
+//! such a device runs that for sm_80, with 16 bytes. In a module built for sm_100
 //! (`cargo xtask sass --kernel copy_vec4_b32 --arch sm_100`), `copy_vec4` has the wider path, and
 //! ptxas makes `LDG.E.ENL2.256` and `STG.E.ENL2.256` of it. It has run under the simulator, and on
 //! no such device.

@@ -130,7 +130,7 @@ unsafe impl<T: Element> Value for T {}
 /// ```
 /// use kernels_gpu::prelude::*;
 ///
-/// /// The sum of |x|^p, and its p-th root: the p-norm.
+/// /// The sum of the squared distances from a value.
 /// #[derive(Clone, Copy, Debug, Value)]
 /// #[repr(C)]
 /// pub struct Squares {
@@ -161,6 +161,10 @@ unsafe impl<T: Element> Value for T {}
 /// let op = Squares { centre: 1.0 };
 /// assert_eq!(op.combine(op.lift(3.0, 0), op.lift(0.0, 1)), 5.0);
 /// ```
+///
+/// An operator that holds an array should not loop over it with an iterator: the compiler then copies the array
+/// to local memory, which is slow. Indexes that are constants (`self.weights[0] * x + self.weights[1]`) stay
+/// in the constant bank, where parameters are.
 pub trait Op<I: Items>: Value {
     /// What items are combined in: at most 128 bytes.
     type Acc: Element;

@@ -8,16 +8,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// The architectures that the library embeds, oldest first.
-pub const ARCHES: [NvvmArch; 3] = [
-    NvvmArch::Compute75,
-    NvvmArch::Compute80,
-    NvvmArch::Compute90,
-];
+pub const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute75, NvvmArch::Compute80];
 
 /// Build the kernels' PTX modules, DIR/kernels.ladder_i32.sm_90.ptx and so on
 #[derive(clap::Args)]
 pub struct Args {
-    /// One architecture, such as sm_90; without it sm_75, sm_80 and sm_90
+    /// One architecture, such as sm_90; without it sm_75 and sm_80, as in a program
     #[arg(long, value_parser = parse_arch)]
     arch: Option<NvvmArch>,
     /// Where to write them; without it `ptx` in cargo's target directory

@@ -1,4 +1,5 @@
-//! The laws of PTX and SASS, applied to every entry of the kernels' modules: `xtask::laws`.
+//! The laws of PTX and SASS, applied to every entry of the kernels' modules: `xtask::laws`. The machine code is
+//! what ptxas makes of the PTX that a program embeds; for sm_90, of that for sm_80.
 //!
 //! Handles cost nothing: no entry of `kernels-handles` has more accesses to memory by handles than on raw
 //! pointers. There is a pair for every access that a handle offers.
@@ -27,6 +28,13 @@ use xtask::{laws, ptx, sass};
 /// The architecture whose SASS all laws are about; some ask the others too.
 const SASS: NvvmArch = NvvmArch::Compute90;
 
+/// Architectures, and which PTX they run.
+const MACHINES: [(NvvmArch, NvvmArch); 3] = [
+    (NvvmArch::Compute75, NvvmArch::Compute75),
+    (NvvmArch::Compute80, NvvmArch::Compute80),
+    (SASS, NvvmArch::Compute80),
+];
+
 /// The first architecture with accesses of 256 bits, for which no module is embedded.
 const WIDER: NvvmArch = NvvmArch::Compute100;
 
@@ -41,7 +49,7 @@ fn main() -> ExitCode {
     if arguments.list {
         // Listing must not take a device build; the names of modules and entries are known.
         let code = |arch| Code::new(arch, Vec::new(), None);
-        let modules = ptx::ARCHES.map(|arch| (code(arch), code(arch)));
+        let modules = MACHINES.map(|(arch, _)| (code(arch), code(arch)));
         return libtest_mimic::run(&arguments, trials(modules, code(WIDER))).exit_code();
     }
     let trials = match modules() {
@@ -61,15 +69,19 @@ fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
     let tools = tools::find();
     let kernels = ptx::build(&ptx::ARCHES, false)?;
     let accesses = ptx::build_handles(&ptx::ARCHES)?;
-    let of = |arch, modules: &[Ptx]| {
-        let of_arch = modules.iter().filter(|module| module.arch == arch);
-        Code::new(arch, of_arch.cloned().collect(), tools.clone())
+    let of = |arch, ptx, modules: &[Ptx]| {
+        let run = modules.iter().filter(|module| module.arch == ptx);
+        let run = run.map(|module| Ptx {
+            arch,
+            ..module.clone()
+        });
+        Code::new(arch, run.collect(), tools.clone())
     };
-    let pair = |arch| (of(arch, &kernels), of(arch, &accesses));
+    let pair = |(arch, ptx)| (of(arch, ptx, &kernels), of(arch, ptx, &accesses));
     let mut wider = ptx::build(&[WIDER], false)?;
     wider.retain(|module| module.module.as_deref() == Some(WIDER_MODULE));
     let wider = Code::new(WIDER, wider, tools.clone());
-    Ok((ptx::ARCHES.map(pair).into(), wider))
+    Ok((MACHINES.map(pair).into(), wider))
 }
 
 fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Trial> {

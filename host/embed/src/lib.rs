@@ -20,11 +20,10 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 /// The architectures whose PTX is embedded by default: it runs on its own architecture and all later ones.
-pub const ARCHES: [NvvmArch; 3] = [
-    NvvmArch::Compute75,
-    NvvmArch::Compute80,
-    NvvmArch::Compute90,
-];
+///
+/// From 8.0 on there is one: the driver makes the same machine code for 9.0 of it as of PTX for 9.0, as long as the
+/// kernels do not ask for the architecture.
+pub const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute75, NvvmArch::Compute80];
 
 /// Where it is set, the kernels name their lines of source, for profilers.
 const LINE_INFO: &str = "WARPFOLD_LINE_INFO";

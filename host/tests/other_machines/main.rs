@@ -179,7 +179,7 @@ fn stub() -> Result<(), Failed> {
 fn rejected() -> Result<(), Failed> {
     for code in ["200", "209", "218", "221", "222", "223"] {
         let lines = with_driver("open", "0", code)?;
-        let text = format!("the driver rejects the sm_90 module: A_NAME ({code}): a text");
+        let text = format!("the driver rejects the sm_80 module: A_NAME ({code}): a text");
         expect(
             &lines,
             &[
@@ -213,7 +213,7 @@ fn first_use() -> Result<(), Failed> {
     let lines = with_driver("use", "0", "0 222 0 0 700")?;
     let rejected = [
         "ModuleRejected",
-        "the driver rejects the sm_90 module",
+        "the driver rejects the sm_80 module",
         "(222)",
     ];
     let failed = ["Cuda {", "cuModuleLoadDataEx", "(700)"];

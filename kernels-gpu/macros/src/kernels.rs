@@ -142,6 +142,7 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
     if rows.is_empty() {
         return Err(Error::new(name.span(), "there are no kernels"));
     }
+    let table = table(&families);
     Ok(quote! {
         #[doc(hidden)]
         #[allow(
@@ -174,9 +175,39 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
         }
 
         #(#attributes)*
+        #[doc = #table]
         #[cfg(not(target_arch = "nvptx64"))]
         #visibility use #hidden::SET as #name;
     })
+}
+
+/// The list as a table for the documentation: a line for each family and operator.
+fn table(families: &[Family]) -> String {
+    let mut table = String::from("\n\n| family | operator | items |\n|---|---|---|\n");
+    let mut lines = Vec::<(String, Vec<String>)>::new();
+    for family in families {
+        for row in &family.rows {
+            let operator = format!("| `{}` | `{}` |", family.name, text(&row.op));
+            let items = row.subjects.iter().map(|Subject { items, key }| {
+                let by = key.as_ref().map(|key| format!(" by {}", text(key)));
+                format!("`{}{}`", text(items), by.unwrap_or_default())
+            });
+            match lines.iter_mut().find(|(line, _)| *line == operator) {
+                Some((_, others)) => others.extend(items),
+                None => lines.push((operator, items.collect())),
+            }
+        }
+    }
+    for (operator, items) in lines {
+        table += &format!("{operator} {} |\n", items.join(", "));
+    }
+    table
+}
+
+/// A type as it is written: `Count<Less<f32>>`.
+fn text(ty: &Type) -> String {
+    let tokens = ty.to_token_stream().to_string();
+    tokens.replace(' ', "").replace(',', ", ")
 }
 
 /// The arrays of items: `a: T, b: U` of a pair.
@@ -273,6 +304,23 @@ mod tests {
             let flat = |text: &str| text.split_whitespace().collect::<String>();
             assert!(flat(&text).contains(&flat(part)), "{part} is not in {text}");
         }
+    }
+
+    #[test]
+    fn the_documentation_has_a_line_for_each_operator() {
+        let list = quote! {
+            static KERNELS:
+            single_pass { Sum: f32, (f32, u8); Count<Less<f32>>: f32 }
+            single_pass as other { Sum: f64 }
+            keyed { Sum: f32 by u32; }
+        };
+        let Kernels { families, .. } = syn::parse2(list).unwrap();
+        let lines = [
+            "| `single_pass` | `Sum` | `f32`, `(f32, u8)`, `f64` |",
+            "| `single_pass` | `Count<Less<f32>>` | `f32` |",
+            "| `keyed` | `Sum` | `f32 by u32` |\n",
+        ];
+        assert!(table(&families).ends_with(&lines.join("\n")));
     }
 
     #[test]

@@ -239,7 +239,7 @@ impl CudaBuilder {
         };
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let module = llvm
-            .parse(&bitcode.bytes)
+            .read_lazily(&bitcode.bytes)
             .map_err(failed("reading the bitcode"))?;
         let names = notes::modules(&module)?;
         Ok(match names.is_empty() {
@@ -258,7 +258,7 @@ impl CudaBuilder {
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Vec<Ptx>, CudaBuilderError> {
-        // The kernels of all modules take long to read: once, and only if something is to be made.
+        // Once, and only if something is to be made.
         let own = OnceCell::new();
         let emit = |&arch: &NvvmArch| {
             // Beside the bitcode, which other builds share; its lock is held.
@@ -321,18 +321,19 @@ impl CudaBuilder {
         let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let all = llvm
-            .parse(&bitcode.bytes)
+            .read_lazily(&bitcode.bytes)
             .map_err(failed("reading the bitcode"))?;
         if !all.functions().into_iter().any(|f| all.is_kernel(f)) {
             return Err(CudaBuilderError::NoKernels {
                 krate: package.name.clone(),
             });
         }
-        let machine = self.machine(&all, arch)?;
-        passes::link(&all, module)?;
-        all.run_passes(passes::REMOVAL, &machine)
+        passes::choose(&all, module)?;
+        let own = all
+            .without_unused()
             .map_err(failed("removing the other modules' kernels"))?;
-        Ok(all.to_bitcode())
+        passes::move_shared_statics(&own)?;
+        Ok(own.to_bitcode())
     }
 
     /// The PTX of a module's bitcode.
@@ -347,7 +348,7 @@ impl CudaBuilder {
         let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let module = llvm
-            .parse(bitcode)
+            .read(bitcode)
             .map_err(failed("reading the module's bitcode"))?;
         let machine = self.machine(&module, arch)?;
         passes::prepare(&module, self.floats);

@@ -163,8 +163,8 @@ pub(crate) struct Bitcode {
     /// Where cargo left it.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
-    /// Held by this build until it has made what it makes of the bitcode: others that share the target
-    /// folder then find it there.
+    /// Held by this build until it has made what it makes of the bitcode: others of this crate that share the
+    /// target folder then find it there.
     _lock: File,
 }
 
@@ -181,12 +181,12 @@ pub(crate) struct DeviceBuild<'a> {
 impl DeviceBuild<'_> {
     /// Compiles, and gives the bitcode.
     ///
-    /// A lock of its own is held from cargo's start on: another build that shares the target folder
+    /// A lock of its own is held from cargo's start on: another build of this crate in the same target folder
     /// could write the file in between.
     pub(crate) fn run(&self) -> Result<Bitcode, CudaBuilderError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).at(&target_dir)?;
-        let lock_path = target_dir.join("bitcode.lock");
+        let lock_path = target_dir.join(format!("{}.lock", self.package.lib_name));
         let lock = File::create(&lock_path).at(&lock_path)?;
         lock.lock().at(&lock_path)?;
 

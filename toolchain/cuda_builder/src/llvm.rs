@@ -44,16 +44,26 @@ impl Llvm {
         Ok(llvm)
     }
 
-    /// Parses `bitcode`.
-    pub(crate) fn parse(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
+    /// Reads `bitcode`.
+    pub(crate) fn read(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
+        self.module(bitcode, self.api.LLVMParseBitcodeInContext2)
+    }
+
+    /// Reads `bitcode` without the bodies of functions, of which [`Module::without_unused`] reads as many as it
+    /// needs: they are nearly all that there is.
+    pub(crate) fn read_lazily(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
+        self.module(bitcode, self.api.LLVMGetBitcodeModuleInContext2)
+    }
+
+    fn module(&self, bitcode: &[u8], read: api::Read) -> Result<Module<'_>, String> {
         let api = &self.api;
         let errors = Box::new(RefCell::new(Errors {
             llvm: self,
             messages: Vec::new(),
         }));
-        // SAFETY: every pointer handed over is alive for the call (the buffer is a copy); the context
-        // and the module are owned by the `Module` that is returned (or disposed of on failure), as
-        // is `errors`, whose address stays the same in its box.
+        // SAFETY: every pointer handed over is alive for the call (the buffer is a copy, which the module
+        // takes); the context and the module are owned by the `Module` that is returned (or disposed of on
+        // failure), as is `errors`, whose address stays the same in its box.
         unsafe {
             let context = (api.LLVMContextCreate)();
             let place = (&raw const *errors).cast_mut().cast();
@@ -64,11 +74,9 @@ impl Llvm {
                 c"bitcode".as_ptr(),
             );
             let mut module = ptr::null_mut();
-            let mut message = ptr::null_mut();
-            // Takes the buffer, on success and on failure.
-            if (api.LLVMParseIRInContext)(context, buffer, &mut module, &mut message) != 0 {
+            if read(context, buffer, &mut module) != 0 {
                 (api.LLVMContextDispose)(context);
-                return Err(self.take_message(message));
+                return Err(errors.borrow().messages.join("\n"));
             }
             let builder = (api.LLVMCreateBuilderInContext)(context);
             Ok(Module {
@@ -155,6 +163,21 @@ impl Drop for Module<'_> {
 impl Module<'_> {
     fn api(&self) -> &Api {
         &self.llvm.api
+    }
+
+    /// What is not internal to the module, and all that this uses. The rest is never read.
+    pub(crate) fn without_unused(mut self) -> Result<Self, String> {
+        let api = self.api();
+        // The linker moves what is internal only where something else needs it. It consumes the old module.
+        let (failed, module) = unsafe {
+            let new = (api.LLVMModuleCreateWithNameInContext)(c"kernels".as_ptr(), self.context);
+            ((api.LLVMLinkModules2)(new, self.module), new)
+        };
+        self.module = module;
+        match failed {
+            0 => self.no_errors().map(|()| self),
+            _ => Err(self.errors.borrow().messages.join("\n")),
+        }
     }
 
     /// All global variables, as they are now.

@@ -3,9 +3,9 @@
 //! rustc knows neither address spaces nor convergence. The module comes here unoptimised, so
 //! that nothing has yet been moved that must not move:
 //!
-//! 1. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
-//! 2. launch attributes become attributes of functions;
-//! 3. every function but the module's kernels becomes internal, so that what is unused disappears;
+//! 1. launch attributes become attributes of functions;
+//! 2. every function but the module's kernels becomes internal, so that what is unused disappears;
+//! 3. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
 //! 4. pointer parameters of kernels are told to point into global memory, address space 1;
 //! 5. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
 //!    neither duplicated nor moved under a condition; so does every function, and every call of a
@@ -35,18 +35,13 @@ const SHARED_SECTION: &str = ".shared";
 const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
 const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
-/// Removes what [`link`] has left without a use, before anything is done to it.
-pub(crate) const REMOVAL: &str = "globaldce";
-
 /// The optimisation pipeline. Address spaces are inferred once before everything else, when all
 /// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
 pub(crate) const PIPELINE: &str =
     "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
 
-/// Makes a module of the kernels that say this name, or of all: the first three steps, for
-/// [`REMOVAL`].
-pub(crate) fn link(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
-    move_shared_statics(module)?;
+/// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
+pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
     let notes = notes::take(module);
     for note in &notes {
         let function = module.function_named(&note.kernel);
@@ -134,7 +129,8 @@ pub(crate) fn credit_callers(module: &Module<'_>, is_wanted: impl Fn(&Path) -> b
     }
 }
 
-fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
+/// The third step.
+pub(crate) fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilderError> {
     for global in module.globals() {
         if module.section(global) == SHARED_SECTION {
             if !module.is_uninitialised(global) {

@@ -117,6 +117,29 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
     assert_eq!(entries(&text(&moved[1])), ["fill"].into());
 }
 
+/// To cargo a crate with other features is another crate, which is fresh as long as its sources are.
+#[test]
+fn builds_with_other_features_do_not_take_each_others_bitcode() {
+    let gated = THREE.replace(
+        "core::arch::global_asm!(\"//!cuda other",
+        "#[cfg(feature = \"more\")]\n    core::arch::global_asm!(\"//!cuda other",
+    );
+    let other = "    #[unsafe(no_mangle)]\n    pub unsafe extern \"ptx-kernel\" fn other";
+    let gated = gated.replace(other, &format!("#[cfg(feature = \"more\")]\n{other}"));
+    assert_eq!(gated.matches("cfg(feature").count(), 2);
+    let fixture = Fixture::new("features", &gated);
+    fixture.add_to_manifest("[features]\nmore = []\n");
+    let build = |features: &[&str]| {
+        let builder = fixture.builder().build_args(features);
+        fixture.ptx(builder)
+    };
+    for _ in 0..2 {
+        assert_eq!(entries(&build(&[])), ["fill", "fold"].into());
+        let with = build(&["--features", "more"]);
+        assert_eq!(entries(&with), ["fill", "fold", "other"].into());
+    }
+}
+
 /// Adds a line to what the builder keeps of a module, so that one sees whether it is made again.
 fn mark(krate: &str, module: &Ptx) {
     mark_in("", krate, module);

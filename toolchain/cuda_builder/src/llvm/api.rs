@@ -37,6 +37,9 @@ opaque! {
 /// LLVMDiagnosticHandler.
 pub(super) type DiagnosticHandler = extern "C" fn(DiagnosticInfo, *mut c_void);
 
+/// Makes a module of bitcode.
+pub(super) type Read = unsafe extern "C" fn(Context, MemoryBuffer, *mut ModuleRef) -> c_int;
+
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         /// The functions, and the library that holds them in memory.
@@ -74,7 +77,10 @@ functions! {
     LLVMGetDiagInfoSeverity(DiagnosticInfo) -> c_uint;
     LLVMGetDiagInfoDescription(DiagnosticInfo) -> *mut c_char;
     LLVMCreateMemoryBufferWithMemoryRangeCopy(*const c_char, usize, *const c_char) -> MemoryBuffer;
-    LLVMParseIRInContext(Context, MemoryBuffer, *mut ModuleRef, *mut *mut c_char) -> c_int;
+    LLVMGetBitcodeModuleInContext2(Context, MemoryBuffer, *mut ModuleRef) -> c_int;
+    LLVMParseBitcodeInContext2(Context, MemoryBuffer, *mut ModuleRef) -> c_int;
+    LLVMModuleCreateWithNameInContext(*const c_char, Context) -> ModuleRef;
+    LLVMLinkModules2(ModuleRef, ModuleRef) -> c_int;
     LLVMDisposeModule(ModuleRef);
     LLVMDisposeMessage(*mut c_char);
     LLVMPrintModuleToString(ModuleRef) -> *mut c_char;
