@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 use warpfold_results::report::profile_html;
 use warpfold_results::schema::Profiled;
 
+use crate::machine::Started;
 use crate::options::{BadOption, Only, ProfileOptions};
-use crate::report::Started;
 use crate::say;
 use entry::Element;
 pub use entry::Entry;

@@ -3,15 +3,15 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use warpfold::{Buffer, Device, Max, Min, Sum};
 
 use super::entry::{self, Element, Entry};
-use crate::data::Integers;
 use crate::options::{LaunchOptions, bad_option};
 use crate::rungs::Rungs;
 use crate::say;
+use crate::sweep::data::draw;
 
 /// What was launched.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,8 +30,8 @@ pub struct Launch {
     pub blocks: u32,
 }
 
-/// Whether every answer was right.
-pub fn run(options: &LaunchOptions) -> Result<bool> {
+/// Fails where an answer was wrong.
+pub fn run(options: &LaunchOptions) -> Result<()> {
     let entries: Vec<_> = options
         .entries
         .iter()
@@ -42,7 +42,7 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
         None => Device::auto(),
     };
     let device = device.map_err(bad_option)?;
-    let integers = Integers::draw(options.n, options.seed)?;
+    let integers = draw::<i32>(options.n, options.seed)?;
     let mut launched = Launched {
         device: device.name().into(),
         n: options.n,
@@ -70,11 +70,12 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
         let json = serde_json::to_string_pretty(&launched)?;
         fs::write(file, json).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    Ok(all_right)
+    ensure!(all_right, "a wrong answer");
+    Ok(())
 }
 
 /// Whether the answer was right, and the blocks of the first pass; none on a CPU.
-fn launch(device: &Device, entry: Entry, threads: u32, integers: &Integers) -> Result<(bool, u32)> {
+fn launch(device: &Device, entry: Entry, threads: u32, integers: &[i32]) -> Result<(bool, u32)> {
     match entry.element {
         Element::I32 => reduce::<i32>(device, entry, threads, integers),
         Element::U32 => reduce::<u32>(device, entry, threads, integers),
@@ -89,14 +90,14 @@ fn reduce<T: Number>(
     device: &Device,
     entry: Entry,
     threads: u32,
-    integers: &Integers,
+    integers: &[i32],
 ) -> Result<(bool, u32)>
 where
     Sum: Rungs<T, Output = T>,
     Min: Rungs<T, Output = T>,
     Max: Rungs<T, Output = T>,
 {
-    let whole = integers.values.iter().map(|&x| T::whole(x));
+    let whole = integers.iter().map(|&x| T::whole(x));
     let values: Vec<T> = whole.clone().map(T::of).collect();
     let extremum = |is_better: fn(&T, &T) -> bool| {
         let better = |a, b| if is_better(&b, &a) { b } else { a };
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_expected_answers_are_exact() {
-        let integers = Integers::draw(1 << 16, 5).unwrap();
+        let integers = draw::<i32>(1 << 16, 5).unwrap();
         let device = Device::cpu();
         let mut launched = 0;
         for element in ["i32", "u32", "i64", "u64", "f32", "f64"] {

@@ -12,7 +12,7 @@ use super::launch::Launched;
 use super::located::{Located, located};
 use super::ncu::{EXECUTED, SAMPLES, SELECTED};
 use super::pages;
-use crate::table::thousands;
+use warpfold_results::words::thousands;
 
 /// A launch, line by line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

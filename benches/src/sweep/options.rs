@@ -1,5 +1,6 @@
 //! The command line of `bench`.
 
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ pub const OF_FLOATS: [ElementType; 2] = [ElementType::F32, ElementType::F64];
 /// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct SweepOptions {
     /// What to measure
     #[arg(
@@ -128,7 +129,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
-    /// Of the random elements [default: a fresh one, recorded]
+    /// Random seed [default: random, recorded]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 }
@@ -216,12 +217,19 @@ impl Display for Grid {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<usize>);
 
+impl Sizes {
+    /// This size alone.
+    pub fn one(n: usize) -> Self {
+        Self(vec![n])
+    }
+}
+
 impl FromStr for Sizes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((first, last)) = text.split_once("..") else {
-            return Ok(Self(vec![count(text)?]));
+            return Ok(Self::one(count(text)?));
         };
         let (first, last) = (power_of_two(first)?, power_of_two(last)?);
         if first > last {
@@ -320,6 +328,17 @@ impl SweepOptions {
         sizes.sort_unstable();
         sizes.dedup();
         sizes
+    }
+
+    /// The numbers of threads per block that were asked for, each once; `own` where none were.
+    pub fn threads(&self, own: &[u32]) -> Vec<u32> {
+        let mut threads = match self.threads.as_slice() {
+            [] => own.to_vec(),
+            asked => asked.to_vec(),
+        };
+        let mut met = HashSet::new();
+        threads.retain(|threads| met.insert(*threads));
+        threads
     }
 
     /// Whether something is to be measured there: without a wish, on the CUDA device; without one, on the

@@ -42,6 +42,11 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
+/// Integers that a quarter of so much memory holds three times: in an array, for the ceiling, and on the device.
+pub fn most(memory_bytes: u64) -> usize {
+    (memory_bytes / 4 / (3 * size_of::<i32>() as u64)).max(1) as usize
+}
+
 /// Whole reductions, by as many threads as were asked for.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let threads = options.cpu_threads.unwrap_or(0).into(); // 0: one for each core

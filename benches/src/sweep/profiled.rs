@@ -3,8 +3,8 @@
 use warpfold_results::schema::{Backend, By, Row, Suite};
 
 use super::run::Sweep;
-use crate::ladder;
 use crate::profile::{Entry, Size, of_sweep};
+use crate::rungs::chunks;
 
 /// Each suite's kernels at its largest size and by its first number of threads. Without Nsight Compute, or
 /// where it is refused, the results say so.
@@ -45,7 +45,7 @@ fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
         let name = format!("{}_{}_{}", row.kernel, row.op.as_deref()?, row.element);
         // What a row has other chunks than its entry is launched with, is another kernel.
         if let Ok(entry) = Entry::named(&name)
-            && ladder::chunks(entry.algorithm) == row.chunks
+            && chunks(entry.algorithm) == row.chunks
             && !kernels.contains(&entry)
         {
             kernels.push(entry);

@@ -71,6 +71,11 @@ impl Bench<'_> {
     }
 }
 
+/// Refuses options by which nothing could be measured, before there is any data.
+pub fn check(options: &SweepOptions) -> Result<()> {
+    kernels::check(options)
+}
+
 /// Runs those that were asked for. One that fails leaves what it has, and the others go on.
 pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let info = gpu.info().context("a CUDA device")?;

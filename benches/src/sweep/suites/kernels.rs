@@ -4,15 +4,16 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::Result;
-use warpfold::{Algorithm, Buffer, Sum};
+use warpfold::{Algorithm, Buffer, Device, Plan, Sum, View};
 use warpfold_results::schema::{By, Row, Suite};
 
 use super::planned::{SharedPlan, plan_row, planned};
 use super::{Bench, ceiling};
-use crate::ladder;
 use crate::options::bad_option;
 use crate::peers::{Launch, Peers, Shape, TWIN_MAX_N, Twin};
+use crate::rungs::{chunks, ladder};
 use crate::sweep::data::{self, Expected, Number};
+use crate::sweep::options::SweepOptions;
 use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{POISON, Subject};
@@ -21,26 +22,11 @@ use crate::sweep::subject::{POISON, Subject};
 pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let options = bench.options;
     // The ladder is a picture of one large array, the other of many sizes.
-    let (sizes, threads, all) = match suite {
-        Suite::Ladder => (
-            options.sizes(28..=28, 1),
-            [256, 512, 1024].as_slice(),
-            ladder::rungs(&options.chunks),
-        ),
-        _ => (
-            options.sizes(12..=28, 2),
-            [512].as_slice(),
-            Algorithm::KEPLER.to_vec(),
-        ),
+    let sizes = match suite {
+        Suite::Ladder => options.sizes(28..=28, 1),
+        _ => options.sizes(12..=28, 2),
     };
-    let threads = match options.threads.as_slice() {
-        [] => threads,
-        asked => asked,
-    };
-    let wanted = all
-        .into_iter()
-        .filter(|one| options.wants_kernel(one.kernel_name()));
-    let wanted: Vec<_> = wanted.collect();
+    let (wanted, threads) = wanted(options, suite);
     sweep.announce(sizes.len() * threads.len());
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
@@ -54,11 +40,16 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     });
     let peers = peers.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
+    if options.wants(By::Nvcc) && longest > TWIN_MAX_N {
+        let note =
+            format!("nvcc's twins index with int and are right up to n = {TWIN_MAX_N}: left out");
+        sweep.note(note);
+    }
     let values = data::draw::<i32>(longest, sweep.seed())?;
     let input = bench.gpu.upload(&values)?;
     for n in sizes {
         let expected = Expected::exactly(i32::sum(&values[..n]));
-        for &threads in threads {
+        for &threads in &threads {
             if sweep.is_over() {
                 return Ok(());
             }
@@ -75,6 +66,42 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The kernels of a suite that were asked for, and the numbers of threads per block.
+fn wanted(options: &SweepOptions, suite: Suite) -> (Vec<Algorithm>, Vec<u32>) {
+    let (mut kernels, threads) = match suite {
+        Suite::Ladder => (ladder(&options.chunks), [256, 512, 1024].as_slice()),
+        _ => (Algorithm::KEPLER.to_vec(), [512].as_slice()),
+    };
+    kernels.retain(|one| options.wants_kernel(one.kernel_name()));
+    (kernels, options.threads(threads))
+}
+
+/// Refuses what no kernel of the two suites can be planned with, before there is any data. Needs no GPU.
+pub fn check(options: &SweepOptions) -> Result<()> {
+    let cpu = Device::cpu();
+    let one = cpu.upload(&[1])?;
+    for suite in [Suite::Ladder, Suite::Kepler] {
+        let is_asked = options.suites().contains(&suite);
+        let (kernels, threads) = wanted(options, suite);
+        for threads in threads.into_iter().filter(|_| is_asked) {
+            for &algorithm in &kernels {
+                plan(&cpu, one.view(..)?, algorithm, threads)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan<'a>(
+    device: &Device,
+    input: View<'a, i32>,
+    algorithm: Algorithm,
+    threads: u32,
+) -> Result<Plan<'a, i32>> {
+    let reduction = device.reduce(input, Sum).algorithm(algorithm);
+    reduction.threads(threads).plan().map_err(bad_option)
 }
 
 /// Sums of one input by so many threads per block.
@@ -104,15 +131,10 @@ impl Group<'_> {
         ];
         let mut subjects = Vec::new();
         for &algorithm in algorithms {
-            let plan = bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, Sum)
-                .algorithm(algorithm)
-                .threads(self.threads)
-                .plan()
-                .map_err(bad_option)?;
+            let input = self.input.view(..self.n)?;
+            let plan = plan(bench.gpu, input, algorithm, self.threads)?;
             let row = Row {
-                chunks: ladder::chunks(algorithm),
+                chunks: chunks(algorithm),
                 ..plan_row(self.row(By::Warpfold, algorithm.kernel_name()), &plan)
             };
             let plan = Rc::new(RefCell::new(plan));
@@ -216,5 +238,48 @@ impl Group<'_> {
             }),
             judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::BadOption;
+    use crate::sweep::options::Wanted;
+
+    #[test]
+    fn every_algorithm_has_a_twin() {
+        let source = concat!(
+            include_str!("../../../peers/ladder.cu"),
+            include_str!("../../../peers/kepler.cu")
+        );
+        for algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
+            let name = algorithm.kernel_name();
+            let defined = |end| source.contains(&format!("_TWIN({name}{end}"));
+            assert!(defined(")") || defined(", "), "no twin of {name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_a_bad_option() {
+        let refused = |suite, threads: &[u32], chunks: &[u32]| {
+            let options = SweepOptions {
+                suite: vec![suite],
+                threads: threads.to_vec(),
+                chunks: chunks.to_vec(),
+                ..SweepOptions::default()
+            };
+            let error = check(&options).unwrap_err();
+            assert!(error.is::<BadOption>(), "{error}");
+            error.to_string()
+        };
+        for suite in [Wanted::Ladder, Wanted::Kepler] {
+            assert!(refused(suite, &[300], &[]).contains("300 threads"));
+            assert!(refused(suite, &[2048], &[]).contains("2048 threads"));
+            assert!(refused(suite, &[256, 16], &[]).contains("16 threads"));
+        }
+        assert!(refused(Wanted::Ladder, &[], &[3]).contains("3 chunks"));
+        assert!(refused(Wanted::Ladder, &[], &[0]).contains("0 chunks"));
+        assert!(check(&SweepOptions::default()).is_ok(), "no suite");
     }
 }

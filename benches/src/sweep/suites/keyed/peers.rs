@@ -5,10 +5,10 @@ use std::ffi::c_void;
 use anyhow::{Context, Result, ensure};
 use libloading::{Library, Symbol};
 
-use super::Value;
+use super::group::Value;
 use crate::peers::{Built, check, load};
 
-const SOURCE: &str = include_str!("../../peers/keyed.cu");
+const SOURCE: &str = include_str!("../../../../peers/keyed.cu");
 
 /// The twins' numbers in `launch` of `keyed.cu`.
 const TWINS: [&str; 8] = [
