@@ -1,4 +1,4 @@
-//! Operators and elements of a crate of its own (`benches/kernels`), beside CUB with the same functors
+//! Operators and elements of a crate of its own (`host/tests/outside/kernels`), beside CUB with the same functors
 //! compiled by nvcc: bandwidth against size.
 //!
 //! | operator | of | exact, because |
@@ -31,8 +31,8 @@ use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
 
 warpfold::embedded!(
-    /// The kernels of `benches/kernels`, as PTX.
-    static KERNELS: warpfold_bench_kernels::KERNELS
+    /// The kernels of `host/tests/outside/kernels`, as PTX.
+    static KERNELS: outside_kernels::KERNELS
 );
 
 /// The bytes of the input that all operators are timed over, whatever their elements.

@@ -1,11 +1,12 @@
 //! The rows of one operator over one input.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Instant;
 
 use anyhow::Result;
-use warpfold::{Device, Element, Items, SinglePass};
+use warpfold::{Device, Items, Op, SinglePass};
 use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
 use super::Operators;
@@ -122,7 +123,7 @@ impl<C: Case> Group<'_, C> {
             let start = Instant::now();
             let got = gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?;
             let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = judge(got, self.expected);
+            let verdict = judge(got, C::OP.finish(self.expected));
             Ok(Run { us, verdict })
         }))
     }
@@ -177,7 +178,7 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
 }
 
 /// No other answer is right; a NaN never is.
-fn judge<A: Element + PartialEq + std::fmt::Debug>(got: A, expected: A) -> Verdict {
+fn judge<A: PartialEq + Debug>(got: A, expected: A) -> Verdict {
     match got == expected {
         true => Ok(()),
         false => Err((format!("{got:?}"), format!("{expected:?}"))),

@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
 use clap::Parser;
+use warpfold::Op;
 use warpfold_results::schema::{Cache, Timing};
 
 use super::group::{cub_name, ours};
@@ -35,7 +36,7 @@ fn check<C: Case>() {
         let on_cpu = arrays.upload(&cpu).unwrap();
         let view = C::Arrays::view(&on_cpu, n).unwrap();
         let got = cpu.reduce::<ItemsOf<C>, _>(view, C::OP).run().unwrap();
-        assert_eq!(got, expected, "{n} on the CPU");
+        assert_eq!(got, C::OP.finish(expected), "{n} on the CPU");
     }
 }
 
