@@ -22,11 +22,8 @@ mod simulated;
 mod subject;
 mod suites;
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use warpfold::Device;
-use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 use warpfold_results::words::thousands;
 
 use self::options::{BackendName, Sizes, SweepOptions, Wanted};
@@ -120,32 +117,6 @@ fn on_processor(options: &SweepOptions, gpu: Option<&Device>) -> bool {
     others
         .into_iter()
         .any(|name| options.measures_on(name, gpu.is_some()))
-}
-
-/// A row of ours on the CUDA device, without samples yet.
-fn row(suite: Suite, kernel: &str, element: &str, n: usize) -> Row {
-    Row {
-        group: 0,
-        suite,
-        by: By::Warpfold,
-        backend: Backend::Cuda,
-        kernel: kernel.into(),
-        variant: None,
-        op: None,
-        element: element.into(),
-        n: n as u64,
-        bytes: 0,
-        threads: None,
-        blocks: None,
-        chunks: None,
-        keys: None,
-        cache: Cache::Cold,
-        timing: Timing::Device,
-        samples_us: Vec::new(),
-        wrong: None,
-        time: None,
-        counts: BTreeMap::new(),
-    }
 }
 
 /// An error that the command line led to.

@@ -29,8 +29,8 @@ impl<'a> Related<'a> {
         self.groups.get(&group).map_or(&[], Vec::as_slice)
     }
 
-    /// The one of [`Results::peers_of`] by `peer`, on the same backend, that `row` is measured
-    /// against. nvcc's is the twin: the same kernel of as many threads. Another's is its row of the
+    /// The row of the same group by `peer` that `row` is measured against: with the same operator, element,
+    /// keys and clock, on the same backend. nvcc's is the twin: the same kernel of as many threads. Another's is its row of the
     /// same variant, else its first.
     pub fn rival(&self, row: &Row, peer: By) -> Option<&'a Row> {
         let comparable = |other: &&&Row| {
@@ -65,7 +65,7 @@ impl<'a> Related<'a> {
         ratio.is_finite().then_some(ratio)
     }
 
-    /// See [`Results::ceiling_of`].
+    /// The ceiling of the row's group, by the same clock.
     pub fn ceiling(&self, row: &Row) -> Option<&'a Row> {
         let matching = |other: &&&Row| {
             other.by == By::Ceiling && (other.cache, other.timing) == (row.cache, row.timing)
@@ -138,15 +138,27 @@ mod tests {
         let related = Related::new(&results);
         for row in &results.rows {
             for peer in By::PEERS {
-                let mut peers = results.peers_of(row).filter(|other| other.by == peer);
+                let mut peers = results.rows.iter().filter(|other| {
+                    other.by == peer
+                        && other.by != row.by
+                        && (other.group, &other.op, &other.keys) == (row.group, &row.op, &row.keys)
+                        && (other.cache, other.timing) == (row.cache, row.timing)
+                });
                 if let Some(rival) = related.rival(row, peer) {
                     assert!(peers.any(|other| std::ptr::eq(other, rival)));
                 } else if peer != By::Nvcc {
                     assert_eq!(peers.count(), 0, "{row:?}");
                 }
             }
-            let ceiling = results.ceiling_of(row).map(std::ptr::from_ref);
-            assert_eq!(related.ceiling(row).map(std::ptr::from_ref), ceiling);
+            let ceiling = results.rows.iter().find(|other| {
+                other.by == By::Ceiling
+                    && (other.group, other.cache, other.timing)
+                        == (row.group, row.cache, row.timing)
+            });
+            assert_eq!(
+                related.ceiling(row).map(std::ptr::from_ref),
+                ceiling.map(std::ptr::from_ref)
+            );
         }
     }
 

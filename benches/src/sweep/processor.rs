@@ -15,7 +15,6 @@ use super::asked::{Asked, asked};
 use super::data::{self, Expected, Number};
 use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
-use super::row;
 use super::run::Sweep;
 use super::simulated;
 use crate::options::{BadOption, ElementType};
@@ -187,7 +186,7 @@ impl<T: Number> Group<'_, T> {
             bytes: size_of_val(self.values) as u64,
             cache: Cache::Warm,
             timing: Timing::Call,
-            ..row(Suite::Whole, kernel, T::NAME, self.values.len())
+            ..Row::new(Suite::Whole, kernel, T::NAME, self.values.len())
         };
         Timed::new(row, move || {
             let start = Instant::now();

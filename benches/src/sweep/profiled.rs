@@ -58,7 +58,6 @@ fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::row;
 
     #[test]
     fn the_largest_size_and_the_first_threads_are_taken() {
@@ -66,7 +65,7 @@ mod tests {
             op: Some("sum".into()),
             threads: Some(threads),
             chunks,
-            ..row(Suite::Ladder, kernel, "i32", n)
+            ..Row::new(Suite::Ladder, kernel, "i32", n)
         };
         let mut rows = vec![
             of("reduce_1", 1 << 10, 512, None),

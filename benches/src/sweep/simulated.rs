@@ -10,7 +10,6 @@ use warpfold::Algorithm;
 use warpfold_results::schema::{Backend, Row, Suite, Timing};
 
 use super::options::SweepOptions;
-use super::row;
 use super::run::Sweep;
 use crate::profile::figures::Figures;
 use crate::profile::simulated::figures;
@@ -69,7 +68,7 @@ fn counted(suite: Suite, algorithm: Algorithm, threads: u32, n: usize) -> Result
         chunks: chunks(algorithm),
         timing: Timing::None,
         counts: named(&figures(&counters)),
-        ..row(suite, kernel, "i32", n)
+        ..Row::new(suite, kernel, "i32", n)
     })
 }
 

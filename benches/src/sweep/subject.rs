@@ -172,7 +172,6 @@ mod tests {
 
     use super::*;
     use crate::driver::simulated;
-    use crate::sweep::row;
 
     /// On the simulated device, whose times say nothing.
     #[test]
@@ -185,7 +184,7 @@ mod tests {
         let runs = &Cell::new(0);
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         let subject = Rc::new(Subject {
-            row: row(Suite::Whole, "single_pass", "i32", 1000),
+            row: Row::new(Suite::Whole, "single_pass", "i32", 1000),
             spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
             enqueue: Box::new(|_| {
                 runs.set(runs.get() + 1);

@@ -1,5 +1,7 @@
 //! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its twin.
 
+mod twins;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -7,14 +9,14 @@ use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Device, Plan, Sum, View};
 use warpfold_results::schema::{By, Row, Suite};
 
+use self::twins::{Launch, TWIN_MAX_N, Twin};
 use super::planned::{SharedPlan, plan_row, planned};
-use super::{Bench, ceiling};
+use super::{Bench, ceiling, cub_subject};
 use crate::options::bad_option;
-use crate::peers::{Launch, Peers, Shape, TWIN_MAX_N, Twin};
+use crate::peers::Peers;
 use crate::rungs::{chunks, ladder};
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::SweepOptions;
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{POISON, Subject};
 
@@ -30,7 +32,7 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     sweep.announce(sizes.len() * threads.len());
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
-        let peers = Peers::build(bench.info.compute_capability);
+        let peers = twins::build(bench.info.compute_capability);
         for by in [By::Nvcc, By::Cub] {
             if options.wants(by) {
                 sweep.peer_built(by, peers.as_ref().map(|peers| &peers.built));
@@ -140,7 +142,7 @@ impl Group<'_> {
             let plan = Rc::new(RefCell::new(plan));
             subjects.push(planned(row.clone(), Rc::clone(&plan), self.expected));
             if let Some(peers) = twins {
-                let twin = peers.twin(algorithm.kernel_name())?;
+                let twin = Twin::of(peers, algorithm.kernel_name())?;
                 subjects.push(self.twin(row, twin, plan, &scratch));
             }
         }
@@ -165,7 +167,7 @@ impl Group<'_> {
             by,
             op: Some("sum".into()),
             bytes: (self.n * size_of::<i32>()) as u64,
-            ..row(self.suite, kernel, "i32", self.n)
+            ..Row::new(self.suite, kernel, "i32", self.n)
         }
     }
 
@@ -179,11 +181,7 @@ impl Group<'_> {
         plan: SharedPlan<'s, i32>,
         scratch: &'s [Buffer<i32>; 2],
     ) -> Subject<'s> {
-        let shape = Shape {
-            threads: self.threads,
-            chunks: row.chunks.unwrap_or(1),
-            partials: [0, 1].map(|i: usize| scratch[i].as_device_ptr()),
-        };
+        let chunks = row.chunks.unwrap_or(1);
         let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
         Subject {
             row: Row {
@@ -201,6 +199,9 @@ impl Group<'_> {
                 let on = Launch {
                     input: self.input.as_device_ptr(),
                     n: self.n,
+                    threads: self.threads,
+                    chunks,
+                    partials: scratch.each_ref().map(Buffer::as_device_ptr),
                     result: plan.borrow().result_ptr(),
                     stream,
                 };
@@ -208,36 +209,19 @@ impl Group<'_> {
                 // current (`Subject::enqueue`): at least `n` integers; the plan's result; scratch of as
                 // many elements as these threads ask for (`time`). All of it lives as long as this
                 // closure or longer, and what is enqueued is waited for before (`Stage::time`).
-                unsafe { twin.enqueue(on, shape) }
+                unsafe { twin.enqueue(on) }
             }),
             judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, self.expected))),
         }
     }
 
     fn cub(&self, peers: &Peers) -> Result<Subject<'_>> {
-        let cub = peers.cub()?;
-        let bytes = cub.temp_bytes(self.n)?;
-        let temp = self.bench.gpu.alloc::<u8>(bytes.max(1))?;
-        let cell = Rc::new(self.bench.gpu.upload(&[!self.expected.value])?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: Row {
-                variant: Some("default".into()),
-                ..self.row(By::Cub, "DeviceReduce::Sum")
-            },
-            spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
-                let on = Launch {
-                    input: self.input.as_device_ptr(),
-                    n: self.n,
-                    result: cell.as_device_ptr(),
-                    stream,
-                };
-                // SAFETY: as for the twins; `temp` has the bytes that CUB asked for.
-                unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
-            }),
-            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
-        })
+        let cub = twins::cub(peers)?;
+        let row = Row {
+            variant: Some("default".into()),
+            ..self.row(By::Cub, "DeviceReduce::Sum")
+        };
+        cub_subject(self.bench, row, cub, self.input, self.expected)
     }
 }
 
@@ -246,19 +230,6 @@ mod tests {
     use super::*;
     use crate::options::BadOption;
     use crate::sweep::options::Wanted;
-
-    #[test]
-    fn every_algorithm_has_a_twin() {
-        let source = concat!(
-            include_str!("../../../peers/ladder.cu"),
-            include_str!("../../../peers/kepler.cu")
-        );
-        for algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
-            let name = algorithm.kernel_name();
-            let defined = |end| source.contains(&format!("_TWIN({name}{end}"));
-            assert!(defined(")") || defined(", "), "no twin of {name}");
-        }
-    }
 
     #[test]
     fn what_cannot_be_planned_is_a_bad_option() {

@@ -11,7 +11,7 @@ use warpfold_results::schema::By;
 
 use self::group::Group;
 use self::particles::{Distribution, Particles};
-use self::peers::{Peers, TWIN_MAX_N};
+use self::peers::TWIN_MAX_N;
 use super::Bench;
 use crate::options::ElementType;
 use crate::sweep::options::{OF_FLOATS, SweepOptions};
@@ -87,7 +87,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     // Its own twins and CUB's ReduceByKey are one library.
     let wanted = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = wanted.contains(&true).then(|| {
-        let peers = Peers::build(bench.info.compute_capability);
+        let peers = peers::build(bench.info.compute_capability);
         for (by, _) in [By::Nvcc, By::Cub]
             .into_iter()
             .zip(wanted)
@@ -128,17 +128,12 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
 mod tests {
     use std::collections::HashSet;
 
-    use warpfold_results::schema::Cache;
-
     use super::*;
-    use crate::driver::simulated;
     use crate::sweep::options::{Sizes, Wanted};
-    use crate::sweep::subject::Stage;
+    use crate::sweep::suites::tests::simulate;
 
-    /// On the simulated device, whose times say nothing.
     #[test]
     fn every_algorithm_is_right_over_every_distribution() {
-        let gpu = simulated();
         let options = SweepOptions {
             suite: vec![Wanted::Keyed],
             sizes: vec![Sizes::one(270)],
@@ -146,28 +141,9 @@ mod tests {
             quiet: true,
             ..SweepOptions::default()
         };
-        let elsewhere = gpu.upload(&[1; 1000]).unwrap();
-        let bench = Bench {
-            gpu: &gpu,
-            info: gpu.info().unwrap(),
-            options: &options,
-            stage: Stage::new(&gpu, &elsewhere).unwrap(),
-            elsewhere: &elsewhere,
-        };
-        let mut sweep = Sweep::begin(&options, None).unwrap();
-        run(&bench, &mut sweep).unwrap();
-        let (results, ended) = sweep.finish();
-        ended.unwrap();
-        assert!(results.is_right(), "{:?}", results.rows);
-        let rows = results.rows.iter().map(|row| {
-            assert!(row.time.is_some(), "{row:?}");
-            (
-                &row.kernel,
-                &row.keys,
-                &row.element,
-                row.cache == Cache::Warm,
-            )
-        });
+        let results = simulate(&options, run);
+        let rows = results.rows.iter();
+        let rows = rows.map(|row| (&row.kernel, &row.keys, &row.element, row.cache));
         // Eight kernels, three distributions, two types, cold and warm.
         assert_eq!(rows.collect::<HashSet<_>>().len(), 8 * 3 * 2 * 2);
     }

@@ -11,9 +11,10 @@ use warpfold::{Algorithm, Buffer, Max, Min, Sum};
 use warpfold_results::schema::By;
 
 use self::group::Group;
-use self::peers::{Cubs, Nothing};
+use self::peers::Nothing;
 use super::Bench;
 use crate::options::{BadOption, ElementType};
+use crate::peers::Peers;
 use crate::rungs::Rungs;
 use crate::sweep::asked::{Asked, asked};
 use crate::sweep::data::{self, Number};
@@ -34,7 +35,10 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     };
     let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
     let cubs = cubs(bench, sweep);
-    let nothing = cubs.first().map(|(_, cubs)| cubs.nothing()).transpose()?;
+    let nothing = cubs
+        .first()
+        .map(|(_, cubs)| Nothing::of(cubs))
+        .transpose()?;
     let pythons = pythons(bench, sweep);
     for element in &types {
         let of = Sizes {
@@ -64,18 +68,18 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
 }
 
 /// CUB by its default policy and by a tuned one, if it is wanted and there.
-fn cubs(bench: &Bench, sweep: &mut Sweep) -> Vec<(&'static str, Cubs)> {
+fn cubs(bench: &Bench, sweep: &mut Sweep) -> Vec<(&'static str, Peers)> {
     if !bench.options.wants(By::Cub) {
         return Vec::new();
     }
     let capability = bench.info.compute_capability;
-    let by_default = Cubs::by_default(capability);
+    let by_default = peers::by_default(capability);
     sweep.peer_built(By::Cub, by_default.as_ref().map(|cubs| &cubs.built));
     let Ok(by_default) = by_default else {
         return Vec::new();
     };
     let mut cubs = vec![("default", by_default)];
-    match Cubs::tuned(capability) {
+    match peers::tuned(capability) {
         Ok(tuned) => cubs.push(("tuned", tuned)),
         Err(reason) => sweep.note(format!("no rows of a tuned CUB: {reason:#}")),
     }
@@ -102,7 +106,7 @@ fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
 struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
-    cubs: &'a [(&'static str, Cubs)],
+    cubs: &'a [(&'static str, Peers)],
     nothing: Option<&'a Nothing>,
     pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.

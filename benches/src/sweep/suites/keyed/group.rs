@@ -13,9 +13,9 @@ use warpfold::{Buffer, Cells, Keyed, KeyedAlgorithm, Sum};
 use warpfold_results::schema::{By, Row, Suite};
 
 use super::particles::{ARRAYS, Distribution, Particles};
-use super::peers::{Launch, Peers, Runs};
+use super::peers::{Cub, Launch, Runs, Twin};
+use crate::peers::Peers;
 use crate::sweep::rounds::Verdict;
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
 use crate::sweep::suites::Bench;
@@ -97,7 +97,7 @@ impl Group<'_> {
             bytes: (n * (size_of::<u32>() + each) + self.cells() * each) as u64,
             threads: (by != By::Cub).then_some(self.threads),
             keys: Some(self.distribution.name().into()),
-            ..row(Suite::Keyed, kernel, T::NAME, n)
+            ..Row::new(Suite::Keyed, kernel, T::NAME, n)
         }
     }
 
@@ -137,7 +137,7 @@ impl Group<'_> {
     where
         Sum: Keyed<u32, T>,
     {
-        let twin = peers.twin::<T>(kernel)?;
+        let twin = Twin::<T>::of(peers, kernel)?;
         let on = self.launch(work);
         Ok(Subject {
             row: self.row::<T>(By::Nvcc, kernel, arrays),
@@ -158,7 +158,7 @@ impl Group<'_> {
     fn cub<'s, T: Value>(&'s self, work: Work<'s, T>, peers: &Peers) -> Result<Subject<'s>> {
         let gpu = self.bench.gpu;
         let n = self.particles.keys.len();
-        let cub = peers.cub::<T>()?;
+        let cub = Cub::<T>::of(peers)?;
         let on = self.launch(work);
         let bytes = cub.temp_bytes(on)?;
         let temp = gpu.alloc::<u32>(bytes.div_ceil(size_of::<u32>()))?;

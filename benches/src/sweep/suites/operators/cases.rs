@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::fmt::Debug;
 
 use anyhow::{Context, Result, ensure};
+use outside_kernels as kernels;
+use outside_kernels::{Box3, Complex, Mat2, Point, Scored};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use warpfold::{Element, SinglePass, Sum};
-use outside_kernels as kernels;
-use outside_kernels::{Box3, Complex, Mat2, Point, Scored};
 
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use crate::sweep::data::{draw, draw_by, in_128ths};

@@ -15,7 +15,6 @@ use super::cases::Case;
 use super::peers::{Functor, Launch};
 use crate::sweep::data::{Expected, Number};
 use crate::sweep::rounds::{Run, Timed, Verdict};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{Stage, Subject};
 use crate::sweep::suites::ceiling;
@@ -42,9 +41,9 @@ impl<C: Case> Group<'_, C> {
         )?];
         if let (Some(functors), Some(kernel)) = (self.suite.functors, C::CUB) {
             let name = cub_name::<C>();
-            subjects.push(self.cub(functors.functor(&name)?, kernel, "default")?);
+            subjects.push(self.cub(Functor::of(functors, &name)?, kernel, "default")?);
             if C::HAS_ALIGNED {
-                let aligned = functors.functor(&format!("{name}_aligned"))?;
+                let aligned = Functor::of(functors, &format!("{name}_aligned"))?;
                 subjects.push(self.cub(aligned, kernel, "aligned")?);
             }
         }
@@ -173,7 +172,7 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
         by,
         op: Some(entry.op.into()),
         bytes: bytes::<C>(n) as u64,
-        ..row(Suite::Operators, kernel, entry.items, n)
+        ..Row::new(Suite::Operators, kernel, entry.items, n)
     }
 }
 

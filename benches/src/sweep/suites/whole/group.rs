@@ -8,18 +8,18 @@ use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Plan, Reduction};
 use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
-use super::peers::{Cub, Nothing};
+use super::peers::{self, Nothing};
 use super::{Sizes, Taken};
 use crate::options::bad_option;
+use crate::peers::Cub;
 use crate::rungs::Rungs;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Grid;
 use crate::sweep::rounds::{Run, Timed};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
-use crate::sweep::suites::ceiling;
 use crate::sweep::suites::planned::{plan_row, planned};
+use crate::sweep::suites::{ceiling, cub_subject};
 
 /// The input length at which `reduce_into` and a prepared plan are timed by the host's clock.
 const BOTH_CALLS_N: usize = 1 << 20;
@@ -52,7 +52,7 @@ impl<T: Number> Group<'_, T> {
         }
         for (policy, cubs) in *cubs {
             // Not of every type.
-            if let Ok(cub) = cubs.cub(O::ENTRY.op, T::NAME) {
+            if let Ok(cub) = peers::cub(cubs, O::ENTRY.op, T::NAME) {
                 subjects.push(self.cub::<O>(policy, cub)?);
             }
         }
@@ -97,7 +97,7 @@ impl<T: Number> Group<'_, T> {
             by,
             op: Some(op.into()),
             bytes: self.bytes() as u64,
-            ..row(Suite::Whole, kernel, T::NAME, self.n)
+            ..Row::new(Suite::Whole, kernel, T::NAME, self.n)
         }
     }
 
@@ -182,33 +182,12 @@ impl<T: Number> Group<'_, T> {
 
     /// CUB's reduction by a policy.
     fn cub<O: Rungs<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
-        let temp_bytes = cub.temp_bytes(self.n)?;
-        let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: Row {
-                variant: Some(policy.into()),
-                ..self.row(
-                    By::Cub,
-                    &format!("DeviceReduce::{}", cub_name(O::ENTRY.op)),
-                    O::ENTRY.op,
-                )
-            },
-            spoil: Box::new(move || bench.stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
-                let (from, to) = (self.input.as_device_ptr(), cell.as_device_ptr());
-                let room = (temp.as_device_ptr(), temp_bytes);
-                // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): as many elements as `input` has at least, one, and as
-                // much room as CUB has asked for. All of it lives as long as this closure or longer, and
-                // what is enqueued is waited for before the closure goes (`Stage::time`,
-                // `Events::around`).
-                unsafe { cub.enqueue(from, self.n, to, room, stream) }
-            }),
-            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
-        })
+        let kernel = format!("DeviceReduce::{}", cub_name(O::ENTRY.op));
+        let row = Row {
+            variant: Some(policy.into()),
+            ..self.row(By::Cub, &kernel, O::ENTRY.op)
+        };
+        cub_subject(self.sizes.bench, row, cub, self.input, self.expected)
     }
 
     /// PyTorch's or CuPy's reduction, as its users call it.
