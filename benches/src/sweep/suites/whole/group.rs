@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Instant;
 
 use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Plan, Reduction};
@@ -18,8 +17,8 @@ use crate::sweep::options::Grid;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
-use crate::sweep::suites::planned::{plan_row, planned};
-use crate::sweep::suites::{ceiling, cub_subject};
+use crate::sweep::suites::planned::{called, plan_row, planned, reduced_into};
+use crate::sweep::suites::{Bench, ceiling, cub_subject};
 
 /// The input length at which `reduce_into` and a prepared plan are timed by the host's clock.
 const BOTH_CALLS_N: usize = 1 << 20;
@@ -104,23 +103,10 @@ impl<T: Number> Group<'_, T> {
     /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
     /// `n` elements.
     fn ours<O: Rungs<T, Output = T>>(&self, op: O, kernel: &str, n: usize) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let view = self.input.view(..n)?;
-        let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
-        let scratch = RefCell::new(bench.gpu.scratch()?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: self.row(By::Warpfold, kernel, O::ENTRY.op),
-            spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
-            enqueue: Box::new(move |_| {
-                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-                Ok(bench.gpu.reduce_into(view, op, cell, 0, scratch)?)
-            }),
-            judge: Box::new(move || {
-                let got = judged.borrow().download()?[0];
-                Ok(data::judge(op.finish(got), self.expected))
-            }),
-        })
+        let Bench { gpu, stage, .. } = self.sizes.bench;
+        let row = self.row(By::Warpfold, kernel, O::ENTRY.op);
+        let judge = move |got| data::judge(op.finish(got), self.expected);
+        reduced_into::<T, _>(row, (gpu, stage), self.input.view(..n)?, op, judge)
     }
 
     /// Another algorithm of the library's.
@@ -216,77 +202,42 @@ impl<T: Number> Group<'_, T> {
         })
     }
 
-    /// The call that waits, by the host's clock.
+    /// The call that waits.
     fn call<O: Rungs<T, Output = T>>(&self, op: O) -> Timed<'_> {
-        let row = Row {
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
-        };
-        Timed::new(row, move || {
-            // Another process may have been at work on the device, and to change between processes takes a
-            // hundred microseconds.
-            self.sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let start = Instant::now();
-            let got = self
-                .sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = data::judge(got, self.expected);
-            Ok(Run { us, verdict })
-        })
+        self.called::<O>(None, move || Ok(self.reduction(op)?.run()?))
     }
 
-    /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result, by the host's clock.
+    /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result.
     fn call_into<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
         let gpu = self.sizes.bench.gpu;
         let view = self.input.view(..self.n)?;
         let mut cell = gpu.alloc::<O::Acc>(1)?;
         let mut scratch = gpu.scratch()?;
-        Ok(self.call_by("reduce_into", O::ENTRY.op, move || {
+        Ok(self.called::<O>(Some("reduce_into"), move || {
             gpu.reduce_into(view, op, &mut cell, 0, &mut scratch)?;
             Ok(op.finish(cell.download()?[0]))
         }))
     }
 
-    /// A prepared plan and its result, by the host's clock.
+    /// A prepared plan and its result.
     fn call_of_plan<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
         let mut plan = self.reduction(op)?.plan().map_err(bad_option)?;
-        Ok(self.call_by("plan", O::ENTRY.op, move || {
+        Ok(self.called::<O>(Some("plan"), move || {
             plan.enqueue()?;
             Ok(plan.result()?)
         }))
     }
 
-    /// From the call until the value is there; once before, as in [`call`](Self::call).
-    fn call_by<'s>(
-        &self,
-        variant: &str,
-        op: &str,
-        mut call: impl FnMut() -> Result<T> + 's,
+    fn called<'s, O: Rungs<T, Output = T>>(
+        &'s self,
+        variant: Option<&str>,
+        call: impl FnMut() -> Result<T> + 's,
     ) -> Timed<'s> {
         let row = Row {
-            variant: Some(variant.into()),
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", op)
+            variant: variant.map(str::to_owned),
+            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
         };
-        let expected = self.expected;
-        Timed::new(row, move || {
-            call()?;
-            let start = Instant::now();
-            let got = call()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = data::judge(got, expected);
-            Ok(Run { us, verdict })
-        })
+        called(row, call, |got| data::judge(got, self.expected))
     }
 }
 
