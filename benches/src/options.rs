@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
+use warpfold::file::DType;
 
 use crate::sweep::options::{Op, PeerName, Sizes, SweepOptions, Wanted};
 
@@ -53,24 +54,6 @@ pub struct LadderOptions {
     /// Write everything, with every sample, to this file: the results.json of `bench`
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-}
-
-/// A type of elements, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "lower")]
-pub enum ElementType {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    Bf16,
-    F32,
-    F64,
 }
 
 #[derive(Args, Debug)]
@@ -182,7 +165,7 @@ impl LadderOptions {
         SweepOptions {
             suite: vec![Wanted::Ladder],
             sizes: vec![Sizes::one(self.n)],
-            types: vec![ElementType::I32],
+            types: vec![DType::I32],
             ops: vec![Op::Sum],
             threads,
             peers: if self.peers { nvcc_and_cub } else { none },

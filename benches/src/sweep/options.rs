@@ -10,13 +10,14 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use warpfold_results::schema::{By, Suite};
 
-use crate::options::{ElementType, count};
+use crate::options::count;
+use warpfold::file::DType;
 
 /// What the suites of single kernels are of.
-pub const OF_INTEGERS: [ElementType; 1] = [ElementType::I32];
+pub const OF_INTEGERS: [DType; 1] = [DType::I32];
 
 /// What reductions by key are timed of.
-pub const OF_FLOATS: [ElementType; 2] = [ElementType::F32, ElementType::F64];
+pub const OF_FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
 /// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
@@ -37,9 +38,10 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
-    /// Element types of whole reductions and of reductions by key [default: each suite's own]
+    /// Element types of whole reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
+    /// bf16, f32, f64 [default: each suite's own]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
-    pub types: Vec<ElementType>,
+    pub types: Vec<DType>,
 
     /// Operators of whole reductions
     #[arg(
@@ -161,6 +163,19 @@ pub enum Op {
     Max,
 }
 
+impl Op {
+    pub const ALL: [Op; 3] = [Op::Sum, Op::Min, Op::Max];
+
+    /// As entries have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Sum => "sum",
+            Op::Min => "min",
+            Op::Max => "max",
+        }
+    }
+}
+
 /// Where to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BackendName {
@@ -261,8 +276,8 @@ fn budget(text: &str) -> Result<Duration, String> {
 impl SweepOptions {
     /// The types of a suite's elements that were asked for; its own where none were. Whole reductions are
     /// of all types.
-    pub fn types_of(&self, own: &[ElementType]) -> Vec<ElementType> {
-        let asked = |own: &&ElementType| self.types.is_empty() || self.types.contains(own);
+    pub fn types_of(&self, own: &[DType]) -> Vec<DType> {
+        let asked = |own: &&DType| self.types.is_empty() || self.types.contains(own);
         own.iter().filter(asked).copied().collect()
     }
 
@@ -276,8 +291,8 @@ impl SweepOptions {
         ];
         for (name, suite, own) in suites {
             if self.suite.contains(&name) && self.types_of(own).is_empty() {
-                let names: Vec<_> = own.iter().map(|element| format!("{element:?}")).collect();
-                let own = names.join(" and ").to_lowercase();
+                let names: Vec<_> = own.iter().map(|element| element.name()).collect();
+                let own = names.join(" and ");
                 return Err(format!("suite {suite} has elements of {own} only"));
             }
         }

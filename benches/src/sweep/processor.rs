@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kernels_gpu::element::{bf16, f16};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use warpfold::{Device, Max, Min, SinglePass, Sum};
@@ -17,7 +16,8 @@ use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::run::Sweep;
 use super::simulated;
-use crate::options::{BadOption, ElementType};
+use crate::dispatch::with_type;
+use crate::options::BadOption;
 
 /// What was asked for; without a wish, both.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
@@ -58,20 +58,7 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let Asked { sizes, types } = asked(options, 12..=26)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     for element in types {
-        match element {
-            ElementType::I8 => of_type::<i8>(options, &sizes, sweep)?,
-            ElementType::I16 => of_type::<i16>(options, &sizes, sweep)?,
-            ElementType::I32 => of_type::<i32>(options, &sizes, sweep)?,
-            ElementType::I64 => of_type::<i64>(options, &sizes, sweep)?,
-            ElementType::U8 => of_type::<u8>(options, &sizes, sweep)?,
-            ElementType::U16 => of_type::<u16>(options, &sizes, sweep)?,
-            ElementType::U32 => of_type::<u32>(options, &sizes, sweep)?,
-            ElementType::U64 => of_type::<u64>(options, &sizes, sweep)?,
-            ElementType::F16 => of_type::<f16>(options, &sizes, sweep)?,
-            ElementType::Bf16 => of_type::<bf16>(options, &sizes, sweep)?,
-            ElementType::F32 => of_type::<f32>(options, &sizes, sweep)?,
-            ElementType::F64 => of_type::<f64>(options, &sizes, sweep)?,
-        }
+        with_type!(element, |T| of_type::<T>(options, &sizes, sweep)?);
     }
     Ok(())
 }

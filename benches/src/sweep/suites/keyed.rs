@@ -7,13 +7,13 @@ mod peers;
 use std::ops::RangeInclusive;
 
 use anyhow::Result;
+use warpfold::file::DType;
 use warpfold_results::schema::By;
 
 use self::group::Group;
 use self::particles::{Distribution, Particles};
 use self::peers::TWIN_MAX_N;
 use super::Bench;
-use crate::options::ElementType;
 use crate::sweep::options::{OF_FLOATS, SweepOptions};
 use crate::sweep::run::Sweep;
 
@@ -115,7 +115,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             for element in &types {
                 match element {
                     _ if sweep.is_over() => return Ok(()),
-                    ElementType::F32 => group.time::<f32>(sweep)?,
+                    DType::F32 => group.time::<f32>(sweep)?,
                     _ => group.time::<f64>(sweep)?,
                 }
             }

@@ -6,14 +6,14 @@ mod peers;
 use std::cell::RefCell;
 
 use anyhow::{Context, Result};
-use kernels_gpu::element::{bf16, f16};
 use warpfold::{Algorithm, Buffer, Max, Min, Sum};
 use warpfold_results::schema::By;
 
 use self::group::Group;
 use self::peers::Nothing;
 use super::Bench;
-use crate::options::{BadOption, ElementType};
+use crate::dispatch::with_type;
+use crate::options::BadOption;
 use crate::peers::Peers;
 use crate::rungs::Rungs;
 use crate::sweep::asked::{Asked, asked};
@@ -49,20 +49,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
-        match element {
-            ElementType::I8 => of.run::<i8>(sweep)?,
-            ElementType::I16 => of.run::<i16>(sweep)?,
-            ElementType::I32 => of.run::<i32>(sweep)?,
-            ElementType::I64 => of.run::<i64>(sweep)?,
-            ElementType::U8 => of.run::<u8>(sweep)?,
-            ElementType::U16 => of.run::<u16>(sweep)?,
-            ElementType::U32 => of.run::<u32>(sweep)?,
-            ElementType::U64 => of.run::<u64>(sweep)?,
-            ElementType::F16 => of.run::<f16>(sweep)?,
-            ElementType::Bf16 => of.run::<bf16>(sweep)?,
-            ElementType::F32 => of.run::<f32>(sweep)?,
-            ElementType::F64 => of.run::<f64>(sweep)?,
-        }
+        with_type!(*element, |T| of.run::<T>(sweep)?);
     }
     Ok(())
 }
