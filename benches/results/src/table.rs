@@ -1,6 +1,8 @@
 //! A run for a terminal: what it was measured on, and its times.
 
-use comfy_table::{CellAlignment, Table, presets};
+use std::ops::Range;
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::machine::Cuda;
 use crate::relate::Related;
@@ -22,6 +24,24 @@ const COMMON: [&str; 4] = ["of", "keys", "n", "threads"];
 
 const LEGEND: &str = "Medians in us. GB/s, the share of the ceiling, the gain (the time of the rung before over \
                       this one's) and\nratios (our time over theirs) are of a line's first time. ~: unstable.";
+
+/// A table in Markdown, whose `right` columns are aligned to the right.
+pub fn markdown<C: Into<Cell>>(
+    heads: impl IntoIterator<Item = impl Into<Cell>>,
+    lines: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
+    right: Range<usize>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(heads.into_iter().map(Into::into));
+    for line in lines {
+        table.add_row(line.into_iter().map(Into::into));
+    }
+    for column in table.column_iter_mut().skip(right.start).take(right.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
 
 /// What was measured, on what, and what a reader must know.
 pub fn header(results: &Results) -> String {
@@ -89,7 +109,7 @@ pub fn tables(results: &Results, is_shown: impl Fn(&Row) -> bool) -> String {
 }
 
 /// What all lines have in common, and the rest. A column without any text is left out.
-fn table(rows: &[&Row], related: &Related) -> (Vec<String>, Table) {
+fn table(rows: &[&Row], related: &Related) -> (Vec<String>, String) {
     let lines = grouped(rows, |row| {
         (
             (row.group, row.by),
@@ -124,18 +144,10 @@ fn table(rows: &[&Row], related: &Related) -> (Vec<String>, Table) {
         }
     };
     let (used, heads): (Vec<_>, Vec<_>) = heads.enumerate().filter(is_column).unzip();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(heads);
-    table.add_rows(
-        lines
-            .iter()
-            .map(|line| used.iter().map(|&column| &line[column])),
-    );
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    (common, table)
+    let lines = lines.iter();
+    let lines = lines.map(|line| used.iter().map(|&column| &line[column]));
+    let right = 1..heads.len();
+    (common, markdown(heads, lines, right))
 }
 
 /// Rows that differ in their clocks alone.

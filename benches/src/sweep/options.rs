@@ -8,10 +8,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use warpfold::file::DType;
 use warpfold_results::schema::{By, Suite};
 
 use crate::options::count;
-use warpfold::file::DType;
 
 /// What the suites of single kernels are of.
 pub const OF_INTEGERS: [DType; 1] = [DType::I32];

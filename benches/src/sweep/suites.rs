@@ -14,13 +14,12 @@ use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, DeviceInfo, View};
 use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
-use crate::peers::Cub;
-
 use super::data::{self, Expected, Number};
 use super::options::{OF_INTEGERS, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
+use crate::peers::Cub;
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
 /// timed with it, and without it in graphs.

@@ -1,9 +1,8 @@
 //! A comparison as a table for a terminal.
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::{Comparison, Entry, Verdict};
 use crate::schema::Time;
+use crate::table::markdown;
 use crate::words::{conditions, number, thousands};
 
 const HEAD: [&str; 13] = [
@@ -20,14 +19,8 @@ impl Comparison {
     }
 
     pub(super) fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(HEAD);
-        table.add_rows(self.entries.iter().filter(|entry| shown(entry)).map(line));
-        for column in table.column_iter_mut().skip(5).take(7) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        table.to_string()
+        let shown = self.entries.iter().filter(|entry| shown(entry));
+        markdown(HEAD, shown.map(line), 5..12)
     }
 
     /// `2 slower, 1 faster, 40 same`
