@@ -2,7 +2,7 @@
 //! needs to argue with the figures.
 //!
 //! Rows with the same input form a group, and are timed in turn, once a round ([`rounds`]). The ways of
-//! timing are those of [`Timing`] and [`Cache`]; how each is done on a
+//! timing are those of `Timing` and `Cache` of the schema; how each is done on a
 //! device stands in [`subject`]. Every run of every row overwrites the result first, and its answer is
 //! compared with an exact one; elements that are all zero are refused ([`data`]).
 
