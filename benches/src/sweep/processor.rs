@@ -29,8 +29,8 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
                 simulated::run(suite, options, sweep)
             }
             other => {
-                sweep
-                    .note(format!("suite {other:?} has rows on a CUDA device only").to_lowercase());
+                let name = other.name();
+                sweep.note(format!("suite {name} has rows on a CUDA device only"));
                 Ok(())
             }
         };
