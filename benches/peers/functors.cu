@@ -1,6 +1,6 @@
-// CUB's reductions by operators of a user's own: the structures and operators of `benches/kernels`, in CUDA
-// C++. All return a cudaError_t; none allocates, none waits. With `temp` null a reduction writes the bytes it
-// needs to `temp_bytes` and launches nothing.
+// CUB's reductions by operators of a user's own: the structures and operators of
+// `host/tests/outside/kernels`, in CUDA C++. All return a cudaError_t; none allocates, none waits. With
+// `temp` null a reduction writes the bytes it needs to `temp_bytes` and launches nothing.
 //
 // All have one signature: up to three arrays (`b` and `c` are null for one array), their length, a parameter
 // of the operator, and the address of the result. Of more than INT_MAX elements CUB counts in 64 bits.

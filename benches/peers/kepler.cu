@@ -1,5 +1,5 @@
 // Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the twins of kernels-gpu's
-// `kepler`, for `warpfold-bench kepler --peers`. Compared against, never shipped.
+// `kepler`, for `warpfold-bench bench --suite kepler --peers all`. Compared against, never shipped.
 //
 // The published forms ("Faster Parallel Reductions on Kepler"): grid-stride loops that nvcc unrolls as
 // it likes, int indexes, 512 threads, at most 1024 blocks. The vector forms load int2 and int4, as the

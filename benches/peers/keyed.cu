@@ -1,5 +1,5 @@
 // Reduction by key in CUDA C++, compiled by nvcc: the twin of every kernel in kernels-gpu/src/keyed,
-// and CUB's ReduceByKey, for `warpfold-bench keyed --peers`. Compared against, never shipped.
+// and CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Compared against, never shipped.
 //
 // Sums by keys of unsigned int into dense cells. int indexes (n <= 2^30); a key is not asked whether
 // it names a cell, which warpfold's kernels do. One element per thread, or one tile per block, and as

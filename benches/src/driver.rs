@@ -13,7 +13,7 @@ pub fn checked(call: &str, status: CUresult) -> Result<()> {
 /// driver of the first call is that of the process.
 #[cfg(test)]
 pub fn simulated() -> warpfold::Device {
-    cuda_sim_driver::register(&warpfold_bench_kernels::KERNELS);
+    cuda_sim_driver::register(&outside_kernels::KERNELS);
     let _ = cuda_sim_driver::install(); // by the first test
     warpfold::Device::nth(0).expect("the simulated one")
 }

@@ -1,5 +1,8 @@
 //! The computer the bench runs on, and its CUDA device.
 
+use std::env;
+use std::time::SystemTime;
+
 use anyhow::{Result, anyhow};
 use cust_raw::CUdevice_attribute::{
     self, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
@@ -10,6 +13,27 @@ use warpfold::{Device, DeviceInfo};
 use warpfold_results::machine::{Cuda, Machine};
 
 use crate::driver::checked;
+
+/// What a record begins with.
+pub struct Started {
+    pub date: String,
+    pub command_line: String,
+    pub machine: Machine,
+}
+
+impl Started {
+    /// Now, here.
+    pub fn now() -> Result<Started> {
+        let arguments: Vec<_> = env::args_os()
+            .map(|a| a.to_string_lossy().into_owned())
+            .collect();
+        Ok(Started {
+            date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            command_line: arguments.join(" "),
+            machine: here()?,
+        })
+    }
+}
 
 /// The computer as it is now.
 pub fn here() -> Result<Machine> {

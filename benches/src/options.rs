@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
+use warpfold::file::DType;
 
-use crate::sweep::options::SweepOptions;
+use crate::sweep::options::{Op, PeerName, Sizes, SweepOptions, Wanted};
 
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
@@ -20,12 +21,8 @@ pub struct Cli {
 pub enum Command {
     /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
     Bench(Box<SweepOptions>),
-    /// The reduction ladder: every rung on the same random integers, timed in turn.
+    /// The reduction ladder at one size, as a table: every rung on the same random integers, timed in turn
     Ladder(LadderOptions),
-    /// Reduction by key: the sums of particles in their cells, by every algorithm
-    Keyed(KeyedOptions),
-    /// A record of the ladder as a picture: bars of GB/s
-    Plot(PlotOptions),
     /// What each kernel does and where its time goes, by Nsight Compute
     Profile(ProfileOptions),
     /// Launch kernels once each and check their answers: what a profiler or a sanitizer runs
@@ -38,122 +35,25 @@ pub struct LadderOptions {
     #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
     pub n: usize,
 
-    /// Which kernels
-    #[arg(long, default_value = "ladder")]
-    pub suite: Suite,
-
-    /// Threads per block, a table for each [default: 256 for the ladder, 512 for kepler]
+    /// Threads per block [default: 256]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub threads: Vec<u32>,
-
-    /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
-    #[arg(long, value_name = "C,..", value_delimiter = ',')]
-    pub chunks: Vec<u32>,
 
     /// Time the same kernels from nvcc, and CUB's sum, in the same rounds (needs nvcc)
     #[arg(long)]
     pub peers: bool,
 
-    /// Timed rounds, at least 20
-    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
-    pub repeats: u32,
-
-    /// Rounds before the timed ones
-    #[arg(long, value_name = "W", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub warmup: u32,
-
     /// CUDA's index of the device [default: the first, or the CPU where there is none]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
-    /// Of the random integers [default: a fresh one, printed]
+    /// Random seed [default: random, printed]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 
-    /// Write everything, with every sample, to this file
+    /// Write everything, with every sample, to this file: the results.json of `bench`
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-}
-
-/// Kernels that are measured together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Suite {
-    /// Every rung.
-    Ladder,
-    /// Shuffles and atomics, by one element at a time, by two and by four.
-    Kepler,
-}
-
-#[derive(Args, Debug)]
-pub struct KeyedOptions {
-    /// Cells along each side of the box
-    #[arg(long, value_name = "C", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=500))]
-    pub side: u32,
-
-    /// Particles per cell
-    #[arg(long, value_name = "P", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub particles: u32,
-
-    /// Threads per block
-    #[arg(long, value_name = "T", default_value_t = 256)]
-    pub threads: u32,
-
-    /// Time the same kernels from nvcc, and CUB's ReduceByKey, in the same rounds (needs nvcc)
-    #[arg(long)]
-    pub peers: bool,
-
-    /// Timed rounds, at least 20
-    #[arg(long, value_name = "R", default_value_t = 20, value_parser = clap::value_parser!(u32).range(20..=100_000))]
-    pub repeats: u32,
-
-    /// Rounds before the timed ones
-    #[arg(long, value_name = "W", default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub warmup: u32,
-
-    /// CUDA's index of the device [default: the first, or the CPU where there is none]
-    #[arg(long, value_name = "I")]
-    pub device: Option<u32>,
-
-    /// Of the random particles [default: a fresh one, printed]
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-
-    /// Write everything, with every sample, to this file
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-}
-
-/// A type of elements, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "lower")]
-pub enum ElementType {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
-
-#[derive(Args, Debug)]
-pub struct PlotOptions {
-    /// What `warpfold-bench ladder --json` wrote
-    #[arg(value_name = "RECORD.json")]
-    pub record: PathBuf,
-
-    /// Write the picture to this file
-    #[arg(long, value_name = "FILE")]
-    pub svg: PathBuf,
-
-    /// Draw the rows of this number of threads per block [default: the first in the record]
-    #[arg(long, value_name = "T")]
-    pub threads: Option<u32>,
 }
 
 #[derive(Args, Debug)]
@@ -255,29 +155,24 @@ pub struct LaunchOptions {
 }
 
 impl LadderOptions {
-    /// The seed that was given, or one that differs from run to run.
-    pub fn seed(&self) -> u64 {
-        // 32 bits are short enough to be typed again.
-        self.seed.unwrap_or_else(|| rand::random::<u32>().into())
-    }
-
-    /// The numbers of threads, each once.
-    pub fn threads(&self) -> Vec<u32> {
-        let own = match self.suite {
-            Suite::Ladder => Policy::LADDER_THREADS,
-            Suite::Kepler => Policy::KEPLER_THREADS,
+    /// The same as options of `bench`.
+    pub fn sweep(&self) -> SweepOptions {
+        let (nvcc_and_cub, none) = (vec![PeerName::Nvcc, PeerName::Cub], Vec::new());
+        let threads = match self.threads.as_slice() {
+            [] => vec![Policy::LADDER_THREADS],
+            asked => asked.to_vec(),
         };
-        let asked = match self.threads.as_slice() {
-            [] => &[own],
-            asked => asked,
-        };
-        let mut threads = Vec::new();
-        for &t in asked {
-            if !threads.contains(&t) {
-                threads.push(t);
-            }
+        SweepOptions {
+            suite: vec![Wanted::Ladder],
+            sizes: vec![Sizes::one(self.n)],
+            types: vec![DType::I32],
+            ops: vec![Op::Sum],
+            threads,
+            peers: if self.peers { nvcc_and_cub } else { none },
+            device: self.device,
+            seed: self.seed,
+            ..SweepOptions::default()
         }
-        threads
     }
 }
 
@@ -326,7 +221,7 @@ pub fn count(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use clap::error::ErrorKind;
+    use warpfold_results::schema::{By, Suite};
 
     use super::*;
 
@@ -346,13 +241,21 @@ mod tests {
     }
 
     #[test]
-    fn defaults() {
-        let options = parse("").unwrap();
-        assert_eq!(
-            (options.n, options.threads(), options.repeats),
-            (400_000_000, vec![256], 20)
-        );
-        assert!(options.chunks.is_empty() && options.device.is_none() && !options.peers);
+    fn the_ladder_is_a_sweep_of_one_size() {
+        let sweep = |line: &str| parse(line).unwrap().sweep();
+        let options = sweep("");
+        assert_eq!(options.suites(), [Suite::Ladder]);
+        assert_eq!(options.asked_sizes(), [400_000_000]);
+        assert_eq!(options.threads(&[]), [256]);
+        assert!(!options.wants(By::Nvcc) && options.device.is_none() && options.seed.is_none());
+        let options = sweep("--n 2^10 --threads 512,256,512 --peers --seed 9");
+        assert_eq!(options.asked_sizes(), [1 << 10]);
+        assert_eq!(options.threads(&[]), [512, 256]);
+        assert!(options.wants(By::Nvcc) && options.wants(By::Cub) && !options.wants(By::Torch));
+        assert_eq!(options.seed, Some(9));
+        for bad in ["--n 0", "--treads 256"] {
+            assert_eq!(parse(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
     }
 
     #[test]
@@ -363,44 +266,5 @@ mod tests {
         for bad in ["", "-1", "1.5", "2^", "^2", "2^64", "2^99999999999", "ten"] {
             assert!(count(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn lists_are_split_and_repetitions_dropped() {
-        let options = parse("--threads 256,512,256 --chunks 4,8").unwrap();
-        assert_eq!(
-            (options.threads(), options.chunks),
-            (vec![256, 512], vec![4, 8])
-        );
-    }
-
-    #[test]
-    fn suites_have_their_own_threads() {
-        let options = parse("--suite kepler").unwrap();
-        assert_eq!(
-            (options.suite, options.threads()),
-            (Suite::Kepler, vec![512])
-        );
-        let options = parse("--suite kepler --threads 256").unwrap();
-        assert_eq!(options.threads(), [256]);
-        assert!(parse("--suite maxwell").is_err());
-    }
-
-    #[test]
-    fn too_few_rounds_are_refused() {
-        assert_eq!(
-            parse("--repeats 19").unwrap_err().kind(),
-            ErrorKind::ValueValidation
-        );
-        assert_eq!(parse("--n 0").unwrap_err().exit_code(), 2);
-        assert_eq!(parse("--treads 256").unwrap_err().exit_code(), 2);
-    }
-
-    #[test]
-    fn seeds_differ_unless_given() {
-        assert_eq!(parse("--seed 9").unwrap().seed(), 9);
-        let options = parse("").unwrap();
-        let seeds: std::collections::HashSet<_> = (0..8).map(|_| options.seed()).collect();
-        assert!(seeds.len() > 1);
     }
 }

@@ -1,240 +1,168 @@
-//! The peers: `ladder.cu` (nvcc's twin of every rung, and CUB) and `kepler.cu` (the twins of shuffles
-//! and atomics), compiled by the nvcc of this machine at run time and loaded, as are the sources of
-//! other suites. Where there is no nvcc there are no peers; nothing else changes.
+//! The peers that nvcc compiles: sources in CUDA C++ (`peers/`), compiled by the nvcc of this machine at run
+//! time and loaded. Where there is no nvcc there are no such peers; nothing else changes.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::{env, fs, ptr};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use libloading::{Library, Symbol};
-use serde::{Deserialize, Serialize};
 
 use crate::tool;
 
-/// What becomes one library.
-const SOURCES: [(&str, &str); 2] = [
-    ("ladder.cu", include_str!("../peers/ladder.cu")),
-    ("kepler.cu", include_str!("../peers/kepler.cu")),
-];
-
-/// The twins index with `int`, and reduce_5 steps past n by up to one grid.
-pub const TWIN_MAX_N: usize = 1 << 30;
-
 /// What the peers were built with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Built {
-    pub nvcc: PathBuf,
     /// nvcc's own words: `release 13.0, V13.0.88`.
     pub nvcc_version: String,
     pub nvcc_flags: Vec<String>,
     pub cub_version: String,
 }
 
-/// The loaded peers.
+/// A library that was compiled from sources of ours.
 pub struct Peers {
     /// Never unloaded: the CUDA runtime in it goes with the process.
     library: &'static Library,
     pub built: Built,
 }
 
-/// What one peer works on. The buffers are device addresses in the context that owns `stream`.
-#[derive(Clone, Copy)]
-pub struct Launch {
-    pub input: u64,
-    pub n: usize,
-    pub result: u64,
-    pub stream: *mut c_void,
+/// One of its functions.
+pub struct Function<F: 'static> {
+    library: &'static Library,
+    call: Symbol<'static, F>,
 }
 
-/// How a twin is launched.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    pub threads: u32,
-    /// Elements per thread of reduce_5's loop; the other rungs ignore it.
-    pub chunks: u32,
-    /// Scratch for the partials of the odd and of the even passes.
-    pub partials: [u64; 2],
-}
-
-type TwinFn = unsafe extern "C" fn(
-    *const i32,
-    i32,
-    i32,
-    i32,
-    *mut i32,
-    *mut i32,
-    *mut i32,
-    *mut c_void,
-) -> i32;
-type CubFn =
-    unsafe extern "C" fn(*mut c_void, *mut usize, *const i32, i64, *mut i32, *mut c_void) -> i32;
 type VersionFn = unsafe extern "C" fn() -> i32;
 type ErrorStringFn = unsafe extern "C" fn(i32) -> *const c_char;
 
 impl Peers {
-    /// Compiles the peers for a device of this compute capability, or takes them from the cache,
-    /// and loads them. The device's context is current on this thread. The error is the reason for
-    /// going on without.
-    pub fn build(capability: (u32, u32)) -> Result<Peers> {
-        let (library, built) = load(&SOURCES, capability)?;
-        let peers = Peers { library, built };
-        // A runtime that the driver is too old for says so here, not in the middle of a round.
-        peers.cub()?.temp_bytes(1)?;
-        Ok(peers)
+    /// Compiles sources (their names and texts) into one library for a device of this compute capability, or
+    /// takes it from the cache, and loads it. The sources define `int cub_version()` and
+    /// `const char *error_string(int)`, both `extern "C"`. The error is the reason for going on without.
+    pub fn build(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<Peers> {
+        let nvcc = find_nvcc()?;
+        let nvcc_version = version(&nvcc)?;
+        let nvcc_flags = flags(capability);
+        let library = compile(sources, &nvcc, &nvcc_version, &nvcc_flags)?;
+        // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
+        // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
+        let library = unsafe { Library::new(&library) }
+            .with_context(|| format!("cannot load {}", library.display()))?;
+        let library: &Library = Box::leak(Box::new(library));
+        // SAFETY: all sources define `extern "C" int cub_version()`.
+        let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
+        let built = Built {
+            nvcc_version,
+            nvcc_flags,
+            cub_version: format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100),
+        };
+        Ok(Peers { library, built })
     }
 
-    /// The twin of the rung that is called `kernel`.
-    pub fn twin(&self, kernel: &str) -> Result<Twin> {
-        // SAFETY: SOURCES define every `twin_*` with this signature (their TWIN macros).
-        let call = unsafe { self.library.get(format!("twin_{kernel}")) }
-            .with_context(|| format!("the peers have no twin of {kernel}"))?;
-        Ok(Twin {
-            library: self.library,
-            call,
-        })
-    }
-
-    /// CUB's sum of `n` integers.
-    pub fn cub(&self) -> Result<Cub> {
-        // SAFETY: SOURCES define `cub_sum` with this signature.
-        let call = unsafe { self.library.get::<CubFn>(c"cub_sum") }?;
-        Ok(Cub {
-            library: self.library,
-            call,
-        })
-    }
-}
-
-/// nvcc's twin of one rung.
-pub struct Twin {
-    library: &'static Library,
-    call: Symbol<'static, TwinFn>,
-}
-
-impl Twin {
-    /// Launches every pass on the stream; allocates nothing and does not wait.
+    /// The function of this name.
     ///
     /// # Safety
-    /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other:
-    ///   `input` with `n` integers, `result` with one, `partials` with `ceil(n / threads)` and
-    ///   `ceil(ceil(n / threads) / threads)`.
-    pub unsafe fn enqueue(&self, on: Launch, shape: Shape) -> Result<()> {
-        ensure!(
-            on.n <= TWIN_MAX_N,
-            "the twins index with int: n <= {TWIN_MAX_N}, not {}",
-            on.n
-        );
-        // SAFETY: the caller's promise; n fits an int (above), as do threads and chunks, which the
-        // rung itself was planned with.
-        let status = unsafe {
-            (self.call)(
-                on.input as *const i32,
-                on.n as i32,
-                shape.threads as i32,
-                shape.chunks as i32,
-                shape.partials[0] as *mut i32,
-                shape.partials[1] as *mut i32,
-                on.result as *mut i32,
-                on.stream,
-            )
-        };
-        check(self.library, status, "nvcc's twin")
+    ///
+    /// The sources define it with the signature of `F`, if they define it.
+    pub unsafe fn function<F>(&self, name: &str) -> Result<Function<F>> {
+        // SAFETY: the caller's promise.
+        let call = unsafe { self.library.get(name) };
+        Ok(Function {
+            library: self.library,
+            call: call.with_context(|| format!("the peers have no {name}"))?,
+        })
+    }
+
+    /// CUB's reduction of this name.
+    ///
+    /// # Safety
+    ///
+    /// The sources define it with the signature of [`CubFn`], up to what the pointers point at, if they
+    /// define it.
+    pub unsafe fn cub(&self, name: &str) -> Result<Cub> {
+        // SAFETY: the caller's promise.
+        Ok(Cub(unsafe { self.function(name) }?))
     }
 }
 
-/// `cub::DeviceReduce::Sum`.
-pub struct Cub {
-    library: &'static Library,
-    call: Symbol<'static, CubFn>,
+impl<F> Deref for Function<F> {
+    type Target = F;
+
+    fn deref(&self) -> &F {
+        &self.call
+    }
 }
 
+impl<F> Function<F> {
+    /// An error that the function has returned, in the words of the library's `error_string`.
+    pub fn check(&self, status: i32, what: &str) -> Result<()> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: all sources define `error_string` with this signature; the text it gives is a constant of
+        // the CUDA runtime and ends in a zero.
+        let text = unsafe {
+            let error_string = self.library.get::<ErrorStringFn>(c"error_string")?;
+            CStr::from_ptr(error_string(status))
+                .to_string_lossy()
+                .into_owned()
+        };
+        bail!("{what}: {text} (CUDA error {status})")
+    }
+}
+
+/// Temporary storage and its bytes, input, length, result, stream.
+type CubFn = unsafe extern "C" fn(
+    *mut c_void,
+    *mut usize,
+    *const c_void,
+    i64,
+    *mut c_void,
+    *mut c_void,
+) -> i32;
+
+/// One of CUB's reductions of an array to a value.
+pub struct Cub(Function<CubFn>);
+
 impl Cub {
-    /// Bytes of temporary storage for `n` integers.
+    /// Bytes of temporary storage for `n` elements.
     pub fn temp_bytes(&self, n: usize) -> Result<usize> {
         let mut bytes = 0;
-        let (none, stream) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let none = ptr::null_mut();
         // SAFETY: without storage the call only writes `bytes`, which lives here.
-        let status = unsafe {
-            (self.call)(
-                none,
-                &mut bytes,
-                std::ptr::null(),
-                n as i64,
-                std::ptr::null_mut(),
-                stream,
-            )
-        };
-        check(
-            self.library,
-            status,
-            "cub::DeviceReduce::Sum, temporary storage",
-        )?;
+        let status = unsafe { (self.0)(none, &mut bytes, none, n as i64, none, none) };
+        self.0.check(status, "CUB, temporary storage")?;
         Ok(bytes)
     }
 
-    /// Launches the sum on the stream; allocates nothing and does not wait.
+    /// Launches the reduction on the stream; allocates nothing and does not wait.
     ///
     /// # Safety
-    /// As for [`Twin::enqueue`], with `temp` of `temp_bytes` bytes, as
-    /// [`Cub::temp_bytes`] says for this `n`, in the place of `partials`.
-    pub unsafe fn enqueue(&self, on: Launch, temp: u64, mut temp_bytes: usize) -> Result<()> {
+    ///
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
+    ///   elements of the type at `input`, one at `result`, and the temporary storage, as
+    ///   [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    pub unsafe fn enqueue(
+        &self,
+        input: u64,
+        n: usize,
+        result: u64,
+        (temp, mut temp_bytes): (u64, usize),
+        stream: *mut c_void,
+    ) -> Result<()> {
+        let (temp, input, result) = (
+            temp as *mut c_void,
+            input as *const c_void,
+            result as *mut c_void,
+        );
         // SAFETY: the caller's promise.
-        let status = unsafe {
-            (self.call)(
-                temp as *mut c_void,
-                &mut temp_bytes,
-                on.input as *const i32,
-                on.n as i64,
-                on.result as *mut i32,
-                on.stream,
-            )
-        };
-        check(self.library, status, "cub::DeviceReduce::Sum")
+        let status = unsafe { (self.0)(temp, &mut temp_bytes, input, n as i64, result, stream) };
+        self.0.check(status, "CUB")
     }
-}
-
-/// An error that a call of a loaded library has returned, in the words of its `error_string`.
-pub fn check(library: &Library, status: i32, what: &str) -> Result<()> {
-    if status == 0 {
-        return Ok(());
-    }
-    // SAFETY: all sources define `error_string` with this signature; the text it gives is a constant of
-    // the CUDA runtime and ends in a zero.
-    let text = unsafe {
-        let error_string = library.get::<ErrorStringFn>(c"error_string")?;
-        CStr::from_ptr(error_string(status))
-            .to_string_lossy()
-            .into_owned()
-    };
-    bail!("{what}: {text} (CUDA error {status})")
-}
-
-/// Compiles sources of peers (their names and texts) into one library for a device of this compute
-/// capability, or takes it from the cache, and loads it for good. The sources define
-/// `int cub_version()` and `const char *error_string(int)`, both `extern "C"`.
-pub fn load(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<(&'static Library, Built)> {
-    let nvcc = find_nvcc()?;
-    let nvcc_version = version(&nvcc)?;
-    let nvcc_flags = flags(capability);
-    let library = compile(sources, &nvcc, &nvcc_version, &nvcc_flags)?;
-    // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
-    // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
-    let library = unsafe { Library::new(&library) }
-        .with_context(|| format!("cannot load {}", library.display()))?;
-    let library: &Library = Box::leak(Box::new(library));
-    // SAFETY: all sources define `extern "C" int cub_version()`.
-    let cub = unsafe { library.get::<VersionFn>(c"cub_version")?() };
-    let built = Built {
-        nvcc,
-        nvcc_version,
-        nvcc_flags,
-        cub_version: format!("{}.{}.{}", cub / 100_000, cub / 100 % 1000, cub % 100),
-    };
-    Ok((library, built))
 }
 
 fn find_nvcc() -> Result<PathBuf> {

@@ -24,13 +24,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use warpfold::file::DType;
 use warpfold_results::report::profile_html;
 use warpfold_results::schema::Profiled;
 
+use crate::machine::Started;
 use crate::options::{BadOption, Only, ProfileOptions};
-use crate::report::Started;
 use crate::say;
-use entry::Element;
 pub use entry::Entry;
 use figures::{Figures, Opcode};
 use lines::Lined;
@@ -130,7 +130,7 @@ impl Chosen {
         }
         // What the ladder has of other elements is there for the banks' sake.
         let mut timed = all.clone();
-        timed.retain(|entry| entry.element == Element::I32);
+        timed.retain(|entry| entry.element == DType::I32);
         for name in &options.entries {
             let entry = Entry::named(name)?;
             for entries in [&mut all, &mut timed] {

@@ -1,5 +1,5 @@
-//! Reductions by an algorithm that is known at run time only: not every pair of operator and element has the
-//! ladder.
+//! The rows of the ladder, and reductions by an algorithm that is known at run time only: not every pair of
+//! operator and element has the ladder.
 
 use anyhow::Result;
 use kernels_gpu::element::{bf16, f16};
@@ -7,6 +7,34 @@ use kernels_gpu::entry::Entry;
 use warpfold::{Algorithm, Element, Max, Min, Plan, Reduction, SinglePass, Sum};
 
 use crate::options::{BadOption, bad_option};
+
+/// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
+pub fn ladder(chunks: &[u32]) -> Vec<Algorithm> {
+    if chunks.is_empty() {
+        return Algorithm::LADDER.to_vec();
+    }
+    let is_reduce_5 = |algorithm: &Algorithm| {
+        matches!(
+            algorithm,
+            Algorithm::Reduce5Loop { .. } | Algorithm::Reduce5 { .. }
+        )
+    };
+    let others = Algorithm::LADDER.iter().copied();
+    let others = others.filter(|algorithm| !is_reduce_5(algorithm));
+    let loops = chunks
+        .iter()
+        .map(|&chunks| Algorithm::Reduce5Loop { chunks });
+    let unrolled = chunks.iter().map(|&chunks| Algorithm::Reduce5 { chunks });
+    others.chain(loops).chain(unrolled).collect()
+}
+
+/// Elements per thread, where the kernel's name does not say it.
+pub fn chunks(algorithm: Algorithm) -> Option<u32> {
+    match algorithm {
+        Algorithm::Reduce5Loop { chunks } => Some(chunks),
+        _ => None,
+    }
+}
 
 /// An operator whose reductions can be asked for by any algorithm.
 pub trait Rungs<T: Element>: SinglePass<T> {
@@ -72,10 +100,41 @@ fn no_kernel(algorithm: Algorithm, entry: &Entry) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use kernels_gpu::entry::teaching;
     use warpfold::Device;
 
     use super::*;
+
+    #[test]
+    fn chunks_take_the_place_of_the_ladders_own() {
+        assert_eq!(ladder(&[]), Algorithm::LADDER);
+        let rungs = ladder(&[2, 3]);
+        let five: Vec<_> = rungs
+            .iter()
+            .filter(|a| a.kernel_name().starts_with("reduce_5"))
+            .collect();
+        assert_eq!(
+            five,
+            [
+                &Algorithm::Reduce5Loop { chunks: 2 },
+                &Algorithm::Reduce5Loop { chunks: 3 },
+                &Algorithm::Reduce5 { chunks: 2 },
+                &Algorithm::Reduce5 { chunks: 3 },
+            ]
+        );
+        assert_eq!(rungs[0], Algorithm::Naive);
+    }
+
+    #[test]
+    fn rows_can_be_told_apart() {
+        let rows: Vec<_> = ladder(&[1, 2, 4, 8, 16])
+            .iter()
+            .map(|&a| (a.kernel_name(), chunks(a)))
+            .collect();
+        assert_eq!(rows.iter().collect::<HashSet<_>>().len(), rows.len());
+    }
 
     /// Whether there is a plan, and whether the kernels are there.
     fn has<T: Element, O: Rungs<T>>(op: O) -> (bool, bool) {

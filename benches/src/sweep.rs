@@ -2,13 +2,13 @@
 //! needs to argue with the figures.
 //!
 //! Rows with the same input form a group, and are timed in turn, once a round ([`rounds`]). The ways of
-//! timing are those of [`Timing`] and [`Cache`]; how each is done on a
+//! timing are those of `Timing` and `Cache` of the schema; how each is done on a
 //! device stands in [`subject`]. Every run of every row overwrites the result first, and its answer is
 //! compared with an exact one; elements that are all zero are refused ([`data`]).
 
 mod asked;
 mod clocks;
-mod data;
+pub mod data;
 mod events;
 mod graph;
 pub mod options;
@@ -22,29 +22,72 @@ mod simulated;
 mod subject;
 mod suites;
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use warpfold::Device;
-use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
+use warpfold_results::words::thousands;
 
-use self::options::{BackendName, SweepOptions};
+use self::options::{BackendName, Sizes, SweepOptions, Wanted};
+use self::output::{Output, Target};
 use self::run::Sweep;
-use crate::options::{BadOption, bad_option};
+use crate::machine;
+use crate::options::{BadOption, LadderOptions, bad_option};
 
 /// Fails where an answer was wrong, a row slower than it may be, or the run broken off; the results are
 /// written all the same.
 pub fn run(options: &SweepOptions) -> Result<()> {
     // What can be wrong with the command line is said before anything is measured.
     options.check().map_err(refuse)?;
-    let output = output::Output::open(options)?;
-    let gpu = device(options)?;
-    options.check_backends(gpu.is_some()).map_err(refuse)?;
-    let mut sweep = Sweep::begin(options, gpu.as_ref())?;
-    if let Some(gpu) = &gpu {
+    suites::check(options)?;
+    let output = Output::open(options, Target::Folder(options.out.clone()))?;
+    let gpu = gpu(options)?;
+    let has_gpu = gpu.is_ok();
+    options.check_backends(has_gpu).map_err(refuse)?;
+    measure(options, &output, gpu, Vec::new())
+}
+
+/// The ladder at one size, as a table; where there is no CUDA device, sums of the same integers on the CPU.
+pub fn ladder(ladder: &LadderOptions) -> Result<()> {
+    let mut options = ladder.sweep();
+    suites::check(&options)?;
+    let target = ladder.json.clone();
+    let output = Output::open(&options, target.map_or(Target::Terminal, Target::Json))?;
+    let gpu = gpu(&options)?;
+    let mut notes = Vec::new();
+    if gpu.is_err() {
+        notes.push("the CPU reduces the same integers instead".into());
+        let fits = processor::most(machine::here()?.free_memory_bytes);
+        if ladder.n > fits {
+            options.sizes = vec![Sizes::one(fits)];
+            notes.push(format!(
+                "{} were asked for; {} are what a quarter of the free memory holds",
+                thousands(ladder.n as u64),
+                thousands(fits as u64)
+            ));
+        }
+        options.suite = vec![Wanted::Whole];
+        options.backend = vec![BackendName::Cpu];
+        options.quick = true;
+    }
+    measure(&options, &output, gpu, notes)
+}
+
+/// The CUDA device, or why none is used: `None` where the options want none.
+type Gpu = Result<Device, Option<warpfold::Error>>;
+
+/// Measures on the device, and on the CPU what is asked for there.
+fn measure(options: &SweepOptions, output: &Output, gpu: Gpu, notes: Vec<String>) -> Result<()> {
+    let missing = gpu.as_ref().err().and_then(Option::as_ref);
+    let missing = missing.map(|reason| format!("no CUDA device was found: {reason}"));
+    let gpu = gpu.as_ref().ok();
+    let mut sweep = Sweep::begin(options, gpu)?;
+    sweep.heed_interrupts()?;
+    for note in missing.into_iter().chain(notes) {
+        sweep.note(note);
+    }
+    if let Some(gpu) = gpu {
         suites::run(gpu, options, &mut sweep)?;
     }
-    if on_processor(options, gpu.as_ref()) {
+    if on_processor(options, gpu) {
         processor::run(options, &mut sweep)?;
     }
     if options.profile {
@@ -55,16 +98,16 @@ pub fn run(options: &SweepOptions) -> Result<()> {
     ended
 }
 
-/// The CUDA device, unless the options want none or there is none.
-fn device(options: &SweepOptions) -> Result<Option<Device>> {
+/// The CUDA device; fails where it was asked for and is not there.
+fn gpu(options: &SweepOptions) -> Result<Gpu> {
     let asked = options.backend.contains(&BackendName::Cuda);
     if !options.backend.is_empty() && !asked {
-        return Ok(None);
+        return Ok(Err(None));
     }
     match Device::nth(options.device.unwrap_or(0)) {
-        Ok(gpu) => Ok(Some(gpu)),
+        Ok(gpu) => Ok(Ok(gpu)),
         Err(error) if asked || options.device.is_some() => Err(bad_option(error)),
-        Err(_) => Ok(None),
+        Err(error) => Ok(Err(Some(error))),
     }
 }
 
@@ -74,32 +117,6 @@ fn on_processor(options: &SweepOptions, gpu: Option<&Device>) -> bool {
     others
         .into_iter()
         .any(|name| options.measures_on(name, gpu.is_some()))
-}
-
-/// A row of ours on the CUDA device, without samples yet.
-fn row(suite: Suite, kernel: &str, element: &str, n: usize) -> Row {
-    Row {
-        group: 0,
-        suite,
-        by: By::Warpfold,
-        backend: Backend::Cuda,
-        kernel: kernel.into(),
-        variant: None,
-        op: None,
-        element: element.into(),
-        n: n as u64,
-        bytes: 0,
-        threads: None,
-        blocks: None,
-        chunks: None,
-        keys: None,
-        cache: Cache::Cold,
-        timing: Timing::Device,
-        samples_us: Vec::new(),
-        wrong: None,
-        time: None,
-        counts: BTreeMap::new(),
-    }
 }
 
 /// An error that the command line led to.

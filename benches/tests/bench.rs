@@ -1,4 +1,4 @@
-//! `warpfold-bench bench` as people call it, on the CPU and the simulator.
+//! `warpfold-bench bench` and `ladder` as people call them, on the CPU and the simulator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,17 @@ use warpfold_results::schema::{Backend, By, Results, Suite};
 const SMALL: &str = "--backend cpu,sim --suite whole,ladder --sizes 2^10,1000 --types i32,f32 \
                      --ops sum,min --quick --seed 7";
 
-fn bench(line: &str, out: &Path) -> Output {
+fn run(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_warpfold-bench"))
-        .arg("bench")
         .args(line.split_whitespace())
-        .arg("--out")
-        .arg(out)
+        // No device, whatever the machine has.
+        .env("CUDA_VISIBLE_DEVICES", "")
         .output()
         .unwrap()
+}
+
+fn bench(line: &str, out: &Path) -> Output {
+    run(&format!("bench {line} --out {}", out.display()))
 }
 
 /// Runs it, and gives what it says and its results.
@@ -40,6 +43,52 @@ fn fails(code: i32, line: &str, out: &Path) -> String {
     assert_eq!(output.status.code(), Some(code), "{line}: {said}");
     assert!(!said.contains("panicked"), "{said}");
     said
+}
+
+#[test]
+fn without_a_device_the_ladder_is_a_sum_on_the_cpu_and_says_why() {
+    let (folder, _) = folder();
+    let file = folder.path().join("ladder.json");
+    let output = run(&format!(
+        "ladder --n 100_000 --peers --seed 7 --json {}",
+        file.display()
+    ));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for part in [
+        "no CUDA device was found",
+        "the CPU reduces the same integers instead",
+        "random, seed 7",
+        "of sum i32, n 100,000",
+        "| cpu ",
+        "| one loop, one core (plain loop) ",
+        "right |",
+    ] {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+    let results = read(&file).unwrap();
+    assert!(results.complete && results.is_right());
+    assert_eq!(results.rows.len(), 3);
+    assert!(
+        results
+            .rows
+            .iter()
+            .all(|row| row.time.is_some() && row.n == 100_000)
+    );
+}
+
+#[test]
+fn a_ladder_that_cannot_be_is_refused() {
+    for (line, reason) in [
+        ("--threads 300", "300 threads"),
+        ("--n 0", "at least 1"),
+        ("--json /no/such/folder/ladder.json", "cannot write"),
+    ] {
+        let output = run(&format!("ladder {line}"));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(reason), "{line}: {said}");
+    }
 }
 
 fn folder() -> (TempDir, PathBuf) {

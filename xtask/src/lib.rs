@@ -16,7 +16,6 @@ pub mod dist;
 pub mod doctor;
 pub mod driver;
 pub mod fuzz;
-pub mod keyed;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
@@ -50,7 +49,6 @@ enum Command {
     Sass(sass::Args),
     Ladder(ladder::Args),
     Bench(bench::Args),
-    Keyed(keyed::Args),
     Profile(profile::Args),
     Fuzz(fuzz::Args),
     Test(test::Args),
@@ -68,7 +66,6 @@ pub fn main() -> ExitCode {
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
         Command::Bench(args) => args.run(),
-        Command::Keyed(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Fuzz(args) => args.run(),
         Command::Test(args) => args.run(),

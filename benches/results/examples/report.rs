@@ -1,7 +1,7 @@
 //! The report of a `results.json`, or of made-up results:
 //! `cargo run -p warpfold-results --example report -- report.html [results.json [old.json]]`
 //!
-//! The figures are written beside it, and our times printed.
+//! The figures are written beside it, and the times printed.
 
 use std::error::Error;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let comparison = old.map(|old| compare::compare(&old, &results));
     fs::write(&page, report::html(&results, comparison.as_ref())?)?;
-    println!("{}", table::tables(&results));
+    println!("{}", table::tables(&results, |_| true));
     for figure in report::figures(&results)? {
         let file = |end| Path::new(&page).with_file_name(format!("{}.{end}", figure.name));
         fs::write(file("svg"), &figure.svg)?;

@@ -5,15 +5,13 @@ mod table;
 
 use std::collections::{HashMap, VecDeque};
 
-use serde::Serialize;
-
-use crate::schema::{By, Key, Results, Row, Time};
+use crate::schema::{By, Results, Row, Time};
 
 /// What two intervals may lie apart before it counts, where nobody says otherwise.
 pub const TOLERANCE: f64 = 0.03;
 
 /// Two runs side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The run that is compared with.
     pub old: Run,
@@ -28,7 +26,7 @@ pub struct Comparison {
 }
 
 /// Which run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// When it began.
     pub date: String,
@@ -39,10 +37,10 @@ pub struct Run {
 }
 
 /// A row of either run, or of both.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What was measured.
-    pub key: Key,
+    /// What was measured: the old run's row, or the new one's where the old run has none.
+    pub row: Row,
     /// Of the old run; null where it has none.
     pub old: Option<Time>,
     /// Of the new run; null where it has none.
@@ -57,7 +55,7 @@ pub struct Entry {
 }
 
 /// The new time over the old one: above 1 is slower.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// Of the medians.
     pub median: f64,
@@ -68,8 +66,7 @@ pub struct Ratio {
 }
 
 /// What a comparison comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The whole interval of the ratio lies below 1 - tolerance.
     Faster,
@@ -116,7 +113,7 @@ impl Verdict {
 impl Comparison {
     /// Joins rows by [`Row::key`]; the second row of a key in one run meets the second in the other.
     pub fn new(old: &Results, new: &Results, tolerance: f64) -> Comparison {
-        let mut unmet: HashMap<Key, VecDeque<usize>> = HashMap::new();
+        let mut unmet: HashMap<_, VecDeque<usize>> = HashMap::new();
         for (place, row) in new.rows.iter().enumerate() {
             unmet.entry(row.key()).or_default().push_back(place);
         }
@@ -128,10 +125,10 @@ impl Comparison {
                 is_met[place] = true;
                 &new.rows[place]
             });
-            entries.push(Entry::new(row.key(), Some(row), other, tolerance));
+            entries.push(Entry::new(row, Some(row), other, tolerance));
         }
         let rest = new.rows.iter().zip(is_met).filter(|(_, is_met)| !is_met);
-        entries.extend(rest.map(|(row, _)| Entry::new(row.key(), None, Some(row), tolerance)));
+        entries.extend(rest.map(|(row, _)| Entry::new(row, None, Some(row), tolerance)));
         let mut notes = differences::notes(old, new);
         notes.extend(others_slower(&entries));
         Comparison {
@@ -157,7 +154,7 @@ impl Comparison {
 
 /// What is not ours has not changed: if it is slower, the device or the machine is.
 fn others_slower(entries: &[Entry]) -> Option<String> {
-    let others = entries.iter().filter(|entry| entry.key.by != By::Warpfold);
+    let others = entries.iter().filter(|entry| entry.row.by != By::Warpfold);
     let slower = others
         .filter(|entry| entry.verdict == Verdict::Slower)
         .count();
@@ -185,7 +182,7 @@ impl Run {
 }
 
 impl Entry {
-    fn new(key: Key, old: Option<&Row>, new: Option<&Row>, tolerance: f64) -> Entry {
+    fn new(row: &Row, old: Option<&Row>, new: Option<&Row>, tolerance: f64) -> Entry {
         let is_wrong = |row: Option<&Row>| row.is_some_and(|row| row.wrong.is_some());
         let (old_time, new_time) = (old.and_then(|row| row.time), new.and_then(|row| row.time));
         let ratio = old_time.zip(new_time).map(|(old, new)| Ratio::of(old, new));
@@ -205,8 +202,8 @@ impl Entry {
         let worse =
             verdict == Verdict::Slower || (old.is_some() && !is_wrong(old) && is_wrong(new));
         Entry {
-            regression: key.by == By::Warpfold && worse,
-            key,
+            regression: row.by == By::Warpfold && worse,
+            row: row.clone(),
             old: old_time,
             new: new_time,
             ratio,

@@ -1,10 +1,8 @@
 //! Made-up results of every suite, backend and peer, for tests and to look at: no measurement.
 
-use std::collections::BTreeMap;
-
 use crate::machine::{Cuda, Machine};
 use crate::schema::{
-    Backend, By, Cache, Clocks, Method, Peer, Profiled, Results, Row, SCHEMA, Suite, Timing, Wrong,
+    Backend, By, Clocks, Method, Peer, Profiled, Results, Row, SCHEMA, Suite, Timing, Wrong,
 };
 use crate::statistics;
 
@@ -187,28 +185,11 @@ impl Rows {
     }
 }
 
-/// A row without its author and its times.
+/// A row of so many bytes, without its author and its times.
 fn row(suite: Suite, element: &str, n: u64, bytes: u64) -> Row {
     Row {
-        group: 0,
-        suite,
-        by: By::Warpfold,
-        backend: Backend::Cuda,
-        kernel: String::new(),
-        variant: None,
-        op: None,
-        element: element.into(),
         n,
         bytes,
-        threads: None,
-        blocks: None,
-        chunks: None,
-        keys: None,
-        cache: Cache::Cold,
-        timing: Timing::Device,
-        samples_us: Vec::new(),
-        wrong: None,
-        time: None,
-        counts: BTreeMap::new(),
+        ..Row::new(suite, "", element, 0)
     }
 }

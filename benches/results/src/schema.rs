@@ -4,6 +4,7 @@
 //! n counts elements. What does not apply to a row is null.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
@@ -305,55 +306,41 @@ impl Profiled {
     }
 }
 
-/// What makes rows the same measurement in two runs: all but the times.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct Key {
-    /// See [`Row::suite`].
-    pub suite: Suite,
-    /// See [`Row::by`].
-    pub by: By,
-    /// See [`Row::backend`].
-    pub backend: Backend,
-    /// See [`Row::kernel`].
-    pub kernel: String,
-    /// See [`Row::variant`].
-    pub variant: Option<String>,
-    /// See [`Row::op`].
-    pub op: Option<String>,
-    /// See [`Row::element`].
-    pub element: String,
-    /// See [`Row::n`].
-    pub n: u64,
-    /// See [`Row::threads`].
-    pub threads: Option<u32>,
-    /// See [`Row::chunks`].
-    pub chunks: Option<u32>,
-    /// See [`Row::keys`].
-    pub keys: Option<String>,
-    /// See [`Row::cache`].
-    pub cache: Cache,
-    /// See [`Row::timing`].
-    pub timing: Timing,
-}
-
 impl Row {
-    /// What it is, without its times.
-    pub fn key(&self) -> Key {
-        Key {
-            suite: self.suite,
-            by: self.by,
-            backend: self.backend,
-            kernel: self.kernel.clone(),
-            variant: self.variant.clone(),
-            op: self.op.clone(),
-            element: self.element.clone(),
-            n: self.n,
-            threads: self.threads,
-            chunks: self.chunks,
-            keys: self.keys.clone(),
-            cache: self.cache,
-            timing: self.timing,
+    /// A row of ours on the CUDA device, without samples yet.
+    pub fn new(suite: Suite, kernel: &str, element: &str, n: usize) -> Row {
+        Row {
+            group: 0,
+            suite,
+            by: By::Warpfold,
+            backend: Backend::Cuda,
+            kernel: kernel.into(),
+            variant: None,
+            op: None,
+            element: element.into(),
+            n: n as u64,
+            bytes: 0,
+            threads: None,
+            blocks: None,
+            chunks: None,
+            keys: None,
+            cache: Cache::Cold,
+            timing: Timing::Device,
+            samples_us: Vec::new(),
+            wrong: None,
+            time: None,
+            counts: BTreeMap::new(),
         }
+    }
+
+    /// What makes rows the same measurement in two runs: all but the times.
+    pub fn key(&self) -> impl Ord + Hash {
+        (
+            (self.suite, self.by, self.backend, self.cache, self.timing),
+            (&self.kernel, &self.variant, &self.op),
+            (&self.element, &self.keys),
+            (self.n, self.threads, self.chunks),
+        )
     }
 
     /// Of a right row.
@@ -368,32 +355,6 @@ impl Row {
 }
 
 impl Results {
-    /// The rows that `row` is compared with: those of its group by another, with the same operator,
-    /// element, keys, cache and timing.
-    pub fn peers_of<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Row> {
-        let comparable = |row: &Row| {
-            (
-                row.group,
-                row.op.clone(),
-                row.element.clone(),
-                row.keys.clone(),
-                row.cache,
-                row.timing,
-            )
-        };
-        self.rows
-            .iter()
-            .filter(move |other| other.by != row.by && comparable(other) == comparable(row))
-    }
-
-    /// The ceiling's row in the group of `row`.
-    pub fn ceiling_of<'a>(&'a self, row: &'a Row) -> Option<&'a Row> {
-        self.rows.iter().find(|other| {
-            other.by == By::Ceiling
-                && (other.group, other.cache, other.timing) == (row.group, row.cache, row.timing)
-        })
-    }
-
     /// Whether no run gave anything wrong.
     pub fn is_right(&self) -> bool {
         self.rows.iter().all(|row| row.wrong.is_none())

@@ -1,7 +1,10 @@
-//! Our times for a terminal: a table for each suite.
+//! A run for a terminal: what it was measured on, and its times.
 
-use comfy_table::{CellAlignment, Table, presets};
+use std::ops::Range;
 
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+use crate::machine::Cuda;
 use crate::relate::Related;
 use crate::report::select::grouped;
 use crate::schema::{By, Cache, Results, Row, Suite, Timing};
@@ -16,20 +19,87 @@ const CLOCKS: [(&str, Cache, Timing); 5] = [
     ("call", Cache::Warm, Timing::Call),
 ];
 
-const LEGEND: &str = "Medians in us. GB/s, % of the ceiling and ratios (our time over theirs) are of a line's \
-                      first time. ~: unstable.";
+/// The columns that stand above a table instead, where all lines of ours have the same there.
+const COMMON: [&str; 4] = ["of", "keys", "n", "threads"];
 
-/// A line for everything of ours that was timed on one input; empty where nothing was.
-pub fn tables(results: &Results) -> String {
+const LEGEND: &str = "Medians in us. GB/s, the share of the ceiling, the gain (the time of the rung before over \
+                      this one's) and\nratios (our time over theirs) are of a line's first time. ~: unstable.";
+
+/// A table in Markdown, whose `right` columns are aligned to the right.
+pub fn markdown<C: Into<Cell>>(
+    heads: impl IntoIterator<Item = impl Into<Cell>>,
+    lines: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
+    right: Range<usize>,
+) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(heads.into_iter().map(Into::into));
+    for line in lines {
+        table.add_row(line.into_iter().map(Into::into));
+    }
+    for column in table.column_iter_mut().skip(right.start).take(right.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
+
+/// What was measured, on what, and what a reader must know.
+pub fn header(results: &Results) -> String {
+    let mut lines = vec![
+        format!(
+            "warpfold-bench {}, commit {}, {}",
+            results.version, results.commit, results.date
+        ),
+        format!("command  {}", results.command_line),
+        format!("machine  {}", results.machine),
+    ];
+    lines.extend(results.device.as_ref().map(device));
+    for peer in &results.peers {
+        let absent = peer.absent.as_ref();
+        let absent = absent.map(|reason| format!("not timed: {reason}"));
+        let found = peer.version.clone().or(absent).unwrap_or_default();
+        lines.push(format!("peer     {}: {found}", peer.by.title()));
+    }
+    let method = &results.method;
+    lines.push(match &method.input {
+        Some(input) => format!("data     {input}"),
+        None => format!("data     random, seed {}", method.seed),
+    });
+    lines.extend(results.notes.iter().map(|note| format!("note     {note}")));
+    lines.push(format!(
+        "method   medians of {} to {} rounds after {} to {} of warm-up, every row once a round, every answer \
+         checked",
+        method.rounds.0, method.rounds.1, method.warmup_rounds.0, method.warmup_rounds.1
+    ));
+    lines.join("\n")
+}
+
+fn device(cuda: &Cuda) -> String {
+    let (major, minor) = cuda.compute_capability;
+    format!(
+        "device   {}: {}, compute capability {major}.{minor}, {} multiprocessors, driver for CUDA {}, kernels \
+         from {}",
+        cuda.index, cuda.name, cuda.multiprocessors, cuda.driver, cuda.ptx_arch
+    )
+}
+
+/// A line for everything that was timed on one input and is shown; empty where nothing is.
+pub fn tables(results: &Results, is_shown: impl Fn(&Row) -> bool) -> String {
     let related = Related::new(results);
-    let is_ours = |row: &&Row| row.by == By::Warpfold && row.timing != Timing::None;
-    let ours: Vec<_> = results.rows.iter().filter(is_ours).collect();
+    let is_shown = |row: &&Row| row.timing != Timing::None && is_shown(row);
+    let shown: Vec<_> = results.rows.iter().filter(is_shown).collect();
     let mut parts = Vec::new();
     for suite in Suite::ALL {
-        let rows = ours.iter().copied().filter(|row| row.suite == suite);
-        for rows in grouped(&rows.collect::<Vec<_>>(), |row| row.backend) {
+        let rows = shown.iter().copied().filter(|row| row.suite == suite);
+        let table_of = |row: &'_ Row| {
+            let keys = row.keys.clone().map(|keys| (keys, row.subject()));
+            (row.backend, keys)
+        };
+        for rows in grouped(&rows.collect::<Vec<_>>(), table_of) {
+            let (common, table) = table(&rows, &related);
             let title = format!("{} ({})", suite.title(), rows[0].backend.title());
-            parts.push(format!("{title}\n{}", table(&rows, &related)));
+            let title = [vec![title], common].concat().join(", ");
+            parts.push(format!("{title}\n{table}"));
         }
     }
     if !parts.is_empty() {
@@ -38,42 +108,46 @@ pub fn tables(results: &Results) -> String {
     parts.join("\n\n")
 }
 
-/// A column without any text is left out.
-fn table(rows: &[&Row], related: &Related) -> Table {
+/// What all lines have in common, and the rest. A column without any text is left out.
+fn table(rows: &[&Row], related: &Related) -> (Vec<String>, String) {
     let lines = grouped(rows, |row| {
         (
-            row.group,
+            (row.group, row.by),
             row.label(),
             row.subject(),
             &row.keys,
             row.threads,
         )
     });
+    let is_ours: Vec<_> = lines
+        .iter()
+        .map(|rows| rows[0].by == By::Warpfold)
+        .collect();
     let lines: Vec<_> = lines.iter().map(|rows| line(rows, related)).collect();
-    let heads = ["kernel", "of", "keys", "n", "threads"]
-        .map(str::to_owned)
-        .into_iter();
-    let heads = heads
-        .chain(CLOCKS.map(|(name, ..)| name.to_owned()))
-        .chain(["GB/s", "% ceiling"].map(str::to_owned))
-        .chain(By::PEERS.map(|peer| format!("/ {}", peer.title())));
-    let used = |column: usize| lines.iter().any(|line| !line[column].is_empty());
-    let (used, heads): (Vec<_>, Vec<_>) = heads
-        .enumerate()
-        .filter(|(column, _)| used(*column))
-        .unzip();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(heads);
-    table.add_rows(
-        lines
-            .iter()
-            .map(|line| used.iter().map(|&column| &line[column])),
-    );
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+    let heads = ["kernel"].into_iter().chain(COMMON);
+    let heads = heads.chain(CLOCKS.map(|(name, ..)| name));
+    let heads = heads.chain(["GB/s", "ceiling", "gain"]).map(str::to_owned);
+    let heads = heads.chain(By::PEERS.map(|peer| format!("/ {}", peer.title())));
+    let heads = heads.chain(["check".to_owned()]);
+
+    let mut common = Vec::new();
+    let is_column = |(column, head): &(usize, String)| {
+        let mut ours = lines.iter().zip(&is_ours).filter(|(_, is_ours)| **is_ours);
+        let first = ours.next().map(|(line, _)| &line[*column]);
+        let is_common = ours.all(|(line, _)| Some(&line[*column]) == first);
+        match first {
+            Some(text) if is_common && COMMON.contains(&&**head) => {
+                common.extend((!text.is_empty()).then(|| format!("{head} {text}")));
+                false
+            }
+            _ => lines.iter().any(|line| !line[*column].is_empty()),
+        }
+    };
+    let (used, heads): (Vec<_>, Vec<_>) = heads.enumerate().filter(is_column).unzip();
+    let lines = lines.iter();
+    let lines = lines.map(|line| used.iter().map(|&column| &line[column]));
+    let right = 1..heads.len();
+    (common, markdown(heads, lines, right))
 }
 
 /// Rows that differ in their clocks alone.
@@ -84,8 +158,12 @@ fn line(rows: &[&Row], related: &Related) -> Vec<String> {
     };
     let first = CLOCKS.into_iter().find_map(of).unwrap_or(&rows[0]);
     let maybe = |value: Option<f64>, text: fn(f64) -> String| value.map_or(String::new(), text);
+    let is_wrong = rows.iter().any(|row| row.wrong.is_some());
     let mut cells = vec![
-        first.label(),
+        match first.by {
+            By::Warpfold => first.label(),
+            by => format!("{} ({})", first.label(), by.title()),
+        },
         first.subject(),
         first.keys.clone().unwrap_or_default(),
         size(first.n),
@@ -96,11 +174,13 @@ fn line(rows: &[&Row], related: &Related) -> Vec<String> {
     cells.extend(CLOCKS.map(|clock| of(clock).map_or(String::new(), |row| median(row))));
     cells.push(maybe(first.gb_per_s(), number));
     cells.push(maybe(related.of_ceiling(first), |part| {
-        format!("{:.1}", part * 100.0)
+        format!("{:.1}%", part * 100.0)
     }));
+    cells.push(maybe(related.gain(first), |gain| format!("{gain:.2}x")));
     cells.extend(
         By::PEERS.map(|peer| maybe(related.ratio(first, peer), |ratio| format!("{ratio:.3}"))),
     );
+    cells.push(if is_wrong { "WRONG" } else { "right" }.into());
     cells
 }
 
@@ -119,23 +199,36 @@ mod tests {
     use crate::example;
     use crate::schema::Backend;
 
+    fn is_ours(row: &Row) -> bool {
+        row.by == By::Warpfold
+    }
+
     #[test]
     fn every_time_of_ours_is_there() {
         let results = example::results();
-        let tables = tables(&results);
-        let ours = results.rows.iter().filter(|row| row.by == By::Warpfold);
+        let tables = tables(&results, is_ours);
+        let ours = results.rows.iter().filter(|row| is_ours(row));
         for row in ours.filter(|row| row.backend != Backend::Sim) {
-            let is_line = |line: &str| {
-                let cells: Vec<_> = line.split('|').map(str::trim).collect();
-                let has = |text: &str| cells.contains(&text);
-                let keys = row.keys.iter().all(|keys| has(keys));
-                has(&row.label())
-                    && has(&row.subject())
-                    && has(&size(row.n))
-                    && has(&median(row))
-                    && keys
+            // A table's title says what its lines have in common.
+            let is_in = |table: &str| {
+                let (title, lines) = table.split_once('\n').unwrap_or_default();
+                let is_line = |line: &str| {
+                    let cells: Vec<_> = line.split('|').map(str::trim).collect();
+                    let has = |head: &str, text: &str| {
+                        cells.contains(&text) || title.contains(&format!(", {head} {text}"))
+                    };
+                    cells.contains(&&*row.label())
+                        && cells.contains(&&*median(row))
+                        && has("of", &row.subject())
+                        && has("n", &size(row.n))
+                        && row.keys.iter().all(|keys| has("keys", keys))
+                };
+                title.starts_with(row.suite.title()) && lines.lines().any(is_line)
             };
-            assert!(tables.lines().any(is_line), "{row:?} is not in\n{tables}");
+            assert!(
+                tables.split("\n\n").any(is_in),
+                "{row:?} is not in\n{tables}"
+            );
         }
         for suite in Suite::ALL {
             assert!(tables.contains(suite.title()), "{suite}");
@@ -153,22 +246,22 @@ mod tests {
             .unwrap();
         let related = Related::new(&results);
         let ratio = format!("{:.3}", related.ratio(row, By::Cub).unwrap());
-        let part = format!("{:.1}", related.of_ceiling(row).unwrap() * 100.0);
-        let tables = tables(&results);
+        let part = format!("{:.1}%", related.of_ceiling(row).unwrap() * 100.0);
+        let tables = tables(&results, is_ours);
         let line = tables
             .lines()
             .find(|line| line.contains(&median(row)))
             .unwrap();
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        // Bars around: kernel, subject, n, four clocks, GB/s, ceiling, two peers.
-        assert_eq!(cells.len(), 2 + 11, "{line}");
+        // Bars around: kernel, subject, n, four clocks, GB/s, ceiling, two peers, verdict.
+        assert_eq!(cells.len(), 2 + 12, "{line}");
         assert_eq!((cells[9], cells[10]), (&*part, &*ratio), "{line}");
     }
 
     #[test]
     fn a_clock_that_nothing_was_timed_by_has_no_column() {
         let mut results = example::results();
-        let head = |results: &Results| tables(results).lines().nth(1).unwrap().to_owned();
+        let head = |results: &Results| tables(results, is_ours).lines().nth(1).unwrap().to_owned();
         assert!(head(&results).contains("| launch | stream |  call |"));
         results.rows.retain(|row| row.timing != Timing::Stream);
         assert!(head(&results).contains("| launch |  call |"));
@@ -176,22 +269,67 @@ mod tests {
 
     #[test]
     fn what_is_not_to_be_relied_on_is_marked() {
-        let tables = tables(&example::results());
+        let tables = tables(&example::results(), is_ours);
         let unstable = tables.matches(" ~").count() - LEGEND.matches(" ~").count();
         assert_eq!(unstable, 1);
-        assert_eq!(tables.matches("WRONG").count(), 1);
+        assert_eq!(tables.matches("WRONG").count(), 2, "a time and a verdict");
         assert!(!tables.contains("CuPy"), "absent");
     }
 
     #[test]
     fn lines_fit_a_terminal() {
-        let tables = tables(&example::results());
+        let tables = tables(&example::results(), |row| {
+            is_ours(row) || (row.suite == Suite::Ladder && row.by != By::Nvcc)
+        });
         let widest = tables.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 120), "{widest:?}");
         let nothing = Results {
             rows: Vec::new(),
             ..example::results()
         };
-        assert_eq!(super::tables(&nothing), "");
+        assert_eq!(super::tables(&nothing, |_| true), "");
+    }
+
+    #[test]
+    fn a_table_of_the_ladder_has_gains_and_what_it_is_compared_with() {
+        let results = example::results();
+        let tables = tables(&results, |row| {
+            row.suite == Suite::Ladder && row.by != By::Nvcc
+        });
+        let (title, rest) = tables.split_once('\n').unwrap();
+        assert!(title.contains("of sum i32, n 400,000,000"), "{title}");
+        let has = |kernel: &str, text: &str| {
+            let line = rest.lines().find(|line| line.contains(kernel)).unwrap();
+            assert!(line.contains(text), "{line}");
+        };
+        has("reduce_3", "1.84x");
+        has("reduce_3", "right");
+        has("DeviceReduce::Sum (CUB)", "98.3");
+        has("read_ceiling (ceiling)", "4638");
+    }
+
+    #[test]
+    fn keys_have_a_table_for_each_type_and_order() {
+        let tables = tables(&example::results(), |row| row.suite == Suite::Keyed);
+        for keys in ["random", "ordered", "shifted"] {
+            for element in ["f32", "f64"] {
+                let title = format!("of sum {element}, keys {keys}");
+                assert_eq!(tables.matches(&title).count(), 1, "{title}: {tables}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_header_says_what_was_used_and_what_was_not() {
+        let header = header(&example::results());
+        for part in [
+            "device   0: A GPU (made up)",
+            "CUB: CUB 3.0.1",
+            "CuPy: not timed: python3 has no module",
+            "random, seed",
+            "every answer checked",
+        ] {
+            assert!(header.contains(part), "{part} is not in:\n{header}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::schema::{Backend, By, Cache, Key, Row, Suite, Timing};
+use crate::schema::{Backend, By, Cache, Row, Suite, Timing};
 
 /// Names as `results.json` has them.
 macro_rules! names {
@@ -140,7 +140,14 @@ pub fn conditions(cache: Cache, timing: Timing) -> String {
 impl Row {
     /// The kernel's name, with what tells it from rows of the same kernel.
     pub fn label(&self) -> String {
-        label(&self.kernel, self.variant.as_deref(), self.chunks)
+        let mut label = self.kernel.clone();
+        if let Some(variant) = &self.variant {
+            label += &format!(", {variant}");
+        }
+        if let Some(chunks) = self.chunks {
+            label += &format!(", {chunks} chunks");
+        }
+        label
     }
 
     /// `sum f32`; only the element, where there is no operator.
@@ -150,24 +157,6 @@ impl Row {
             None => self.element.clone(),
         }
     }
-}
-
-impl Key {
-    /// See [`Row::label`].
-    pub fn label(&self) -> String {
-        label(&self.kernel, self.variant.as_deref(), self.chunks)
-    }
-}
-
-fn label(kernel: &str, variant: Option<&str>, chunks: Option<u32>) -> String {
-    let mut label = kernel.to_owned();
-    if let Some(variant) = variant {
-        label += &format!(", {variant}");
-    }
-    if let Some(chunks) = chunks {
-        label += &format!(", {chunks} chunks");
-    }
-    label
 }
 
 /// `400,000,000`

@@ -1,7 +1,7 @@
 //! The simulator beside Nsight Compute.
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
+use warpfold_results::table;
 
 use super::Counted;
 use super::figures::Figures;
@@ -78,10 +78,9 @@ pub fn compare(launches: &[(&Counted, Simulated)]) -> (String, Vec<Difference>) 
     let mut text = String::new();
     let mut differences = Vec::new();
     for (title, quantities) in TABLES {
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
+        let mut lines = Vec::new();
         let names = quantities.iter().map(|quantity| quantity.name);
-        table.set_header(["entry", "threads"].into_iter().chain(names));
+        let heads = ["entry", "threads"].into_iter().chain(names);
         for (counted, simulated) in launches {
             let mut cells = vec![counted.entry.clone(), counted.threads.to_string()];
             for quantity in quantities {
@@ -110,11 +109,9 @@ pub fn compare(launches: &[(&Counted, Simulated)]) -> (String, Vec<Difference>) 
                 };
                 cells.push(cell);
             }
-            table.add_row(cells);
+            lines.push(cells);
         }
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        let table = table::markdown(heads, lines, 1..2 + quantities.len());
         text += &format!("### {title}\n\n{table}\n\n");
     }
     text += &explained(&differences);

@@ -3,47 +3,18 @@
 use anyhow::Result;
 use kernels_gpu::entry::{library, teaching};
 use warpfold::Algorithm;
+use warpfold::file::DType;
 
 use crate::options::BadOption;
+use crate::sweep::options::Op;
 
 /// An entry point: one reduction of one element type by one algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub algorithm: Algorithm,
-    pub operator: Operator,
-    pub element: Element,
+    pub operator: Op,
+    pub element: DType,
 }
-
-/// Declares names: `Sum = "sum"`.
-macro_rules! named {
-    ($name:ident { $($variant:ident = $text:literal),* }) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($variant),* }
-
-        impl $name {
-            const ALL: &[$name] = &[$($name::$variant),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $($name::$variant => $text),* }
-            }
-        }
-    };
-}
-
-named!(Operator {
-    Sum = "sum",
-    Min = "min",
-    Max = "max"
-});
-
-named!(Element {
-    I32 = "i32",
-    U32 = "u32",
-    I64 = "i64",
-    U64 = "u64",
-    F32 = "f32",
-    F64 = "f64"
-});
 
 impl Entry {
     /// Its symbol, as `reduce_2_sum_i32`.
@@ -59,8 +30,8 @@ impl Entry {
             BadOption::new(format!(
                 "there is no entry {name} to profile; entries are named <kernel>_<operator>_<element>, as \
                  reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32: of the single pass the sum, \
-                 min and max of i32, u32, i64, u64, f32 and f64; of the ladder and of shuffles and atomics \
-                 the sum of these, and the min and max of i32 and f32 (`cargo xtask sass` lists the entries \
+                 min and max of all types; of the ladder and of shuffles and atomics the sum of i32, u32, i64, \
+                 u64, f32 and f64, and the min and max of i32 and f32 (`cargo xtask sass` lists the entries \
                  there are)"
             ))
             .into()
@@ -69,8 +40,8 @@ impl Entry {
 
     fn all() -> impl Iterator<Item = Entry> {
         Algorithm::all().flat_map(|algorithm| {
-            Operator::ALL.iter().flat_map(move |&operator| {
-                Element::ALL.iter().map(move |&element| Entry {
+            Op::ALL.into_iter().flat_map(move |operator| {
+                DType::ALL.into_iter().map(move |element| Entry {
                     algorithm,
                     operator,
                     element,
@@ -96,20 +67,20 @@ impl Entry {
             Algorithm::Reduce2,
             Algorithm::Reduce4,
         ];
-        let mut ladder = sums(Algorithm::LADDER, Element::I32);
-        ladder.extend(sums(&trees, Element::F32));
-        ladder.extend(sums(&trees, Element::F64));
+        let mut ladder = sums(Algorithm::LADDER, DType::I32);
+        ladder.extend(sums(&trees, DType::F32));
+        ladder.extend(sums(&trees, DType::F64));
         ladder
     }
 
     /// Shuffles and atomics in every width, on `i32`.
     pub fn kepler() -> Vec<Entry> {
-        sums(Algorithm::KEPLER, Element::I32)
+        sums(Algorithm::KEPLER, DType::I32)
     }
 
     /// A sum by a rung.
     pub fn is_of_ladder(self) -> bool {
-        self.operator == Operator::Sum && Algorithm::LADDER.contains(&self.algorithm)
+        self.operator == Op::Sum && Algorithm::LADDER.contains(&self.algorithm)
     }
 
     /// Whether all blocks do the same, so that some of them, simulated, stand for the rest.
@@ -123,10 +94,10 @@ impl Entry {
     }
 }
 
-fn sums(algorithms: &[Algorithm], element: Element) -> Vec<Entry> {
+fn sums(algorithms: &[Algorithm], element: DType) -> Vec<Entry> {
     let sum = |&algorithm| Entry {
         algorithm,
-        operator: Operator::Sum,
+        operator: Op::Sum,
         element,
     };
     algorithms.iter().map(sum).collect()

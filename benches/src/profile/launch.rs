@@ -3,15 +3,17 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use warpfold::{Buffer, Device, Max, Min, Sum};
 
-use super::entry::{self, Element, Entry};
-use crate::data::Integers;
+use super::entry::Entry;
+use crate::dispatch::with_type;
 use crate::options::{LaunchOptions, bad_option};
 use crate::rungs::Rungs;
 use crate::say;
+use crate::sweep::data::{self, Expected, Number};
+use crate::sweep::options::Op;
 
 /// What was launched.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,8 +32,8 @@ pub struct Launch {
     pub blocks: u32,
 }
 
-/// Whether every answer was right.
-pub fn run(options: &LaunchOptions) -> Result<bool> {
+/// Fails where an answer was wrong.
+pub fn run(options: &LaunchOptions) -> Result<()> {
     let entries: Vec<_> = options
         .entries
         .iter()
@@ -42,7 +44,6 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
         None => Device::auto(),
     };
     let device = device.map_err(bad_option)?;
-    let integers = Integers::draw(options.n, options.seed)?;
     let mut launched = Launched {
         device: device.name().into(),
         n: options.n,
@@ -51,7 +52,7 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
     };
     let mut all_right = true;
     for entry in entries {
-        let done = launch(&device, entry, options.threads, &integers);
+        let done = launch(&device, entry, options);
         let (right, blocks) = done.with_context(|| entry.name())?;
         let verdict = if right { "right" } else { "WRONG" };
         say(&format!(
@@ -70,47 +71,31 @@ pub fn run(options: &LaunchOptions) -> Result<bool> {
         let json = serde_json::to_string_pretty(&launched)?;
         fs::write(file, json).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    Ok(all_right)
+    ensure!(all_right, "a wrong answer");
+    Ok(())
 }
 
 /// Whether the answer was right, and the blocks of the first pass; none on a CPU.
-fn launch(device: &Device, entry: Entry, threads: u32, integers: &Integers) -> Result<(bool, u32)> {
-    match entry.element {
-        Element::I32 => reduce::<i32>(device, entry, threads, integers),
-        Element::U32 => reduce::<u32>(device, entry, threads, integers),
-        Element::I64 => reduce::<i64>(device, entry, threads, integers),
-        Element::U64 => reduce::<u64>(device, entry, threads, integers),
-        Element::F32 => reduce::<f32>(device, entry, threads, integers),
-        Element::F64 => reduce::<f64>(device, entry, threads, integers),
-    }
+fn launch(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)> {
+    with_type!(entry.element, |T| reduce::<T>(device, entry, options))
 }
 
-fn reduce<T: Number>(
-    device: &Device,
-    entry: Entry,
-    threads: u32,
-    integers: &Integers,
-) -> Result<(bool, u32)>
+fn reduce<T: Number>(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)>
 where
     Sum: Rungs<T, Output = T>,
     Min: Rungs<T, Output = T>,
     Max: Rungs<T, Output = T>,
 {
-    let whole = integers.values.iter().map(|&x| T::whole(x));
-    let values: Vec<T> = whole.clone().map(T::of).collect();
-    let extremum = |is_better: fn(&T, &T) -> bool| {
-        let better = |a, b| if is_better(&b, &a) { b } else { a };
-        let all = values.iter().copied();
-        all.reduce(better).context("there are no elements")
-    };
-    let input = device.upload(&values)?;
+    let mut values = data::draw::<T>(options.n, options.seed)?;
+    data::plant(&mut values, entry.operator, options.seed);
+    let expected = data::expected(&values, entry.operator, false);
+    let expected = expected.context("there are no elements")?;
+    let input = &device.upload(&values)?;
+    let threads = options.threads;
     match entry.operator {
-        entry::Operator::Sum => {
-            let expected = T::of(whole.fold(0, i64::wrapping_add));
-            reduce_by(device, entry, threads, &input, Sum, expected)
-        }
-        entry::Operator::Min => reduce_by(device, entry, threads, &input, Min, extremum(T::lt)?),
-        entry::Operator::Max => reduce_by(device, entry, threads, &input, Max, extremum(T::gt)?),
+        Op::Sum => reduce_by(device, entry, threads, input, Sum, expected),
+        Op::Min => reduce_by(device, entry, threads, input, Min, expected),
+        Op::Max => reduce_by(device, entry, threads, input, Max, expected),
     }
 }
 
@@ -120,49 +105,19 @@ fn reduce_by<T: Number, O: Rungs<T, Output = T>>(
     threads: u32,
     input: &Buffer<T>,
     operator: O,
-    expected: T,
+    expected: Expected<T>,
 ) -> Result<(bool, u32)> {
     let reduction = device.reduce(input, operator);
     let mut plan = O::by(reduction, entry.algorithm, Some(threads))?;
     plan.enqueue()?;
     let blocks = plan.passes().first().map_or(0, |pass| pass.blocks);
-    Ok((plan.result()? == expected, blocks))
-}
-
-/// An element type, with whole numbers whose sum it holds exactly, wrapped where it wraps.
-trait Number: warpfold::Element + PartialOrd {
-    fn whole(x: i32) -> i64;
-    fn of(whole: i64) -> Self;
-}
-
-macro_rules! numbers {
-    ($($number:ident: $whole:expr;)*) => {
-        $(impl Number for $number {
-            fn whole(x: i32) -> i64 {
-                let whole: fn(i64) -> i64 = $whole;
-                whole(x.into())
-            }
-
-            fn of(whole: i64) -> Self {
-                whole as Self
-            }
-        })*
-    };
-}
-
-// Floats are -1, 0 and 1: whatever the order, no partial sum needs more bits than there are.
-numbers! {
-    i32: |x| x;
-    u32: |x| x;
-    i64: |x| x;
-    u64: |x| x;
-    f32: |x| x % 2;
-    f64: |x| x % 2;
+    Ok((data::judge(plan.result()?, expected).is_ok(), blocks))
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use warpfold::file::DType;
 
     use super::*;
     use crate::options::{BadOption, Cli, Command};
@@ -191,22 +146,22 @@ mod tests {
 
     #[test]
     fn the_expected_answers_are_exact() {
-        let integers = Integers::draw(1 << 16, 5).unwrap();
+        let options = options("--entries all --n 2^16 --seed 5");
         let device = Device::cpu();
         let mut launched = 0;
-        for element in ["i32", "u32", "i64", "u64", "f32", "f64"] {
+        for element in DType::ALL {
             for kernel in ["single_pass", "block_atomic_vec4"] {
                 for operator in ["sum", "min", "max"] {
                     let name = format!("{kernel}_{operator}_{element}");
                     let Ok(entry) = Entry::named(&name) else {
                         continue;
                     };
-                    assert!(launch(&device, entry, 256, &integers).unwrap().0, "{name}");
+                    assert!(launch(&device, entry, &options).unwrap().0, "{name}");
                     launched += 1;
                 }
             }
         }
         // All of the single pass; ten of the other.
-        assert_eq!(launched, 18 + 10);
+        assert_eq!(launched, 36 + 10);
     }
 }

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
+use warpfold_results::table;
+use warpfold_results::words::thousands;
 
 use super::launch::Launched;
 use super::located::{Located, located};
 use super::ncu::{EXECUTED, SAMPLES, SELECTED};
 use super::pages;
-use crate::table::thousands;
 
 /// A launch, line by line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,19 +127,16 @@ pub fn markdown(lined: &[Lined]) -> String {
     let mut files = Files::default();
     let mut text = format!("{COLUMNS}\n");
     for one in lined {
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(["line", "instructions", "samples", "stalled", "source"]);
+        let mut rows = Vec::new();
         for line in &one.lines {
             let place = format!("{}:{}", line.file, line.line);
-            table.add_row(row(place, line.heat, files.line(&line.file, line.line)));
+            rows.push(row(place, line.heat, files.line(&line.file, line.line)));
         }
         if one.without_line != Heat::default() {
-            table.add_row(row("(no line)".into(), one.without_line, String::new()));
+            rows.push(row("(no line)".into(), one.without_line, String::new()));
         }
-        for column in table.column_iter_mut().skip(1).take(3) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        let heads = ["line", "instructions", "samples", "stalled", "source"];
+        let table = table::markdown(heads, rows, 1..4);
         text += &format!(
             "\n### {}, {} elements, {} threads\n\n{table}\n",
             one.entry,

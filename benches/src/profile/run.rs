@@ -134,10 +134,7 @@ pub fn counted(launched: &Launched, raw: &str, source: &str) -> Result<Vec<Count
             listing.kernel,
             launch.entry
         );
-        let bytes = match Entry::named(&launch.entry)?.element.name() {
-            "i64" | "u64" | "f64" => 8,
-            _ => 4,
-        };
+        let bytes = Entry::named(&launch.entry)?.element.size();
         Ok(Counted {
             entry: launch.entry.clone(),
             n: launched.n,

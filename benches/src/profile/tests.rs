@@ -188,6 +188,6 @@ fn a_recorded_profile_has_its_page() {
     assert!(page.contains("NVIDIA H200"), "{page}");
     for entry in Entry::ladder() {
         let is_there = page.contains(&format!("<td>{}</td>", entry.name()));
-        assert_eq!(is_there, entry.element == Element::I32, "{}", entry.name());
+        assert_eq!(is_there, entry.element == DType::I32, "{}", entry.name());
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 use warpfold_results::report::profile_markdown;
 use warpfold_results::schema::Profiled;
+use warpfold_results::table;
 
 use super::ncu::{STATES, state_metric};
 use super::pages::Measured;
@@ -165,13 +165,7 @@ const COLUMNS: [&str; 17] = [
 /// The launches as tables for people.
 pub fn markdown(times: &[Times]) -> String {
     let profiled: Vec<_> = times.iter().map(Times::profiled).collect();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(COLUMNS);
-    table.add_rows(times.iter().map(Times::row));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let table = table::markdown(COLUMNS, times.iter().map(Times::row), 1..COLUMNS.len());
     format!(
         "{}\n### Where warps spend their time\n\n{DETAILS}\n\n{table}\n",
         profile_markdown(&profiled)

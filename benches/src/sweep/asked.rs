@@ -3,20 +3,18 @@
 use std::ops::RangeInclusive;
 
 use anyhow::Result;
-use clap::ValueEnum;
-use warpfold::file::NpyHeader;
+use warpfold::file::{DType, NpyHeader};
 
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
-use crate::options::ElementType;
 
 /// Where nobody says which.
-const TYPES: [ElementType; 3] = [ElementType::I32, ElementType::F32, ElementType::F64];
+const TYPES: [DType; 3] = [DType::I32, DType::F32, DType::F64];
 
 /// Sizes, and types of elements.
 pub struct Asked {
     pub sizes: Vec<usize>,
-    pub types: Vec<ElementType>,
+    pub types: Vec<DType>,
 }
 
 /// Of drawn elements, every other power of two, unless the options say otherwise; of a file, what it has.
@@ -32,11 +30,9 @@ pub fn asked(options: &SweepOptions, powers: RangeInclusive<u32>) -> Result<Aske
     let shown = file.display();
     let header = NpyHeader::of_file(file).or_refuse(|| format!("--input {shown}"))?;
     let dtype = header.dtype().or_refuse(|| format!("--input {shown}"))?;
-    let element = ElementType::from_str(dtype.name(), true).map_err(refuse)?;
-    if !options.types.is_empty() && options.types != [element] {
-        let name = dtype.name();
+    if !options.types.is_empty() && options.types != [dtype] {
         return Err(refuse(format!(
-            "--input {shown} holds {name} and no other --types"
+            "--input {shown} holds {dtype} and no other --types"
         )));
     }
     let len = header.len() as usize;
@@ -55,7 +51,7 @@ pub fn asked(options: &SweepOptions, powers: RangeInclusive<u32>) -> Result<Aske
         ))),
         None => Ok(Asked {
             sizes,
-            types: vec![element],
+            types: vec![dtype],
         }),
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of `bench`.
 
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -7,20 +8,21 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use warpfold::file::DType;
 use warpfold_results::schema::{By, Suite};
 
-use crate::options::{ElementType, count};
+use crate::options::count;
 
 /// What the suites of single kernels are of.
-pub const OF_INTEGERS: [ElementType; 1] = [ElementType::I32];
+pub const OF_INTEGERS: [DType; 1] = [DType::I32];
 
 /// What reductions by key are timed of.
-pub const OF_FLOATS: [ElementType; 2] = [ElementType::F32, ElementType::F64];
+pub const OF_FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
 /// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct SweepOptions {
     /// What to measure
     #[arg(
@@ -36,9 +38,10 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
-    /// Element types of whole reductions and of reductions by key [default: each suite's own]
+    /// Element types of whole reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
+    /// bf16, f32, f64 [default: each suite's own]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
-    pub types: Vec<ElementType>,
+    pub types: Vec<DType>,
 
     /// Operators of whole reductions
     #[arg(
@@ -128,7 +131,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
-    /// Of the random elements [default: a fresh one, recorded]
+    /// Random seed [default: random, recorded]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 }
@@ -158,6 +161,19 @@ pub enum Op {
     Sum,
     Min,
     Max,
+}
+
+impl Op {
+    pub const ALL: [Op; 3] = [Op::Sum, Op::Min, Op::Max];
+
+    /// As entries have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Sum => "sum",
+            Op::Min => "min",
+            Op::Max => "max",
+        }
+    }
 }
 
 /// Where to run.
@@ -216,12 +232,19 @@ impl Display for Grid {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<usize>);
 
+impl Sizes {
+    /// This size alone.
+    pub fn one(n: usize) -> Self {
+        Self(vec![n])
+    }
+}
+
 impl FromStr for Sizes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((first, last)) = text.split_once("..") else {
-            return Ok(Self(vec![count(text)?]));
+            return Ok(Self::one(count(text)?));
         };
         let (first, last) = (power_of_two(first)?, power_of_two(last)?);
         if first > last {
@@ -253,8 +276,8 @@ fn budget(text: &str) -> Result<Duration, String> {
 impl SweepOptions {
     /// The types of a suite's elements that were asked for; its own where none were. Whole reductions are
     /// of all types.
-    pub fn types_of(&self, own: &[ElementType]) -> Vec<ElementType> {
-        let asked = |own: &&ElementType| self.types.is_empty() || self.types.contains(own);
+    pub fn types_of(&self, own: &[DType]) -> Vec<DType> {
+        let asked = |own: &&DType| self.types.is_empty() || self.types.contains(own);
         own.iter().filter(asked).copied().collect()
     }
 
@@ -268,8 +291,8 @@ impl SweepOptions {
         ];
         for (name, suite, own) in suites {
             if self.suite.contains(&name) && self.types_of(own).is_empty() {
-                let names: Vec<_> = own.iter().map(|element| format!("{element:?}")).collect();
-                let own = names.join(" and ").to_lowercase();
+                let names: Vec<_> = own.iter().map(|element| element.name()).collect();
+                let own = names.join(" and ");
                 return Err(format!("suite {suite} has elements of {own} only"));
             }
         }
@@ -320,6 +343,17 @@ impl SweepOptions {
         sizes.sort_unstable();
         sizes.dedup();
         sizes
+    }
+
+    /// The numbers of threads per block that were asked for, each once; `own` where none were.
+    pub fn threads(&self, own: &[u32]) -> Vec<u32> {
+        let mut threads = match self.threads.as_slice() {
+            [] => own.to_vec(),
+            asked => asked.to_vec(),
+        };
+        let mut met = HashSet::new();
+        threads.retain(|threads| met.insert(*threads));
+        threads
     }
 
     /// Whether something is to be measured there: without a wish, on the CUDA device; without one, on the

@@ -1,12 +1,12 @@
 //! What a run leaves in its folder.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use warpfold_results::compare::Comparison;
-use warpfold_results::schema::Results;
+use warpfold_results::schema::{By, Results, Row};
 use warpfold_results::{csv, read, report, table};
 
 use super::options::SweepOptions;
@@ -16,9 +16,19 @@ use crate::say;
 /// The folder of the pictures, by themselves.
 const FIGURES: &str = "figures";
 
+/// Where the results go, besides the terminal.
+pub enum Target {
+    /// Everything, with a report.
+    Folder(PathBuf),
+    /// `results.json` by another name.
+    Json(PathBuf),
+    /// Nowhere.
+    Terminal,
+}
+
 /// Where the results go, and what they are compared with.
 pub struct Output {
-    folder: PathBuf,
+    target: Target,
     old: Option<Results>,
     tolerance: f64,
     fail_on_regression: bool,
@@ -27,7 +37,7 @@ pub struct Output {
 
 impl Output {
     /// Fails before the measuring, not after it.
-    pub fn open(options: &SweepOptions) -> Result<Self> {
+    pub fn open(options: &SweepOptions, target: Target) -> Result<Self> {
         let old = match &options.compare {
             Some(file) => Some(read::read(file).or_refuse(|| "--compare".into())?),
             None => None,
@@ -38,14 +48,23 @@ impl Output {
                 "--tolerance {percent}: not a part of a time in percent"
             )));
         }
-        let folder = options.out.clone();
-        let shown = folder.display();
-        fs::create_dir_all(&folder).or_refuse(|| format!("cannot make the folder {shown}"))?;
-        if let Err(error) = tempfile::tempfile_in(&folder) {
-            return Err(refuse(format!("cannot write in {shown}: {error}")));
+        match &target {
+            Target::Folder(folder) => {
+                let shown = folder.display();
+                fs::create_dir_all(folder)
+                    .or_refuse(|| format!("cannot make the folder {shown}"))?;
+                if let Err(error) = tempfile::tempfile_in(folder) {
+                    return Err(refuse(format!("cannot write in {shown}: {error}")));
+                }
+            }
+            Target::Json(file) => {
+                let opened = OpenOptions::new().create(true).append(true).open(file);
+                opened.or_refuse(|| format!("cannot write {}", file.display()))?;
+            }
+            Target::Terminal => {}
         }
         Ok(Self {
-            folder,
+            target,
             old,
             tolerance: percent / 100.0,
             fail_on_regression: options.fail_on_regression,
@@ -55,37 +74,22 @@ impl Output {
 
     /// Writes everything; then fails where an answer was wrong, or a row slower than it may be.
     pub fn write(&self, results: &Results) -> Result<()> {
-        let tables = table::tables(results);
+        // A folder has a report of the peers' rows, too.
+        let is_shown = |row: &Row| match self.target {
+            Target::Folder(_) => row.by == By::Warpfold,
+            _ => row.by != By::Nvcc,
+        };
+        let tables = table::tables(results, is_shown);
         if !self.quiet && !tables.is_empty() {
-            say(&format!("{tables}\n"))?;
+            say(&format!("{}\n\n{tables}\n", table::header(results)))?;
         }
         let compared = self.old.as_ref();
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
-        let files = [
-            ("results.json", serde_json::to_string(results)? + "\n"),
-            ("results.csv", csv::csv(results)?),
-            ("report.html", report::html(results, compared.as_ref())?),
-        ];
-        for (name, text) in &files {
-            say(&self.save(name, text)?.display().to_string())?;
-        }
-        let figures = report::figures(results)?;
-        if !figures.is_empty() {
-            let folder = self.folder.join(FIGURES);
-            fs::create_dir_all(&folder)
-                .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-            // Some tenths of a second each.
-            figures.par_iter().try_for_each(|figure| -> Result<()> {
-                let name = format!("{FIGURES}/{}", figure.name);
-                self.save(&format!("{name}.svg"), &figure.svg)?;
-                self.save(&format!("{name}.png"), figure.png()?)?;
-                Ok(())
-            })?;
-            say(&format!(
-                "{} ({} pictures)",
-                folder.display(),
-                figures.len()
-            ))?;
+        let json = || -> Result<String> { Ok(serde_json::to_string(results)? + "\n") };
+        match &self.target {
+            Target::Folder(folder) => write_all(folder, json()?, results, compared.as_ref())?,
+            Target::Json(file) => save(file, json()?)?,
+            Target::Terminal => {}
         }
         if let Some(compared) = &compared {
             say(&format!(
@@ -111,10 +115,42 @@ impl Output {
         );
         Ok(())
     }
+}
 
-    fn save(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf> {
-        let file = self.folder.join(name);
-        fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
-        Ok(file)
+/// The results in every form, into the folder.
+fn write_all(
+    folder: &Path,
+    json: String,
+    results: &Results,
+    compared: Option<&Comparison>,
+) -> Result<()> {
+    let files = [
+        ("results.json", json),
+        ("results.csv", csv::csv(results)?),
+        ("report.html", report::html(results, compared)?),
+    ];
+    for (name, text) in files {
+        let file = folder.join(name);
+        save(&file, text)?;
+        say(&file.display().to_string())?;
     }
+    let figures = report::figures(results)?;
+    if figures.is_empty() {
+        return Ok(());
+    }
+    let folder = folder.join(FIGURES);
+    let shown = folder.display();
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {shown}"))?;
+    // Some tenths of a second each.
+    figures.par_iter().try_for_each(|figure| -> Result<()> {
+        let name = &figure.name;
+        save(&folder.join(format!("{name}.svg")), &figure.svg)?;
+        save(&folder.join(format!("{name}.png")), figure.png()?)
+    })?;
+    say(&format!("{shown} ({} pictures)", figures.len()))?;
+    Ok(())
+}
+
+fn save(file: &Path, bytes: impl AsRef<[u8]>) -> Result<()> {
+    fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }

@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use kernels_gpu::element::{bf16, f16};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use warpfold::{Device, Max, Min, SinglePass, Sum};
@@ -15,10 +14,10 @@ use super::asked::{Asked, asked};
 use super::data::{self, Expected, Number};
 use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
-use super::row;
 use super::run::Sweep;
 use super::simulated;
-use crate::options::{BadOption, ElementType};
+use crate::dispatch::with_type;
+use crate::options::BadOption;
 
 /// What was asked for; without a wish, both.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
@@ -30,8 +29,8 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
                 simulated::run(suite, options, sweep)
             }
             other => {
-                sweep
-                    .note(format!("suite {other:?} has rows on a CUDA device only").to_lowercase());
+                let name = other.name();
+                sweep.note(format!("suite {name} has rows on a CUDA device only"));
                 Ok(())
             }
         };
@@ -40,6 +39,11 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Integers that a quarter of so much memory holds three times: in an array, for the ceiling, and on the device.
+pub fn most(memory_bytes: u64) -> usize {
+    (memory_bytes / 4 / (3 * size_of::<i32>() as u64)).max(1) as usize
 }
 
 /// Whole reductions, by as many threads as were asked for.
@@ -54,20 +58,7 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let Asked { sizes, types } = asked(options, 12..=26)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     for element in types {
-        match element {
-            ElementType::I8 => of_type::<i8>(options, &sizes, sweep)?,
-            ElementType::I16 => of_type::<i16>(options, &sizes, sweep)?,
-            ElementType::I32 => of_type::<i32>(options, &sizes, sweep)?,
-            ElementType::I64 => of_type::<i64>(options, &sizes, sweep)?,
-            ElementType::U8 => of_type::<u8>(options, &sizes, sweep)?,
-            ElementType::U16 => of_type::<u16>(options, &sizes, sweep)?,
-            ElementType::U32 => of_type::<u32>(options, &sizes, sweep)?,
-            ElementType::U64 => of_type::<u64>(options, &sizes, sweep)?,
-            ElementType::F16 => of_type::<f16>(options, &sizes, sweep)?,
-            ElementType::Bf16 => of_type::<bf16>(options, &sizes, sweep)?,
-            ElementType::F32 => of_type::<f32>(options, &sizes, sweep)?,
-            ElementType::F64 => of_type::<f64>(options, &sizes, sweep)?,
-        }
+        with_type!(element, |T| of_type::<T>(options, &sizes, sweep)?);
     }
     Ok(())
 }
@@ -182,7 +173,7 @@ impl<T: Number> Group<'_, T> {
             bytes: size_of_val(self.values) as u64,
             cache: Cache::Warm,
             timing: Timing::Call,
-            ..row(Suite::Whole, kernel, T::NAME, self.values.len())
+            ..Row::new(Suite::Whole, kernel, T::NAME, self.values.len())
         };
         Timed::new(row, move || {
             let start = Instant::now();

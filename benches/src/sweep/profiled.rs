@@ -3,8 +3,8 @@
 use warpfold_results::schema::{Backend, By, Row, Suite};
 
 use super::run::Sweep;
-use crate::ladder;
 use crate::profile::{Entry, Size, of_sweep};
+use crate::rungs::chunks;
 
 /// Each suite's kernels at its largest size and by its first number of threads. Without Nsight Compute, or
 /// where it is refused, the results say so.
@@ -45,7 +45,7 @@ fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
         let name = format!("{}_{}_{}", row.kernel, row.op.as_deref()?, row.element);
         // What a row has other chunks than its entry is launched with, is another kernel.
         if let Ok(entry) = Entry::named(&name)
-            && ladder::chunks(entry.algorithm) == row.chunks
+            && chunks(entry.algorithm) == row.chunks
             && !kernels.contains(&entry)
         {
             kernels.push(entry);
@@ -58,7 +58,6 @@ fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::row;
 
     #[test]
     fn the_largest_size_and_the_first_threads_are_taken() {
@@ -66,7 +65,7 @@ mod tests {
             op: Some("sum".into()),
             threads: Some(threads),
             chunks,
-            ..row(Suite::Ladder, kernel, "i32", n)
+            ..Row::new(Suite::Ladder, kernel, "i32", n)
         };
         let mut rows = vec![
             of("reduce_1", 1 << 10, 512, None),

@@ -142,7 +142,6 @@ mod tests {
     use warpfold_results::schema::Suite;
 
     use super::*;
-    use crate::sweep::row;
 
     const LIMITS: Limits = Limits {
         warmup: (1, 5),
@@ -152,7 +151,7 @@ mod tests {
     };
 
     fn timed<'a>(mut us: impl FnMut() -> f64 + 'a) -> Timed<'a> {
-        Timed::new(row(Suite::Whole, "a", "i32", 1), move || {
+        Timed::new(Row::new(Suite::Whole, "a", "i32", 1), move || {
             Ok(Run {
                 us: us(),
                 verdict: Ok(()),
@@ -228,14 +227,17 @@ mod tests {
     #[test]
     fn one_wrong_answer_takes_the_rows_time_away() {
         let mut calls = 0;
-        let mut rows = [Timed::new(row(Suite::Whole, "a", "i32", 1), move || {
-            calls += 1;
-            let verdict = match calls {
-                1 => Err(("41".into(), "42".into())),
-                _ => Ok(()),
-            };
-            Ok(Run { us: 1.0, verdict })
-        })];
+        let mut rows = [Timed::new(
+            Row::new(Suite::Whole, "a", "i32", 1),
+            move || {
+                calls += 1;
+                let verdict = match calls {
+                    1 => Err(("41".into(), "42".into())),
+                    _ => Ok(()),
+                };
+                Ok(Run { us: 1.0, verdict })
+            },
+        )];
         rounds(&mut rows, LIMITS, &|| false).unwrap();
         let row = &rows[0].row;
         let wrong = row.wrong.as_ref().unwrap();
@@ -260,9 +262,10 @@ mod tests {
 
     #[test]
     fn a_run_that_fails_ends_the_rounds_and_is_named() {
-        let mut rows = [Timed::new(row(Suite::Whole, "reduce_2", "i32", 1), || {
-            anyhow::bail!("launch failed")
-        })];
+        let mut rows = [Timed::new(
+            Row::new(Suite::Whole, "reduce_2", "i32", 1),
+            || anyhow::bail!("launch failed"),
+        )];
         let error = rounds(&mut rows, LIMITS, &|| false).unwrap_err();
         assert_eq!(format!("{error:#}"), "reduce_2: launch failed");
     }

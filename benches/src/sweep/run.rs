@@ -12,10 +12,9 @@ use warpfold_results::schema::{By, Method, Peer, Profiled, Results, Row, SCHEMA,
 use super::clocks::ClockReader;
 use super::options::SweepOptions;
 use super::rounds::{Limits, Timed, rounds};
-use crate::machine::{describe, pci_bus_id};
+use crate::machine::{Started, describe, pci_bus_id};
 use crate::options::BadOption;
 use crate::peers::Built;
-use crate::report::Started;
 
 /// The widest interval of a median that is relied on, as a part of it.
 const SPREAD_LIMIT: f64 = 0.03;
@@ -38,8 +37,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Nothing measured yet. From here on an interrupt (ctrl-C) ends the measuring, not the program; a
-    /// second one does.
+    /// Nothing measured yet.
     pub fn begin(options: &SweepOptions, gpu: Option<&Device>) -> Result<Self> {
         let begun = Instant::now();
         let started = Started::now()?;
@@ -91,15 +89,6 @@ impl Sweep {
             rows: Vec::new(),
             profiled: Vec::new(),
         };
-        let broken_off = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&broken_off);
-        ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            eprintln!("stopping: what has been measured is kept (again: stop at once)");
-        })
-        .context("cannot listen for an interrupt")?;
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {eta} left")?;
         let bar = match options.quiet {
             true => ProgressBar::hidden(),
@@ -113,11 +102,23 @@ impl Sweep {
             ends: budget.map(|budget| begun + budget),
             left: 0,
             group: 0,
-            broken_off,
+            broken_off: Arc::default(),
             failed: None,
             clocks,
             bar,
         })
+    }
+
+    /// From here on an interrupt (ctrl-C) ends the measuring, not the program; a second one does.
+    pub fn heed_interrupts(&self) -> Result<()> {
+        let flag = Arc::clone(&self.broken_off);
+        ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("stopping: what has been measured is kept (again: stop at once)");
+        })
+        .context("cannot listen for an interrupt")
     }
 
     /// Of the random elements.

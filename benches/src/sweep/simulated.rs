@@ -10,11 +10,10 @@ use warpfold::Algorithm;
 use warpfold_results::schema::{Backend, Row, Suite, Timing};
 
 use super::options::SweepOptions;
-use super::row;
 use super::run::Sweep;
-use crate::ladder::{chunks, rungs};
 use crate::profile::figures::Figures;
 use crate::profile::simulated::figures;
+use crate::rungs::{chunks, ladder};
 
 /// Elements that are simulated, unless the options say how many.
 const N: usize = 1 << 14;
@@ -22,7 +21,7 @@ const N: usize = 1 << 14;
 /// Every kernel of one of the two suites.
 pub fn run(suite: Suite, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let (all, threads) = match suite {
-        Suite::Ladder => (rungs(&options.chunks), 256),
+        Suite::Ladder => (ladder(&options.chunks), 256),
         _ => (Algorithm::KEPLER.to_vec(), 512),
     };
     let threads = options.threads.first().copied().unwrap_or(threads);
@@ -69,7 +68,7 @@ fn counted(suite: Suite, algorithm: Algorithm, threads: u32, n: usize) -> Result
         chunks: chunks(algorithm),
         timing: Timing::None,
         counts: named(&figures(&counters)),
-        ..row(suite, kernel, "i32", n)
+        ..Row::new(suite, kernel, "i32", n)
     })
 }
 

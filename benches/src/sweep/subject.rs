@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, Element};
-use warpfold_results::schema::{Cache, Row, Timing};
+use warpfold_results::schema::{Cache, Row, Suite, Timing};
 use warpfold_results::statistics;
 
 use super::events::Events;
 use super::graph::Graph;
 use super::rounds::{Run, Timed, Verdict};
 use crate::driver::checked;
-use crate::timing::between_events;
 
 /// Reductions in a graph: enough to hide its launch behind them.
 const IN_GRAPH: usize = 32;
@@ -99,8 +98,12 @@ impl<'a> Stage<'a> {
     /// The device is busy with the flush while the host enqueues the rest: no launch latency.
     fn device_time(&self, subject: &Subject, cache: Cache) -> Result<f64> {
         (self.flush)()?;
-        if cache == Cache::Warm {
+        let is_warm = cache == Cache::Warm;
+        if is_warm {
             (subject.enqueue)(self.gpu.stream_ptr())?;
+        }
+        // Reductions by key add to their cells, which are set to zero right before, as in a program.
+        if is_warm || subject.row.suite == Suite::Keyed {
             (subject.spoil)()?;
         }
         Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
@@ -145,7 +148,13 @@ impl<'a> Stage<'a> {
 
     /// Between two events around what `enqueue` puts on the stream, in milliseconds.
     pub fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
-        between_events(self.gpu, enqueue)
+        let mut enqueued = Ok(());
+        let ms = self.gpu.time(|| {
+            enqueued = enqueue();
+            Ok(())
+        })?;
+        enqueued?;
+        Ok(ms)
     }
 }
 
@@ -160,11 +169,9 @@ mod tests {
     use std::cell::Cell;
 
     use warpfold::Sum;
-    use warpfold_results::schema::Suite;
 
     use super::*;
     use crate::driver::simulated;
-    use crate::sweep::row;
 
     /// On the simulated device, whose times say nothing.
     #[test]
@@ -177,7 +184,7 @@ mod tests {
         let runs = &Cell::new(0);
         let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
         let subject = Rc::new(Subject {
-            row: row(Suite::Whole, "single_pass", "i32", 1000),
+            row: Row::new(Suite::Whole, "single_pass", "i32", 1000),
             spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
             enqueue: Box::new(|_| {
                 runs.set(runs.get() + 1);

@@ -14,11 +14,12 @@ use anyhow::{Context, Result};
 use warpfold::{Buffer, Device, DeviceInfo, View};
 use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
-use super::data::{self, Expected};
+use super::data::{self, Expected, Number};
 use super::options::{OF_INTEGERS, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
 use super::subject::{Stage, Subject};
+use crate::peers::Cub;
 
 /// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
 /// timed with it, and without it in graphs.
@@ -71,6 +72,11 @@ impl Bench<'_> {
     }
 }
 
+/// Refuses options by which nothing could be measured, before there is any data.
+pub fn check(options: &SweepOptions) -> Result<()> {
+    kernels::check(options)
+}
+
 /// Runs those that were asked for. One that fails leaves what it has, and the others go on.
 pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let info = gpu.info().context("a CUDA device")?;
@@ -111,4 +117,92 @@ fn ceiling<'a>(
     let plan = bench.gpu.read_ceiling(input)?;
     let row = Row { op: None, ..row };
     Ok(planned::planned(row, Rc::new(RefCell::new(plan)), expected))
+}
+
+/// CUB's reduction of the first of these elements, as many as the row has, to a value.
+fn cub_subject<'a, T: Number>(
+    bench: &'a Bench<'a>,
+    row: Row,
+    cub: Cub,
+    input: &'a Buffer<T>,
+    expected: Expected<T>,
+) -> Result<Subject<'a>> {
+    let n = row.n as usize;
+    let cell = Rc::new(bench.gpu.upload(&[expected.value])?);
+    let temp_bytes = cub.temp_bytes(n)?;
+    let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
+    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+    Ok(Subject {
+        row,
+        spoil: Box::new(move || bench.stage.spoil(&spoiled)),
+        enqueue: Box::new(move |stream| {
+            let (from, to) = (input.as_device_ptr(), cell.as_device_ptr());
+            let temp = (temp.as_device_ptr(), temp_bytes);
+            // SAFETY: live device memory of the device whose stream this is and whose context is current
+            // (`Subject::enqueue`): at least `n` elements, one, and as much temporary storage as CUB has asked for. All
+            // of it lives as long as this closure or longer, and what is enqueued is waited for before the
+            // closure goes (`Stage::time`, `Events::around`).
+            unsafe { cub.enqueue(from, n, to, temp, stream) }
+        }),
+        judge: Box::new(move || Ok(data::judge(judged.download()?[0], expected))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use warpfold::{Algorithm, CopyWidth};
+    use warpfold_results::schema::{By, Results};
+
+    use super::*;
+    use crate::driver::simulated;
+    use crate::sweep::options::{Sizes, Wanted};
+
+    /// What a suite leaves behind on the simulated device, whose times say nothing.
+    pub fn simulate(
+        options: &SweepOptions,
+        run: impl FnOnce(&Bench, &mut Sweep) -> Result<()>,
+    ) -> Results {
+        let gpu = simulated();
+        let elsewhere = gpu.upload(&[1; 1000]).unwrap();
+        let bench = Bench {
+            gpu: &gpu,
+            info: gpu.info().unwrap(),
+            options,
+            stage: Stage::new(&gpu, &elsewhere).unwrap(),
+            elsewhere: &elsewhere,
+        };
+        let mut sweep = Sweep::begin(options, None).unwrap();
+        run(&bench, &mut sweep).unwrap();
+        let (results, ended) = sweep.finish();
+        ended.unwrap();
+        assert!(results.complete);
+        for row in &results.rows {
+            assert!(row.time.is_some() && row.wrong.is_none(), "{row:?}");
+        }
+        results
+    }
+
+    #[test]
+    fn every_kernel_and_every_copy_is_right() {
+        let rows = |wanted, suite: Suite| {
+            let options = SweepOptions {
+                suite: vec![wanted],
+                sizes: vec![Sizes::one(1000)],
+                threads: vec![64],
+                quick: true,
+                quiet: true,
+                ..SweepOptions::default()
+            };
+            let results = simulate(&options, |bench, sweep| match suite {
+                Suite::Copy => copy::run(bench, sweep),
+                _ => kernels::run(bench, suite, sweep),
+            });
+            let rows = results.rows.into_iter();
+            let cold = rows.filter(|row| row.cache == Cache::Cold && row.by == By::Warpfold);
+            cold.count()
+        };
+        assert_eq!(rows(Wanted::Ladder, Suite::Ladder), Algorithm::LADDER.len());
+        assert_eq!(rows(Wanted::Kepler, Suite::Kepler), Algorithm::KEPLER.len());
+        assert_eq!(rows(Wanted::Copy, Suite::Copy), CopyWidth::ALL.len());
+    }
 }

@@ -55,12 +55,6 @@ pub fn notes(old: &Results, new: &Results) -> Vec<String> {
             notes.push(format!("the {which} run was broken off"));
         }
     }
-    let counts = |results: &Results| -> BTreeMap<_, _> {
-        let rows = results.rows.iter();
-        rows.filter(|row| row.backend == Backend::Sim)
-            .map(|row| (row.key(), row.counts.clone()))
-            .collect()
-    };
     let (was, is) = (counts(old), counts(new));
     let differ = is
         .iter()
@@ -73,6 +67,14 @@ pub fn notes(old: &Results, new: &Results) -> Vec<String> {
         )),
     }
     notes
+}
+
+/// What the simulator counted, by rows.
+fn counts(results: &Results) -> BTreeMap<impl Ord, &BTreeMap<String, u64>> {
+    let rows = results.rows.iter();
+    rows.filter(|row| row.backend == Backend::Sim)
+        .map(|row| (row.key(), &row.counts))
+        .collect()
 }
 
 fn peers(old: &Results, new: &Results) -> Vec<String> {

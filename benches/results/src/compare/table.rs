@@ -1,9 +1,8 @@
 //! A comparison as a table for a terminal.
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::{Comparison, Entry, Verdict};
 use crate::schema::Time;
+use crate::table::markdown;
 use crate::words::{conditions, number, thousands};
 
 const HEAD: [&str; 13] = [
@@ -12,11 +11,6 @@ const HEAD: [&str; 13] = [
 ];
 
 impl Comparison {
-    /// A line for every entry.
-    pub fn table(&self) -> String {
-        self.table_of(|_| true)
-    }
-
     /// A line for every entry of which there is something to say: neither the same nor too unstable to
     /// tell.
     pub fn changes(&self) -> String {
@@ -24,15 +18,9 @@ impl Comparison {
         self.table_of(|entry| !nothing.contains(&entry.verdict))
     }
 
-    fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {
-        let mut table = Table::new();
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_header(HEAD);
-        table.add_rows(self.entries.iter().filter(|entry| shown(entry)).map(line));
-        for column in table.column_iter_mut().skip(5).take(7) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        table.to_string()
+    pub(super) fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {
+        let shown = self.entries.iter().filter(|entry| shown(entry));
+        markdown(HEAD, shown.map(line), 5..12)
     }
 
     /// `2 slower, 1 faster, 40 same`
@@ -51,26 +39,22 @@ impl Comparison {
 }
 
 fn line(entry: &Entry) -> [String; HEAD.len()] {
-    let key = &entry.key;
+    let row = &entry.row;
     let us = |time: Option<Time>| time.map_or(String::new(), |time| number(time.median_us));
-    let of = match &key.op {
-        Some(op) => format!("{op} {}", key.element),
-        None => key.element.clone(),
-    };
     let mut verdict = entry.verdict.name().to_owned();
     if entry.regression {
         verdict += " (!)";
     }
     [
-        format!("{} {}", key.suite, key.backend),
-        key.by.title().into(),
-        key.label(),
-        of,
-        key.keys.clone().unwrap_or_default(),
-        thousands(key.n),
-        key.threads
+        format!("{} {}", row.suite, row.backend),
+        row.by.title().into(),
+        row.label(),
+        row.subject(),
+        row.keys.clone().unwrap_or_default(),
+        thousands(row.n),
+        row.threads
             .map_or(String::new(), |threads| threads.to_string()),
-        conditions(key.cache, key.timing),
+        conditions(row.cache, row.timing),
         us(entry.old),
         us(entry.new),
         entry

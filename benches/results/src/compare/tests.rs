@@ -113,12 +113,13 @@ fn a_run_is_the_same_as_itself() {
             (None, Some(time)) if time.unstable => Verdict::Unstable,
             _ => Verdict::Same,
         };
-        assert_eq!((entry.verdict, &entry.key), (expected, &row.key()));
+        assert_eq!(entry.verdict, expected);
+        assert!(entry.row.key() == row.key());
     }
     let sum: usize = Verdict::ALL.map(|v| comparison.count(v)).iter().sum();
     assert_eq!(sum, comparison.entries.len());
     // Head, line, rows.
-    let table = comparison.table();
+    let table = comparison.table_of(|_| true);
     assert_eq!(table.lines().count(), 2 + results.rows.len(), "{table}");
 }
 
@@ -166,7 +167,6 @@ fn of_nothing() {
     let comparison = compare(&nothing, &some);
     let only = comparison.count(Verdict::OnlyNew) + comparison.count(Verdict::Wrong);
     assert_eq!(only, some.rows.len());
-    assert!(serde_json::to_string(&comparison).is_ok());
 }
 
 #[test]

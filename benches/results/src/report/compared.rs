@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::tables::{Cell, sortable};
 use crate::compare::{Comparison, Entry, Run, Verdict};
 use crate::schema::Time;
-use crate::words::{conditions, number, thousands};
+use crate::words::{conditions, number};
 
 const HEADS: [&str; 12] = [
     "verdict",
@@ -69,43 +69,31 @@ fn run(run: &Run) -> Markup {
 }
 
 fn line(entry: &Entry) -> Vec<Cell> {
-    let key = &entry.key;
-    let us = |time: Option<Time>| {
-        let cell = |time: Time| Cell::number(number(time.median_us), time.median_us);
-        time.map_or_else(Cell::default, cell)
-    };
+    let row = &entry.row;
+    let us = |time: Option<Time>| Cell::maybe(time.map(|time| time.median_us), number);
     let ratio = |of: fn(&crate::compare::Ratio) -> f64| {
         let value = entry
             .ratio
             .as_ref()
             .map(of)
             .filter(|value| value.is_finite());
-        value.map_or_else(Cell::default, |value| {
-            Cell::number(format!("{value:.3}"), value)
-        })
+        Cell::maybe(value, |value| format!("{value:.3}"))
     };
     let mark = match entry.verdict {
         _ if entry.regression => "✗ ",
         Verdict::Unstable => "~ ",
         _ => "",
     };
-    let of = match &key.op {
-        Some(op) => format!("{op} {}", key.element),
-        None => key.element.clone(),
-    };
-    let threads = key.threads.map_or_else(Cell::default, |threads| {
-        Cell::number(threads.to_string(), threads.into())
-    });
     vec![
         Cell::text(format!("{mark}{}", entry.verdict.name())),
-        Cell::text(format!("{}, {}", key.suite, key.backend.title())),
-        Cell::text(key.by.title()),
-        Cell::text(key.label()),
-        Cell::text(of),
-        Cell::text(key.keys.clone().unwrap_or_default()),
-        Cell::number(thousands(key.n), key.n as f64),
-        threads,
-        Cell::text(conditions(key.cache, key.timing)),
+        Cell::text(format!("{}, {}", row.suite, row.backend.title())),
+        Cell::text(row.by.title()),
+        Cell::text(row.label()),
+        Cell::text(row.subject()),
+        Cell::text(row.keys.clone().unwrap_or_default()),
+        Cell::integer(Some(row.n)),
+        Cell::integer(row.threads.map(Into::into)),
+        Cell::text(conditions(row.cache, row.timing)),
         us(entry.old),
         us(entry.new),
         ratio(|ratio| ratio.median),

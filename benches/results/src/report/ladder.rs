@@ -8,12 +8,6 @@ use crate::relate::Related;
 use crate::schema::{By, Results, Row, Suite};
 use crate::words;
 
-/// Kernels that stand beside a rung, with the rung: compared with it, and with nothing after them.
-const BESIDE: [(&str, &str); 2] = [
-    ("reduce_0_modulo", "reduce_0"),
-    ("reduce_4_redux", "reduce_4"),
-];
-
 pub fn figures<'a>(
     results: &'a Results,
     related: &Related<'a>,
@@ -78,12 +72,8 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
 fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut met = Vec::new();
-    for (place, row) in rows.iter().enumerate() {
-        if row.by != By::Warpfold {
-            continue;
-        }
-        let gain = before(rows, place).and_then(|before| before.median_us());
-        let gain = gain.zip(row.median_us()).map(|(before, own)| before / own);
+    for row in rows.iter().filter(|row| row.by == By::Warpfold) {
+        let gain = related.gain(row);
         let twin = related.rival(row, By::Nvcc);
         met.extend(twin.map(std::ptr::from_ref));
         let bars = [Some(bar(row, gain)), twin.map(|twin| bar(twin, None))];
@@ -104,33 +94,12 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     groups
 }
 
-/// The rung before: the loop of reduce_5 and its unrolled forms both follow reduce_4.
-fn before<'a>(rows: &[&'a Row], place: usize) -> Option<&'a Row> {
-    let row = rows.get(place)?;
-    let beside = |kernel: &str| BESIDE.iter().find(|(own, _)| *own == kernel);
-    let is_loop = |row: &Row| row.kernel == "reduce_5";
-    let precedes = |other: &&&Row| match beside(&row.kernel) {
-        Some((_, rung)) => other.kernel == *rung,
-        None => {
-            beside(&other.kernel).is_none()
-                && (!other.kernel.starts_with("reduce_5") || is_loop(other) == is_loop(row))
-        }
-    };
-    let mut earlier = rows[..place].iter().rev();
-    earlier
-        .by_ref()
-        .filter(|other| (other.by, other.threads) == (row.by, row.threads))
-        .find(precedes)
-        .copied()
-}
-
 /// Its speed, and what it gained; or what was wrong.
 pub fn bar(row: &Row, gain: Option<f64>) -> Bar {
     let text = match (row.gb_per_s(), &row.wrong) {
         (_, Some(wrong)) => format!("wrong in {} of {} runs", wrong.runs, wrong.of),
         (None, None) => "not timed".into(),
         (Some(speed), None) => {
-            let gain = gain.filter(|gain| gain.is_finite());
             let gain = gain.map_or(String::new(), |gain| format!(", {gain:.2}×"));
             let unstable = row.time.is_some_and(|time| time.unstable);
             let unstable = if unstable { " (unstable)" } else { "" };
@@ -142,40 +111,5 @@ pub fn bar(row: &Row, gain: Option<f64>) -> Bar {
         look: Look::of(row.by, 0),
         gb_per_s: select::speed(row),
         text,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::example;
-
-    #[test]
-    fn rungs_follow_rungs() {
-        let results = example::results();
-        let rows = select::timed(&results, Suite::Ladder);
-        let rows: Vec<_> = rows
-            .into_iter()
-            .filter(|row| row.by == By::Warpfold)
-            .collect();
-        let found: Vec<_> = (0..13)
-            .map(|i| before(&rows, i).map_or("none", |row| &row.kernel))
-            .collect();
-        let expected = [
-            "none",
-            "reduce_naive",
-            "reduce_shared_memory",
-            "reduce_0",
-            "reduce_0",
-            "reduce_1",
-            "reduce_2",
-            "reduce_3",
-            "reduce_4",
-            "reduce_4",
-            "reduce_4",
-            "reduce_5_x1",
-            "reduce_5_x4",
-        ];
-        assert_eq!(found, expected);
     }
 }

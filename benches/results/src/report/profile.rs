@@ -1,11 +1,11 @@
 //! Kernels under Nsight Compute: a table, on the page, alone, and in a terminal.
 
-use comfy_table::{CellAlignment, Table, presets};
 use maud::{Markup, html};
 
 use super::page::{Shell, shell};
 use super::tables::{Cell, sortable};
 use crate::schema::Profiled;
+use crate::table;
 use crate::words::{number, thousands};
 
 pub const ID: &str = "profile";
@@ -80,12 +80,7 @@ pub fn page(profiled: &[Profiled], about: &str) -> String {
 
 /// The same for a terminal, and as Markdown.
 pub fn markdown(profiled: &[Profiled]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(HEADS);
-    table.add_rows(profiled.iter().map(|one| line(one).map(|cell| cell.text)));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let lines = profiled.iter().map(|one| line(one).map(|cell| cell.text));
+    let table = table::markdown(HEADS, lines, 1..HEADS.len());
     format!("{}\n\n{table}\n", meaning(profiled))
 }

@@ -10,11 +10,11 @@ use anyhow::{Context, Result, ensure};
 use warpfold::{Buffer, CopyWidth, Pass};
 use warpfold_results::schema::{By, Row, Suite};
 
-use self::twins::{TWIN_MAX_N, Twins};
+use self::twins::{TWIN_MAX_N, Twin};
 use super::Bench;
 use crate::driver::checked;
+use crate::peers::Peers;
 use crate::sweep::data::{self, Expected, Number};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
 
@@ -26,7 +26,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let sizes = bench.options.sizes(10..=28, 2);
     sweep.announce(sizes.len());
     let twins = bench.options.wants(By::Nvcc).then(|| {
-        let twins = Twins::build(bench.info.compute_capability);
+        let twins = twins::build(bench.info.compute_capability);
         sweep.peer_built(By::Nvcc, twins.as_ref().map(|twins| &twins.built));
         twins
     });
@@ -62,7 +62,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn time(&self, twins: Option<&Twins>, sweep: &mut Sweep) -> Result<()> {
+    fn time(&self, twins: Option<&Peers>, sweep: &mut Sweep) -> Result<()> {
         let (n, options) = (self.integers.len(), self.bench.options);
         let mut subjects = Vec::new();
         let names = CopyWidth::ALL.map(|width| (width, width.kernel_name()));
@@ -80,7 +80,7 @@ impl Group<'_> {
             };
             subjects.push(self.subject(row.clone(), move |_| self.enqueue(width)));
             if let Some(twins) = twins {
-                let twin = twins.twin(name)?;
+                let twin = Twin::of(twins, name)?;
                 let row = Row {
                     by: By::Nvcc,
                     ..row
@@ -114,7 +114,7 @@ impl Group<'_> {
             by,
             // Read, and written.
             bytes: 2 * size_of_val(self.integers) as u64,
-            ..row(Suite::Copy, kernel, "i32", self.integers.len())
+            ..Row::new(Suite::Copy, kernel, "i32", self.integers.len())
         }
     }
 

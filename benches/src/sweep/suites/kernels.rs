@@ -1,19 +1,22 @@
 //! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its twin.
 
+mod twins;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::Result;
-use warpfold::{Algorithm, Buffer, Sum};
+use warpfold::{Algorithm, Buffer, Device, Plan, Sum, View};
 use warpfold_results::schema::{By, Row, Suite};
 
+use self::twins::{Launch, TWIN_MAX_N, Twin};
 use super::planned::{SharedPlan, plan_row, planned};
-use super::{Bench, ceiling};
-use crate::ladder;
+use super::{Bench, ceiling, cub_subject};
 use crate::options::bad_option;
-use crate::peers::{Launch, Peers, Shape, TWIN_MAX_N, Twin};
+use crate::peers::Peers;
+use crate::rungs::{chunks, ladder};
 use crate::sweep::data::{self, Expected, Number};
-use crate::sweep::row;
+use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{POISON, Subject};
 
@@ -21,30 +24,15 @@ use crate::sweep::subject::{POISON, Subject};
 pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let options = bench.options;
     // The ladder is a picture of one large array, the other of many sizes.
-    let (sizes, threads, all) = match suite {
-        Suite::Ladder => (
-            options.sizes(28..=28, 1),
-            [256, 512, 1024].as_slice(),
-            ladder::rungs(&options.chunks),
-        ),
-        _ => (
-            options.sizes(12..=28, 2),
-            [512].as_slice(),
-            Algorithm::KEPLER.to_vec(),
-        ),
+    let sizes = match suite {
+        Suite::Ladder => options.sizes(28..=28, 1),
+        _ => options.sizes(12..=28, 2),
     };
-    let threads = match options.threads.as_slice() {
-        [] => threads,
-        asked => asked,
-    };
-    let wanted = all
-        .into_iter()
-        .filter(|one| options.wants_kernel(one.kernel_name()));
-    let wanted: Vec<_> = wanted.collect();
+    let (wanted, threads) = wanted(options, suite);
     sweep.announce(sizes.len() * threads.len());
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
-        let peers = Peers::build(bench.info.compute_capability);
+        let peers = twins::build(bench.info.compute_capability);
         for by in [By::Nvcc, By::Cub] {
             if options.wants(by) {
                 sweep.peer_built(by, peers.as_ref().map(|peers| &peers.built));
@@ -54,11 +42,16 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     });
     let peers = peers.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
+    if options.wants(By::Nvcc) && longest > TWIN_MAX_N {
+        let note =
+            format!("nvcc's twins index with int and are right up to n = {TWIN_MAX_N}: left out");
+        sweep.note(note);
+    }
     let values = data::draw::<i32>(longest, sweep.seed())?;
     let input = bench.gpu.upload(&values)?;
     for n in sizes {
         let expected = Expected::exactly(i32::sum(&values[..n]));
-        for &threads in threads {
+        for &threads in &threads {
             if sweep.is_over() {
                 return Ok(());
             }
@@ -75,6 +68,42 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The kernels of a suite that were asked for, and the numbers of threads per block.
+fn wanted(options: &SweepOptions, suite: Suite) -> (Vec<Algorithm>, Vec<u32>) {
+    let (mut kernels, threads) = match suite {
+        Suite::Ladder => (ladder(&options.chunks), [256, 512, 1024].as_slice()),
+        _ => (Algorithm::KEPLER.to_vec(), [512].as_slice()),
+    };
+    kernels.retain(|one| options.wants_kernel(one.kernel_name()));
+    (kernels, options.threads(threads))
+}
+
+/// Refuses what no kernel of the two suites can be planned with, before there is any data. Needs no GPU.
+pub fn check(options: &SweepOptions) -> Result<()> {
+    let cpu = Device::cpu();
+    let one = cpu.upload(&[1])?;
+    for suite in [Suite::Ladder, Suite::Kepler] {
+        let is_asked = options.suites().contains(&suite);
+        let (kernels, threads) = wanted(options, suite);
+        for threads in threads.into_iter().filter(|_| is_asked) {
+            for &algorithm in &kernels {
+                plan(&cpu, one.view(..)?, algorithm, threads)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan<'a>(
+    device: &Device,
+    input: View<'a, i32>,
+    algorithm: Algorithm,
+    threads: u32,
+) -> Result<Plan<'a, i32>> {
+    let reduction = device.reduce(input, Sum).algorithm(algorithm);
+    reduction.threads(threads).plan().map_err(bad_option)
 }
 
 /// Sums of one input by so many threads per block.
@@ -104,21 +133,16 @@ impl Group<'_> {
         ];
         let mut subjects = Vec::new();
         for &algorithm in algorithms {
-            let plan = bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, Sum)
-                .algorithm(algorithm)
-                .threads(self.threads)
-                .plan()
-                .map_err(bad_option)?;
+            let input = self.input.view(..self.n)?;
+            let plan = plan(bench.gpu, input, algorithm, self.threads)?;
             let row = Row {
-                chunks: ladder::chunks(algorithm),
+                chunks: chunks(algorithm),
                 ..plan_row(self.row(By::Warpfold, algorithm.kernel_name()), &plan)
             };
             let plan = Rc::new(RefCell::new(plan));
             subjects.push(planned(row.clone(), Rc::clone(&plan), self.expected));
             if let Some(peers) = twins {
-                let twin = peers.twin(algorithm.kernel_name())?;
+                let twin = Twin::of(peers, algorithm.kernel_name())?;
                 subjects.push(self.twin(row, twin, plan, &scratch));
             }
         }
@@ -143,7 +167,7 @@ impl Group<'_> {
             by,
             op: Some("sum".into()),
             bytes: (self.n * size_of::<i32>()) as u64,
-            ..row(self.suite, kernel, "i32", self.n)
+            ..Row::new(self.suite, kernel, "i32", self.n)
         }
     }
 
@@ -157,11 +181,7 @@ impl Group<'_> {
         plan: SharedPlan<'s, i32>,
         scratch: &'s [Buffer<i32>; 2],
     ) -> Subject<'s> {
-        let shape = Shape {
-            threads: self.threads,
-            chunks: row.chunks.unwrap_or(1),
-            partials: [0, 1].map(|i: usize| scratch[i].as_device_ptr()),
-        };
+        let chunks = row.chunks.unwrap_or(1);
         let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
         Subject {
             row: Row {
@@ -179,6 +199,9 @@ impl Group<'_> {
                 let on = Launch {
                     input: self.input.as_device_ptr(),
                     n: self.n,
+                    threads: self.threads,
+                    chunks,
+                    partials: scratch.each_ref().map(Buffer::as_device_ptr),
                     result: plan.borrow().result_ptr(),
                     stream,
                 };
@@ -186,35 +209,48 @@ impl Group<'_> {
                 // current (`Subject::enqueue`): at least `n` integers; the plan's result; scratch of as
                 // many elements as these threads ask for (`time`). All of it lives as long as this
                 // closure or longer, and what is enqueued is waited for before (`Stage::time`).
-                unsafe { twin.enqueue(on, shape) }
+                unsafe { twin.enqueue(on) }
             }),
             judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, self.expected))),
         }
     }
 
     fn cub(&self, peers: &Peers) -> Result<Subject<'_>> {
-        let cub = peers.cub()?;
-        let bytes = cub.temp_bytes(self.n)?;
-        let temp = self.bench.gpu.alloc::<u8>(bytes.max(1))?;
-        let cell = Rc::new(self.bench.gpu.upload(&[!self.expected.value])?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: Row {
-                variant: Some("default".into()),
-                ..self.row(By::Cub, "DeviceReduce::Sum")
-            },
-            spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
-                let on = Launch {
-                    input: self.input.as_device_ptr(),
-                    n: self.n,
-                    result: cell.as_device_ptr(),
-                    stream,
-                };
-                // SAFETY: as for the twins; `temp` has the bytes that CUB asked for.
-                unsafe { cub.enqueue(on, temp.as_device_ptr(), bytes) }
-            }),
-            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
-        })
+        let cub = twins::cub(peers)?;
+        let row = Row {
+            variant: Some("default".into()),
+            ..self.row(By::Cub, "DeviceReduce::Sum")
+        };
+        cub_subject(self.bench, row, cub, self.input, self.expected)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::BadOption;
+    use crate::sweep::options::Wanted;
+
+    #[test]
+    fn what_cannot_be_planned_is_a_bad_option() {
+        let refused = |suite, threads: &[u32], chunks: &[u32]| {
+            let options = SweepOptions {
+                suite: vec![suite],
+                threads: threads.to_vec(),
+                chunks: chunks.to_vec(),
+                ..SweepOptions::default()
+            };
+            let error = check(&options).unwrap_err();
+            assert!(error.is::<BadOption>(), "{error}");
+            error.to_string()
+        };
+        for suite in [Wanted::Ladder, Wanted::Kepler] {
+            assert!(refused(suite, &[300], &[]).contains("300 threads"));
+            assert!(refused(suite, &[2048], &[]).contains("2048 threads"));
+            assert!(refused(suite, &[256, 16], &[]).contains("16 threads"));
+        }
+        assert!(refused(Wanted::Ladder, &[], &[3]).contains("3 chunks"));
+        assert!(refused(Wanted::Ladder, &[], &[0]).contains("0 chunks"));
+        assert!(check(&SweepOptions::default()).is_ok(), "no suite");
     }
 }

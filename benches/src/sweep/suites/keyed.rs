@@ -1,21 +1,20 @@
 //! Reduction by key: particles in the cells of a box, by algorithm and by where equal keys lie.
 
-use std::cell::RefCell;
+mod group;
+mod particles;
+mod peers;
+
 use std::ops::RangeInclusive;
 
 use anyhow::Result;
-use warpfold::{Keyed, Sum};
-use warpfold_results::schema::{By, Cache, Row, Suite};
+use warpfold::file::DType;
+use warpfold_results::schema::By;
 
+use self::group::Group;
+use self::particles::{Distribution, Particles};
+use self::peers::TWIN_MAX_N;
 use super::Bench;
-use crate::keyed::data::{ARRAYS, Distribution, Particles};
-use crate::keyed::peers::{Peers, TWIN_MAX_N};
-use crate::keyed::{self, Value};
-use crate::options::ElementType;
-use crate::report::By as KeyedBy;
 use crate::sweep::options::{OF_FLOATS, SweepOptions};
-use crate::sweep::rounds::{Run, Timed};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 
 /// Ten million particles, as in the post that the kernels follow; fewer for a quick look.
@@ -88,7 +87,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     // Its own twins and CUB's ReduceByKey are one library.
     let wanted = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = wanted.contains(&true).then(|| {
-        let peers = Peers::build(bench.info.compute_capability);
+        let peers = peers::build(bench.info.compute_capability);
         for (by, _) in [By::Nvcc, By::Cub]
             .into_iter()
             .zip(wanted)
@@ -99,7 +98,6 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         peers
     });
     let peers = peers.and_then(Result::ok);
-    let flush = RefCell::new(bench.gpu.read_ceiling(bench.elsewhere)?);
     for crowd in crowds {
         for distribution in Distribution::ALL {
             if sweep.is_over() {
@@ -107,9 +105,8 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             }
             let Crowd { side, per_cell } = crowd;
             let particles = Particles::draw(side, per_cell, distribution, sweep.seed())?;
-            let keyed = keyed::Bench {
-                gpu: bench.gpu,
-                flush: Some(&flush),
+            let group = Group {
+                bench,
                 peers: peers.as_ref().filter(|_| crowd.n() <= TWIN_MAX_N),
                 threads: bench.options.threads.first().copied().unwrap_or(256),
                 distribution,
@@ -118,8 +115,8 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             for element in &types {
                 match element {
                     _ if sweep.is_over() => return Ok(()),
-                    ElementType::F32 => group::<f32>(&keyed, bench, sweep)?,
-                    _ => group::<f64>(&keyed, bench, sweep)?,
+                    DType::F32 => group.time::<f32>(sweep)?,
+                    _ => group.time::<f64>(sweep)?,
                 }
             }
         }
@@ -127,65 +124,29 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
-fn group<T: Value>(keyed: &keyed::Bench, bench: &Bench, sweep: &mut Sweep) -> Result<()>
-where
-    Sum: Keyed<u32, T>,
-{
-    let (n, cells) = (keyed.particles.keys.len(), keyed.cells());
-    keyed.with_rows::<T, _>(|timed| {
-        let rows = timed.into_iter().filter_map(|timed| {
-            let by = match timed.row.by {
-                KeyedBy::Nvcc => By::Nvcc,
-                KeyedBy::Cub => By::Cub,
-                KeyedBy::Warpfold | KeyedBy::Host => By::Warpfold,
-            };
-            let kernel = &timed.row.kernel;
-            if !bench.options.wants(by) || !(by == By::Cub || bench.options.wants_kernel(kernel)) {
-                return None;
-            }
-            let arrays = if kernel.ends_with("_x3") { ARRAYS } else { 1 };
-            let each = size_of::<T>() * arrays;
-            let row = Row {
-                by,
-                op: Some("sum".into()),
-                // Keys and values are read, cells are written.
-                bytes: (n * (size_of::<u32>() + each) + cells * each) as u64,
-                threads: (by != By::Cub).then_some(keyed.threads),
-                keys: Some(keyed.distribution.name().into()),
-                ..row(Suite::Keyed, kernel, T::NAME, n)
-            };
-            Some((row, RefCell::new(timed.run)))
-        });
-        let rows: Vec<_> = rows.collect();
-        let timed = |cache| {
-            rows.iter().map(move |(row, run)| {
-                let row = Row {
-                    cache,
-                    ..row.clone()
-                };
-                Timed::new(row, move || {
-                    let (ms, wrong) = (run.borrow_mut())(cache)?;
-                    let verdict = match wrong {
-                        None => Ok(()),
-                        Some(wrong) => Err((wrong, "the exact sums".into())),
-                    };
-                    Ok(Run {
-                        us: ms * 1e3,
-                        verdict,
-                    })
-                })
-            })
-        };
-        let warm = timed(Cache::Warm).filter(|timed| bench.is_cached(timed.row.bytes));
-        let all = timed(Cache::Cold).chain(warm);
-        let what = format!("{n} {} keys, {}", keyed.distribution.name(), T::NAME);
-        sweep.group(&what, all.collect())
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+    use crate::sweep::options::{Sizes, Wanted};
+    use crate::sweep::suites::tests::simulate;
+
+    #[test]
+    fn every_algorithm_is_right_over_every_distribution() {
+        let options = SweepOptions {
+            suite: vec![Wanted::Keyed],
+            sizes: vec![Sizes::one(270)],
+            quick: true,
+            quiet: true,
+            ..SweepOptions::default()
+        };
+        let results = simulate(&options, run);
+        let rows = results.rows.iter();
+        let rows = rows.map(|row| (&row.kernel, &row.keys, &row.element, row.cache));
+        // Eight kernels, three distributions, two types, cold and warm.
+        assert_eq!(rows.collect::<HashSet<_>>().len(), 8 * 3 * 2 * 2);
+    }
 
     #[test]
     fn a_crowd_is_the_nearest_to_a_number() {

@@ -1,4 +1,4 @@
-//! Operators and elements of a crate of its own (`benches/kernels`), beside CUB with the same functors
+//! Operators and elements of a crate of its own (`host/tests/outside/kernels`), beside CUB with the same functors
 //! compiled by nvcc: bandwidth against size.
 //!
 //! | operator | of | exact, because |
@@ -24,15 +24,15 @@ use warpfold_results::schema::By;
 use self::arrays::{Arrays, ItemsOf};
 use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, MatProduct, SquaresAbout};
 use self::group::Group;
-use self::peers::Functors;
 use super::Bench;
+use crate::peers::Peers;
 use crate::sweep::data::draw;
 use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
 
 warpfold::embedded!(
-    /// The kernels of `benches/kernels`, as PTX.
-    static KERNELS: warpfold_bench_kernels::KERNELS
+    /// The kernels of `host/tests/outside/kernels`, as PTX.
+    static KERNELS: outside_kernels::KERNELS
 );
 
 /// The bytes of the input that all operators are timed over, whatever their elements.
@@ -50,7 +50,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         .map(|case| sizes(bench.options, case.bytes).len());
     sweep.announce(groups.sum());
     let functors = bench.options.wants(By::Cub).then(|| {
-        let functors = Functors::build(bench.info.compute_capability);
+        let functors = peers::build(bench.info.compute_capability);
         sweep.peer_built(By::Cub, functors.as_ref().map(|functors| &functors.built));
         functors
     });
@@ -82,7 +82,7 @@ struct Operators<'a> {
     bench: &'a Bench<'a>,
     /// The device, which knows the kernels.
     gpu: &'a Device,
-    functors: Option<&'a Functors>,
+    functors: Option<&'a Peers>,
     /// What the ceiling reads.
     words: &'a Buffer<i32>,
     words_on_host: &'a [i32],

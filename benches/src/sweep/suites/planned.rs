@@ -1,13 +1,16 @@
-//! A plan of the library's as something to time.
+//! Calls of the library as something to time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Instant;
 
-use warpfold::Plan;
-use warpfold_results::schema::Row;
+use anyhow::Result;
+use warpfold::{Device, Input, Items, Plan, SinglePass};
+use warpfold_results::schema::{Cache, Row, Timing};
 
 use crate::sweep::data::{self, Expected, Number};
-use crate::sweep::subject::{POISON, Subject};
+use crate::sweep::rounds::{Run, Timed, Verdict};
+use crate::sweep::subject::{POISON, Stage, Subject};
 
 /// A plan that is run by one row and read by another, too.
 pub type SharedPlan<'a, R> = Rc<RefCell<Plan<'a, R>>>;
@@ -36,4 +39,49 @@ pub fn planned<'a, R: Number>(
         enqueue: Box::new(move |_| Ok(plan.borrow_mut().enqueue()?)),
         judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, expected))),
     }
+}
+
+/// The default algorithm, as [`reduce_into`](Device::reduce_into) launches it.
+pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
+    row: Row,
+    (gpu, stage): (&'a Device, &'a Stage<'a>),
+    input: impl Input<'a, I> + Copy + 'a,
+    op: O,
+    judge: impl Fn(O::Acc) -> Verdict + 'a,
+) -> Result<Subject<'a>> {
+    let cell = Rc::new(RefCell::new(gpu.alloc::<O::Acc>(1)?));
+    let scratch = RefCell::new(gpu.scratch()?);
+    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+    Ok(Subject {
+        row,
+        spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
+        enqueue: Box::new(move |_| {
+            let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
+            Ok(gpu.reduce_into::<I, _>(input, op, cell, 0, scratch)?)
+        }),
+        judge: Box::new(move || Ok(judge(judged.borrow().download()?[0]))),
+    })
+}
+
+/// A call that waits for its value, by the host's clock.
+pub fn called<'a, T>(
+    row: Row,
+    mut call: impl FnMut() -> Result<T> + 'a,
+    judge: impl Fn(T) -> Verdict + 'a,
+) -> Timed<'a> {
+    let row = Row {
+        cache: Cache::Warm,
+        timing: Timing::Call,
+        ..row
+    };
+    Timed::new(row, move || {
+        // Another process may have been at work on the device, and to change between processes takes a
+        // hundred microseconds.
+        call()?;
+        let start = Instant::now();
+        let got = call()?;
+        let us = start.elapsed().as_secs_f64() * 1e6;
+        let verdict = judge(got);
+        Ok(Run { us, verdict })
+    })
 }

@@ -6,14 +6,15 @@ mod peers;
 use std::cell::RefCell;
 
 use anyhow::{Context, Result};
-use kernels_gpu::element::{bf16, f16};
 use warpfold::{Algorithm, Buffer, Max, Min, Sum};
 use warpfold_results::schema::By;
 
 use self::group::Group;
-use self::peers::{Cubs, Nothing};
+use self::peers::Nothing;
 use super::Bench;
-use crate::options::{BadOption, ElementType};
+use crate::dispatch::with_type;
+use crate::options::BadOption;
+use crate::peers::Peers;
 use crate::rungs::Rungs;
 use crate::sweep::asked::{Asked, asked};
 use crate::sweep::data::{self, Number};
@@ -34,7 +35,10 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     };
     let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
     let cubs = cubs(bench, sweep);
-    let nothing = cubs.first().map(|(_, cubs)| cubs.nothing()).transpose()?;
+    let nothing = cubs
+        .first()
+        .map(|(_, cubs)| Nothing::of(cubs))
+        .transpose()?;
     let pythons = pythons(bench, sweep);
     for element in &types {
         let of = Sizes {
@@ -45,37 +49,24 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
-        match element {
-            ElementType::I8 => of.run::<i8>(sweep)?,
-            ElementType::I16 => of.run::<i16>(sweep)?,
-            ElementType::I32 => of.run::<i32>(sweep)?,
-            ElementType::I64 => of.run::<i64>(sweep)?,
-            ElementType::U8 => of.run::<u8>(sweep)?,
-            ElementType::U16 => of.run::<u16>(sweep)?,
-            ElementType::U32 => of.run::<u32>(sweep)?,
-            ElementType::U64 => of.run::<u64>(sweep)?,
-            ElementType::F16 => of.run::<f16>(sweep)?,
-            ElementType::Bf16 => of.run::<bf16>(sweep)?,
-            ElementType::F32 => of.run::<f32>(sweep)?,
-            ElementType::F64 => of.run::<f64>(sweep)?,
-        }
+        with_type!(*element, |T| of.run::<T>(sweep)?);
     }
     Ok(())
 }
 
 /// CUB by its default policy and by a tuned one, if it is wanted and there.
-fn cubs(bench: &Bench, sweep: &mut Sweep) -> Vec<(&'static str, Cubs)> {
+fn cubs(bench: &Bench, sweep: &mut Sweep) -> Vec<(&'static str, Peers)> {
     if !bench.options.wants(By::Cub) {
         return Vec::new();
     }
     let capability = bench.info.compute_capability;
-    let by_default = Cubs::by_default(capability);
+    let by_default = peers::by_default(capability);
     sweep.peer_built(By::Cub, by_default.as_ref().map(|cubs| &cubs.built));
     let Ok(by_default) = by_default else {
         return Vec::new();
     };
     let mut cubs = vec![("default", by_default)];
-    match Cubs::tuned(capability) {
+    match peers::tuned(capability) {
         Ok(tuned) => cubs.push(("tuned", tuned)),
         Err(reason) => sweep.note(format!("no rows of a tuned CUB: {reason:#}")),
     }
@@ -102,7 +93,7 @@ fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
 struct Sizes<'a> {
     bench: &'a Bench<'a>,
     sizes: &'a [usize],
-    cubs: &'a [(&'static str, Cubs)],
+    cubs: &'a [(&'static str, Peers)],
     nothing: Option<&'a Nothing>,
     pythons: &'a [(By, RefCell<Python>)],
     /// Beside the default.

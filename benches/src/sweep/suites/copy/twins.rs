@@ -2,10 +2,9 @@
 
 use std::ffi::c_void;
 
-use anyhow::{Context, Result, ensure};
-use libloading::{Library, Symbol};
+use anyhow::{Result, ensure};
 
-use crate::peers::{self, Built};
+use crate::peers::{Function, Peers};
 
 const SOURCE: &str = include_str!("../../../../peers/copy.cu");
 
@@ -14,36 +13,21 @@ pub const TWIN_MAX_N: usize = 1 << 30;
 
 type TwinFn = unsafe extern "C" fn(*const i32, *mut i32, i32, i32, i32, *mut c_void) -> i32;
 
-/// The loaded twins.
-pub struct Twins {
-    library: &'static Library,
-    pub built: Built,
+/// Compiles and loads them; the error is the reason for going on without.
+pub fn build(capability: (u32, u32)) -> Result<Peers> {
+    Peers::build(&[("copy.cu", SOURCE)], capability)
 }
 
 /// The twin of one kernel.
-pub struct Twin {
-    library: &'static Library,
-    call: Symbol<'static, TwinFn>,
-}
-
-impl Twins {
-    /// Compiles and loads them; the error is the reason for going on without.
-    pub fn build(capability: (u32, u32)) -> Result<Twins> {
-        let (library, built) = peers::load(&[("copy.cu", SOURCE)], capability)?;
-        Ok(Twins { library, built })
-    }
-
-    /// The twin of the kernel of this name.
-    pub fn twin(&self, kernel: &str) -> Result<Twin> {
-        let library = self.library;
-        // SAFETY: SOURCE defines every `twin_*` with this signature (its macro TWIN).
-        let call = unsafe { library.get(format!("twin_{kernel}")) }
-            .with_context(|| format!("copy.cu has no twin of {kernel}"))?;
-        Ok(Twin { library, call })
-    }
-}
+pub struct Twin(Function<TwinFn>);
 
 impl Twin {
+    /// The twin of the kernel of this name.
+    pub fn of(peers: &Peers, kernel: &str) -> Result<Twin> {
+        // SAFETY: SOURCE defines every `twin_*` with this signature (its macro TWIN).
+        Ok(Twin(unsafe { peers.function(&format!("twin_{kernel}")) }?))
+    }
+
     /// Launches it on the stream and does not wait.
     ///
     /// # Safety
@@ -66,7 +50,7 @@ impl Twin {
         // SAFETY: the caller's promise; the numbers fit an int: n (above), and blocks and threads
         // of a launch.
         let status = unsafe {
-            (self.call)(
+            (self.0)(
                 from as *const i32,
                 to as *mut i32,
                 n,
@@ -75,7 +59,7 @@ impl Twin {
                 stream,
             )
         };
-        peers::check(self.library, status, "nvcc's twin")
+        self.0.check(status, "nvcc's twin")
     }
 }
 

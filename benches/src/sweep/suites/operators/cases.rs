@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::fmt::Debug;
 
 use anyhow::{Context, Result, ensure};
+use outside_kernels as kernels;
+use outside_kernels::{Box3, Complex, Mat2, Point, Scored};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use warpfold::{Element, SinglePass, Sum};
-use warpfold_bench_kernels as kernels;
-use warpfold_bench_kernels::{Box3, Complex, Mat2, Point, Scored};
 
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use crate::sweep::data::{draw, draw_by, in_128ths};
@@ -26,7 +26,7 @@ pub trait Case {
     type Acc: Element + PartialEq + Debug;
 
     /// How items are combined.
-    type Op: SinglePass<ItemsOf<Self>, Acc = Self::Acc, Output = Self::Acc>;
+    type Op: SinglePass<ItemsOf<Self>, Acc = Self::Acc, Output: PartialEq + Debug>;
 
     /// The same, as a value.
     const OP: Self::Op;
@@ -58,7 +58,7 @@ pub trait Case {
         Ok(())
     }
 
-    /// The answer of the first `n` items.
+    /// The answer of the first `n` items, as the operator finds it before it finishes.
     fn expected(arrays: &Self::Arrays, n: usize) -> Result<Self::Acc>;
 }
 

@@ -1,23 +1,22 @@
 //! The rows of one operator over one input.
 
-use std::cell::RefCell;
+use std::fmt::Debug;
 use std::rc::Rc;
-use std::time::Instant;
 
 use anyhow::Result;
-use warpfold::{Device, Element, Items, SinglePass};
-use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
+use warpfold::{Device, Items, Op, SinglePass};
+use warpfold_results::schema::{By, Row, Suite, Timing};
 
 use super::Operators;
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use super::cases::Case;
 use super::peers::{Functor, Launch};
 use crate::sweep::data::{Expected, Number};
-use crate::sweep::rounds::{Run, Timed, Verdict};
-use crate::sweep::row;
+use crate::sweep::rounds::{Timed, Verdict};
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::{Stage, Subject};
 use crate::sweep::suites::ceiling;
+use crate::sweep::suites::planned::{called, reduced_into};
 
 /// Reductions of one input by one operator.
 pub struct Group<'a, C: Case> {
@@ -41,9 +40,9 @@ impl<C: Case> Group<'_, C> {
         )?];
         if let (Some(functors), Some(kernel)) = (self.suite.functors, C::CUB) {
             let name = cub_name::<C>();
-            subjects.push(self.cub(functors.functor(&name)?, kernel, "default")?);
+            subjects.push(self.cub(Functor::of(functors, &name)?, kernel, "default")?);
             if C::HAS_ALIGNED {
-                let aligned = functors.functor(&format!("{name}_aligned"))?;
+                let aligned = Functor::of(functors, &format!("{name}_aligned"))?;
                 subjects.push(self.cub(aligned, kernel, "aligned")?);
             }
         }
@@ -106,25 +105,13 @@ impl<C: Case> Group<'_, C> {
         ceiling(self.suite.bench, row, input, expected)
     }
 
-    /// The call that waits, by the host's clock.
+    /// The call that waits.
     fn call(&self) -> Result<Timed<'_>> {
-        let row = Row {
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..row_of::<C>(By::Warpfold, "single_pass", self.n)
-        };
+        let row = row_of::<C>(By::Warpfold, "single_pass", self.n);
         let view = C::Arrays::view(self.buffers, self.n)?;
-        let gpu = self.suite.gpu;
-        Ok(Timed::new(row, move || {
-            // Another process may have been at work on the device, and to change between processes takes a
-            // hundred microseconds.
-            gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?;
-            let start = Instant::now();
-            let got = gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = judge(got, self.expected);
-            Ok(Run { us, verdict })
-        }))
+        let call = move || Ok(self.suite.gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?);
+        let judge = |got| judge(got, C::OP.finish(self.expected));
+        Ok(called(row, call, judge))
     }
 }
 
@@ -137,19 +124,10 @@ pub fn ours<'a, C: Case>(
     n: usize,
     expected: C::Acc,
 ) -> Result<Subject<'a>> {
+    let row = row_of::<C>(By::Warpfold, "single_pass", n);
     let view = C::Arrays::view(buffers, n)?;
-    let cell = Rc::new(RefCell::new(gpu.alloc::<C::Acc>(1)?));
-    let scratch = RefCell::new(gpu.scratch()?);
-    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-    Ok(Subject {
-        row: row_of::<C>(By::Warpfold, "single_pass", n),
-        spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
-        enqueue: Box::new(move |_| {
-            let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-            Ok(gpu.reduce_into::<ItemsOf<C>, _>(view, C::OP, cell, 0, scratch)?)
-        }),
-        judge: Box::new(move || Ok(judge(judged.borrow().download()?[0], expected))),
-    })
+    let judge = move |got| judge(got, expected);
+    reduced_into::<ItemsOf<C>, _>(row, (gpu, stage), view, C::OP, judge)
 }
 
 /// The peer's function.
@@ -172,12 +150,12 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
         by,
         op: Some(entry.op.into()),
         bytes: bytes::<C>(n) as u64,
-        ..row(Suite::Operators, kernel, entry.items, n)
+        ..Row::new(Suite::Operators, kernel, entry.items, n)
     }
 }
 
 /// No other answer is right; a NaN never is.
-fn judge<A: Element + PartialEq + std::fmt::Debug>(got: A, expected: A) -> Verdict {
+fn judge<A: PartialEq + Debug>(got: A, expected: A) -> Verdict {
     match got == expected {
         true => Ok(()),
         false => Err((format!("{got:?}"), format!("{expected:?}"))),

@@ -3,10 +3,9 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use anyhow::{Context, Result};
-use libloading::{Library, Symbol};
+use anyhow::Result;
 
-use crate::peers::{self, Built};
+use crate::peers::{Function, Peers};
 
 /// What nvcc compiles.
 pub const SOURCE: &str = include_str!("../../../../peers/functors.cu");
@@ -23,17 +22,8 @@ type FunctorFn = unsafe extern "C" fn(
     stream: *mut c_void,
 ) -> i32;
 
-/// All of them.
-pub struct Functors {
-    library: &'static Library,
-    pub built: Built,
-}
-
 /// CUB's reduction by one functor.
-pub struct Functor {
-    library: &'static Library,
-    call: Symbol<'static, FunctorFn>,
-}
+pub struct Functor(Function<FunctorFn>);
 
 /// What a functor works on: device addresses.
 #[derive(Clone, Copy)]
@@ -48,37 +38,29 @@ pub struct Launch {
     pub stream: *mut c_void,
 }
 
-impl Functors {
-    /// Compiles and loads them; the error is the reason for going on without.
-    pub fn build(capability: (u32, u32)) -> Result<Functors> {
-        let (library, built) = peers::load(&[("functors.cu", SOURCE)], capability)?;
-        Ok(Functors { library, built })
-    }
-
-    /// The one of this name: `cub_best_scored`.
-    pub fn functor(&self, name: &str) -> Result<Functor> {
-        // SAFETY: SOURCE defines every `cub_<operator>_<items>` with this signature (its macro PEER).
-        let call =
-            unsafe { self.library.get(name) }.with_context(|| format!("there is no {name}"))?;
-        Ok(Functor {
-            library: self.library,
-            call,
-        })
-    }
+/// Compiles and loads them; the error is the reason for going on without.
+pub fn build(capability: (u32, u32)) -> Result<Peers> {
+    Peers::build(&[("functors.cu", SOURCE)], capability)
 }
 
 impl Functor {
+    /// The one of this name: `cub_best_scored`.
+    pub fn of(peers: &Peers, name: &str) -> Result<Functor> {
+        // SAFETY: SOURCE defines every `cub_<operator>_<items>` with this signature (its macro PEER).
+        Ok(Functor(unsafe { peers.function(name) }?))
+    }
+
     /// Bytes of temporary storage for `n` items.
     pub fn temp_bytes(&self, n: usize) -> Result<usize> {
         let mut bytes = 0;
         let none = ptr::null_mut();
         // SAFETY: without storage the call only writes `bytes`, which lives here.
         let status = unsafe {
-            (self.call)(
+            (self.0)(
                 none, &mut bytes, none, none, none, n as i64, 0.0, none, none,
             )
         };
-        peers::check(self.library, status, "CUB, temporary storage")?;
+        self.0.check(status, "CUB, temporary storage")?;
         Ok(bytes)
     }
 
@@ -95,7 +77,7 @@ impl Functor {
         let (temp, mut temp_bytes) = (on.temp.0 as *mut c_void, on.temp.1);
         // SAFETY: the caller's promise.
         let status = unsafe {
-            (self.call)(
+            (self.0)(
                 temp,
                 &mut temp_bytes,
                 a,
@@ -107,6 +89,6 @@ impl Functor {
                 on.stream,
             )
         };
-        peers::check(self.library, status, "CUB")
+        self.0.check(status, "CUB")
     }
 }

@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
 use clap::Parser;
+use warpfold::Op;
 use warpfold_results::schema::{Cache, Timing};
 
 use super::group::{cub_name, ours};
@@ -8,6 +9,7 @@ use super::*;
 use crate::driver::simulated;
 use crate::options::{Cli, Command};
 use crate::sweep::subject::Stage;
+use crate::sweep::suites::tests::simulate;
 
 const SEED: u64 = 11;
 
@@ -35,7 +37,7 @@ fn check<C: Case>() {
         let on_cpu = arrays.upload(&cpu).unwrap();
         let view = C::Arrays::view(&on_cpu, n).unwrap();
         let got = cpu.reduce::<ItemsOf<C>, _>(view, C::OP).run().unwrap();
-        assert_eq!(got, expected, "{n} on the CPU");
+        assert_eq!(got, C::OP.finish(expected), "{n} on the CPU");
     }
 }
 
@@ -147,24 +149,10 @@ fn sizes_are_powers_and_a_gibibyte() {
 /// On the simulated device, whose times say nothing.
 #[test]
 fn the_suite_has_rows_of_every_way_of_timing() {
-    let gpu = simulated();
     let options =
         options("--suite operators --sizes 64 --algorithms best,dot3 --quick --quiet --seed 3");
-    let elsewhere = gpu.upload(&[1; 1000]).unwrap();
-    let bench = Bench {
-        gpu: &gpu,
-        info: gpu.info().unwrap(),
-        options: &options,
-        stage: Stage::new(&gpu, &elsewhere).unwrap(),
-        elsewhere: &elsewhere,
-    };
-    let mut sweep = Sweep::begin(&options, None).unwrap();
-    super::run(&bench, &mut sweep).unwrap();
-    let (results, ended) = sweep.finish();
-    ended.unwrap();
-    assert!(results.complete);
+    let results = simulate(&options, super::run);
     let row = |row: &warpfold_results::schema::Row| {
-        assert!(row.time.is_some() && row.wrong.is_none(), "{row:?}");
         let op = row.op.clone().unwrap_or_default();
         format!(
             "{} {op} {} {} {} {}",

@@ -2,24 +2,23 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Instant;
 
 use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Plan, Reduction};
 use warpfold_results::schema::{By, Cache, Row, Suite, Timing};
 
-use super::peers::{Cub, Nothing};
+use super::peers::{self, Nothing};
 use super::{Sizes, Taken};
 use crate::options::bad_option;
+use crate::peers::Cub;
 use crate::rungs::Rungs;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Grid;
 use crate::sweep::rounds::{Run, Timed};
-use crate::sweep::row;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
-use crate::sweep::suites::ceiling;
-use crate::sweep::suites::planned::{plan_row, planned};
+use crate::sweep::suites::planned::{called, plan_row, planned, reduced_into};
+use crate::sweep::suites::{Bench, ceiling, cub_subject};
 
 /// The input length at which `reduce_into` and a prepared plan are timed by the host's clock.
 const BOTH_CALLS_N: usize = 1 << 20;
@@ -52,7 +51,7 @@ impl<T: Number> Group<'_, T> {
         }
         for (policy, cubs) in *cubs {
             // Not of every type.
-            if let Ok(cub) = cubs.cub(O::ENTRY.op, T::NAME) {
+            if let Ok(cub) = peers::cub(cubs, O::ENTRY.op, T::NAME) {
                 subjects.push(self.cub::<O>(policy, cub)?);
             }
         }
@@ -97,30 +96,17 @@ impl<T: Number> Group<'_, T> {
             by,
             op: Some(op.into()),
             bytes: self.bytes() as u64,
-            ..row(Suite::Whole, kernel, T::NAME, self.n)
+            ..Row::new(Suite::Whole, kernel, T::NAME, self.n)
         }
     }
 
     /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
     /// `n` elements.
     fn ours<O: Rungs<T, Output = T>>(&self, op: O, kernel: &str, n: usize) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let view = self.input.view(..n)?;
-        let cell = Rc::new(RefCell::new(bench.gpu.alloc::<O::Acc>(1)?));
-        let scratch = RefCell::new(bench.gpu.scratch()?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: self.row(By::Warpfold, kernel, O::ENTRY.op),
-            spoil: Box::new(move || bench.stage.spoil(&spoiled.borrow())),
-            enqueue: Box::new(move |_| {
-                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-                Ok(bench.gpu.reduce_into(view, op, cell, 0, scratch)?)
-            }),
-            judge: Box::new(move || {
-                let got = judged.borrow().download()?[0];
-                Ok(data::judge(op.finish(got), self.expected))
-            }),
-        })
+        let Bench { gpu, stage, .. } = self.sizes.bench;
+        let row = self.row(By::Warpfold, kernel, O::ENTRY.op);
+        let judge = move |got| data::judge(op.finish(got), self.expected);
+        reduced_into::<T, _>(row, (gpu, stage), self.input.view(..n)?, op, judge)
     }
 
     /// Another algorithm of the library's.
@@ -182,33 +168,12 @@ impl<T: Number> Group<'_, T> {
 
     /// CUB's reduction by a policy.
     fn cub<O: Rungs<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
-        let bench = self.sizes.bench;
-        let cell = Rc::new(bench.gpu.upload(&[self.expected.value])?);
-        let temp_bytes = cub.temp_bytes(self.n)?;
-        let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
-        Ok(Subject {
-            row: Row {
-                variant: Some(policy.into()),
-                ..self.row(
-                    By::Cub,
-                    &format!("DeviceReduce::{}", cub_name(O::ENTRY.op)),
-                    O::ENTRY.op,
-                )
-            },
-            spoil: Box::new(move || bench.stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
-                let (from, to) = (self.input.as_device_ptr(), cell.as_device_ptr());
-                let room = (temp.as_device_ptr(), temp_bytes);
-                // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): as many elements as `input` has at least, one, and as
-                // much room as CUB has asked for. All of it lives as long as this closure or longer, and
-                // what is enqueued is waited for before the closure goes (`Stage::time`,
-                // `Events::around`).
-                unsafe { cub.enqueue(from, self.n, to, room, stream) }
-            }),
-            judge: Box::new(move || Ok(data::judge(judged.download()?[0], self.expected))),
-        })
+        let kernel = format!("DeviceReduce::{}", cub_name(O::ENTRY.op));
+        let row = Row {
+            variant: Some(policy.into()),
+            ..self.row(By::Cub, &kernel, O::ENTRY.op)
+        };
+        cub_subject(self.sizes.bench, row, cub, self.input, self.expected)
     }
 
     /// PyTorch's or CuPy's reduction, as its users call it.
@@ -237,77 +202,42 @@ impl<T: Number> Group<'_, T> {
         })
     }
 
-    /// The call that waits, by the host's clock.
+    /// The call that waits.
     fn call<O: Rungs<T, Output = T>>(&self, op: O) -> Timed<'_> {
-        let row = Row {
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
-        };
-        Timed::new(row, move || {
-            // Another process may have been at work on the device, and to change between processes takes a
-            // hundred microseconds.
-            self.sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let start = Instant::now();
-            let got = self
-                .sizes
-                .bench
-                .gpu
-                .reduce(self.input.view(..self.n)?, op)
-                .run()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = data::judge(got, self.expected);
-            Ok(Run { us, verdict })
-        })
+        self.called::<O>(None, move || Ok(self.reduction(op)?.run()?))
     }
 
-    /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result, by the host's clock.
+    /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result.
     fn call_into<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
         let gpu = self.sizes.bench.gpu;
         let view = self.input.view(..self.n)?;
         let mut cell = gpu.alloc::<O::Acc>(1)?;
         let mut scratch = gpu.scratch()?;
-        Ok(self.call_by("reduce_into", O::ENTRY.op, move || {
+        Ok(self.called::<O>(Some("reduce_into"), move || {
             gpu.reduce_into(view, op, &mut cell, 0, &mut scratch)?;
             Ok(op.finish(cell.download()?[0]))
         }))
     }
 
-    /// A prepared plan and its result, by the host's clock.
+    /// A prepared plan and its result.
     fn call_of_plan<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
         let mut plan = self.reduction(op)?.plan().map_err(bad_option)?;
-        Ok(self.call_by("plan", O::ENTRY.op, move || {
+        Ok(self.called::<O>(Some("plan"), move || {
             plan.enqueue()?;
             Ok(plan.result()?)
         }))
     }
 
-    /// From the call until the value is there; once before, as in [`call`](Self::call).
-    fn call_by<'s>(
-        &self,
-        variant: &str,
-        op: &str,
-        mut call: impl FnMut() -> Result<T> + 's,
+    fn called<'s, O: Rungs<T, Output = T>>(
+        &'s self,
+        variant: Option<&str>,
+        call: impl FnMut() -> Result<T> + 's,
     ) -> Timed<'s> {
         let row = Row {
-            variant: Some(variant.into()),
-            cache: Cache::Warm,
-            timing: Timing::Call,
-            ..self.row(By::Warpfold, "single_pass", op)
+            variant: variant.map(str::to_owned),
+            ..self.row(By::Warpfold, "single_pass", O::ENTRY.op)
         };
-        let expected = self.expected;
-        Timed::new(row, move || {
-            call()?;
-            let start = Instant::now();
-            let got = call()?;
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            let verdict = data::judge(got, expected);
-            Ok(Run { us, verdict })
-        })
+        called(row, call, |got| data::judge(got, self.expected))
     }
 }
 

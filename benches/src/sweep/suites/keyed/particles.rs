@@ -3,11 +3,9 @@
 use anyhow::{Context, Result};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
-use serde::{Deserialize, Serialize};
 
 /// Where equal keys lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Every particle is in any cell.
     Random,
@@ -40,7 +38,7 @@ pub struct Particles {
     /// Of each array in turn; small integers, whose sums are exact in every order and type.
     pub values: Vec<i8>,
     /// The sum of each cell, of each array in turn.
-    pub sums: Vec<i32>,
+    pub sums: Vec<i16>,
     /// Runs of equal keys.
     pub runs: usize,
 }
@@ -73,7 +71,7 @@ impl Particles {
         let mut sums = vec![0; ARRAYS * cells as usize];
         for (i, value) in values.iter().enumerate() {
             let (array, particle) = (i / n, i % n);
-            sums[array * cells as usize + keys[particle] as usize] += i32::from(*value);
+            sums[array * cells as usize + keys[particle] as usize] += i16::from(*value);
         }
         let changes = keys.windows(2).filter(|pair| pair[0] != pair[1]).count();
         Ok(Particles {
@@ -124,11 +122,11 @@ mod tests {
         let particles = Particles::draw(4, 5, Distribution::Random, 3).unwrap();
         assert_eq!(particles.values.len(), ARRAYS * 320);
         for array in 0..ARRAYS {
-            let values: i32 = particles.values[array * 320..][..320]
+            let values: i16 = particles.values[array * 320..][..320]
                 .iter()
-                .map(|value| i32::from(*value))
+                .map(|value| i16::from(*value))
                 .sum();
-            let sums: i32 = particles.sums[array * 64..][..64].iter().sum();
+            let sums: i16 = particles.sums[array * 64..][..64].iter().sum();
             assert_eq!(values, sums);
         }
     }

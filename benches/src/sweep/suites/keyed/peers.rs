@@ -3,12 +3,11 @@
 use std::ffi::c_void;
 
 use anyhow::{Context, Result, ensure};
-use libloading::{Library, Symbol};
 
-use super::Value;
-use crate::peers::{Built, check, load};
+use super::group::Value;
+use crate::peers::{Function, Peers};
 
-const SOURCE: &str = include_str!("../../peers/keyed.cu");
+const SOURCE: &str = include_str!("../../../../peers/keyed.cu");
 
 /// The twins' numbers in `launch` of `keyed.cu`.
 const TWINS: [&str; 8] = [
@@ -39,12 +38,6 @@ type CubFn<T> = unsafe extern "C" fn(
     *mut c_void,
 ) -> i32;
 
-/// The loaded peers.
-pub struct Peers {
-    library: &'static Library,
-    pub built: Built,
-}
-
 /// What one peer works on: device addresses in the context that owns `stream`.
 #[derive(Clone, Copy)]
 pub struct Launch {
@@ -54,46 +47,27 @@ pub struct Launch {
     pub stream: *mut c_void,
 }
 
-impl Peers {
-    /// Compiles the peers for a device of this compute capability, or takes them from the cache, and
-    /// loads them. The error is the reason for going on without.
-    pub fn build(capability: (u32, u32)) -> Result<Peers> {
-        let (library, built) = load(&[("keyed.cu", SOURCE)], capability)?;
-        Ok(Peers { library, built })
-    }
-
-    /// The twin of a kernel of this name.
-    pub fn twin<T: Value>(&self, kernel: &str) -> Result<Twin<T>> {
-        let number = TWINS.iter().position(|twin| *twin == kernel);
-        let number = number.with_context(|| format!("keyed.cu has no twin of {kernel}"))? as i32;
-        // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
-        let call = unsafe { self.library.get(format!("keyed_{}", T::NAME)) }?;
-        Ok(Twin {
-            library: self.library,
-            number,
-            call,
-        })
-    }
-
-    /// CUB's ReduceByKey.
-    pub fn cub<T: Value>(&self) -> Result<Cub<T>> {
-        // SAFETY: SOURCE defines `cub_by_key_f32` and `cub_by_key_f64` with this signature.
-        let call = unsafe { self.library.get(format!("cub_by_key_{}", T::NAME)) }?;
-        Ok(Cub {
-            library: self.library,
-            call,
-        })
-    }
+/// Compiles and loads them; the error is the reason for going on without.
+pub fn build(capability: (u32, u32)) -> Result<Peers> {
+    Peers::build(&[("keyed.cu", SOURCE)], capability)
 }
 
 /// nvcc's twin of one kernel.
 pub struct Twin<T: Value> {
-    library: &'static Library,
     number: i32,
-    call: Symbol<'static, TwinFn<T>>,
+    call: Function<TwinFn<T>>,
 }
 
 impl<T: Value> Twin<T> {
+    /// The twin of the kernel of this name.
+    pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
+        let number = TWINS.iter().position(|twin| *twin == kernel);
+        let number = number.with_context(|| format!("keyed.cu has no twin of {kernel}"))? as i32;
+        // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
+        let call = unsafe { peers.function(&format!("keyed_{}", T::NAME)) }?;
+        Ok(Self { number, call })
+    }
+
     /// Launches it; allocates nothing and does not wait.
     ///
     /// # Safety
@@ -125,15 +99,12 @@ impl<T: Value> Twin<T> {
                 on.stream,
             )
         };
-        check(self.library, status, "nvcc's twin")
+        self.call.check(status, "nvcc's twin")
     }
 }
 
 /// `cub::DeviceReduce::ReduceByKey`.
-pub struct Cub<T: Value> {
-    library: &'static Library,
-    call: Symbol<'static, CubFn<T>>,
-}
+pub struct Cub<T: Value>(Function<CubFn<T>>);
 
 /// Where CUB writes: `n` keys and sums at most, and how many there are.
 #[derive(Clone, Copy)]
@@ -144,6 +115,14 @@ pub struct Runs {
 }
 
 impl<T: Value> Cub<T> {
+    /// Of this type of values.
+    pub fn of(peers: &Peers) -> Result<Self> {
+        // SAFETY: SOURCE defines `cub_by_key_f32` and `cub_by_key_f64` with this signature.
+        Ok(Self(unsafe {
+            peers.function(&format!("cub_by_key_{}", T::NAME))
+        }?))
+    }
+
     /// Bytes of temporary storage.
     pub fn temp_bytes(&self, on: Launch) -> Result<usize> {
         let mut bytes = 0;
@@ -182,7 +161,7 @@ impl<T: Value> Cub<T> {
         );
         // SAFETY: the caller's promise.
         let status = unsafe {
-            (self.call)(
+            (self.0)(
                 temp as *mut c_void,
                 bytes,
                 on.keys as *const u32,
@@ -194,6 +173,6 @@ impl<T: Value> Cub<T> {
                 on.stream,
             )
         };
-        check(self.library, status, "cub::DeviceReduce::ReduceByKey")
+        self.0.check(status, "cub::DeviceReduce::ReduceByKey")
     }
 }

@@ -1,0 +1,114 @@
+//! nvcc's twins of the kernels, and CUB's sum.
+
+use std::ffi::c_void;
+
+use anyhow::{Result, ensure};
+
+use crate::peers::{Cub, Function, Peers};
+
+/// What becomes one library.
+const SOURCES: [(&str, &str); 2] = [
+    ("ladder.cu", include_str!("../../../../peers/ladder.cu")),
+    ("kepler.cu", include_str!("../../../../peers/kepler.cu")),
+];
+
+/// The twins index with `int`, and reduce_5 steps past n by up to one grid.
+pub const TWIN_MAX_N: usize = 1 << 30;
+
+/// How a twin is launched: device addresses.
+#[derive(Clone, Copy)]
+pub struct Launch {
+    pub input: u64,
+    pub n: usize,
+    pub threads: u32,
+    /// Elements per thread of reduce_5's loop; the other rungs ignore it.
+    pub chunks: u32,
+    /// Scratch for the partials of the odd and of the even passes.
+    pub partials: [u64; 2],
+    pub result: u64,
+    pub stream: *mut c_void,
+}
+
+type TwinFn = unsafe extern "C" fn(
+    *const i32,
+    i32,
+    i32,
+    i32,
+    *mut i32,
+    *mut i32,
+    *mut i32,
+    *mut c_void,
+) -> i32;
+
+/// Compiles and loads them. The device's context is current on this thread. The error is the reason for
+/// going on without.
+pub fn build(capability: (u32, u32)) -> Result<Peers> {
+    let peers = Peers::build(&SOURCES, capability)?;
+    // A runtime that the driver is too old for says so here, not in the middle of a round.
+    cub(&peers)?.temp_bytes(1)?;
+    Ok(peers)
+}
+
+/// CUB's sum of integers.
+pub fn cub(peers: &Peers) -> Result<Cub> {
+    // SAFETY: SOURCES define `cub_sum` with this signature.
+    unsafe { peers.cub("cub_sum") }
+}
+
+/// nvcc's twin of one kernel.
+pub struct Twin(Function<TwinFn>);
+
+impl Twin {
+    /// The twin of the kernel of this name.
+    pub fn of(peers: &Peers, kernel: &str) -> Result<Twin> {
+        // SAFETY: SOURCES define every `twin_*` with this signature (their TWIN macros).
+        Ok(Twin(unsafe { peers.function(&format!("twin_{kernel}")) }?))
+    }
+
+    /// Launches every pass on the stream; allocates nothing and does not wait.
+    ///
+    /// # Safety
+    /// - The stream is live and its context is current on this thread.
+    /// - Until the stream has done the work these are live device memory, apart from each other:
+    ///   `input` with `n` integers, `result` with one, `partials` with `ceil(n / threads)` and
+    ///   `ceil(ceil(n / threads) / threads)`.
+    pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
+        ensure!(
+            on.n <= TWIN_MAX_N,
+            "the twins index with int: n <= {TWIN_MAX_N}, not {}",
+            on.n
+        );
+        // SAFETY: the caller's promise; n fits an int (above), as do threads and chunks, which the
+        // kernel itself was planned with.
+        let status = unsafe {
+            (self.0)(
+                on.input as *const i32,
+                on.n as i32,
+                on.threads as i32,
+                on.chunks as i32,
+                on.partials[0] as *mut i32,
+                on.partials[1] as *mut i32,
+                on.result as *mut i32,
+                on.stream,
+            )
+        };
+        self.0.check(status, "nvcc's twin")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use warpfold::Algorithm;
+
+    use super::SOURCES;
+
+    #[test]
+    fn every_algorithm_has_a_twin() {
+        let sources = SOURCES.map(|(_, text)| text).concat();
+        for algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
+            let name = algorithm.kernel_name();
+            let defined = |end| sources.contains(&format!("_TWIN({name}{end}"));
+            assert!(defined(")") || defined(", "), "no twin of {name}");
+        }
+    }
+}

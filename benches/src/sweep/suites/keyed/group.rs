@@ -1,0 +1,238 @@
+//! The rows of one distribution of particles: every algorithm, its twin from nvcc, and CUB.
+//!
+//! The cells are set to zero right before each timed run, as a simulation does in each of its steps. After
+//! it all cells are compared.
+
+use std::cell::{Cell, RefCell};
+use std::ops::AddAssign;
+use std::rc::Rc;
+
+use anyhow::{Result, ensure};
+use kernels_gpu::element::Number;
+use warpfold::{Buffer, Cells, Keyed, KeyedAlgorithm, Sum};
+use warpfold_results::schema::{By, Row, Suite};
+
+use super::particles::{ARRAYS, Distribution, Particles};
+use super::peers::{Cub, Launch, Runs, Twin};
+use crate::peers::Peers;
+use crate::sweep::rounds::Verdict;
+use crate::sweep::run::Sweep;
+use crate::sweep::subject::Subject;
+use crate::sweep::suites::Bench;
+
+/// A type of the particles' values.
+pub trait Value: Number + From<i8> + From<i16> + AddAssign {}
+
+impl Value for f32 {}
+impl Value for f64 {}
+
+/// One distribution of particles.
+pub struct Group<'a> {
+    pub bench: &'a Bench<'a>,
+    pub peers: Option<&'a Peers>,
+    /// Per block.
+    pub threads: u32,
+    pub distribution: Distribution,
+    pub particles: &'a Particles,
+}
+
+impl Group<'_> {
+    /// Times every row of one type of values.
+    pub fn time<T: Value>(&self, sweep: &mut Sweep) -> Result<()>
+    where
+        Sum: Keyed<u32, T>,
+    {
+        let gpu = self.bench.gpu;
+        let particles = self.particles;
+        let values: Vec<T> = particles.values.iter().map(|x| T::from(*x)).collect();
+        let sums: Vec<T> = particles.sums.iter().map(|sum| T::from(*sum)).collect();
+        let keys = gpu.upload(&particles.keys)?;
+        let values = gpu.upload(&values)?;
+        let one = RefCell::new(gpu.cell_arrays::<T, _>(1, self.cells(), Sum)?);
+        let three = RefCell::new(gpu.cell_arrays::<T, _>(ARRAYS, self.cells(), Sum)?);
+        let work = Work {
+            keys: &keys,
+            values: &values,
+            sums: &sums,
+        };
+        let options = self.bench.options;
+        let mut subjects = Vec::new();
+        let of_one = KeyedAlgorithm::ALL.into_iter().map(|kernel| (kernel, 1));
+        let of_three =
+            [KeyedAlgorithm::Ballot, KeyedAlgorithm::Match].map(|kernel| (kernel, ARRAYS));
+        for (algorithm, arrays) in of_one.chain(of_three) {
+            let name = match arrays {
+                1 => algorithm.kernel_name().to_owned(),
+                _ => format!("{}_x{arrays}", algorithm.kernel_name()),
+            };
+            if !options.wants_kernel(&name) {
+                continue;
+            }
+            let cells = if arrays == 1 { &one } else { &three };
+            subjects.push(self.ours(work, &name, (algorithm, arrays), cells));
+            if let Some(peers) = self.peers.filter(|_| options.wants(By::Nvcc)) {
+                subjects.push(self.twin(work, &name, peers, arrays, cells)?);
+            }
+        }
+        if let Some(peers) = self.peers.filter(|_| options.wants(By::Cub)) {
+            subjects.push(self.cub(work, peers)?);
+        }
+        let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
+        let (n, keys) = (particles.keys.len(), self.distribution.name());
+        let what = format!("{n} {keys} keys, {}", T::NAME);
+        sweep.group(&what, self.bench.by_device(&subjects))
+    }
+
+    fn cells(&self) -> usize {
+        self.particles.sums.len() / ARRAYS
+    }
+
+    fn row<T: Value>(&self, by: By, kernel: &str, arrays: usize) -> Row {
+        let n = self.particles.keys.len();
+        let each = size_of::<T>() * arrays;
+        Row {
+            by,
+            op: Some("sum".into()),
+            // Keys and values are read, cells are written.
+            bytes: (n * (size_of::<u32>() + each) + self.cells() * each) as u64,
+            threads: (by != By::Cub).then_some(self.threads),
+            keys: Some(self.distribution.name().into()),
+            ..Row::new(Suite::Keyed, kernel, T::NAME, n)
+        }
+    }
+
+    /// One of ours.
+    fn ours<'s, T: Value>(
+        &'s self,
+        work: Work<'s, T>,
+        kernel: &str,
+        (algorithm, arrays): (KeyedAlgorithm, usize),
+        cells: &'s RefCell<Cells<T, Sum>>,
+    ) -> Subject<'s>
+    where
+        Sum: Keyed<u32, T>,
+    {
+        Subject {
+            row: self.row::<T>(By::Warpfold, kernel, arrays),
+            spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
+            enqueue: Box::new(move |_| {
+                let values = work.values.view(..arrays * work.keys.len())?;
+                let mut cells = cells.borrow_mut();
+                cells.choose(algorithm, self.threads);
+                Ok(cells.combine(work.keys, values)?)
+            }),
+            judge: Box::new(move || work.judge(&cells.borrow())),
+        }
+    }
+
+    /// nvcc's twin of a kernel, which writes the very same cells.
+    fn twin<'s, T: Value>(
+        &'s self,
+        work: Work<'s, T>,
+        kernel: &str,
+        peers: &Peers,
+        arrays: usize,
+        cells: &'s RefCell<Cells<T, Sum>>,
+    ) -> Result<Subject<'s>>
+    where
+        Sum: Keyed<u32, T>,
+    {
+        let twin = Twin::<T>::of(peers, kernel)?;
+        let on = self.launch(work);
+        Ok(Subject {
+            row: self.row::<T>(By::Nvcc, kernel, arrays),
+            spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
+            enqueue: Box::new(move |_| {
+                let (to, count) = (cells.borrow().as_device_ptr(), cells.borrow().len());
+                // SAFETY: keys and values are live buffers of this device, and so are the cells, `count` for
+                // each array; all keys are below `count` (they are those of `Particles`); allocations begin
+                // at multiples of 256 bytes. The context is current (`Subject::enqueue`), and what is
+                // enqueued is waited for (`Stage::time`).
+                unsafe { twin.enqueue(on, to, count, self.threads) }
+            }),
+            judge: Box::new(move || work.judge(&cells.borrow())),
+        })
+    }
+
+    /// CUB on the runs. How many it finds is compared each time, their keys and sums the first time.
+    fn cub<'s, T: Value>(&'s self, work: Work<'s, T>, peers: &Peers) -> Result<Subject<'s>> {
+        let gpu = self.bench.gpu;
+        let n = self.particles.keys.len();
+        let cub = Cub::<T>::of(peers)?;
+        let on = self.launch(work);
+        let bytes = cub.temp_bytes(on)?;
+        let temp = gpu.alloc::<u32>(bytes.div_ceil(size_of::<u32>()))?;
+        let keys = gpu.alloc::<u32>(n)?;
+        let sums = gpu.alloc::<T>(n)?;
+        let count = Rc::new(gpu.alloc::<i32>(1)?);
+        let spoiled = Rc::clone(&count);
+        let to = Runs {
+            keys: keys.as_device_ptr(),
+            sums: sums.as_device_ptr(),
+            count: count.as_device_ptr(),
+        };
+        let is_compared = Cell::new(false);
+        Ok(Subject {
+            row: self.row::<T>(By::Cub, "DeviceReduce::ReduceByKey", 1),
+            spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
+            // SAFETY: as for the twin; the outputs have room for a run of each key, and `temp` for what CUB
+            // asked for; `judge` keeps all but `temp`, which this closure keeps.
+            enqueue: Box::new(move |_| unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) }),
+            judge: Box::new(move || {
+                let (found, runs) = (count.download()?[0], self.particles.runs);
+                if found as usize != runs {
+                    return Ok(Err((format!("{found} runs"), format!("{runs} runs"))));
+                }
+                if is_compared.replace(true) {
+                    return Ok(Ok(()));
+                }
+                let keys = keys.view(..runs)?.download()?;
+                let mut cells = vec![T::from(0i8); self.cells()];
+                for (key, sum) in keys.into_iter().zip(sums.view(..runs)?.download()?) {
+                    cells[key as usize] += sum;
+                }
+                Ok(equal(&cells, work.sums))
+            }),
+        })
+    }
+
+    fn launch<T: Value>(&self, work: Work<'_, T>) -> Launch {
+        Launch {
+            keys: work.keys.as_device_ptr(),
+            values: work.values.as_device_ptr(),
+            n: work.keys.len(),
+            stream: self.bench.gpu.stream_ptr(),
+        }
+    }
+}
+
+/// The particles on the device, and their sums.
+#[derive(Clone, Copy)]
+struct Work<'a, T: Value> {
+    keys: &'a Buffer<u32>,
+    /// All arrays.
+    values: &'a Buffer<T>,
+    sums: &'a [T],
+}
+
+impl<T: Value> Work<'_, T> {
+    /// Whether the cells are right.
+    fn judge(&self, cells: &Cells<T, Sum>) -> Result<Verdict>
+    where
+        Sum: Keyed<u32, T>,
+    {
+        ensure!(cells.rejected()? == 0, "a particle was rejected");
+        Ok(equal(&cells.download()?, self.sums))
+    }
+}
+
+/// Names the first cell that is not what it should be.
+fn equal<T: Value>(got: &[T], expected: &[T]) -> Verdict {
+    match got.iter().zip(expected).position(|(got, sum)| got != sum) {
+        None => Ok(()),
+        Some(wrong) => Err((
+            format!("{:?} in cell {wrong}", got[wrong]),
+            format!("{:?}", expected[wrong]),
+        )),
+    }
+}
