@@ -56,7 +56,8 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     let mut builder = CudaBuilder::new(kernels)
         .arches(arches.iter().copied())
         .build_args(&["--features", "library,teaching"])
-        .split_modules(true);
+        .split_modules(true)
+        .share_arches(true);
     if line_info {
         builder = builder.generate_line_info(true);
     }

@@ -48,7 +48,9 @@ impl Embed {
     /// The crate of kernels in this folder, for [`ARCHES`].
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
-            builder: CudaBuilder::new(&path).split_modules(true),
+            builder: CudaBuilder::new(&path)
+                .split_modules(true)
+                .share_arches(true),
             path: path.as_ref().to_owned(),
             arches: ARCHES.to_vec(),
             features: Vec::new(),

@@ -38,6 +38,7 @@ pub struct CudaBuilder {
     krate: PathBuf,
     arches: Vec<NvvmArch>,
     split_modules: bool,
+    share_arches: bool,
     release: bool,
     line_info: bool,
     credit_callers_of: Option<Vec<PathBuf>>,
@@ -57,6 +58,7 @@ impl CudaBuilder {
             krate: path_to_crate_root.as_ref().to_owned(),
             arches: vec![NvvmArch::Compute75],
             split_modules: false,
+            share_arches: false,
             release: true,
             line_info: false,
             credit_callers_of: None,
@@ -94,6 +96,15 @@ impl CudaBuilder {
     /// once in each module that uses it.
     pub fn split_modules(mut self, split: bool) -> Self {
         self.split_modules = split;
+        self
+    }
+
+    /// Whether a module is compiled once, for the oldest architecture, if its kernels ask for none: they do
+    /// not call `cuda_arch`, and Rust's `minimum` and `maximum` of floats, which one instruction does from
+    /// compute capability 8.0 on. The others then get the same code under a header of their own. Off unless
+    /// said otherwise, and not with [`emit_llvm_ir`](Self::emit_llvm_ir).
+    pub fn share_arches(mut self, share: bool) -> Self {
+        self.share_arches = share;
         self
     }
 
@@ -260,6 +271,7 @@ impl CudaBuilder {
     ) -> Result<Vec<Ptx>, CudaBuilderError> {
         // Once, and only if something is to be made.
         let own = OnceCell::new();
+        let of_oldest = OnceCell::new();
         let emit = |&arch: &NvvmArch| {
             // Beside the bitcode, which other builds share; its lock is held.
             let parts = [Some(package.lib_name.as_str()), module, Some(arch.sm())];
@@ -272,16 +284,31 @@ impl CudaBuilder {
             };
             let old = Stamp::of(&made);
             if old.is_none_or(|old| old.all != stamp) {
-                let own: &Vec<u8> = match own.get() {
+                let own: &Own = match own.get() {
                     Some(own) => own,
                     None => {
                         let alone = self.alone(arch, module, package, bitcode, toolchain)?;
                         own.get_or_init(|| alone)
                     }
                 };
-                let of_module = self.stamp(own, toolchain);
+                let of_module = self.stamp(&own.bitcode, toolchain);
                 if old.is_none_or(|old| old.module != of_module) {
-                    let text = self.compile(arch, own, &made, package, toolchain)?;
+                    let compile =
+                        |arch| self.compile(arch, &own.bitcode, &made, package, toolchain);
+                    let oldest = self.arches.iter().min_by_key(|arch| arch.capability());
+                    let text = match oldest {
+                        Some(&oldest) if self.shares() && !own.asks => {
+                            let text = match of_oldest.get() {
+                                Some(text) => text,
+                                None => {
+                                    let text = compile(oldest)?;
+                                    of_oldest.get_or_init(|| text)
+                                }
+                            };
+                            ptx::under_header(text, self.isa(arch), arch.sm())
+                        }
+                        _ => compile(arch)?,
+                    };
                     write_if_changed(&made, &text)?;
                 }
                 let stamp = Stamp {
@@ -317,7 +344,7 @@ impl CudaBuilder {
         package: &cargo::Package,
         bitcode: &Bitcode,
         toolchain: &DeviceToolchain,
-    ) -> Result<Vec<u8>, CudaBuilderError> {
+    ) -> Result<Own, CudaBuilderError> {
         let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let all = llvm
@@ -333,7 +360,10 @@ impl CudaBuilder {
             .without_unused()
             .map_err(failed("removing the other modules' kernels"))?;
         passes::move_shared_statics(&own)?;
-        Ok(own.to_bitcode())
+        Ok(Own {
+            asks: passes::asks_for_the_architecture(&own),
+            bitcode: own.to_bitcode(),
+        })
     }
 
     /// The PTX of a module's bitcode.
@@ -378,12 +408,22 @@ impl CudaBuilder {
         })
     }
 
+    /// Whether one architecture's code may be another's.
+    fn shares(&self) -> bool {
+        self.share_arches && !self.emit_llvm_ir
+    }
+
+    /// The PTX ISA that is used for an architecture, as LLVM counts them.
+    fn isa(&self, arch: NvvmArch) -> u32 {
+        self.ptx_isa.max(arch.min_ptx_isa())
+    }
+
     fn machine<'m>(
         &self,
         module: &'m Module<'_>,
         arch: NvvmArch,
     ) -> Result<Machine<'m>, CudaBuilderError> {
-        let isa = format!("+ptx{}", self.ptx_isa.max(arch.min_ptx_isa()));
+        let isa = format!("+ptx{}", self.isa(arch));
         module
             .target_machine(arch.sm(), &isa)
             .map_err(failed(arch, "setting up the target"))
@@ -421,10 +461,17 @@ impl CudaBuilder {
     /// One of the numbers of a [`Stamp`].
     fn stamp(&self, bitcode: &[u8], toolchain: &DeviceToolchain) -> u64 {
         let lines = (self.line_info, self.vocabulary());
-        let options = (self.ptx_isa, lines, self.emit_llvm_ir);
+        let options = (self.ptx_isa, lines, self.emit_llvm_ir, self.shares());
         let compiler = (&toolchain.libllvm, &toolchain.llvm_version, BUILDER);
         stamp::number(bitcode, &(self.floats, options, compiler))
     }
+}
+
+/// The kernels of one module, for all architectures.
+struct Own {
+    bitcode: Vec<u8>,
+    /// Whether they may become other code for another architecture.
+    asks: bool,
 }
 
 /// What LLVM's words on a step become.

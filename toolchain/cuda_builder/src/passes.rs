@@ -168,6 +168,19 @@ fn spell_out_ordering(module: &Module<'_>, rmw: crate::llvm::Value) {
     module.set_ordering(rmw, ORDERING_MONOTONIC);
 }
 
+/// What becomes other code for another architecture: the question for it, and what LLVM has one instruction for
+/// on some.
+const ARCHITECTURES: [&str; 3] = ["__nvvm_reflect", "llvm.minimum.", "llvm.maximum."];
+
+/// Whether something in the module may be other code for another architecture.
+pub(crate) fn asks_for_the_architecture(module: &Module<'_>) -> bool {
+    let asks = |name: String| ARCHITECTURES.iter().any(|known| name.starts_with(known));
+    let functions = module.functions().into_iter();
+    functions
+        .filter(|&function| module.is_declaration(function))
+        .any(|function| asks(module.name(function)))
+}
+
 /// Functions the CUDA driver itself provides to every module.
 const DRIVER_PROVIDES: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 

@@ -27,9 +27,29 @@ pub(crate) fn keep_lines_only(ptx: &str) -> String {
     text
 }
 
+/// The same code under the header of another architecture, in the PTX ISA of this number: 78 is 7.8.
+pub(crate) fn under_header(ptx: &str, isa: u32, arch: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    for line in ptx.split_inclusive('\n') {
+        match line.split_whitespace().next() {
+            Some(".version") => text += &format!(".version {}.{}\n", isa / 10, isa % 10),
+            Some(".target") => text += &format!(".target {arch}\n"),
+            _ => text += line,
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
-    use super::keep_lines_only;
+    use super::{keep_lines_only, under_header};
+
+    #[test]
+    fn only_the_header_is_another() {
+        let ptx = "//\n.version 6.3\n.target sm_75\n.address_size 64\n\tret;";
+        let expected = "//\n.version 7.0\n.target sm_80\n.address_size 64\n\tret;";
+        assert_eq!(under_header(ptx, 70, "sm_80"), expected);
+    }
 
     #[test]
     fn the_debug_mark_and_the_dwarf_go_and_the_lines_stay() {

@@ -117,6 +117,43 @@ fn a_second_build_writes_nothing_and_a_kernel_moves() {
     assert_eq!(entries(&text(&moved[1])), ["fill"].into());
 }
 
+#[test]
+fn what_asks_for_no_architecture_is_one_code_for_all() {
+    let code = THREE.to_owned()
+        + r#"
+    core::arch::global_asm!("//!cuda which module=asks");
+    unsafe extern "C" { fn __nvvm_reflect(name: *const core::ffi::c_char) -> u32; }
+    #[unsafe(no_mangle)]
+    pub unsafe extern "ptx-kernel" fn which(p: *mut u32) { unsafe {
+        *p = __nvvm_reflect(c"__CUDA_ARCH".as_ptr());
+    }}
+    "#;
+    let fixture = Fixture::new("which", &code);
+    let builder = || fixture.builder().split_modules(true).arches(ARCHES);
+    let apart = builder().build_all().unwrap();
+    let apart: Vec<_> = apart.iter().map(text).collect();
+    let shared = builder().share_arches(true).build_all().unwrap();
+    let headless = |ptx: &str| {
+        let lines = ptx.lines();
+        lines
+            .filter(|line| !line.starts_with(".version") && !line.starts_with(".target"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let names: Vec<_> = shared.iter().map(|ptx| ptx.module.as_deref()).collect();
+    assert_eq!(names[..3], [Some("asks"), Some("rest"), Some("tiles")]);
+    for (i, module) in shared.iter().enumerate() {
+        let ptx = text(module);
+        assert_eq!(ptx, apart[i], "the same as compiled for itself");
+        assert!(ptx.contains(&format!(".target {}\n", module.arch)), "{ptx}");
+        let asks = i % 3 == 0;
+        let older = headless(&text(&shared[i % 3]));
+        assert_eq!(i < 3 || !asks, headless(&ptx) == older, "{ptx}");
+        let number = module.arch.capability().0 * 100;
+        assert_eq!(asks, ptx.contains(&format!(", {number};")), "{ptx}");
+    }
+}
+
 /// To cargo a crate with other features is another crate, which is fresh as long as its sources are.
 #[test]
 fn builds_with_other_features_do_not_take_each_others_bitcode() {
