@@ -47,3 +47,23 @@ fn operators_of_another_crate_are_right_on_the_cpu_and_under_the_simulator() {
     run("cpu", &["--features", "simulator"]);
     run("simulator", &["--features", "simulator"]);
 }
+
+/// The operator in README is that of the crate which the test above runs.
+#[test]
+fn the_readme_shows_lines_of_the_crate() {
+    let read = |path: &str| std::fs::read_to_string(workspace::root().join(path)).expect(path);
+    let readme = read("README.md");
+    let (_, rest) = readme
+        .split_once("// kernels/src/lib.rs\n")
+        .expect("a block of code");
+    let (block, _) = rest.split_once("```").expect("its end");
+    let source = read("host/tests/outside/kernels/src/lib.rs");
+    let mut lines = source.lines().map(str::trim);
+    let shown = block.lines().map(str::trim).filter(|line| !line.is_empty());
+    for line in shown {
+        assert!(
+            lines.any(|other| other == line),
+            "not there, or not in this order: {line}"
+        );
+    }
+}
