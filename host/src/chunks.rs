@@ -1,11 +1,13 @@
 //! Arrays larger than the memory that is to hold them, chunk by chunk.
 
 use kernels_gpu::entry::SinglePass;
+use kernels_gpu::items::Items;
 
 use crate::buffer::{Buffer, View};
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
+use crate::input::Views;
 use crate::pinned::Pinned;
 
 /// Chunks of an array on their way to a device: while the device works on one, the next is copied, and
@@ -49,8 +51,8 @@ use crate::pinned::Pinned;
 pub struct Chunks<T: Element> {
     device: Device,
     slots: Vec<Slot<T>>,
-    /// The slot of the next chunk.
-    next: usize,
+    /// The slot of the last chunk.
+    last: usize,
 }
 
 #[derive(Debug)]
@@ -75,10 +77,41 @@ impl<T: Element> Chunks<T> {
         &mut self,
         fill: impl FnOnce(&mut [T]) -> Result<usize, Error>,
     ) -> Result<View<'_, T>, Error> {
-        let slots = self.slots.len();
-        let slot = &mut self.slots[self.next];
-        self.next = (self.next + 1) % slots;
-        let n = fill(slot.pinned.wait()?)?;
+        let n = fill(self.next()?)?;
+        self.send(n)
+    }
+}
+
+/// Where chunks come from: [`Chunks`] of one array, or of two or three that are reduced side by side.
+pub trait ChunkSource {
+    /// What is at one index.
+    type Items: Items;
+
+    /// The next chunk of each array, to be filled.
+    type Slices<'s>
+    where
+        Self: 's;
+
+    /// Waits until the next chunk can be filled.
+    #[doc(hidden)]
+    fn next(&mut self) -> Result<Self::Slices<'_>, Error>;
+
+    /// The first `n` elements of the chunk, on the device.
+    #[doc(hidden)]
+    fn send(&mut self, n: usize) -> Result<<Self::Items as Items>::Of<Views<'_>>, Error>;
+}
+
+impl<T: Element> ChunkSource for Chunks<T> {
+    type Items = T;
+    type Slices<'s> = &'s mut [T];
+
+    fn next(&mut self) -> Result<&mut [T], Error> {
+        self.last = (self.last + 1) % self.slots.len();
+        self.slots[self.last].pinned.wait()
+    }
+
+    fn send(&mut self, n: usize) -> Result<View<'_, T>, Error> {
+        let slot = &mut self.slots[self.last];
         match &mut slot.on_device {
             None => View::of_slice(slot.pinned.on_cpu()).view(..n),
             Some((stream, buffer)) => {
@@ -91,6 +124,26 @@ impl<T: Element> Chunks<T> {
         }
     }
 }
+
+macro_rules! side_by_side {
+    ($($element:ident $i:tt),+) => {
+        impl<$($element: Element),+> ChunkSource for ($(Chunks<$element>),+) {
+            type Items = ($($element),+);
+            type Slices<'s> = ($(&'s mut [$element]),+);
+
+            fn next(&mut self) -> Result<Self::Slices<'_>, Error> {
+                Ok(($(self.$i.next()?),+))
+            }
+
+            fn send(&mut self, n: usize) -> Result<($(View<'_, $element>),+), Error> {
+                Ok(($(self.$i.send(n)?),+))
+            }
+        }
+    };
+}
+
+side_by_side!(T 0, U 1);
+side_by_side!(T 0, U 1, V 2);
 
 impl Device {
     /// Chunks of `len` elements each.
@@ -116,7 +169,7 @@ impl Device {
         Ok(Chunks {
             device: self.clone(),
             slots: (0..slots).map(|_| slot()).collect::<Result<_, Error>>()?,
-            next: 0,
+            last: 0,
         })
     }
 
@@ -149,11 +202,43 @@ impl Device {
         &self,
         op: O,
         len: usize,
-        mut fill: impl FnMut(&mut [T]) -> Result<usize, Error>,
+        fill: impl FnMut(&mut [T]) -> Result<usize, Error>,
+    ) -> Result<O::Output, Error> {
+        self.reduce_chunks_of(op, self.chunks(len)?, fill)
+    }
+
+    /// The same by [`chunks`](Self::chunks) that there are already: of one array, or of two or three side by
+    /// side, which `fill` fills with as many elements each.
+    ///
+    /// ```
+    /// use warpfold::{Device, Dot};
+    ///
+    /// let device = Device::auto()?;
+    /// let (a, b) = (vec![0.5f32; 1000], vec![4.0f32; 1000]);
+    /// let mut start = 0;
+    /// let chunks = (device.chunks::<f32>(300)?, device.chunks::<f32>(300)?);
+    /// let dot = device.reduce_chunks_of(Dot, chunks, |(to_a, to_b)| {
+    ///     let n = to_a.len().min(a.len() - start);
+    ///     to_a[..n].copy_from_slice(&a[start..start + n]);
+    ///     to_b[..n].copy_from_slice(&b[start..start + n]);
+    ///     start += n;
+    ///     Ok(n)
+    /// })?;
+    /// assert_eq!(dot, 2000.0);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`reduce_chunks`](Self::reduce_chunks); [`Error::OtherDevice`] of chunks of another device.
+    pub fn reduce_chunks_of<C: ChunkSource, O: SinglePass<C::Items>>(
+        &self,
+        op: O,
+        mut chunks: C,
+        mut fill: impl FnMut(C::Slices<'_>) -> Result<usize, Error>,
     ) -> Result<O::Output, Error> {
         /// Chunks whose results wait on the device to be combined.
         const WAITING: usize = 256;
-        let mut chunks = self.chunks(len)?;
         let mut results = self.alloc::<O::Acc>(WAITING)?;
         let mut scratch = self.scratch()?;
 
@@ -162,12 +247,13 @@ impl Device {
         let mut starts = Vec::with_capacity(WAITING);
         let mut start = 0u64;
         loop {
-            let chunk = chunks.load(&mut fill)?;
-            let n = chunk.len() as u64;
+            let n = fill(chunks.next()?)?;
             if n > 0 {
-                self.reduce_into(chunk, op, &mut results, starts.len(), &mut scratch)?;
+                let chunk = chunks.send(n)?;
+                let at = starts.len();
+                self.reduce_views_into::<C::Items, O>(chunk, op, &mut results, at, &mut scratch)?;
                 starts.push(start);
-                start += n;
+                start += n as u64;
             }
             if n == 0 || starts.len() == WAITING {
                 let waiting = self.download(results.view(..starts.len())?)?;

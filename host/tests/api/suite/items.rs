@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("items: a graph of two arrays", graph),
         Test::new("items: operators with values", values),
         Test::new("items: places of chunks", places_of_chunks),
+        Test::new("items: chunks of two arrays", chunks_of_two_arrays),
     ];
     macro_rules! places {
         ($($number:ident)*) => { $(
@@ -200,6 +201,32 @@ where
         }
     }
     Ok(())
+}
+
+/// By chunks of one length and of two.
+fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
+    for (n, len_a, len_b) in [(0, 1, 1), (1, 5, 5), (1000, 1000, 300), (20_001, 777, 800)] {
+        let (a, b) = (random(n), random(n));
+        let mut start = 0;
+        let chunks = (device.chunks::<i32>(len_a)?, device.chunks::<i32>(len_b)?);
+        let got = device.reduce_chunks_of(Dot, chunks, |(to_a, to_b)| {
+            let end = n.min(start + len_a.min(len_b));
+            to_a[..end - start].copy_from_slice(&a[start..end]);
+            to_b[..end - start].copy_from_slice(&b[start..end]);
+            Ok(end - std::mem::replace(&mut start, end))
+        })?;
+        same(
+            got,
+            dot(&a, &b),
+            &format!("{n} in chunks of {len_a} and {len_b}"),
+        )?;
+    }
+    let chunks = (device.chunks::<i32>(10)?, device.chunks::<i32>(20)?);
+    let too_many = device.reduce_chunks_of(Dot, chunks, |_| Ok(11));
+    match too_many {
+        Err(Error::ViewRange { .. }) => Ok(()),
+        other => Err(format!("11 in a chunk of 10: {other:?}").into()),
+    }
 }
 
 /// The largest element of each row of 100, and the largest of those, all of it on the device.

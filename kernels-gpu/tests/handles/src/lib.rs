@@ -203,10 +203,8 @@ pairs! {
         }
     }
     pointer {
-        let [low, high] = [0, 1].map(|word| {
-            // SAFETY: as everywhere here.
-            unsafe { mid::atomic_load_64_device(x.add(2 * i + word), Relaxed) }
-        });
+        let low = mid::atomic_load_64_device(x.add(2 * i), Relaxed);
+        let high = mid::atomic_load_64_device(x.add(2 * i + 1), Relaxed);
         if low & high & 1 << 32 != 0 {
             for word in 0..2 {
                 mid::atomic_store_64_device(x.add(2 * i + word), Relaxed, 0);
