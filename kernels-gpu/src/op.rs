@@ -162,9 +162,8 @@ unsafe impl<T: Element> Value for T {}
 /// assert_eq!(op.combine(op.lift(3.0, 0), op.lift(0.0, 1)), 5.0);
 /// ```
 ///
-/// An operator that holds an array should not loop over it with an iterator: the compiler then copies the array
-/// to local memory, which is slow. Indexes that are constants (`self.weights[0] * x + self.weights[1]`) stay
-/// in the constant bank, where parameters are.
+/// Read an array that the operator holds at indexes that the compiler knows: constants, or a loop that it unrolls.
+/// Where the index comes from the data, each thread first copies the whole array to local memory.
 pub trait Op<I: Items>: Value {
     /// What items are combined in: at most 128 bytes.
     type Acc: Element;
