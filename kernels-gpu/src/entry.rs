@@ -15,7 +15,7 @@
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
-//! The library's own lists are [`library`] and, with the feature `teaching`, [`teaching`]. Entry points are
+//! The library's own lists are [`library`] and, with the feature of its name, `teaching`. Entry points are
 //! functions of the host only with the feature `simulator`.
 //!
 //! # Parameters
