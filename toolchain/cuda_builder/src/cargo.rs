@@ -192,11 +192,17 @@ impl DeviceBuild<'_> {
 
         let deps = target_dir.join(TARGET).join("release/deps");
         let path = deps.join(format!("{}.bc", self.package.lib_name));
-        // With other features it is another crate to cargo, whose bitcode has the same name.
-        let (args, last_args) = (self.args.join("\n"), path.with_extension("args"));
-        if fs::read_to_string(&last_args).is_ok_and(|last| last != args) {
+        // The same crate in another folder, or with other arguments, may be fresh to cargo, but its bitcode
+        // has the same name.
+        let root = self.package.root.display().to_string();
+        let made_of = [&[root], self.args].concat().join("\n");
+        let note = path.with_extension("made_of");
+        if fs::read_to_string(&note).ok().as_ref() != Some(&made_of) {
             let _ = fs::remove_file(&path);
         }
+        // Before the bitcode is made, so that an interrupted build leaves no note of another.
+        fs::create_dir_all(&deps).at(&deps)?;
+        fs::write(&note, made_of).at(&note)?;
         self.cargo(&target_dir)?;
         if !path.is_file() {
             self.forget(&target_dir)?;
@@ -214,7 +220,6 @@ impl DeviceBuild<'_> {
         if !library.exists() {
             fs::write(&library, "").at(&library)?;
         }
-        fs::write(&last_args, args).at(&last_args)?;
         Ok(Bitcode {
             path,
             bytes,

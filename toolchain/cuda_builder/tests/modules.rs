@@ -154,7 +154,20 @@ fn what_asks_for_no_architecture_is_one_code_for_all() {
     }
 }
 
-/// To cargo a crate with other features is another crate, which is fresh as long as its sources are.
+/// Two checkouts that share a target folder: to cargo two crates, both fresh as long as their sources are, but
+/// their bitcode has one name.
+#[test]
+fn crates_of_one_name_do_not_take_each_others_bitcode() {
+    let first = Fixture::new("checkout", THREE);
+    let renamed = THREE.replace("fn other", "fn another");
+    let second = Fixture::new("checkout", &renamed.replace("cuda other", "cuda another"));
+    for _ in 0..2 {
+        let (one, other) = (first.ptx(first.builder()), second.ptx(second.builder()));
+        assert_eq!(entries(&one), ["fill", "fold", "other"].into());
+        assert_eq!(entries(&other), ["fill", "fold", "another"].into());
+    }
+}
+
 #[test]
 fn builds_with_other_features_do_not_take_each_others_bitcode() {
     let gated = THREE.replace(
