@@ -9,7 +9,6 @@
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
 //! Exit code 0: every answer was right; 1: one was wrong, or the run failed; 2: bad arguments.
 
-mod dispatch;
 mod driver;
 mod machine;
 mod options;

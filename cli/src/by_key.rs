@@ -13,7 +13,6 @@ use warpfold::{ByKey, Device, Element, Error, Keyed, Max, Min, Sum, SumWide};
 
 use crate::answer::Answer;
 use crate::command::{self, Done};
-use crate::dispatch::with_type;
 use crate::failure::Failure;
 use crate::memory::chunk_len;
 use crate::options::{ByKeyOptions, Op};
@@ -32,7 +31,7 @@ type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<usize, Error> + 'a>;
 
 pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
     let input = &options.input;
-    with_type!(dtype, |T| {
+    warpfold::with_type!(dtype, |T| {
         type Wide = <SumWide as warpfold::Op<T>>::Output;
         let values = command::open::<T>(&input.file)?;
         let n = values.len();

@@ -5,7 +5,6 @@
 //! | `options` | what can be asked for |
 //! | `command` | opens the file and the device, and answers |
 //! | `reduce`, `by_key` | the answers, chunk by chunk |
-//! | `dispatch` | from a type that the file names to one that the compiler knows |
 //! | `memory` | how long a chunk is |
 //! | `reading` | the time that reading takes, and a bar of it |
 //! | `answer`, `value` | what is printed |
@@ -13,7 +12,6 @@
 mod answer;
 mod by_key;
 mod command;
-mod dispatch;
 mod failure;
 mod memory;
 mod options;

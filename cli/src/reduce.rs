@@ -11,7 +11,6 @@ use warpfold::{
 
 use crate::answer::Answer;
 use crate::command::{self, Done};
-use crate::dispatch::with_type;
 use crate::failure::Failure;
 use crate::memory::chunk_len;
 use crate::options::{Command, CountOptions, NormOptions, Order, Question, VarOptions};
@@ -20,7 +19,7 @@ use crate::value::Value;
 
 pub fn run(command: &Command, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
     let input = command.input();
-    with_type!(dtype, |T| {
+    warpfold::with_type!(dtype, |T| {
         let elements = command::open::<T>(&input.file)?;
         let n = elements.len();
         check_some(command, n)?;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use warpfold::{Buffer, Device, Max, Min, Sum};
 
 use super::entry::Entry;
-use crate::dispatch::with_type;
 use crate::options::{LaunchOptions, bad_option};
 use crate::rungs::Rungs;
 use crate::say;
@@ -77,7 +76,7 @@ pub fn run(options: &LaunchOptions) -> Result<()> {
 
 /// Whether the answer was right, and the blocks of the first pass; none on a CPU.
 fn launch(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)> {
-    with_type!(entry.element, |T| reduce::<T>(device, entry, options))
+    warpfold::with_type!(entry.element, |T| reduce::<T>(device, entry, options))
 }
 
 fn reduce<T: Number>(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)>

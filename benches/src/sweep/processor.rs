@@ -16,7 +16,6 @@ use super::options::{BackendName, Op, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::run::Sweep;
 use super::simulated;
-use crate::dispatch::with_type;
 use crate::options::BadOption;
 
 /// What was asked for; without a wish, both.
@@ -58,7 +57,7 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let Asked { sizes, types } = asked(options, 12..=26)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     for element in types {
-        with_type!(element, |T| of_type::<T>(options, &sizes, sweep)?);
+        warpfold::with_type!(element, |T| of_type::<T>(options, &sizes, sweep)?);
     }
     Ok(())
 }

@@ -47,6 +47,32 @@ pub enum DType {
     F64,
 }
 
+/// An expression in which `T` is the type that a [`DType`] stands for.
+///
+/// ```
+/// use warpfold::file::DType;
+///
+/// let size = |dtype: DType| warpfold::with_type!(dtype, |T| size_of::<T>());
+/// assert_eq!(size(DType::F64), 8);
+/// assert!(DType::ALL.iter().all(|dtype| size(*dtype) == dtype.size()));
+/// ```
+#[macro_export]
+macro_rules! with_type {
+    ($dtype:expr, |$T:ident| $body:expr) => {
+        $crate::with_type!(@ $dtype, $T, $body,
+            I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 $crate::f16, Bf16 $crate::bf16, F32 f32, F64 f64)
+    };
+    (@ $dtype:expr, $T:ident, $body:expr, $($name:ident $type:ty),*) => {
+        match $dtype {
+            $($crate::file::DType::$name => {
+                type $T = $type;
+                $body
+            })*
+        }
+    };
+}
+
 impl DType {
     /// All of them.
     pub const ALL: [Self; 12] = [

@@ -12,7 +12,6 @@ use warpfold_results::schema::By;
 use self::group::Group;
 use self::peers::Nothing;
 use super::Bench;
-use crate::dispatch::with_type;
 use crate::options::BadOption;
 use crate::peers::Peers;
 use crate::rungs::Rungs;
@@ -49,7 +48,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
-        with_type!(*element, |T| of.run::<T>(sweep)?);
+        warpfold::with_type!(*element, |T| of.run::<T>(sweep)?);
     }
     Ok(())
 }
