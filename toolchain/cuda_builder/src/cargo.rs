@@ -257,6 +257,8 @@ impl DeviceBuild<'_> {
             "-Cpanic=immediate-abort",
             "-Zmir-enable-passes=-JumpThreading",
             "-Ctarget-cpu=sm_75",
+            // LLVM optimises once, when it knows what rustc cannot say (see passes): not each crate by itself.
+            "-Cno-prepopulate-passes",
         ];
         if self.line_info {
             flags.push("-Cdebuginfo=line-tables-only");
@@ -299,7 +301,6 @@ impl DeviceBuild<'_> {
             "-Clinker=true",
             "-Clinker-flavor=llbc",
             "--emit=llvm-bc",
-            "-Cno-prepopulate-passes",
             "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch)",
         ]);
 
