@@ -219,6 +219,7 @@ impl CudaBuilder {
             toolchain: &toolchain,
             checks: !self.release,
             line_info: self.line_info,
+            names: self.emit_llvm_ir,
             args: &self.build_args,
         }
         .run()?;
@@ -250,7 +251,7 @@ impl CudaBuilder {
         };
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let module = llvm
-            .read_lazily(&bitcode.bytes)
+            .read_lazily(&bitcode.bytes, self.emit_llvm_ir)
             .map_err(failed("reading the bitcode"))?;
         let names = notes::modules(&module)?;
         Ok(match names.is_empty() {
@@ -348,7 +349,7 @@ impl CudaBuilder {
         let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let all = llvm
-            .read_lazily(&bitcode.bytes)
+            .read_lazily(&bitcode.bytes, self.emit_llvm_ir)
             .map_err(failed("reading the bitcode"))?;
         if !all.functions().into_iter().any(|f| all.is_kernel(f)) {
             return Err(CudaBuilderError::NoKernels {
@@ -378,7 +379,7 @@ impl CudaBuilder {
         let failed = |step| failed(arch, step);
         let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
         let module = llvm
-            .read(bitcode)
+            .read(bitcode, self.emit_llvm_ir)
             .map_err(failed("reading the module's bitcode"))?;
         let machine = self.machine(&module, arch)?;
         passes::prepare(&module, self.floats);
@@ -496,7 +497,7 @@ const BUILDER: [&str; 8] = [
 ];
 
 /// The results of `work` on all `items`, in their order, or the first of its errors in that order;
-/// as many at once as there are cores. Each piece of work parses the bitcode into a context of its
+/// [`jobs`](cargo::jobs) at once. Each piece of work parses the bitcode into a context of its
 /// own.
 fn in_parallel<I: Sync, R: Send, E: Send>(
     items: &[I],
@@ -513,7 +514,7 @@ fn in_parallel<I: Sync, R: Send, E: Send>(
             done.push((i, work(item)));
         }
     };
-    let workers = thread::available_parallelism().map_or(1, |n| n.get().min(items.len()));
+    let workers = cargo::jobs().min(items.len());
     let mut done: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
         let results = threads.into_iter();

@@ -15,8 +15,10 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
@@ -175,6 +177,8 @@ pub(crate) struct DeviceBuild<'a> {
     /// Overflow checks and debug assertions.
     pub(crate) checks: bool,
     pub(crate) line_info: bool,
+    /// Names of values, for readers of LLVM's text.
+    pub(crate) names: bool,
     pub(crate) args: &'a [String],
 }
 
@@ -195,7 +199,8 @@ impl DeviceBuild<'_> {
         // The same crate in another folder, or with other arguments, may be fresh to cargo, but its bitcode
         // has the same name.
         let root = self.package.root.display().to_string();
-        let made_of = [&[root], self.args].concat().join("\n");
+        let names = self.names.to_string();
+        let made_of = [&[root, names], self.args].concat().join("\n");
         let note = path.with_extension("made_of");
         if fs::read_to_string(&note).ok().as_ref() != Some(&made_of) {
             let _ = fs::remove_file(&path);
@@ -280,7 +285,8 @@ impl DeviceBuild<'_> {
                 "--release",
             ])
             .args(["--target", TARGET, "-Zbuild-std=core", "--target-dir"])
-            .arg(target_dir);
+            .arg(target_dir)
+            .arg(format!("--jobs={}", jobs()));
         // [profile] in a member's manifest is ignored by cargo, hence --config.
         for setting in [
             "lto=\"fat\"",
@@ -296,11 +302,16 @@ impl DeviceBuild<'_> {
                 .arg("--config")
                 .arg(format!("profile.release.{setting}"));
         }
+        let names = match self.names {
+            true => "-Zfewer-names=no",
+            false => "-Zfewer-names=yes",
+        };
         command.args(self.args).arg("--").args([
             // There is nothing to link: the bitcode is the product.
             "-Clinker=true",
             "-Clinker-flavor=llbc",
             "--emit=llvm-bc",
+            names,
             "-Zcrate-attr=feature(abi_ptx,asm_experimental_arch)",
         ]);
 
@@ -337,13 +348,8 @@ fn belongs_to_outer_build(name: &OsString) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
-    // Where things lie, how to reach the registry, how many jobs may run: these stay.
-    const KEEP: [&str; 4] = [
-        "CARGO_HOME",
-        "CARGO_MAKEFLAGS",
-        "CARGO_TERM_COLOR",
-        "CARGO_INCREMENTAL",
-    ];
+    // Where things lie and how to reach the registry: these stay.
+    const KEEP: [&str; 3] = ["CARGO_HOME", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL"];
     const KEEP_PREFIXES: [&str; 4] = [
         "CARGO_NET_",
         "CARGO_HTTP_",
@@ -384,6 +390,14 @@ fn outer_target_dir() -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
+/// How many things may be done at once: what the outer cargo was told, else as many as there are cores.
+///
+/// Not a share of the outer cargo's jobs: build scripts that wait for this one would hold some of them.
+pub(crate) fn jobs() -> usize {
+    let told = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok());
+    told.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
+
 fn run(command: &mut Command) -> Result<std::process::Output, CudaBuilderError> {
     command.output().map_err(|source| CudaBuilderError::Spawn {
         program: command.get_program().to_string_lossy().into_owned(),
@@ -396,10 +410,9 @@ mod tests {
     use super::belongs_to_outer_build;
 
     #[test]
-    fn the_registry_and_the_jobserver_survive_and_the_outer_build_does_not() {
+    fn the_registry_survives_and_the_outer_build_does_not() {
         for name in [
             "CARGO_HOME",
-            "CARGO_MAKEFLAGS",
             "CARGO_NET_OFFLINE",
             "CARGO_REGISTRIES_X_INDEX",
             "PATH",
@@ -413,6 +426,7 @@ mod tests {
             "CARGO_ENCODED_RUSTFLAGS",
             "CARGO_BUILD_TARGET",
             "CARGO_TARGET_DIR",
+            "CARGO_MAKEFLAGS",
             "RUSTC",
             "RUSTC_WORKSPACE_WRAPPER",
             "RUSTUP_TOOLCHAIN",

@@ -12,7 +12,7 @@ pub(crate) use api::Value;
 use api::{Attribute, BasicBlock, Builder};
 pub(crate) use places::Place;
 use std::cell::RefCell;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -44,18 +44,19 @@ impl Llvm {
         Ok(llvm)
     }
 
-    /// Reads `bitcode`.
-    pub(crate) fn read(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
-        self.module(bitcode, self.api.LLVMParseBitcodeInContext2)
+    /// Reads `bitcode`, with the names of values or without: they matter to readers only, and cost LLVM
+    /// time.
+    pub(crate) fn read(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
+        self.module(bitcode, names, self.api.LLVMParseBitcodeInContext2)
     }
 
     /// Reads `bitcode` without the bodies of functions, of which [`Module::without_unused`] reads as many as it
     /// needs: they are nearly all that there is.
-    pub(crate) fn read_lazily(&self, bitcode: &[u8]) -> Result<Module<'_>, String> {
-        self.module(bitcode, self.api.LLVMGetBitcodeModuleInContext2)
+    pub(crate) fn read_lazily(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
+        self.module(bitcode, names, self.api.LLVMGetBitcodeModuleInContext2)
     }
 
-    fn module(&self, bitcode: &[u8], read: api::Read) -> Result<Module<'_>, String> {
+    fn module(&self, bitcode: &[u8], names: bool, read: api::Read) -> Result<Module<'_>, String> {
         let api = &self.api;
         let errors = Box::new(RefCell::new(Errors {
             llvm: self,
@@ -66,6 +67,7 @@ impl Llvm {
         // failure), as is `errors`, whose address stays the same in its box.
         unsafe {
             let context = (api.LLVMContextCreate)();
+            (api.LLVMContextSetDiscardValueNames)(context, c_int::from(!names));
             let place = (&raw const *errors).cast_mut().cast();
             (api.LLVMContextSetDiagnosticHandler)(context, collect_error, place);
             let buffer = (api.LLVMCreateMemoryBufferWithMemoryRangeCopy)(

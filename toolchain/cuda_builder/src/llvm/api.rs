@@ -73,6 +73,7 @@ functions! {
 
     LLVMContextCreate() -> Context;
     LLVMContextDispose(Context);
+    LLVMContextSetDiscardValueNames(Context, c_int);
     LLVMContextSetDiagnosticHandler(Context, DiagnosticHandler, *mut c_void);
     LLVMGetDiagInfoSeverity(DiagnosticInfo) -> c_uint;
     LLVMGetDiagInfoDescription(DiagnosticInfo) -> *mut c_char;
