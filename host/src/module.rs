@@ -4,14 +4,14 @@
 //! program. So there are many small modules, and each is loaded when something of it is used.
 
 use std::ffi::{CStr, CString};
-use std::io::Read;
+use std::iter;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::function::FunctionAttribute;
 use cust::module::{Module, ModuleJitOption};
 use cust::sys::{CUfunction, CUresult};
-use flate2::read::DeflateDecoder;
 use kernels_gpu::entry::{Entry, Kernels, library};
+use miniz_oxide::inflate::decompress_slice_iter_to_slice;
 
 use crate::driver;
 use crate::error::Error;
@@ -54,10 +54,11 @@ pub struct Compressed {
 
 impl Compressed {
     fn ptx(&self, header: &str) -> CString {
-        let mut text = Vec::with_capacity(header.len() + self.len + 1);
-        text.extend_from_slice(header.as_bytes());
-        let read = DeflateDecoder::new(self.bytes).read_to_end(&mut text);
-        assert_eq!(read.ok(), Some(self.len), "build.rs wrote {}", self.name);
+        let mut text = header.as_bytes().to_vec();
+        text.resize(header.len() + self.len, 0);
+        let body = &mut text[header.len()..];
+        let read = decompress_slice_iter_to_slice(body, iter::once(self.bytes), false, true);
+        assert_eq!(read, Ok(self.len), "build.rs wrote {}", self.name);
         CString::new(text).expect("PTX is text")
     }
 }
