@@ -194,7 +194,10 @@ where
         let n = left.len().min(most).min(chunk.len());
         chunk[..n].copy_from_slice(&left[..n]);
         left = &left[n..];
-        Ok(if too_many { chunk.len() + 1 } else { n })
+        Ok(match too_many {
+            true => Some(chunk.len() + 1),
+            false => (n > 0).then_some(n),
+        })
     });
     match got {
         Ok(got) => {

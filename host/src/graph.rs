@@ -83,8 +83,11 @@ impl Device {
         op: O,
     ) -> Result<(Option<Recorded>, Buffer<O::Acc>, Scratch), Error> {
         self.check_input::<B::Items>(input.views(), O::ENTRY)?;
-        // On a stream that nobody else puts anything on.
-        let recording = self.new_stream()?;
+        // On a stream that nobody else enqueues on. The CPU records nothing: it reduces at each launch.
+        let recording = match self.is_gpu() {
+            true => self.new_stream()?,
+            false => self.clone(),
+        };
         let mut cell = self.alloc(1)?;
         let mut scratch = recording.scratch()?;
         // Once as it is, so that nothing remains to be loaded, which cannot be recorded.

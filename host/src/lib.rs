@@ -33,7 +33,7 @@
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
-//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
+//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
 //! | memory that is copied meanwhile | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
 //! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
@@ -149,7 +149,7 @@ pub use buffer::{Buffer, View};
 pub use chunks::{ChunkSource, Chunks};
 pub use device::Device;
 pub use element::Element;
-pub use error::Error;
+pub use error::{Error, OtherError};
 pub use graph::Graph;
 pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};

@@ -91,14 +91,8 @@ numbers! {
 /// use warpfold::{Device, Mean, Number};
 ///
 /// let device = Device::auto()?;
-/// let mut chunks = [[1, 2, 3], [4, 5, 6]].into_iter();
-/// let sum = device.reduce_chunks(i32::MEAN_BY, 3, |chunk: &mut [i32]| match chunks.next() {
-///     None => Ok(0),
-///     Some(next) => {
-///         chunk.copy_from_slice(&next);
-///         Ok(3)
-///     }
-/// })?;
+/// let pieces = [[1, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
+/// let sum = device.reduce_iter(i32::MEAN_BY, pieces)?;
 /// assert_eq!(sum.mean(6), 3.5);
 /// # Ok::<(), warpfold::Error>(())
 /// ```

@@ -18,6 +18,8 @@ pub fn tests() -> Vec<Test> {
         Test::new("moving: chunks of floats", chunks_of_floats),
         Test::new("moving: chunks by hand", chunks_by_hand),
         Test::new("moving: chunks, errors", chunk_errors),
+        Test::new("moving: pieces of an iterator", pieces_of_an_iterator),
+        Test::new("moving: devices and streams have identities", identities),
         Test::new("moving: a graph on new data", graph),
         Test::new("moving: graphs, errors", graph_errors),
     ]
@@ -82,32 +84,106 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
         range(0, 4, 3),
         "too small",
     )?;
-    if device.is_gpu() {
-        let mut of_host = Device::cpu().pinned::<f64>(3)?;
-        let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
-        same(
-            matches!(refused, Err(Error::OtherDevice { .. })),
-            true,
-            "another device's",
-        )?;
+    // Another device, also of the CPU.
+    let mut of_host = Device::cpu().pinned::<f64>(3)?;
+    let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
+    same(
+        matches!(refused, Err(Error::OtherDevice { .. })),
+        true,
+        "another device's",
+    )
+}
+
+/// What belongs to a device or to a stream is refused by others, on the CPU as on a GPU.
+fn identities(device: &Device) -> Result<(), Failed> {
+    let (clone, stream, other) = (device.clone(), device.new_stream()?, Device::cpu());
+    let (x, of_other) = (device.upload(&[1, 2, 3])?, other.upload(&[4])?);
+    same(clone.sum(&x)?, 6, "a clone")?;
+    same(stream.sum(&x)?, 6, "another stream")?;
+    for refused in [device.sum(&of_other), other.sum(&x)] {
+        let is_other = matches!(refused, Err(Error::OtherDevice { .. }));
+        same(is_other, true, "another device")?;
     }
-    Ok(())
+    let waited = stream.wait_for(&other);
+    let is_other = matches!(waited, Err(Error::OtherDevice { .. }));
+    same(is_other, true, "another device's stream")?;
+    let (mut cells, mut scratch) = (device.alloc::<i32>(1)?, device.scratch()?);
+    device.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+    clone.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+    let refused = stream.reduce_into(&x, Sum, &mut cells, 0, &mut scratch);
+    same(refused, Err(Error::OtherStream), "another stream's scratch")?;
+    same(cells.download()?, vec![6], "the sum")
+}
+
+/// The same bits however an array is cut into pieces.
+fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    // More than one chunk of 4 MiB.
+    let n = 1_500_000;
+    let data: Vec<f32> = (0..n).map(|_| random.random_range(-1.0..1.0)).collect();
+    let whole = device.reduce_iter(Sum, [Ok::<_, Error>(&data)])?;
+    let exact: f64 = data.iter().map(|value| f64::from(*value)).sum();
+    same((f64::from(whole) - exact).abs() < 0.1, true, "the sum")?;
+    for _ in 0..3 {
+        let mut cuts: Vec<usize> = (0..20).map(|_| random.random_range(0..=n)).collect();
+        // Equal cuts are an empty piece.
+        cuts.extend([0, 0, 7, 7, n, n]);
+        cuts.sort();
+        let pieces = cuts
+            .windows(2)
+            .map(|cut| Ok::<_, Error>(&data[cut[0]..cut[1]]));
+        let cut = device.reduce_iter(Sum, pieces)?;
+        same(cut.to_bits(), whole.to_bits(), "the sum of pieces")?;
+    }
+    let pieces = [vec![1, 5], vec![], vec![2]].map(Ok::<_, Error>);
+    same(device.reduce_iter(Sum, pieces)?, 8, "an empty piece")?;
+    let place = device.reduce_iter(
+        ArgMax,
+        [vec![], vec![1, 2], vec![], vec![9]].map(Ok::<_, Error>),
+    )?;
+    same(place.index(), 2, "the largest's index")?;
+    same(
+        device.reduce_iter(Sum, [Ok::<[i32; 0], Error>([])])?,
+        0,
+        "nothing",
+    )?;
+
+    let failing = [
+        Ok(vec![1]),
+        Err("abc".parse::<i32>().unwrap_err()),
+        Ok(vec![2]),
+    ];
+    let error = device.reduce_iter(Sum, failing).unwrap_err();
+    same(
+        error.to_string(),
+        "invalid digit found in string".into(),
+        "the caller's error",
+    )?;
+    let Error::Other(inner) = &error else {
+        return Err(format!("{error:?}").into());
+    };
+    same(inner.is::<std::num::ParseIntError>(), true, "its type")?;
+    same(error.clone(), error, "a clone")?;
+    let ours = device.reduce_iter(Sum, [Err::<[i32; 1], _>(Error::OtherStream)]);
+    same(ours, Err(Error::OtherStream), "an error of the library's")
 }
 
 /// Gives the elements piece by piece, each as long as it is asked for, but for some.
-fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<usize, Error> {
+fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<Option<usize>, Error> {
     let (mut left, mut turn) = (data, 0);
     move |chunk| {
         turn += 1;
-        let most = if turn % 3 == 0 {
-            chunk.len().div_ceil(2)
-        } else {
-            chunk.len()
+        // An empty chunk is not the end.
+        let most = match turn % 4 {
+            1 => 0,
+            3 => chunk.len().div_ceil(2),
+            _ => chunk.len(),
         };
         let n = left.len().min(most);
         chunk[..n].copy_from_slice(&left[..n]);
+        let end = left.is_empty();
         left = &left[n..];
-        Ok(n)
+        Ok((!end).then_some(n))
     }
 }
 
@@ -177,16 +253,18 @@ fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
     let mut fill = {
         let mut parts = data.chunks(512);
         move |chunk: &mut [i32]| {
-            let part = parts.next().unwrap_or_default();
-            chunk[..part.len()].copy_from_slice(part);
-            Ok(part.len())
+            Ok(parts.next().map(|part| {
+                chunk[..part.len()].copy_from_slice(part);
+                part.len()
+            }))
         }
     };
     for at in 0..10 {
-        let chunk: View<'_, i32> = chunks.load(&mut fill)?;
+        let chunk: View<'_, i32> = chunks.load(&mut fill)?.ok_or("another chunk")?;
         device.reduce_into(chunk, Sum, &mut sums, at, &mut scratch)?;
     }
-    same(chunks.load(&mut fill)?.len(), 0, "behind the end")?;
+    let end = chunks.load(&mut fill)?.is_none();
+    same(end, true, "behind the end")?;
     let right: Vec<i32> = data.chunks(512).map(|part| part.iter().sum()).collect();
     same(device.download(&sums)?, right, "sums of chunks")
 }
@@ -199,20 +277,20 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         "chunks of nothing",
     )?;
     let mut chunks = device.chunks::<u8>(10)?;
-    let too_many = chunks.load(|_| Ok(11)).map(|view| view.len());
+    let too_many = chunks.load(|_| Ok(Some(11))).map(drop);
     let range = Error::ViewRange {
         start: 0,
         end: 11,
         len: 10,
     };
     same(too_many, Err(range), "more than there are")?;
-    let failed = chunks
-        .load(|_| Err(Error::OtherStream))
-        .map(|view| view.len());
+    let failed = chunks.load(|_| Err(Error::OtherStream)).map(drop);
     same(failed, Err(Error::OtherStream), "an error of the caller's")?;
     same(
-        chunks.load(|chunk| Ok(chunk.len()))?.len(),
-        10,
+        chunks
+            .load(|chunk| Ok(Some(chunk.len())))?
+            .map(|view| view.len()),
+        Some(10),
         "after errors",
     )?;
     // No allocation of what no machine has.
