@@ -138,6 +138,7 @@ mod pinned;
 mod plan;
 mod policy;
 mod reduce;
+mod reduced_by;
 mod single_pass;
 mod stream;
 #[cfg(feature = "teaching")]
@@ -164,12 +165,13 @@ pub use kernels_gpu::op::{
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use module::Embedded;
-pub use number::{Mean, Norm, Number, Predicate};
+pub use number::{Float, Mean, Norm, Number, Predicate};
 pub use pass::Pass;
 pub use pinned::Pinned;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
+pub use reduced_by::ReducedBy;
 #[cfg(feature = "teaching")]
 pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;
