@@ -332,6 +332,16 @@ impl Device {
         }
     }
 
+    /// Whether everything enqueued so far is done, so that [`synchronize`](Self::synchronize) would not wait.
+    /// On the CPU always.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    pub fn is_idle(&self) -> Result<bool, Error> {
+        self.queue().map_or(Ok(true), |queue| queue.is_idle())
+    }
+
     /// The device's stream as a `CUstream`, for code that launches kernels of its own between
     /// ours. Null for the CPU. Valid as long as the device.
     pub fn stream_ptr(&self) -> *mut std::ffi::c_void {

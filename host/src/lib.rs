@@ -30,7 +30,7 @@
 //! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance) | one pass |
 //! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
 //! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
-//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
+//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan); [`OwnedPlan`] owns its buffers |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
@@ -133,6 +133,7 @@ mod memory;
 #[doc(hidden)]
 pub mod module;
 mod number;
+mod owned_plan;
 mod pass;
 mod pinned;
 mod plan;
@@ -166,6 +167,7 @@ pub use kernels_gpu::op::{
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use module::Embedded;
 pub use number::{Float, Mean, Norm, Number, Predicate};
+pub use owned_plan::OwnedPlan;
 pub use pass::Pass;
 pub use pinned::Pinned;
 pub use plan::Plan;

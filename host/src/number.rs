@@ -151,7 +151,7 @@ numbers! {
 ///
 /// let device = Device::auto()?;
 /// let pieces = [[1, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
-/// let sum = device.reduce_iter(i32::MEAN_BY, pieces)?;
+/// let sum: i64 = device.reduce_iter(i32::MEAN_BY, pieces)?;
 /// assert_eq!(sum.mean(6), 3.5);
 /// # Ok::<(), warpfold::Error>(())
 /// ```

@@ -5,7 +5,7 @@ use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, SinglePass, Sum, SumWide, View,
+    ArgMax, ArgMin, Device, Dot, Element, Error, Max, Min, MinMax, SinglePass, Sum, SumWide, View,
 };
 
 use super::Test;
@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Test> {
         Test::new("moving: chunks, errors", chunk_errors),
         Test::new("moving: pieces of an iterator", pieces_of_an_iterator),
         Test::new("moving: devices and streams have identities", identities),
+        Test::new("moving: plans that own their buffers", owned_plans),
         Test::new("moving: a graph on new data", graph),
         Test::new("moving: graphs, errors", graph_errors),
     ]
@@ -92,6 +93,50 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
         true,
         "another device's",
     )
+}
+
+fn owned_plans(device: &Device) -> Result<(), Failed> {
+    let (a, b) = (random::<i32>(100_001), random::<i32>(100_001));
+    let right = |a: &[i32], b: &[i32]| {
+        let products = a.iter().zip(b).map(|(a, b)| i64::from(*a) * i64::from(*b));
+        products.sum::<i64>()
+    };
+    let mut plan = device.owned_plan((device.upload(&a)?, device.upload(&b)?), Dot)?;
+    let early = plan.is_done().map(drop);
+    let not_enqueued = Error::NotEnqueued {
+        kernel: "single_pass",
+    };
+    same(early, Err(not_enqueued.clone()), "done before it began")?;
+    same(plan.result(), Err(not_enqueued), "a result before it began")?;
+    plan.enqueue()?;
+    while !plan.is_done()? {
+        std::thread::yield_now();
+    }
+    same(plan.result()?, right(&a, &b), "the first")?;
+    let mut changed = b.clone();
+    changed[7] = 1000;
+    plan.input_mut().1.write(7, &[1000])?;
+    plan.enqueue()?;
+    same(plan.result()?, right(&a, &changed), "of new data")?;
+    // It looks at its buffers each time.
+    plan.input_mut().0 = device.upload(&a[1..])?;
+    let refused = matches!(plan.enqueue(), Err(Error::Lengths { .. }));
+    same(refused, true, "another length")?;
+    plan.input_mut().0 = Device::cpu().upload(&a)?;
+    let refused = matches!(plan.enqueue(), Err(Error::OtherDevice { .. }));
+    same(refused, true, "another device")?;
+    same(plan.into_input().1.download()?, changed, "the buffer back")?;
+    // A plan that borrows says so, too.
+    let x = device.upload(&a)?;
+    let mut plan = device.reduce(&x, SumWide).plan()?;
+    plan.enqueue()?;
+    while !plan.is_done()? {
+        std::thread::yield_now();
+    }
+    device.synchronize()?;
+    same(device.is_idle()?, true, "a device that was waited for")?;
+    let sum = a.iter().map(|x| i64::from(*x)).sum::<i64>();
+    same(plan.result()?, sum, "a borrowed one")
 }
 
 /// What belongs to a device or to a stream is refused by others, on the CPU as on a GPU.
