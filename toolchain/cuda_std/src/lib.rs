@@ -55,7 +55,7 @@
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(asm_experimental_arch, f16, link_llvm_intrinsics),
+    feature(asm_experimental_arch, f16, link_llvm_intrinsics, rustc_attrs),
     allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
 )]
 
@@ -65,6 +65,7 @@ extern crate std;
 mod arch;
 pub mod atomic;
 pub mod cfg;
+pub mod float;
 pub mod float16;
 pub mod glam;
 #[doc(hidden)]
