@@ -15,7 +15,7 @@ macro_rules! exact {
 
 /// What both types have, by `libm`'s function of each name.
 macro_rules! functions {
-    ($float:ident: $fmod:ident, $sin_cos:ident, $($name:ident($($argument:ident),*) = $libm:ident;)*) => {
+    ($float:ident: $fmod:ident, $acosh:ident, $sin_cos:ident, $($name:ident($($argument:ident),*) = $libm:ident;)*) => {
         exact! {
             fn round(x: $float) -> $float {
                 let whole = trunc(x);
@@ -58,6 +58,15 @@ macro_rules! functions {
                 ln(x) / ln(base)
             }
 
+            fn acosh(x: $float) -> $float {
+                // `libm` gives numbers for some arguments below -1.
+                if x < 1.0 {
+                    $float::NAN
+                } else {
+                    libm::$acosh(x)
+                }
+            }
+
             fn sin_cos(x: $float) -> ($float, $float) {
                 libm::$sin_cos(x)
             }
@@ -73,7 +82,7 @@ pub(crate) mod f32 {
     use crate::arch::float::instruction::f32::trunc;
 
     functions! {
-        f32: fmodf, sincosf,
+        f32: fmodf, acoshf, sincosf,
         exp(x) = expf;
         exp2(x) = exp2f;
         exp_m1(x) = expm1f;
@@ -92,7 +101,6 @@ pub(crate) mod f32 {
         cosh(x) = coshf;
         tanh(x) = tanhf;
         asinh(x) = asinhf;
-        acosh(x) = acoshf;
         atanh(x) = atanhf;
         powf(x, n) = powf;
         hypot(x, y) = hypotf;
@@ -118,7 +126,7 @@ pub(crate) mod f64 {
     use crate::arch::float::instruction::f64::trunc;
 
     functions! {
-        f64: fmod, sincos,
+        f64: fmod, acosh, sincos,
         exp(x) = exp;
         exp2(x) = exp2;
         exp_m1(x) = expm1;
@@ -137,7 +145,6 @@ pub(crate) mod f64 {
         cosh(x) = cosh;
         tanh(x) = tanh;
         asinh(x) = asinh;
-        acosh(x) = acosh;
         atanh(x) = atanh;
         powf(x, n) = pow;
         hypot(x, y) = hypot;
