@@ -411,8 +411,22 @@ fn quarters(angle: f64) -> (u64, Double) {
     if shift > 0 && at < LIMBS {
         quarters |= limbs[at + 1] << (64 - shift);
     }
-    limbs[at] &= (1 << shift) - 1;
-    limbs[at + 1..].fill(0);
+    let below_point = |limbs: &mut [u64; LIMBS + 1]| {
+        limbs[at] &= (1 << shift) - 1;
+        limbs[at + 1..].fill(0);
+    };
+    below_point(&mut limbs);
+    // From half a quarter on, the next quarter and what is missing to it, while all digits are there.
+    let half = point as usize - 1;
+    let is_more = limbs[half / 64] >> (half % 64) & 1 == 1;
+    if is_more {
+        quarters += 1;
+        let mut carry = true;
+        for limb in &mut limbs {
+            (*limb, carry) = (!*limb).overflowing_add(carry.into());
+        }
+        below_point(&mut limbs);
+    }
     let mut rest = Double::from(0.0);
     for (limb, bits) in limbs.iter().enumerate().rev() {
         for (half, bits) in [(32, bits >> 32), (0, bits & 0xFFFF_FFFF)] {
@@ -420,9 +434,8 @@ fn quarters(angle: f64) -> (u64, Double) {
             rest = rest + (bits as f64 * 2.0_f64.powi(weight)).into();
         }
     }
-    if rest.high > 0.5 {
-        quarters += 1;
-        rest = rest - ONE;
+    if is_more {
+        rest = -rest;
     }
     let rest = rest * FRAC_PI_2;
     match negative {
@@ -601,5 +614,228 @@ pub fn atanh(x: f64) -> Real {
     match x.abs() {
         ..1e-30 => x.into(),
         _ => Real::from((Double::from(2.0 * x) / sum(1.0, -x)).ln_1p()).shifted(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions with arguments and values of 80 digits (mpmath's), which are rounded to two `f64` here.
+    type Known = (fn(f64) -> Real, f64, f64, f64);
+
+    const KNOWN: [Known; 42] = [
+        (
+            |x| Double::from(x).exp(),
+            0.7,
+            2.0137527074704766,
+            -2.0058243549764793e-16,
+        ),
+        (
+            |x| Double::from(x).exp(),
+            -30.25,
+            7.287724095819692e-14,
+            2.3339070041631973e-30,
+        ),
+        (
+            |x| Double::from(x).exp(),
+            600.5,
+            6.22065882492659e+260,
+            5.3357371553824244e+244,
+        ),
+        (exp2, 100.7, 2.0593044755556034e+30, -39899919515258.91),
+        (
+            |x| Double::from(x).exp_m1(),
+            1e-09,
+            1.0000000005000001e-09,
+            -7.443897403844588e-26,
+        ),
+        (
+            |x| Double::from(x).exp_m1(),
+            -0.3,
+            -0.2591817793182821,
+            -1.805530505953e-18,
+        ),
+        (
+            |x| Double::from(x).exp_m1(),
+            3.5,
+            32.11545195869231,
+            2.2435601403927554e-15,
+        ),
+        (
+            |x| Real::from(x).ln().into(),
+            1.0000000009313226,
+            9.313225741817976e-10,
+            2.692645221273596e-28,
+        ),
+        (
+            |x| Real::from(x).ln().into(),
+            1e-300,
+            -690.7755278982137,
+            -2.3670096176709832e-14,
+        ),
+        (
+            |x| Real::from(x).ln().into(),
+            12345.678,
+            9.421061321291832,
+            -1.9085650743481053e-16,
+        ),
+        (
+            |x| Double::from(x).ln_1p().into(),
+            1e-10,
+            9.999999999500001e-11,
+            -3.389513322121794e-27,
+        ),
+        (
+            |x| Double::from(x).ln_1p().into(),
+            -0.29,
+            -0.3424903089467759,
+            -1.7582174471307058e-17,
+        ),
+        (
+            |x| Double::from(x).ln_1p().into(),
+            77.0,
+            4.356708826689592,
+            4.0941700741242464e-17,
+        ),
+        (
+            |x| sin_cos(x).0.into(),
+            0.5,
+            0.479425538604203,
+            -5.103969860556013e-18,
+        ),
+        (
+            |x| sin_cos(x).0.into(),
+            3.0,
+            0.1411200080598672,
+            8.577269787017502e-18,
+        ),
+        (
+            |x| sin_cos(x).0.into(),
+            1e+22,
+            -0.8522008497671888,
+            -6.7806825896773284e-18,
+        ),
+        (
+            |x| sin_cos(x).0.into(),
+            1.0715086071862673e+301,
+            -0.15920170308624243,
+            -8.410182334689326e-18,
+        ),
+        (
+            |x| sin_cos(x).1.into(),
+            1.5707963267948966,
+            6.123233995736766e-17,
+            -1.4973849048591698e-33,
+        ),
+        (
+            |x| sin_cos(x).1.into(),
+            100000.0,
+            -0.9993608074382124,
+            -2.3447088905187402e-17,
+        ),
+        (
+            |x| sin_cos(x).1.into(),
+            1e+300,
+            -0.5753861119575491,
+            2.6770761918787068e-17,
+        ),
+        (tan, 0.3, 0.30933624960962325, -2.7475966183811927e-17),
+        (tan, 11.0, -225.95084645419513, -1.2217000310482306e-14),
+        (
+            |x| Double::from(x).atan().into(),
+            1e-05,
+            9.999999999666668e-06,
+            -4.575803486027043e-22,
+        ),
+        (
+            |x| Double::from(x).atan().into(),
+            0.9,
+            0.7328151017865066,
+            5.30568089079825e-17,
+        ),
+        (
+            |x| Double::from(x).atan().into(),
+            30.0,
+            1.5374753309166493,
+            8.116858600761242e-17,
+        ),
+        (asin, 0.3, 0.3046926540153975, -2.7469740051157017e-17),
+        (asin, 0.9999999, 1.5703491131957876, -4.9012190641525995e-17),
+        (
+            acos,
+            0.9999999,
+            0.00044721359910904126,
+            -1.8830342882148272e-20,
+        ),
+        (acos, -0.5, 2.0943951023931957, -2.144163532902182e-16),
+        (sinh, 0.01, 0.010000166667500003, -5.644562789430375e-19),
+        (sinh, 20.0, 242582597.70489514, -7.865629467297586e-10),
+        (cosh, 0.5, 1.1276259652063807, 8.703480114456192e-17),
+        (tanh, 0.001, 0.0009999996666668, 1.7800613799166557e-20),
+        (tanh, 2.0, 0.9640275800758169, -1.9413550547557176e-17),
+        (asinh, 0.001, 0.0009999998333334083, 1.0227947063237223e-19),
+        (asinh, 50.0, 4.605270170991424, 1.6498845942706117e-16),
+        (
+            acosh,
+            1.0000001,
+            0.0004472135919037347,
+            2.6565376465076346e-20,
+        ),
+        (acosh, 50.0, 4.6050701709847575, -3.0107997280726587e-16),
+        (atanh, 0.001, 0.0010000003333335333, 3.1873786512008025e-20),
+        (atanh, 0.999, 3.8002011672501994, 1.7973237658080288e-16),
+        (
+            |x| Real::from(x).cbrt(),
+            2.0,
+            1.2599210498948732,
+            -2.589933375300507e-17,
+        ),
+        (
+            |x| Real::from(x).cbrt(),
+            1e-300,
+            1e-100,
+            -1.1638869190866631e-117,
+        ),
+    ];
+
+    /// The difference of two numbers by the second.
+    fn error(got: Real, high: f64, low: f64) -> f64 {
+        let got = double(
+            scale(got.mantissa.high, got.exponent),
+            scale(got.mantissa.low, got.exponent),
+        );
+        ((got - double(high, low)).high / high).abs()
+    }
+
+    #[test]
+    fn functions_have_ninety_bits() {
+        for (i, (function, x, high, low)) in KNOWN.into_iter().enumerate() {
+            let error = error(function(x), high, low);
+            assert!(error < 2.0_f64.powi(-90), "{i} of {x}: {error:e}");
+        }
+        for (got, high, low) in [
+            (
+                powf(1.7, 300.3),
+                1.5988624016232495e+69,
+                8.484550299292943e+52,
+            ),
+            (hypot(3.1, 4.7e-5), 3.10000000035629, 2.1403272432844254e-16),
+            (
+                atan2(-2.5, -7.1),
+                -2.803036958678109,
+                -5.416251858515105e-17,
+            ),
+        ] {
+            assert!(error(got, high, low) < 2.0_f64.powi(-90), "{got:?}");
+        }
+    }
+
+    #[test]
+    fn scaling_is_exact() {
+        assert_eq!(scale(f64::from_bits(1), 1074), 1.0);
+        assert_eq!(scale(1.0, -1074), f64::from_bits(1));
+        assert_eq!(scale(f64::from_bits(3), 2000), 3.0 * 2.0_f64.powi(926));
+        assert_eq!(scale(3.0 * 2.0_f64.powi(926), -2000), f64::from_bits(3));
     }
 }
