@@ -210,6 +210,11 @@ impl Float for f64 {
 }
 
 impl<T: Float> Function<T> {
+    /// Where most of the first argument's values come from.
+    pub fn range(&self) -> (f64, f64) {
+        self.range
+    }
+
     /// How far `result` is from the function's value, in ulps: infinitely for what no rounding explains, as
     /// another NaN, infinity or sign.
     pub fn error(&self, arguments: [T; 3], result: T) -> f64 {
@@ -385,7 +390,7 @@ fn specials<T: Float>() -> Vec<T> {
         2147483647.0,
     ]);
     values.extend([
-        22.0, 20.0, 9.0, 0.3465736, 0.4142135, 0.7071068, 1.0397208, 2e-4, 1e-9, 1e-20,
+        22.0, 20.0, 9.0, 0.3465736, 0.4142135, 0.707, 1.0397208, 2e-4, 1e-9, 1e-20,
     ]);
     let mut specials = Vec::new();
     for value in values {
@@ -518,6 +523,11 @@ pub fn approximations() -> Vec<Approximation> {
 }
 
 impl Approximation {
+    /// Where most of the first argument's values come from.
+    pub fn range(&self) -> (f64, f64) {
+        self.range
+    }
+
     /// Arguments as [`Function::sample`]'s.
     pub fn sample(&self, count: usize, rng: &mut StdRng) -> Vec<[f32; 3]> {
         sample(self.arguments, self.range, count, rng)

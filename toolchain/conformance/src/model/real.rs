@@ -4,6 +4,7 @@
 //! Textbook methods that share nothing with the functions they judge: Taylor series for the exponential and
 //! the sine, Newton's method for their inverses.
 
+use std::f64::consts;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::LazyLock;
 
@@ -31,13 +32,13 @@ const fn double(high: f64, low: f64) -> Double {
 
 const ONE: Double = double(1.0, 0.0);
 /// π / 2.
-pub const FRAC_PI_2: Double = double(1.5707963267948966, 6.123233995736766e-17);
+pub const FRAC_PI_2: Double = double(consts::FRAC_PI_2, 6.123233995736766e-17);
 /// π.
-pub const PI: Double = double(3.141592653589793, 1.2246467991473532e-16);
+pub const PI: Double = double(consts::PI, 1.2246467991473532e-16);
 /// ln 2.
-pub const LN_2: Double = double(0.6931471805599453, 2.3190468138462996e-17);
+pub const LN_2: Double = double(consts::LN_2, 2.3190468138462996e-17);
 /// ln 10.
-pub const LN_10: Double = double(2.302585092994046, -2.1707562233822494e-16);
+pub const LN_10: Double = double(consts::LN_10, -2.1707562233822494e-16);
 
 /// The bits of 2 / π behind the binary point.
 const TWO_OVER_PI: [u64; 22] = [
@@ -724,7 +725,7 @@ mod tests {
         ),
         (
             |x| sin_cos(x).1.into(),
-            1.5707963267948966,
+            consts::FRAC_PI_2,
             6.123233995736766e-17,
             -1.4973849048591698e-33,
         ),
