@@ -31,6 +31,16 @@ pub(crate) struct FloatOptions {
     pub(crate) fast_sqrt: bool,
 }
 
+impl FloatOptions {
+    /// IEEE 754 to the letter.
+    pub(crate) const NONE: Self = Self {
+        fma_contraction: false,
+        ftz: false,
+        fast_div: false,
+        fast_sqrt: false,
+    };
+}
+
 /// Compiles one crate of kernels. See the [crate](crate) for an example.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is compiled until `build` is called"]
@@ -137,7 +147,8 @@ impl CudaBuilder {
     }
 
     /// Whether `a * b + c` may be rounded once instead of twice; on unless said otherwise, as in
-    /// nvcc.
+    /// nvcc. Never in `cuda_std::float` and the crate `libm`, which have the CPU's bits; nor do the
+    /// options below change these.
     pub fn fma_contraction(mut self, contract: bool) -> Self {
         self.floats.fma_contraction = contract;
         self
@@ -382,6 +393,7 @@ impl CudaBuilder {
             .read(bitcode, self.emit_llvm_ir)
             .map_err(failed("reading the module's bitcode"))?;
         let machine = self.machine(&module, arch)?;
+        passes::separate_same_bits(&module, &machine).map_err(failed("inlining"))?;
         passes::prepare(&module, self.floats);
         module
             .run_passes(passes::PIPELINE, &machine)
