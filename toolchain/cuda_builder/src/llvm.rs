@@ -44,8 +44,7 @@ impl Llvm {
         Ok(llvm)
     }
 
-    /// Reads `bitcode`, with the names of values or without: they matter to readers only, and cost LLVM
-    /// time.
+    /// Reads `bitcode`, with the names of values or without: only people read them, and they cost time.
     pub(crate) fn read(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
         self.module(bitcode, names, self.api.LLVMParseBitcodeInContext2)
     }
