@@ -86,7 +86,7 @@
 //!
 //! # When a test fails
 //!
-//! The message names the operator, the law, both sides, and the smallest items that proptest found.
+//! The message names the operator, its items, the law, both sides, and the smallest items that proptest found.
 //!
 //! | environment variable | effect |
 //! |---|---|
@@ -251,8 +251,9 @@ where
             |(law, difference)| Broken {
                 law,
                 text: format!(
-                    "`{}` breaks the law of {law}:\n{difference}",
-                    name_of::<O>()
+                    "`{}` over `{}` breaks the law of {law}:\n{difference}",
+                    name_of::<O>(),
+                    name_of::<S::Value>()
                 ),
             },
         )

@@ -68,7 +68,7 @@ fn lift_with_a_state_of_its_own_is_caught() {
     assert_eq!(broken.law(), Law::Lift);
     let text = message(&broken);
     assert!(
-        text.starts_with("`Counting` breaks the law of lift:\n  lift(0, 0) = "),
+        text.starts_with("`Counting` over `u8` breaks the law of lift:\n  lift(0, 0) = "),
         "{text}"
     );
     assert!(
@@ -82,7 +82,7 @@ operator!(MaxAboveZero: i32 => i32, 0, |x, _| x, |a, b| a.max(b););
 #[test]
 fn a_wrong_identity_is_caught() {
     let result = laws::of(&MaxAboveZero, -100..100).try_check();
-    let message = "`MaxAboveZero` breaks the law of identity:
+    let message = "`MaxAboveZero` over `i32` breaks the law of identity:
   combine(identity, a) = 0
   a = -1
   identity = 0
@@ -96,7 +96,7 @@ operator!(Last: u32 => u32, 0, |x, _| x, |a, b| if b == 0 { a } else { b };);
 fn a_wrong_claim_to_be_commutative_is_caught() {
     let message = |x: u32, y: u32| {
         format!(
-            "`Last` breaks the law of commutativity:
+            "`Last` over `u32` breaks the law of commutativity:
   combine(a, b) = {y}
   combine(b, a) = {x}
   a = {x}
@@ -124,7 +124,7 @@ operator!(Saturating: i8 => i8, 0, |x, _| x, |a, b| a.saturating_add(b););
 fn an_operator_that_is_not_associative_is_caught() {
     let message = |[x, y, z]: [i8; 3], left: i8, right: i8| {
         format!(
-            "`Saturating` breaks the law of associativity:
+            "`Saturating` over `i8` breaks the law of associativity:
   combine(combine(a, b), c) = {left}
   combine(a, combine(b, c)) = {right}
   a = {x}
@@ -154,7 +154,7 @@ fn an_overflow_is_caught_with_its_line() {
     let result = laws::of(&Overflowing, select(vec![0, i32::MAX])).try_check();
     let text = result.unwrap_err().to_string();
     for part in [
-        "`Overflowing` breaks the law of identity:\n  panicked at ",
+        "`Overflowing` over `i32` breaks the law of identity:\n  panicked at ",
         "laws.rs:",
         ":\nattempt to add with overflow\n  items, the first at index 0: [2147483647, 2147483647]",
     ] {
@@ -179,7 +179,7 @@ fn sums_of_floats_ask_for_a_tolerance() {
 fn the_sign_of_a_zero_counts_unless_the_test_says_otherwise() {
     operator!(SumFromZero: f32 => f32, 0.0, |x, _| x, |a, b| a + b;);
     let zeros = || laws::of(&SumFromZero, select(vec![1.0, -0.0]));
-    let message = "`SumFromZero` breaks the law of identity:
+    let message = "`SumFromZero` over `f32` breaks the law of identity:
   combine(identity, a) = 0.0
   a = -0.0
   identity = 0.0
@@ -201,7 +201,7 @@ operator!(SumForgetful: u32 => u32, 0, |x, _| x, |a, b| a + b;
 
 #[test]
 fn absorb_that_forgets_an_item_is_caught() {
-    let message = "`SumForgetful` breaks the law of absorb:
+    let message = "`SumForgetful` over `u32` breaks the law of absorb:
   absorb(acc, [[1]], [0]) = 0
   lift and combine, item by item = 1
   acc = 0
@@ -210,7 +210,8 @@ fn absorb_that_forgets_an_item_is_caught() {
     assert_breaks(result, Law::Absorb, &[message]);
 }
 
-operator!(SumOfIndices: u8 => u64, 0, |_, i| i, |a, b| a + b;
+// The index behind the last item.
+operator!(End: u8 => u64, 0, |_, i| i + 1, |a, b| a.max(b);
     fn absorb<const N: usize, const K: usize>(
         &self,
         acc: u64,
@@ -218,18 +219,22 @@ operator!(SumOfIndices: u8 => u64, 0, |_, i| i, |a, b| a + b;
         first: [u64; K],
     ) -> u64 {
         // As if the rows lay one behind the other.
-        acc + (0..(N * K) as u64).map(|i| first[0] + i).sum::<u64>()
+        acc.max(first[0] + (N * K) as u64)
+    }
+
+    fn offset(&self, acc: u64, by: u64) -> u64 {
+        if acc == 0 { 0 } else { acc + by }
     }
 );
 
 #[test]
 fn absorb_with_wrong_indices_is_caught() {
-    let message = "`SumOfIndices` breaks the law of absorb:
-  absorb(acc, [[0], [0]], [0, 2]) = 1
-  lift and combine, item by item = 2
+    let message = "`End` over `u8` breaks the law of absorb:
+  absorb(acc, [[0], [0]], [0, 2]) = 2
+  lift and combine, item by item = 3
   acc = 0
   items, the first at index 0: [0, 0]";
-    let result = laws::of(&SumOfIndices, 0..9u8).try_check();
+    let result = laws::of(&End, 0..9u8).try_check();
     assert_breaks(result, Law::Absorb, &[message]);
 }
 
@@ -237,7 +242,7 @@ operator!(FirstIndex: u8 => u64, u64::MAX, |_, i| i, |a, b| a.min(b););
 
 #[test]
 fn a_forgotten_offset_is_caught() {
-    let message = "`FirstIndex` breaks the law of offset:
+    let message = "`FirstIndex` over `u8` breaks the law of offset:
   offset(acc, 1) = 0
   lifted at those indices = 1
   acc = 0
@@ -253,7 +258,7 @@ fn an_offset_of_the_identity_is_caught() {
             acc.wrapping_add(by)
         }
     );
-    let message = "`FirstIndexMoved` breaks the law of offset:
+    let message = "`FirstIndexMoved` over `u8` breaks the law of offset:
   offset(acc, 1) = 0
   lifted at those indices = 18446744073709551615
   acc = 18446744073709551615
@@ -270,7 +275,7 @@ fn an_operator_that_fails_on_partials_alone_is_caught() {
     let broken = broken.unwrap_err();
     assert_eq!(broken.law(), Law::Grouping);
     let text = message(&broken);
-    assert!(text.contains("`Bounded` breaks the law of grouping:\n  combined "));
+    assert!(text.contains("`Bounded` over `i32` breaks the law of grouping:\n  combined "));
     assert!(text.contains("\n  combined from the left = "), "{text}");
     let (_, items) = text.rsplit_once('[').unwrap();
     assert!((4..=6).contains(&items.split(',').count()), "{text}");
@@ -313,7 +318,7 @@ fn finish_that_panics_for_empty_input_is_caught() {
     let text = broken.as_ref().unwrap_err().to_string();
     assert_eq!(broken.unwrap_err().law(), Law::Finish);
     for part in [
-        "`Mean` breaks the law of finish:\n  finish(identity) panicked at ",
+        "`Mean` over `i32` breaks the law of finish:\n  finish(identity) panicked at ",
         "\nattempt to divide by zero\n  identity = [0, 0]\n  items, the first at index 0: []",
     ] {
         assert!(text.contains(part), "{text}");
@@ -428,7 +433,7 @@ fn any_gives_the_notable_values() {
 }
 
 #[test]
-#[should_panic(expected = "`MaxAboveZero` breaks the law of identity")]
+#[should_panic(expected = "`MaxAboveZero` over `i32` breaks the law of identity")]
 fn check_panics_with_the_message() {
     laws::check(&MaxAboveZero, -100..100);
 }

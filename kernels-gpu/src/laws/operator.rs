@@ -2,7 +2,6 @@
 
 use crate::items::Items;
 use crate::op::Op;
-use core::array::from_fn;
 use core::fmt::Debug;
 use std::format;
 use std::string::String;
@@ -22,7 +21,7 @@ pub(super) trait Operator<I, A> {
     /// The rows that can be absorbed together.
     fn rows(&self) -> Vec<Rows>;
 
-    /// Absorbs a row of `width` items, the first of `items`, for each of `first`.
+    /// Absorbs a row of `width` items for each of `first`, together all of `items`.
     fn absorb(&self, width: usize, acc: A, items: &[I], first: &[u64]) -> A;
 }
 
@@ -91,6 +90,12 @@ fn absorb<I: Items, O: Op<I>, const N: usize, const K: usize>(
     items: &[I],
     first: &[u64],
 ) -> O::Acc {
-    let rows: [[I; N]; K] = from_fn(|k| from_fn(|e| items[k * N + e]));
-    op.absorb(acc, rows, from_fn(|k| first[k]))
+    // Loops, because `array::from_fn` takes the compiler several times as long.
+    let mut rows = [[items[0]; N]; K];
+    for (row, items) in rows.iter_mut().zip(items.chunks(N)) {
+        row.copy_from_slice(items);
+    }
+    let mut indices = [0; K];
+    indices.copy_from_slice(first);
+    op.absorb(acc, rows, indices)
 }

@@ -112,6 +112,7 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
             };
             for before in [0, before] {
                 let (head, rest) = self.items.split_at(before);
+                let rest = &rest[..width * rows];
                 let gap = if self.op.is_commutative() {
                     self.gap
                 } else {
@@ -127,7 +128,7 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
                     lifted.extend(self.lifted_at(row, *first));
                 }
                 let absorbed = self.op.absorb(width, acc, rest, &first);
-                let rest: Vec<_> = rest.chunks(width).take(rows).collect();
+                let rest: Vec<_> = rest.chunks(width).collect();
                 self.close(
                     (&format_args!("absorb(acc, {rest:?}, {first:?})"), absorbed),
                     (&"lift and combine, item by item", self.in_turn(&lifted)),
