@@ -68,7 +68,7 @@ fn lift_with_a_state_of_its_own_is_caught() {
     assert_eq!(broken.law(), Law::Lift);
     let text = message(&broken);
     assert!(
-        text.starts_with("`Counting` over `u8` breaks the law of lift:\n  lift(0, 0) = "),
+        text.starts_with("`Counting` over `u8` breaks the law of lift:\n  lift(x, i) = "),
         "{text}"
     );
     assert!(
@@ -202,9 +202,11 @@ operator!(SumForgetful: u32 => u32, 0, |x, _| x, |a, b| a + b;
 #[test]
 fn absorb_that_forgets_an_item_is_caught() {
     let message = "`SumForgetful` over `u32` breaks the law of absorb:
-  absorb(acc, [[1]], [0]) = 0
+  absorb(acc, rows, first) = 0
   lift and combine, item by item = 1
   acc = 0
+  rows = [[1]]
+  first = [0]
   items, the first at index 0: [1]";
     let result = laws::of(&SumForgetful, 0..9u32).try_check();
     assert_breaks(result, Law::Absorb, &[message]);
@@ -230,9 +232,11 @@ operator!(End: u8 => u64, 0, |_, i| i + 1, |a, b| a.max(b);
 #[test]
 fn absorb_with_wrong_indices_is_caught() {
     let message = "`End` over `u8` breaks the law of absorb:
-  absorb(acc, [[0], [0]], [0, 2]) = 2
+  absorb(acc, rows, first) = 2
   lift and combine, item by item = 3
   acc = 0
+  rows = [[0], [0]]
+  first = [0, 2]
   items, the first at index 0: [0, 0]";
     let result = laws::of(&End, 0..9u8).try_check();
     assert_breaks(result, Law::Absorb, &[message]);

@@ -1,4 +1,4 @@
-//! An operator without its type.
+//! An operator and a list of items, without their types: so that little is compiled for each of them.
 
 use crate::items::Items;
 use crate::op::Op;
@@ -7,11 +7,14 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What the laws ask of an operator over `I` that accumulates in `A`.
-pub(super) trait Operator<I, A> {
+/// What the laws ask of a list of items and an operator over them, which accumulates in `A`.
+pub(super) trait Reduction<A> {
+    /// The number of items.
+    fn len(&self) -> usize;
     fn is_commutative(&self) -> bool;
     fn identity(&self) -> A;
-    fn lift(&self, item: I, index: u64) -> A;
+    /// Lifts item `item` of the list as if it were that of this index.
+    fn lift(&self, item: usize, index: u64) -> A;
     fn combine(&self, a: A, b: A) -> A;
     fn offset(&self, acc: A, by: u64) -> A;
 
@@ -21,8 +24,17 @@ pub(super) trait Operator<I, A> {
     /// The rows that can be absorbed together.
     fn rows(&self) -> Vec<Rows>;
 
-    /// Absorbs a row of `width` items for each of `first`, together all of `items`.
-    fn absorb(&self, width: usize, acc: A, items: &[I], first: &[u64]) -> A;
+    /// Absorbs a row of `width` items for each of `first`, from item `item` of the list on.
+    fn absorb(&self, acc: A, item: usize, width: usize, first: &[u64]) -> A;
+
+    /// The text of `len` items from `item` on.
+    fn text(&self, item: usize, len: usize) -> String;
+}
+
+/// Items and their operator.
+pub(super) struct List<O, I> {
+    pub(super) op: O,
+    pub(super) items: Vec<I>,
 }
 
 /// So many rows of so many items.
@@ -34,29 +46,33 @@ pub(super) struct Rows {
 /// What the CPU absorbs at a time.
 const CPU: Rows = Rows { rows: 4, width: 32 };
 
-impl<I: Items, O: Op<I, Output: Debug>> Operator<I, O::Acc> for O {
+impl<I: Items + Debug, O: Op<I, Output: Debug>> Reduction<O::Acc> for List<O, I> {
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
     fn is_commutative(&self) -> bool {
         O::COMMUTATIVE
     }
 
     fn identity(&self) -> O::Acc {
-        Op::identity(self)
+        self.op.identity()
     }
 
-    fn lift(&self, item: I, index: u64) -> O::Acc {
-        Op::lift(self, item, index)
+    fn lift(&self, item: usize, index: u64) -> O::Acc {
+        self.op.lift(self.items[item], index)
     }
 
     fn combine(&self, a: O::Acc, b: O::Acc) -> O::Acc {
-        Op::<I>::combine(self, a, b)
+        self.op.combine(a, b)
     }
 
     fn offset(&self, acc: O::Acc, by: u64) -> O::Acc {
-        Op::<I>::offset(self, acc, by)
+        self.op.offset(acc, by)
     }
 
     fn finish(&self, acc: O::Acc) -> String {
-        format!("{:?}", Op::<I>::finish(self, acc))
+        format!("{:?}", self.op.finish(acc))
     }
 
     /// Those that kernels load, and the CPU.
@@ -66,21 +82,26 @@ impl<I: Items, O: Op<I, Output: Debug>> Operator<I, O::Acc> for O {
         gpu.chain([CPU]).collect()
     }
 
-    fn absorb(&self, width: usize, acc: O::Acc, items: &[I], first: &[u64]) -> O::Acc {
+    fn absorb(&self, acc: O::Acc, item: usize, width: usize, first: &[u64]) -> O::Acc {
+        let (op, items) = (&self.op, &self.items[item..]);
         macro_rules! widths {
             ($($n:literal)*) => {
                 match width {
                     $($n if const { $n == 1 || $n == I::VECTOR } => match first.len() {
-                        1 => absorb::<I, O, $n, 1>(self, acc, items, first),
-                        2 => absorb::<I, O, $n, 2>(self, acc, items, first),
-                        3 => absorb::<I, O, $n, 3>(self, acc, items, first),
-                        _ => absorb::<I, O, $n, 4>(self, acc, items, first),
+                        1 => absorb::<I, O, $n, 1>(op, acc, items, first),
+                        2 => absorb::<I, O, $n, 2>(op, acc, items, first),
+                        3 => absorb::<I, O, $n, 3>(op, acc, items, first),
+                        _ => absorb::<I, O, $n, 4>(op, acc, items, first),
                     })*
-                    _ => absorb::<I, O, { CPU.width }, { CPU.rows }>(self, acc, items, first),
+                    _ => absorb::<I, O, { CPU.width }, { CPU.rows }>(op, acc, items, first),
                 }
             };
         }
         widths!(1 2 4 8 16)
+    }
+
+    fn text(&self, item: usize, len: usize) -> String {
+        format!("{:?}", &self.items[item..][..len])
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::Law;
 use super::compare::{Close, Comparison};
-use super::operator::Operator;
+use super::operator::{Reduction, Rows};
 use super::quiet::caught;
 use crate::element::Element;
-use crate::items::Items;
-use core::fmt::{Debug, Display};
+use core::cell::Cell;
+use core::fmt::Display;
 use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
@@ -17,13 +17,11 @@ pub(super) const MOST_ITEMS: usize = 160;
 /// `Err`: what both sides of the law are, for people.
 type Verdict = Result<(), String>;
 
-/// A list of items and the operator, of which only the accumulators' type is known: so that little is
-/// compiled for each operator.
-pub(super) struct Trial<'a, I, A> {
-    pub(super) op: &'a dyn Operator<I, A>,
+/// A list of items and the operator.
+pub(super) struct Trial<'a, A> {
+    pub(super) list: &'a dyn Reduction<A>,
     pub(super) comparison: &'a Comparison<A>,
-    pub(super) items: Vec<I>,
-    /// The index of the first.
+    /// The index of the first item.
     pub(super) first: u64,
     /// How far `offset` moves them.
     pub(super) by: u64,
@@ -31,9 +29,18 @@ pub(super) struct Trial<'a, I, A> {
     pub(super) gap: u64,
 }
 
-impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
-    /// Whether the law holds.
-    pub(super) fn keeps(&self, law: Law) -> Verdict {
+impl<A: Element> Trial<'_, A> {
+    /// Whether all laws hold; or only the one of `broken`, if there is one. Sets `broken`.
+    pub(super) fn keeps_all(&self, broken: &Cell<Option<Law>>) -> Verdict {
+        let known = broken.get();
+        let laws = Law::ALL.into_iter();
+        for law in laws.filter(|law| known.is_none_or(|known| known == *law)) {
+            self.keeps(law).inspect_err(|_| broken.set(Some(law)))?;
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, law: Law) -> Verdict {
         let verdict = caught(|| match law {
             Law::Lift => self.lift(),
             Law::Identity => self.identity(),
@@ -48,25 +55,21 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
     }
 
     fn lift(&self) -> Verdict {
-        for (item, index) in self.items.iter().zip(self.first..) {
-            let [once, again] = [(); 2].map(|()| self.op.lift(*item, index));
-            self.equal(
-                (&format_args!("lift({item:?}, {index})"), once),
-                (&"the same again", again),
-                &[],
-            )?;
+        for (item, index) in (0..self.list.len()).zip(self.first..) {
+            let [once, again] = [(); 2].map(|()| self.list.lift(item, index));
+            self.equal((&"lift(x, i)", once), (&"lift(x, i) again", again), &[])?;
         }
         Ok(())
     }
 
     fn identity(&self) -> Verdict {
-        let identity = self.op.identity();
+        let identity = self.list.identity();
         let lifted = self.lifted(self.first);
         let all = self.in_turn(&lifted);
         for a in [identity].into_iter().chain(lifted).chain([all]) {
             for (name, combined) in [
-                ("combine(identity, a)", self.op.combine(identity, a)),
-                ("combine(a, identity)", self.op.combine(a, identity)),
+                ("combine(identity, a)", self.list.combine(identity, a)),
+                ("combine(a, identity)", self.list.combine(a, identity)),
             ] {
                 self.equal((&name, combined), (&"a", a), &[("identity", identity)])?;
             }
@@ -75,14 +78,14 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
     }
 
     fn commutativity(&self) -> Verdict {
-        if !self.op.is_commutative() {
+        if !self.list.is_commutative() {
             return Ok(());
         }
         for two in self.lifted(self.first).windows(2) {
             let (a, b) = (two[0], two[1]);
             self.equal(
-                (&"combine(a, b)", self.op.combine(a, b)),
-                (&"combine(b, a)", self.op.combine(b, a)),
+                (&"combine(a, b)", self.list.combine(a, b)),
+                (&"combine(b, a)", self.list.combine(b, a)),
                 &[("a", a), ("b", b)],
             )?;
         }
@@ -90,14 +93,14 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
     }
 
     fn associativity(&self) -> Verdict {
-        let combine = |a, b| self.op.combine(a, b);
+        let combine = |a, b| self.list.combine(a, b);
         for three in self.lifted(self.first).windows(3) {
             let (a, b, c) = (three[0], three[1], three[2]);
             self.close(
                 (&"combine(combine(a, b), c)", combine(combine(a, b), c)),
                 (&"combine(a, combine(b, c))", combine(a, combine(b, c))),
                 &[("a", a), ("b", b), ("c", c)],
-                three,
+                || three.iter().copied(),
             )?;
         }
         Ok(())
@@ -105,36 +108,38 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
 
     /// The first items, into the identity; the last ones, into what those before them come to.
     fn absorb(&self) -> Verdict {
-        for rows in self.op.rows() {
-            let (width, rows) = (rows.width, rows.rows);
-            let Some(before) = self.items.len().checked_sub(width * rows) else {
+        let lifted = self.lifted(self.first);
+        for Rows { rows, width } in self.list.rows() {
+            let Some(last) = lifted.len().checked_sub(width * rows) else {
                 continue;
             };
-            for before in [0, before] {
-                let (head, rest) = self.items.split_at(before);
-                let rest = &rest[..width * rows];
-                let gap = if self.op.is_commutative() {
+            for start in [0, last] {
+                let gap = if self.list.is_commutative() {
                     self.gap
                 } else {
                     0
                 };
-                let start = self.first + before as u64;
-                let first: Vec<u64> = (0..rows as u64)
-                    .map(|k| start + k * (width as u64 + gap))
-                    .collect();
-                let mut lifted = self.lifted_at(head, self.first);
-                let acc = self.in_turn(&lifted);
-                for (row, first) in rest.chunks(width).zip(&first) {
-                    lifted.extend(self.lifted_at(row, *first));
-                }
-                let absorbed = self.op.absorb(width, acc, rest, &first);
-                let rest: Vec<_> = rest.chunks(width).collect();
+                let index = |k| self.first + start as u64 + k * (width as u64 + gap);
+                let first: Vec<u64> = (0..rows as u64).map(index).collect();
+                let acc = self.in_turn(&lifted[..start]);
+                let row = |k| self.lifted_part(start + k * width, width, first[k]);
+                let of_rows: Vec<_> = (0..rows).flat_map(row).collect();
+                let one_by_one = of_rows.iter().fold(acc, |a, b| self.list.combine(a, *b));
+                let absorbed = self.list.absorb(acc, start, width, &first);
+                let row = |k| self.list.text(start + k * width, width);
                 self.close(
-                    (&format_args!("absorb(acc, {rest:?}, {first:?})"), absorbed),
-                    (&"lift and combine, item by item", self.in_turn(&lifted)),
+                    (&"absorb(acc, rows, first)", absorbed),
+                    (&"lift and combine, item by item", one_by_one),
                     &[("acc", acc)],
-                    &lifted,
-                )?;
+                    || lifted[..start].iter().chain(&of_rows).copied(),
+                )
+                .map_err(|text| {
+                    let rows: Vec<_> = (0..rows).map(row).collect();
+                    format!(
+                        "{text}\n  rows = [{}]\n  first = {first:?}",
+                        rows.join(", ")
+                    )
+                })?;
             }
         }
         Ok(())
@@ -146,11 +151,11 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
         self.close(
             (
                 &format_args!("offset(acc, {})", self.by),
-                self.op.offset(acc, self.by),
+                self.list.offset(acc, self.by),
             ),
             (&"lifted at those indices", self.in_turn(&further)),
             &[("acc", acc)],
-            &further,
+            || further.iter().copied(),
         )
     }
 
@@ -162,7 +167,7 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
                 (&name, grouped),
                 (&"combined from the left", from_the_left),
                 &[],
-                &lifted,
+                || lifted.iter().copied(),
             )?;
         }
         Ok(())
@@ -173,8 +178,8 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
         /// Items of a block, and threads that stride.
         const BLOCK: usize = 3;
         const THREADS: usize = 4;
-        let combine = |a, b| self.op.combine(a, b);
-        let identity = self.op.identity();
+        let combine = |a, b| self.list.combine(a, b);
+        let identity = self.list.identity();
         let from_the_right = lifted
             .iter()
             .rev()
@@ -187,7 +192,7 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
             ("combined by halves", self.by_halves(lifted)),
             ("combined in blocks of three", self.in_turn(&blocks)),
         ];
-        if self.op.is_commutative() {
+        if self.list.is_commutative() {
             let backwards: Vec<_> = lifted.iter().rev().copied().collect();
             let thread = |t| lifted.iter().skip(t).step_by(THREADS).copied();
             let threads = [0, 2, 1, 3].map(|t| self.in_turn(&thread(t).collect::<Vec<_>>()));
@@ -201,20 +206,20 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
 
     fn by_halves(&self, accs: &[A]) -> A {
         match accs {
-            [] => self.op.identity(),
+            [] => self.list.identity(),
             [acc] => *acc,
             _ => {
                 let (low, high) = accs.split_at(accs.len() / 2);
-                self.op.combine(self.by_halves(low), self.by_halves(high))
+                self.list.combine(self.by_halves(low), self.by_halves(high))
             }
         }
     }
 
     fn finish(&self) -> Verdict {
         let all = self.in_turn(&self.lifted(self.first));
-        for (name, acc) in [("identity", self.op.identity()), ("acc", all)] {
+        for (name, acc) in [("identity", self.list.identity()), ("acc", all)] {
             let [once, again] = [(); 2].map(|()| {
-                caught(|| self.op.finish(acc))
+                caught(|| self.list.finish(acc))
                     .map_err(|panic| format!("  finish({name}) {panic}\n  {name} = {acc:?}"))
             });
             let (once, again) = (once?, again?);
@@ -229,19 +234,20 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
 
     /// The items as they enter the reduction, the first at this index.
     fn lifted(&self, first: u64) -> Vec<A> {
-        self.lifted_at(&self.items, first)
+        self.lifted_part(0, self.list.len(), first)
     }
 
-    fn lifted_at(&self, items: &[I], first: u64) -> Vec<A> {
-        let each = items.iter().zip(first..);
-        each.map(|(item, index)| self.op.lift(*item, index))
+    /// `len` items from `start` on.
+    fn lifted_part(&self, start: usize, len: usize, first: u64) -> Vec<A> {
+        let each = (start..start + len).zip(first..);
+        each.map(|(item, index)| self.list.lift(item, index))
             .collect()
     }
 
     /// The identity and the accumulators as one, from the left.
     fn in_turn(&self, accs: &[A]) -> A {
-        let identity = self.op.identity();
-        accs.iter().fold(identity, |a, b| self.op.combine(a, *b))
+        let identity = self.list.identity();
+        accs.iter().fold(identity, |a, b| self.list.combine(a, *b))
     }
 
     fn equal(
@@ -257,17 +263,14 @@ impl<I: Items + Debug, A: Element> Trial<'_, I, A> {
     }
 
     /// Compares what the same items, `lifted`, come to.
-    fn close(
+    fn close<L: Iterator<Item = A>>(
         &self,
         left: (&dyn Display, A),
         right: (&dyn Display, A),
         given: &[(&str, A)],
-        lifted: &[A],
+        lifted: impl FnOnce() -> L,
     ) -> Verdict {
-        let close = self
-            .comparison
-            .close(left.1, right.1, lifted.iter().copied());
-        if close {
+        if self.comparison.close(left.1, right.1, lifted) {
             return Ok(());
         }
         let mut text = self.difference(left, right, given);
