@@ -113,7 +113,7 @@ use operator::List;
 use proptest::collection::vec;
 use proptest::prop_oneof;
 use proptest::strategy::BoxedStrategy;
-use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestCaseError, TestError, TestRunner};
 use std::boxed::Box;
 use std::format;
 use std::hash::{BuildHasher, RandomState};
@@ -295,6 +295,8 @@ fn find_failure<I: Items + Debug>(
     };
     let mut runner = TestRunner::new(Config {
         rng_seed: RngSeed::Fixed(seed),
+        // In a build without optimisation, ChaCha would take most of the time.
+        rng_algorithm: RngAlgorithm::XorShift,
         // The file of the caller's source is not known here.
         failure_persistence: None,
         max_shrink_iters: MOST_SHRINK_STEPS,

@@ -18,7 +18,8 @@
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
 //! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
 //!
-//! With the feature `laws` there is also, on the host alone, `laws`: what tests operators, these and your own.
+//! The feature `laws` adds the module `laws`, on the host only: it tests operators, those of this crate and
+//! your own.
 //!
 //! A kernel is written twice in name only: a generic body (`harris::reduce_2::reduce_2::<T, O>`)
 //! that anyone can read and instantiate, and the entry points made from it
