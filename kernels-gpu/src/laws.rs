@@ -24,7 +24,7 @@
 //! `[dev-dependencies]`:
 //!
 //! ```
-//! use kernels_gpu::laws::{self, Law, Strategy};
+//! use kernels_gpu::laws::{self, Strategy};
 //! use kernels_gpu::prelude::*;
 //!
 //! #[derive(Clone, Copy, Debug, PartialEq, Element)]
@@ -68,9 +68,9 @@
 //! // Sums of floats depend on the order, by the rounding of each addition.
 //! laws::of(&op, items()).tolerance(1e-5).check();
 //!
-//! // Without a tolerance that breaks a law.
+//! // Without a tolerance they break a law.
 //! let broken = laws::of(&op, items()).try_check().unwrap_err();
-//! assert_eq!(broken.law(), Law::Associativity);
+//! assert!(broken.to_string().contains("`Distances` over `Complex` breaks the law of "));
 //! ```
 //!
 //! # Where associativity fails for floats
@@ -253,8 +253,7 @@ where
             comparison,
             config,
         } = self;
-        // While proptest looks for a smaller input, a violation of another law is none.
-        let first_broken = Cell::new(None);
+        let broken = Cell::new(None);
         let test = |items, first, by, gap| {
             let trial = Trial {
                 list: &List { op, items },
@@ -263,10 +262,10 @@ where
                 by,
                 gap,
             };
-            trial.keeps_all(&first_broken)
+            trial.keeps_all(&broken)
         };
         let outcome = find_failure(config, items.boxed(), &test);
-        match (outcome, first_broken.get()) {
+        match (outcome, broken.get()) {
             (Err(difference), Some(law)) => Err(Broken {
                 law,
                 text: format!(
@@ -302,9 +301,9 @@ fn find_failure<I: Items + Debug>(
         max_shrink_iters: MOST_SHRINK_STEPS,
         ..config
     });
-    // Some lists are long, and some indices are around 2^32.
+    // Some lists are long, and some indices need more than 32 bits.
     let lists = prop_oneof![3 => vec(items.clone(), 0..=8), 1 => vec(items, 0..=MOST_ITEMS)];
-    let index = || prop_oneof![0..100u64, (1 << 32) - 100..(1u64 << 32), 0..1u64 << 40];
+    let index = || (0..=40u32, 0..1u64 << 40).prop_map(|(bits, index)| index >> (40 - bits));
     let inputs = (lists, index(), index(), 0..10u64);
     let outcome = runner.run(&inputs, |(items, first, by, gap)| {
         test(items, first, by, gap).map_err(TestCaseError::fail)
@@ -322,8 +321,8 @@ fn find_failure<I: Items + Debug>(
 /// How many smaller inputs are tried for one that breaks a law.
 const MOST_SHRINK_STEPS: u32 = 50_000;
 
-/// A law of operators; the table is in the [module's documentation](self).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A law of operators, the simplest first; the table is in the [module's documentation](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Law {
     /// `lift` depends on the item and the index alone.
     Lift,
@@ -344,7 +343,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// In the order in which they are checked.
+    /// All, the simplest first.
     const ALL: [Self; 8] = [
         Self::Lift,
         Self::Identity,

@@ -104,7 +104,7 @@ fn a_wrong_claim_to_be_commutative_is_caught() {
   items, the first at index 0: [{x}, {y}]"
         )
     };
-    let result = laws::of(&Last, 1..100u32).try_check();
+    let result = laws::of(&Last, 1..3u32).try_check();
     let messages = [message(1, 2), message(2, 1)];
     assert_breaks(result, Law::Commutativity, &[&messages[0], &messages[1]]);
 }
@@ -118,7 +118,10 @@ fn an_operator_that_is_not_commutative_need_not_be() {
     laws::check(&LastInOrder, 0..100u32);
 }
 
-operator!(Saturating: i8 => i8, 0, |x, _| x, |a, b| a.saturating_add(b););
+// Said to be in order, so that items are grouped in order alone, and neighbours show what is wrong.
+operator!(Saturating: i8 => i8, 0, |x, _| x, |a, b| a.saturating_add(b);
+    const COMMUTATIVE: bool = false;
+);
 
 #[test]
 fn an_operator_that_is_not_associative_is_caught() {
@@ -166,7 +169,8 @@ fn an_overflow_is_caught_with_its_line() {
 fn sums_of_floats_ask_for_a_tolerance() {
     let sum = || laws::of(&Sum, -1e3f32..1e3);
     let broken = sum().try_check().unwrap_err();
-    assert_eq!(broken.law(), Law::Associativity);
+    // Rarely four items break a law of which no three do.
+    assert!([Law::Associativity, Law::Grouping].contains(&broken.law()));
     let text = broken.to_string();
     assert!(text.contains("floats round: if that is the difference, state a `tolerance`"));
     sum().tolerance(1e-5).check();
@@ -282,7 +286,7 @@ fn an_operator_that_fails_on_partials_alone_is_caught() {
     assert!(text.contains("`Bounded` over `i32` breaks the law of grouping:\n  combined "));
     assert!(text.contains("\n  combined from the left = "), "{text}");
     let (_, items) = text.rsplit_once('[').unwrap();
-    assert!((4..=6).contains(&items.split(',').count()), "{text}");
+    assert!(items.split(',').count() > 3, "{text}");
 }
 
 /// The mean of integers, with a finish of its own.
