@@ -63,6 +63,7 @@
 //! kernels: `kernels!` lists which operator reduces which elements. The program's build script compiles that
 //! crate to PTX (`warpfold_build::embed`), [`embedded!`] puts the PTX into the program, and [`Device::with`]
 //! gives a device that knows these kernels. Other devices answer [`Error::NotRegistered`], the CPU too.
+//! The feature `laws` adds `laws::check`, which tests an operator of your own with random items.
 //!
 //! # The feature `teaching`
 //!
@@ -160,6 +161,8 @@ pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f
 #[cfg(feature = "teaching")]
 pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
 pub use kernels_gpu::entry::{Keyed, SinglePass};
+#[cfg(feature = "laws")]
+pub use kernels_gpu::laws;
 pub use kernels_gpu::op::{
     And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
     NanMax, NanMin, Op, Or, Product, Sum, SumAbs, SumSquares, SumWide, Xor,

@@ -3,6 +3,8 @@
 mod extrema;
 mod indexed;
 mod moments;
+#[cfg(not(target_arch = "nvptx64"))]
+mod parts;
 #[cfg(not(feature = "simulator"))]
 mod plain;
 mod scaled_squares;
@@ -11,6 +13,8 @@ pub use extrema::Extrema;
 pub use half::{bf16, f16};
 pub use indexed::Indexed;
 pub use moments::Moments;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use parts::NumberMut;
 pub use scaled_squares::ScaledSquares;
 
 use crate::device::Float16;
@@ -69,6 +73,11 @@ pub trait Element: Plain + Debug + PartialEq + Send + Sync {
     /// same kind of shuffle; the source is one of them.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn shuffle(self, mask: u32, from: Shuffle) -> Self;
+
+    /// Calls `each` with every number that the element consists of, in the order of the fields: what tests
+    /// compare elements by, and make them of.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn numbers(&mut self, each: &mut dyn FnMut(NumberMut<'_>));
 }
 
 /// Which lane a shuffle reads.
@@ -95,6 +104,13 @@ impl<T: Element, const N: usize> Element for [T; N] {
             i += 1;
         }
         self
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn numbers(&mut self, each: &mut dyn FnMut(NumberMut<'_>)) {
+        for element in self {
+            element.numbers(each);
+        }
     }
 }
 
@@ -128,6 +144,11 @@ macro_rules! structure {
             unsafe fn shuffle(self, mask: u32, from: $crate::element::Shuffle) -> Self {
                 // SAFETY: the caller's contract, for every field: all lanes shuffle them all.
                 unsafe { Self { $($field: self.$field.shuffle(mask, from)),* } }
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn numbers(&mut self, each: &mut dyn FnMut($crate::element::NumberMut<'_>)) {
+                $(self.$field.numbers(each);)*
             }
         }
     };
@@ -175,6 +196,11 @@ macro_rules! numbers {
                     }
                 };
                 value
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn numbers(&mut self, each: &mut dyn FnMut(NumberMut<'_>)) {
+                each(self.into());
             }
         }
 

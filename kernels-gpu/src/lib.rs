@@ -18,6 +18,9 @@
 //! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
 //! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
 //!
+//! The feature `laws` adds the module `laws`, on the host only: it tests operators, those of this crate and
+//! your own.
+//!
 //! A kernel is written twice in name only: a generic body (`harris::reduce_2::reduce_2::<T, O>`)
 //! that anyone can read and instantiate, and the entry points made from it
 //! (`reduce_2_sum_i32`, `reduce_2_max_f32`, ...) that the host launches by name.
@@ -34,6 +37,9 @@
     all(target_arch = "nvptx64", not(feature = "library")),
     feature(asm_experimental_arch)
 )]
+
+#[cfg(all(feature = "laws", not(target_arch = "nvptx64")))]
+extern crate std;
 
 // The macros name the crate as others do.
 extern crate self as kernels_gpu;
@@ -55,6 +61,8 @@ pub mod in_order;
 pub mod items;
 pub mod kepler;
 pub mod keyed;
+#[cfg(all(feature = "laws", not(target_arch = "nvptx64")))]
+pub mod laws;
 pub mod mem;
 pub mod needs;
 pub mod op;

@@ -51,9 +51,11 @@ fn cargo_checks() -> Result<[(&'static str, Command); 4]> {
     let mut clippy = process::cargo();
     clippy
         .args(["clippy", "--workspace", "--all-targets"])
+        .args(workspace::ALL_FEATURES)
         .args(["--", "-Dwarnings"]);
     let mut doc = process::cargo();
     doc.args(["doc", "--workspace", "--no-deps"])
+        .args(workspace::ALL_FEATURES)
         .env("RUSTDOCFLAGS", "-Dwarnings");
     Ok([
         ("fmt", fmt),

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that can be tested on this machine.
 
-use crate::{browser, process, setup};
+use crate::{browser, process, setup, workspace};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -54,6 +54,7 @@ pub fn test(args: &Args) -> Result<bool> {
     let mut cargo = process::cargo();
     cargo
         .args(["test", "--workspace", "--no-fail-fast"])
+        .args(workspace::ALL_FEATURES)
         .stdout(writer.try_clone().context("cannot make a pipe")?)
         .stderr(writer);
     if let Some(browser) = browser {

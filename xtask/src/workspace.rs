@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// The target triple of every device build.
 pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
 
+/// Features that are off by default and that no other package enables, for commands over the workspace.
+pub const ALL_FEATURES: [&str; 2] = ["--features", "kernels-gpu/laws,warpfold/laws"];
+
 /// The workspace's root.
 pub fn root() -> PathBuf {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR")

@@ -106,6 +106,14 @@ pub fn element(item: TokenStream) -> syn::Result<TokenStream> {
                     }
                 }
             }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn numbers(
+                &mut self,
+                each: &mut dyn ::core::ops::FnMut(::kernels_gpu::element::NumberMut<'_>),
+            ) {
+                #(::kernels_gpu::element::Element::numbers(&mut self.#members, each);)*
+            }
         }
     })
 }

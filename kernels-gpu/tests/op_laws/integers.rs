@@ -1,132 +1,99 @@
 //! Operators of integers: exact, in the arithmetic of the element's own type.
 
-use crate::laws::{FIRST, atomic, empty, exact, partials, reduced, round_trip};
-use crate::values::Values;
+use crate::answers::{FIRST, atomic, empty, number, partials, reduced};
+use crate::keep_the_laws;
 use kernels_gpu::element::{Indexed, Number};
+use kernels_gpu::laws::{any, proptest::prelude::*};
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, AtomicOp, Count, Dot, Equal, Greater, Less, Max, Min, MinMax, Op, Or,
-    Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, Less, Max, MeanVariance, Min, MinMax, Op, Or,
+    Product, Sum, SumAbs, SumSquares, SumWide, Xor,
 };
-use proptest::prelude::*;
 
-macro_rules! laws {
+macro_rules! integers {
     ($($t:ident)*) => { $(
         mod $t {
             use super::*;
 
             type Acc = <$t as Number>::Acc;
+            type Wide = <SumWide as Op<$t>>::Acc;
+
+            mod keeps_the_laws {
+                use super::*;
+
+                keep_the_laws! {
+                    sum: Sum, any::<$t>();
+                    sum_wide: SumWide, any::<$t>();
+                    product: Product, any::<$t>();
+                    min: Min, any::<$t>();
+                    max: Max, any::<$t>();
+                    and: And, any::<$t>();
+                    or: Or, any::<$t>();
+                    xor: Xor, any::<$t>();
+                    dot: Dot, (any::<$t>(), any::<$t>());
+                    count: Count(Less(2 as $t)), any::<$t>();
+                    min_max: MinMax, any::<$t>();
+                    arg_min: ArgMin, any::<$t>();
+                    arg_max: ArgMax, any::<$t>();
+                    arg_min_of_partials: ArgMin, any::<Indexed<Acc>>();
+                    arg_max_of_partials: ArgMax, any::<Indexed<Acc>>();
+                    sum_abs: SumAbs, any::<$t>();
+                    sum_squares: SumSquares, any::<$t>(), .tolerance(1e-13);
+                    mean_variance: MeanVariance, 0..100 as $t, .close(|a, b| {
+                        a.count() == b.count()
+                            && (a.mean() - b.mean()).abs() < 1e-9
+                            && (a.squares() - b.squares()).abs() < 1e-6
+                    });
+                }
+            }
 
             fn three() -> impl Strategy<Value = [$t; 3]> {
-                [$t::values(), $t::values(), $t::values()]
+                [any(), any(), any()]
             }
 
             proptest! {
                 #[test]
-                fn sum(x in three()) {
-                    number(Sum, x, |a, b| a.wrapping_add(b))?;
+                fn numbers(x in three()) {
+                    let of = |own: fn($t, $t) -> $t| x.into_iter().reduce(own).unwrap();
+                    number(Sum, x, of($t::wrapping_add))?;
+                    number(Product, x, of($t::wrapping_mul))?;
+                    number(Min, x, of(|a, b| a.min(b)))?;
+                    number(Max, x, of(|a, b| a.max(b)))?;
+                    number(And, x, of(|a, b| a & b))?;
+                    number(Or, x, of(|a, b| a | b))?;
+                    number(Xor, x, of(|a, b| a ^ b))?;
+                    let both = reduced(MinMax, x);
+                    prop_assert_eq!((both.min(), both.max()), (reduced(Min, x), reduced(Max, x)));
                 }
 
                 #[test]
-                fn sum_wide(x in three()) {
-                    type Wide = <SumWide as Op<$t>>::Acc;
-                    exact(SumWide, x)?;
+                fn wide(x in three(), y in three()) {
                     partials(SumWide, x)?;
                     atomic(SumWide, x)?;
                     let sum = x.iter().map(|x| i128::from(*x)).sum::<i128>();
                     prop_assert_eq!(reduced(SumWide, x), sum as Wide);
-                }
-
-                #[test]
-                fn product(x in three()) {
-                    number(Product, x, |a, b| a.wrapping_mul(b))?;
-                }
-
-                #[test]
-                fn min(x in three()) {
-                    number(Min, x, |a, b| a.min(b))?;
-                }
-
-                #[test]
-                fn max(x in three()) {
-                    number(Max, x, |a, b| a.max(b))?;
-                }
-
-                #[test]
-                fn and(x in three()) {
-                    number(And, x, |a, b| a & b)?;
-                }
-
-                #[test]
-                fn or(x in three()) {
-                    number(Or, x, |a, b| a | b)?;
-                }
-
-                #[test]
-                fn xor(x in three()) {
-                    number(Xor, x, |a, b| a ^ b)?;
-                }
-
-                #[test]
-                fn dot(x in three(), y in three()) {
-                    type Wide = <SumWide as Op<$t>>::Acc;
                     let pairs = [0, 1, 2].map(|i| (x[i], y[i]));
-                    exact(Dot, pairs)?;
                     let products = pairs.map(|(x, y)| i128::from(x).wrapping_mul(i128::from(y)));
                     let sum = products.into_iter().fold(0, i128::wrapping_add);
                     prop_assert_eq!(reduced(Dot, pairs), sum as Wide);
                 }
 
                 #[test]
-                fn count(x in three(), value in $t::values()) {
+                fn count(x in three(), value in any::<$t>()) {
                     let number = |holds: fn($t, $t) -> bool| x.iter().filter(|x| holds(**x, value)).count();
-                    exact(Count(Less(value)), x)?;
                     prop_assert_eq!(reduced(Count(Less(value)), x), number(|x, y| x < y) as u64);
                     prop_assert_eq!(reduced(Count(Equal(value)), x), number(|x, y| x == y) as u64);
                     prop_assert_eq!(reduced(Count(Greater(value)), x), number(|x, y| x > y) as u64);
                 }
 
                 #[test]
-                fn min_max(x in three()) {
-                    let both = reduced(MinMax, x);
-                    prop_assert_eq!((both.min(), both.max()), (reduced(Min, x), reduced(Max, x)));
+                fn index(x in three()) {
+                    partials(ArgMin, x)?;
+                    partials(ArgMax, x)?;
+                    let first = |value: $t| FIRST + x.iter().position(|x| *x == value).unwrap() as u64;
+                    let (min, max) = (reduced(Min, x), reduced(Max, x));
+                    prop_assert_eq!(reduced(ArgMin, x), Indexed::new(min, first(min)));
+                    prop_assert_eq!(reduced(ArgMax, x), Indexed::new(max, first(max)));
                 }
-
-                #[test]
-                fn arg_min(x in three()) {
-                    place(ArgMin, x, x.iter().min().unwrap())?;
-                }
-
-                #[test]
-                fn arg_max(x in three()) {
-                    place(ArgMax, x, x.iter().max().unwrap())?;
-                }
-            }
-
-            fn number<O>(op: O, x: [$t; 3], own: fn($t, $t) -> $t) -> Result<(), TestCaseError>
-            where
-                O: Op<$t, Acc = Acc, Output = $t> + Op<Acc, Acc = Acc>,
-                O: AtomicOp<$t>,
-            {
-                exact::<$t, O>(op, x)?;
-                partials::<$t, Acc, O>(op, x)?;
-                round_trip::<$t, O>(op, x)?;
-                atomic::<$t, O>(op, x)?;
-                let [a, b, c] = x;
-                prop_assert_eq!(reduced::<$t, O>(op, x), own(own(a, b), c));
-                Ok(())
-            }
-
-            fn place<O>(op: O, x: [$t; 3], wins: &$t) -> Result<(), TestCaseError>
-            where
-                O: Op<$t, Acc = Indexed<Acc>, Output = Indexed<$t>>,
-                O: Op<Indexed<Acc>, Acc = Indexed<Acc>>,
-            {
-                exact::<$t, O>(op, x)?;
-                partials::<$t, Indexed<Acc>, O>(op, x)?;
-                let first = x.iter().position(|value| value == wins).unwrap();
-                let got = reduced::<$t, O>(op, x);
-                prop_assert_eq!((got.value(), got.index()), (*wins, FIRST + first as u64));
-                Ok(())
             }
 
             #[test]
@@ -145,4 +112,4 @@ macro_rules! laws {
     )* };
 }
 
-laws!(i8 i16 i32 i64 u8 u16 u32 u64);
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);

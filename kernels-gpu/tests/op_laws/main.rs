@@ -1,7 +1,19 @@
-//! The laws of the operators, for every element type, on values that break careless code.
+//! The library's operators keep the laws, for every element type and on values that break careless code;
+//! and their answers are right.
 
+mod answers;
 mod floats;
 mod integers;
-mod laws;
 mod numpy;
-mod values;
+
+/// A test for each line: `max: Max, items;`, or with an option `sum: Sum, items, .tolerance(1e-5);`.
+macro_rules! keep_the_laws {
+    ($($name:ident: $op:expr, $items:expr $(, .$option:ident($($argument:tt)*))?;)*) => { $(
+        #[test]
+        fn $name() {
+            kernels_gpu::laws::of(&$op, $items)$(.$option($($argument)*))?.check();
+        }
+    )* };
+}
+
+use keep_the_laws;

@@ -294,6 +294,16 @@ impl Op<(i64, u8)> for LastValid {
         if b.index == u64::MAX { a } else { b }
     }
 
+    fn offset(&self, acc: Found, by: u64) -> Found {
+        match acc.index {
+            u64::MAX => acc,
+            index => Found {
+                index: index + by,
+                ..acc
+            },
+        }
+    }
+
     fn finish(&self, acc: Found) -> Option<Found> {
         (acc.index != u64::MAX).then_some(acc)
     }

@@ -1,0 +1,298 @@
+//! Each law, for one list of items.
+
+use super::Law;
+use super::compare::{Close, Comparison};
+use super::operator::{Reduction, Rows};
+use super::quiet::caught;
+use crate::element::Element;
+use core::cell::Cell;
+use core::fmt::Display;
+use std::string::String;
+use std::vec::Vec;
+use std::{format, vec};
+
+/// The longest list: the CPU absorbs 128 items at a time.
+pub(super) const MOST_ITEMS: usize = 160;
+
+/// `Err`: what both sides of the law are, for people.
+type Verdict = Result<(), String>;
+
+/// A list of items and the operator.
+pub(super) struct Trial<'a, A> {
+    pub(super) list: &'a dyn Reduction<A>,
+    pub(super) comparison: &'a Comparison<A>,
+    /// The index of the first item.
+    pub(super) first: u64,
+    /// How far `offset` moves them.
+    pub(super) by: u64,
+    /// The items between two rows that are absorbed together, where the operator is commutative.
+    pub(super) gap: u64,
+}
+
+impl<A: Element> Trial<'_, A> {
+    /// Whether all laws hold, of which the simplest is told. Where `broken` is known already, and proptest looks
+    /// for smaller items that break it, a law that is less simple does not count.
+    pub(super) fn keeps_all(&self, broken: &Cell<Option<Law>>) -> Verdict {
+        let most = broken.get();
+        for law in Law::ALL
+            .into_iter()
+            .filter(|law| most.is_none_or(|most| *law <= most))
+        {
+            self.keeps(law).inspect_err(|_| broken.set(Some(law)))?;
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, law: Law) -> Verdict {
+        let verdict = caught(|| match law {
+            Law::Lift => self.lift(),
+            Law::Identity => self.identity(),
+            Law::Commutativity => self.commutativity(),
+            Law::Associativity => self.associativity(),
+            Law::Absorb => self.absorb(),
+            Law::Offset => self.offset(),
+            Law::Grouping => self.grouping(),
+            Law::Finish => self.finish(),
+        });
+        verdict.unwrap_or_else(|panic| Err(format!("  {panic}")))
+    }
+
+    fn lift(&self) -> Verdict {
+        for (item, index) in (0..self.list.len()).zip(self.first..) {
+            let [once, again] = [(); 2].map(|()| self.list.lift(item, index));
+            self.equal((&"lift(x, i)", once), (&"lift(x, i) again", again), &[])?;
+        }
+        Ok(())
+    }
+
+    fn identity(&self) -> Verdict {
+        let identity = self.list.identity();
+        let lifted = self.lifted(self.first);
+        let all = self.in_turn(&lifted);
+        for a in [identity].into_iter().chain(lifted).chain([all]) {
+            for (name, combined) in [
+                ("combine(identity, a)", self.list.combine(identity, a)),
+                ("combine(a, identity)", self.list.combine(a, identity)),
+            ] {
+                self.equal((&name, combined), (&"a", a), &[("identity", identity)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn commutativity(&self) -> Verdict {
+        if !self.list.is_commutative() {
+            return Ok(());
+        }
+        for two in self.lifted(self.first).windows(2) {
+            let (a, b) = (two[0], two[1]);
+            self.equal(
+                (&"combine(a, b)", self.list.combine(a, b)),
+                (&"combine(b, a)", self.list.combine(b, a)),
+                &[("a", a), ("b", b)],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn associativity(&self) -> Verdict {
+        let combine = |a, b| self.list.combine(a, b);
+        for three in self.lifted(self.first).windows(3) {
+            let (a, b, c) = (three[0], three[1], three[2]);
+            self.close(
+                (&"combine(combine(a, b), c)", combine(combine(a, b), c)),
+                (&"combine(a, combine(b, c))", combine(a, combine(b, c))),
+                &[("a", a), ("b", b), ("c", c)],
+                || three.iter().copied(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The first items, into the identity; the last ones, into what those before them come to.
+    fn absorb(&self) -> Verdict {
+        let lifted = self.lifted(self.first);
+        for Rows { rows, width } in self.list.rows() {
+            let Some(last) = lifted.len().checked_sub(width * rows) else {
+                continue;
+            };
+            for start in [0, last] {
+                let gap = if self.list.is_commutative() {
+                    self.gap
+                } else {
+                    0
+                };
+                let index = |k| self.first + start as u64 + k * (width as u64 + gap);
+                let first: Vec<u64> = (0..rows as u64).map(index).collect();
+                let acc = self.in_turn(&lifted[..start]);
+                let row = |k| self.lifted_part(start + k * width, width, first[k]);
+                let of_rows: Vec<_> = (0..rows).flat_map(row).collect();
+                let one_by_one = of_rows.iter().fold(acc, |a, b| self.list.combine(a, *b));
+                let absorbed = self.list.absorb(acc, start, width, &first);
+                let row = |k| self.list.text(start + k * width, width);
+                self.close(
+                    (&"absorb(acc, rows, first)", absorbed),
+                    (&"lift and combine, item by item", one_by_one),
+                    &[("acc", acc)],
+                    || lifted[..start].iter().chain(&of_rows).copied(),
+                )
+                .map_err(|text| {
+                    let rows: Vec<_> = (0..rows).map(row).collect();
+                    format!(
+                        "{text}\n  rows = [{}]\n  first = {first:?}",
+                        rows.join(", ")
+                    )
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn offset(&self) -> Verdict {
+        let acc = self.in_turn(&self.lifted(self.first));
+        let further = self.lifted(self.first + self.by);
+        self.close(
+            (
+                &format_args!("offset(acc, {})", self.by),
+                self.list.offset(acc, self.by),
+            ),
+            (&"lifted at those indices", self.in_turn(&further)),
+            &[("acc", acc)],
+            || further.iter().copied(),
+        )
+    }
+
+    fn grouping(&self) -> Verdict {
+        let lifted = self.lifted(self.first);
+        let from_the_left = self.in_turn(&lifted);
+        for (name, grouped) in self.groupings(&lifted) {
+            self.close(
+                (&name, grouped),
+                (&"combined from the left", from_the_left),
+                &[],
+                || lifted.iter().copied(),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The accumulators as one, in several ways that a device may choose.
+    fn groupings(&self, lifted: &[A]) -> Vec<(&'static str, A)> {
+        /// Items of a block, and threads that stride.
+        const BLOCK: usize = 3;
+        const THREADS: usize = 4;
+        let combine = |a, b| self.list.combine(a, b);
+        let identity = self.list.identity();
+        let from_the_right = lifted
+            .iter()
+            .rev()
+            .fold(identity, |acc, a| combine(*a, acc));
+        let blocks = lifted.chunks(BLOCK).map(|block| self.in_turn(block));
+        // A block that has nothing to load.
+        let blocks: Vec<_> = blocks.chain([identity]).collect();
+        let mut groupings = vec![
+            ("combined from the right", from_the_right),
+            ("combined by halves", self.by_halves(lifted)),
+            ("combined in blocks of three", self.in_turn(&blocks)),
+        ];
+        if self.list.is_commutative() {
+            let backwards: Vec<_> = lifted.iter().rev().copied().collect();
+            let thread = |t| lifted.iter().skip(t).step_by(THREADS).copied();
+            let threads = [0, 2, 1, 3].map(|t| self.in_turn(&thread(t).collect::<Vec<_>>()));
+            groupings.extend([
+                ("combined backwards", self.in_turn(&backwards)),
+                ("combined by four threads", self.by_halves(&threads)),
+            ]);
+        }
+        groupings
+    }
+
+    fn by_halves(&self, accs: &[A]) -> A {
+        match accs {
+            [] => self.list.identity(),
+            [acc] => *acc,
+            _ => {
+                let (low, high) = accs.split_at(accs.len() / 2);
+                self.list.combine(self.by_halves(low), self.by_halves(high))
+            }
+        }
+    }
+
+    fn finish(&self) -> Verdict {
+        let all = self.in_turn(&self.lifted(self.first));
+        for (name, acc) in [("identity", self.list.identity()), ("acc", all)] {
+            let [once, again] = [(); 2].map(|()| {
+                caught(|| self.list.finish(acc))
+                    .map_err(|panic| format!("  finish({name}) {panic}\n  {name} = {acc:?}"))
+            });
+            let (once, again) = (once?, again?);
+            if once != again {
+                return Err(format!(
+                    "  finish({name}) = {once}\n  finish({name}) again = {again}\n  {name} = {acc:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The items as they enter the reduction, the first at this index.
+    fn lifted(&self, first: u64) -> Vec<A> {
+        self.lifted_part(0, self.list.len(), first)
+    }
+
+    /// `len` items from `start` on.
+    fn lifted_part(&self, start: usize, len: usize, first: u64) -> Vec<A> {
+        let each = (start..start + len).zip(first..);
+        each.map(|(item, index)| self.list.lift(item, index))
+            .collect()
+    }
+
+    /// The identity and the accumulators as one, from the left.
+    fn in_turn(&self, accs: &[A]) -> A {
+        let identity = self.list.identity();
+        accs.iter().fold(identity, |a, b| self.list.combine(a, *b))
+    }
+
+    fn equal(
+        &self,
+        left: (&dyn Display, A),
+        right: (&dyn Display, A),
+        given: &[(&str, A)],
+    ) -> Verdict {
+        match self.comparison.equal(left.1, right.1) {
+            true => Ok(()),
+            false => Err(self.difference(left, right, given)),
+        }
+    }
+
+    /// Compares what the same items, `lifted`, come to.
+    fn close<L: Iterator<Item = A>>(
+        &self,
+        left: (&dyn Display, A),
+        right: (&dyn Display, A),
+        given: &[(&str, A)],
+        lifted: impl FnOnce() -> L,
+    ) -> Verdict {
+        if self.comparison.close(left.1, right.1, lifted) {
+            return Ok(());
+        }
+        let mut text = self.difference(left, right, given);
+        if matches!(self.comparison.close, Close::Exactly) && Comparison::has_floats(left.1) {
+            text += "\n  floats round: if that is the difference, state a `tolerance`";
+        }
+        Err(text)
+    }
+
+    fn difference(
+        &self,
+        left: (&dyn Display, A),
+        right: (&dyn Display, A),
+        given: &[(&str, A)],
+    ) -> String {
+        let mut text = format!("  {} = {:?}\n  {} = {:?}", left.0, left.1, right.0, right.1);
+        for (name, acc) in given {
+            text += &format!("\n  {name} = {acc:?}");
+        }
+        text
+    }
+}
