@@ -33,10 +33,6 @@ pub fn grid_stride<I: Items, O: Op<I>, const N: usize, const K: usize>(
 ) -> O::Acc {
     let (thread, stride) = thread_and_stride();
     let Some((head, vectors)) = I::vectors::<N>(arrays) else {
-        // Never, but the compiler would learn it late, when it has compiled the rest.
-        if const { I::ALWAYS_VECTORS } {
-            return op.identity();
-        }
         let items = Steps {
             has: |i| i < I::len(arrays),
             load: |i| [I::get(arrays, i)],

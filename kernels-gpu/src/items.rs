@@ -38,9 +38,6 @@ pub trait Items: Copy + Send + Sync + 'static {
     /// The vectors of a thread that are in flight at once.
     const IN_FLIGHT: usize;
 
-    /// Whether there are [vectors](Self::vectors) wherever the arrays start.
-    const ALWAYS_VECTORS: bool;
-
     /// The number of items.
     fn len(arrays: Self::Arrays) -> usize;
 
@@ -129,9 +126,6 @@ impl<T: Element> Items for T {
     const BYTES: usize = size_of::<T>();
     const VECTOR: usize = vector_of(size_of::<T>());
     const IN_FLIGHT: usize = in_flight_of(Self::VECTOR * size_of::<T>());
-    // An element is where a vector may begin, or one of the next is.
-    const ALWAYS_VECTORS: bool =
-        align_of::<T>() >= greatest_power_of_two_in(size_of::<T>(), WIDEST);
 
     #[inline(always)]
     fn map<A: Each, B: Each>(of: A::Of<T>, map: &mut impl Map<A, B>) -> B::Of<T> {
@@ -205,7 +199,6 @@ macro_rules! side_by_side {
                 let most = in_flight_of(Self::VECTOR * Self::BYTES);
                 if most < 2 { most } else { 2 }
             };
-            const ALWAYS_VECTORS: bool = false;
 
             #[inline(always)]
             fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B> {

@@ -38,13 +38,10 @@
     feature(asm_experimental_arch)
 )]
 
-#[cfg(all(feature = "laws", not(target_arch = "nvptx64")))]
-extern crate std;
-
 // The macros name the crate as others do.
 extern crate self as kernels_gpu;
 
-// For the square root of a result, which the caller takes on the host.
+// For the laws, and for the square root of a result, which the caller takes on the host.
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
