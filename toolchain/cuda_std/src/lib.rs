@@ -59,7 +59,7 @@
     allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
 )]
 
-#[cfg(test)]
+#[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
 mod arch;
@@ -67,6 +67,7 @@ pub mod atomic;
 pub mod cfg;
 pub mod float16;
 pub mod glam;
+pub mod io;
 #[doc(hidden)]
 #[allow(missing_docs)] // written into kernel crates by `#[kernel]`
 pub mod kernel_parameter;
@@ -77,13 +78,13 @@ pub mod shared;
 pub mod thread;
 pub mod warp;
 
-pub use cuda_std_macros::{address_space, gpu_only, kernel, launch_bounds};
+pub use cuda_std_macros::{address_space, gpu_only, kernel, launch_bounds, print, println};
 pub use half;
 pub use half::{bf16, f16};
 
 /// What most kernels use.
 pub mod prelude {
-    pub use crate::{address_space, bf16, f16, kernel, shared_array, thread, warp};
+    pub use crate::{address_space, bf16, f16, kernel, print, println, shared_array, thread, warp};
 }
 
 /// A panic ends the kernel: the launch fails with an illegal instruction, and nothing is formatted.
