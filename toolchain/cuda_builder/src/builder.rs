@@ -41,6 +41,7 @@ pub struct CudaBuilder {
     share_arches: bool,
     release: bool,
     line_info: bool,
+    panic_messages: bool,
     credit_callers_of: Option<Vec<PathBuf>>,
     emit_llvm_ir: bool,
     floats: FloatOptions,
@@ -61,6 +62,7 @@ impl CudaBuilder {
             share_arches: false,
             release: true,
             line_info: false,
+            panic_messages: false,
             credit_callers_of: None,
             emit_llvm_ir: false,
             floats: FloatOptions {
@@ -118,6 +120,18 @@ impl CudaBuilder {
     /// machine code is the same with and without; off unless said otherwise.
     pub fn generate_line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
+        self
+    }
+
+    /// Whether a panic calls the panic handler; off by default. A panic is then a `trap`: the launch fails with
+    /// an illegal instruction, and PTX has no byte of messages, places or formatting.
+    ///
+    /// `cuda_std`'s handler prints the panic to the process's standard error, through the driver's `__assertfail`,
+    /// and the launch fails with `CUDA_ERROR_ASSERT`: `src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0]
+    /// Assertion `index out of bounds: the len is 4 but the index is 5` failed.` Kernels that can panic become
+    /// larger and slower.
+    pub fn panic_messages(mut self, messages: bool) -> Self {
+        self.panic_messages = messages;
         self
     }
 
@@ -219,6 +233,7 @@ impl CudaBuilder {
             toolchain: &toolchain,
             checks: !self.release,
             line_info: self.line_info,
+            panic_messages: self.panic_messages,
             names: self.emit_llvm_ir,
             args: &self.build_args,
         }
@@ -383,8 +398,11 @@ impl CudaBuilder {
             .map_err(failed("reading the module's bitcode"))?;
         let machine = self.machine(&module, arch)?;
         passes::prepare(&module, self.floats);
+        if self.panic_messages {
+            passes::leave_values_out_of_panics(&module);
+        }
         module
-            .run_passes(passes::PIPELINE, &machine)
+            .run_passes(&passes::pipeline(self.panic_messages), &machine)
             .map_err(failed("optimisation"))?;
         if let Some(vocabulary) = self.vocabulary() {
             passes::credit_callers(&module, |file| {

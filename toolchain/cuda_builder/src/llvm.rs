@@ -379,6 +379,25 @@ impl Module<'_> {
         unsafe { (self.api().LLVMAddAttributeAtIndex)(function, api::FUNCTION_INDEX, attribute) }
     }
 
+    /// Says that `function` neither loads from its pointer parameter number `index` nor keeps it, if it has one.
+    pub(crate) fn only_compares_param(&self, function: Value, index: u32) {
+        let api = self.api();
+        unsafe {
+            if index >= (api.LLVMCountParams)(function) {
+                return;
+            }
+            let ty = (api.LLVMTypeOf)((api.LLVMGetParam)(function, index));
+            if (api.LLVMGetTypeKind)(ty) != api::TYPE_KIND_POINTER {
+                return;
+            }
+            // Attribute 0 is that of the returned value.
+            for name in ["readnone", "captures"] {
+                let attribute = self.enum_attribute(name);
+                (api.LLVMAddAttributeAtIndex)(function, 1 + index, attribute);
+            }
+        }
+    }
+
     pub(crate) fn add_string_attribute(&self, function: Value, key: &str, value: &str) {
         unsafe {
             let attribute = (self.api().LLVMCreateStringAttribute)(

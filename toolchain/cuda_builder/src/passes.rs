@@ -11,7 +11,8 @@
 //!    neither duplicated nor moved under a condition; so does every function, and every call of a
 //!    function that is not known by name;
 //! 6. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
-//! 7. floating-point permissions become flags of the instructions they concern.
+//! 7. floating-point permissions become flags of the instructions they concern;
+//! 8. in builds with messages of panics, the values of messages are said to be unused, since `cuda_std` prints none.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
@@ -37,8 +38,18 @@ const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
 /// The optimisation pipeline. Address spaces are inferred once before everything else, when all
 /// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
-pub(crate) const PIPELINE: &str =
+const PIPELINE: &str =
     "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
+
+/// [`PIPELINE`], and where panics have messages what then removes all that no message needs.
+pub(crate) fn pipeline(panic_messages: bool) -> String {
+    match panic_messages {
+        true => {
+            format!("{PIPELINE},deadargelim,globaldce,default<O3>,function(infer-address-spaces)")
+        }
+        false => PIPELINE.to_owned(),
+    }
+}
 
 /// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
 pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
@@ -111,6 +122,32 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
                 OP_ATOMIC_RMW => spell_out_ordering(module, instruction),
                 _ => {}
             }
+        }
+    }
+}
+
+/// What `cuda_std`'s panic handler calls. It prints a message without values, or says that there are some.
+const PANIC_WITHOUT_VALUES: &str = "__cuda_std_panic";
+
+/// The functions through which panics with a message reach the handler. A `fmt::Arguments` is two pointers, here the
+/// first parameters: the text's pieces, and the values with the functions that format them.
+const PANICS: [&str; 2] = [
+    "core::panicking::panic_fmt",
+    "core::panicking::panic_nounwind_fmt",
+];
+
+/// Says that the values of messages are not read, if the module's panic handler is `cuda_std`'s. Formatting is
+/// then dead code. Otherwise it would be called by address, and ptxas gives a kernel that calls by address the
+/// registers of whatever has an address, 255.
+pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
+    const VALUES: u32 = 1;
+    if module.function_named(PANIC_WITHOUT_VALUES).is_none() {
+        return;
+    }
+    for function in module.functions() {
+        let name = demangle(&module.name(function));
+        if PANICS.iter().any(|panic| name.starts_with(panic)) {
+            module.only_compares_param(function, VALUES);
         }
     }
 }

@@ -75,10 +75,10 @@ fn floats_have_the_digits_that_tell_them_apart() {
     }
     assert_prints!("0.100000001 0.10000000000000001", "{} {}", 0.1f32, 0.1f64);
     assert_prints!(
-        "1e+20 1e-05 nan nan",
+        "1e+20 9.99999975e-06 nan nan",
         "{} {} {} {}",
-        1e20f32,
-        1e-5f64,
+        1e20f64,
+        1e-5f32,
         f32::NAN,
         -f64::NAN
     );

@@ -73,6 +73,8 @@ pub mod io;
 pub mod kernel_parameter;
 pub mod mem;
 pub mod misc;
+#[cfg(any(target_arch = "nvptx64", test))]
+mod panics;
 pub mod ptr;
 pub mod shared;
 pub mod thread;
@@ -85,11 +87,4 @@ pub use half::{bf16, f16};
 /// What most kernels use.
 pub mod prelude {
     pub use crate::{address_space, bf16, f16, kernel, print, println, shared_array, thread, warp};
-}
-
-/// A panic ends the kernel: the launch fails with an illegal instruction, and nothing is formatted.
-#[cfg(target_arch = "nvptx64")]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    arch::trap()
 }

@@ -11,11 +11,14 @@
 //! scratch: *mut u64, scratch_len: u64, a: u64, b: u64, c: u64, d: u64
 //! ```
 
+#![cfg_attr(feature = "panics", allow(unused_imports))]
+
 use crate::atomic::{
     Block, Device, Global, Increments, Scope, Shared, System, coherence, contend, reduce,
 };
 use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
+use crate::print;
 use crate::{
     barrier, convergence, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
 };
@@ -93,6 +96,7 @@ macro_rules! entries {
     };
 }
 
+#[cfg(not(feature = "panics"))]
 entries!(SHUFFLE: [i8 u8 i16 u16 i32 u32 f32 i64 u64 f64 f16 bf16 i128 u128] {
     shuffle_down = shuffle::lanes::<shuffle::Down, T>;
     shuffle_up = shuffle::lanes::<shuffle::Up, T>;
@@ -104,11 +108,13 @@ entries!(SHUFFLE: [i8 u8 i16 u16 i32 u32 f32 i64 u64 f64 f16 bf16 i128 u128] {
     shuffle_arms_idx = shuffle::arms::<shuffle::Idx, T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(MATCH: [i32 u32 f32 i64 u64 f64] {
     match_any = vote::arms::<vote::MatchAny<T>>;
     match_all = vote::arms::<vote::MatchAll<T>>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(REDUCE: [i32 u32] {
     reduce_add = vote::arms::<vote::Reduce<vote::Add, T>>;
     reduce_min = vote::arms::<vote::Reduce<vote::Min, T>>;
@@ -118,12 +124,14 @@ entries!(REDUCE: [i32 u32] {
     reduce_xor = vote::arms::<vote::Reduce<vote::Xor, T>>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(SHARED: [u8 u16 i32 u32 f32 i64 u64 f64 f16 bf16] {
     shared_dynamic = shared::dynamic::<T>;
     shared_fixed = shared::fixed::<T>;
     shared_array = shared::array::<T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
     atomic_global_block = contend::<<Block as Scope<T>>::Atomic, Global>;
     atomic_global_device = contend::<<Device as Scope<T>>::Atomic, Global>;
@@ -147,6 +155,7 @@ entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
     atomic_coherence_shared_system = coherence::<<System as Scope<T>>::Atomic, Shared>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(INCREMENT: [u32] {
     atomic_inc_global_block = contend::<Increments<Block>, Global>;
     atomic_inc_global_device = contend::<Increments<Device>, Global>;
@@ -156,11 +165,13 @@ entries!(INCREMENT: [u32] {
     atomic_inc_shared_system = contend::<Increments<System>, Shared>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(FLOAT16: [f16 bf16] {
     float16_widen = float16::widen::<T>;
     float16_narrow = float16::narrow::<T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(SINGLE: {
     vote_all = vote::arms::<vote::All>;
     vote_any = vote::arms::<vote::Any>;
@@ -213,13 +224,23 @@ entries!(SINGLE: {
     convergence_leaving = convergence::leaving;
     convergence_early_exit = convergence::early_exit;
 
+    print_formats = print::formats;
+    print_threads = print::threads;
+});
+
+entries!(PANICS: {
     trap_panics = trap::trap;
 });
 
 /// All kernels.
+#[cfg(not(feature = "panics"))]
 pub const TABLE: &[&[&[Entry]]] = &[
-    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT16, SINGLE,
+    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT16, SINGLE, PANICS,
 ];
+
+/// The kernels that panic.
+#[cfg(feature = "panics")]
+pub const TABLE: &[&[&[Entry]]] = &[PANICS];
 
 /// The kernel of a name.
 pub fn find(name: &str) -> Option<Entry> {
