@@ -124,12 +124,22 @@ impl CudaBuilder {
     }
 
     /// Whether a panic calls the panic handler; off by default. A panic is then a `trap`: the launch fails with
-    /// an illegal instruction, and PTX has no byte of messages, places or formatting.
+    /// `CUDA_ERROR_LAUNCH_FAILED` or `CUDA_ERROR_ILLEGAL_INSTRUCTION`, and PTX has no byte of messages, places or
+    /// formatting.
     ///
-    /// `cuda_std`'s handler prints the panic to the process's standard error, through the driver's `__assertfail`,
-    /// and the launch fails with `CUDA_ERROR_ASSERT`: `src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0]
-    /// Assertion `index out of bounds: the len is 4 but the index is 5` failed.` Kernels that can panic become
-    /// larger and slower.
+    /// `cuda_std`'s handler has the driver print to standard error (`__assertfail`; CUDA C++ Programming Guide,
+    /// assertion), and the launch fails with `CUDA_ERROR_ASSERT`:
+    ///
+    /// ```text
+    /// src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0] Assertion `attempt to divide by zero` failed.
+    /// ```
+    ///
+    /// A message is printed if it has no values, up to 124 bytes of it; in place of others, such as that of an
+    /// index, it says that there are values. The simulator prints them. Kernels that can panic become larger
+    /// and slower.
+    ///
+    /// With a handler of your own nothing is left out of messages. To format them the handler calls by address,
+    /// so ptxas gives every kernel that can panic up to 255 registers: blocks may have to be smaller.
     pub fn panic_messages(mut self, messages: bool) -> Self {
         self.panic_messages = messages;
         self

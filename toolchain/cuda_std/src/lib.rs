@@ -35,14 +35,16 @@
 //! | `address_space`: `shared`, `global` | `constant` and `local` too |
 //! | `#[kernel]` flattens `&mut [T]`, takes a module's name, refuses `&mut T` and aliases of slices | hints as arguments, refuses `&mut [T]` |
 //! | atomics on raw pointers work on the host | panic |
-//! | a panic is a `trap` without a message | the same |
+//! | a panic is a `trap` without a message; with `cuda_builder`'s `panic_messages` it prints file, line, block, thread and message | a `trap` |
+//! | [`io`]'s macros format through the driver, without an allocator, and refuse what C cannot print | format on the GPU, into memory from its heap |
+//! | the prelude has no `assert_eq`, `assert_ne`: those of `core` | has its own |
 //! | **added** | |
 //! | `atomic::{Atomic, BlockAtomic, SystemAtomic}{I32, U32, I64, U64}` | float types only |
 //! | `swap`, `compare_exchange`, `fetch_min`, `fetch_max` on all atomic types | |
 //! | `atomic_fetch_{min,max}_{f32,f64}_*` | |
 //! | `thread::block_fence`, `cfg::cuda_arch`, [`float16`], `#[launch_bounds]` | |
 //! | **missing** | |
-//! | | `io` (`print!`), `alloc`, `float`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
+//! | | `alloc`, `float`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
 //!
 //! # The host
 //!
