@@ -83,7 +83,7 @@ impl Embed {
 
     /// Whether a kernel that panics prints file, line, block, thread and message to standard error, before its
     /// launch fails with `CUDA_ERROR_ASSERT`; off by default, when a panic is a `trap` without a message. Kernels
-    /// that can panic, as at an index, become larger and slower. Values in a message are not printed. A build with
+    /// that can panic, as at an index, become larger and slower. Only an index out of bounds prints its values. A build with
     /// the environment variable `WARPFOLD_PANIC_MESSAGES=1` has the messages of all its kernels, those of
     /// `warpfold` too.
     pub fn panic_messages(mut self, messages: bool) -> Self {

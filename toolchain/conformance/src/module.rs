@@ -153,16 +153,22 @@ mod tests {
         for trap in cases::traps() {
             let place = trap.place();
             let (file, _) = place.split_once(':').unwrap();
-            for part in [file, trap.text()] {
+            // The numbers of an index are made on the device.
+            let words = trap.text().trim_end_matches(|c: char| c.is_ascii_digit());
+            let words = words.split(" 64").next_back().unwrap();
+            for part in [file, words] {
                 assert!(
                     texts.iter().any(|text| text.contains(part)),
                     "{part}: {texts:?}"
                 );
             }
         }
+        // That of an index is `cuda_std`'s, which prints the numbers.
+        assert!(ptx.contains(".func __cuda_std_panic_bounds"));
+        assert!(!ptx.contains("panic_bounds_check"));
         // Calls by address would cost every kernel 255 registers, and formatting is large.
         assert!(!ptx.contains(".callprototype"));
         assert!(!ptx.contains("core3fmt"));
-        assert!(ptx.len() < 40_000, "{} bytes", ptx.len());
+        assert!(ptx.len() < 60_000, "{} bytes", ptx.len());
     }
 }

@@ -134,9 +134,9 @@ impl CudaBuilder {
     /// src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0] Assertion `attempt to divide by zero` failed.
     /// ```
     ///
-    /// A message is printed if it has no values, up to 124 bytes of it; in place of others, such as that of an
-    /// index, it says that there are values. The simulator prints them. Kernels that can panic become larger
-    /// and slower.
+    /// Of a message at most 127 bytes are printed. That of an index out of bounds has its values; in place of
+    /// another message with values, such as that of `assert_eq!`, it says that there are some. The simulator
+    /// prints all of them. Kernels that can panic become larger and slower.
     ///
     /// With a handler of your own nothing is left out of messages. To format them the handler calls by address,
     /// so ptxas gives every kernel that can panic up to 255 registers: blocks may have to be smaller.
@@ -381,7 +381,7 @@ impl CudaBuilder {
                 krate: package.name.clone(),
             });
         }
-        passes::choose(&all, module)?;
+        passes::choose(&all, module, self.panic_messages)?;
         let own = all
             .without_unused()
             .map_err(failed("removing the other modules' kernels"))?;

@@ -398,6 +398,17 @@ impl Module<'_> {
         }
     }
 
+    /// Calls `new` wherever `old` is called, if both have so many parameters.
+    pub(crate) fn replace_function(&self, old: Value, new: Value, params: u32) {
+        let api = self.api();
+        unsafe {
+            let has = |function| (api.LLVMCountParams)(function) == params;
+            if has(old) && has(new) {
+                (api.LLVMReplaceAllUsesWith)(old, new);
+            }
+        }
+    }
+
     pub(crate) fn add_string_attribute(&self, function: Value, key: &str, value: &str) {
         unsafe {
             let attribute = (self.api().LLVMCreateStringAttribute)(

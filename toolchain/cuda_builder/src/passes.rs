@@ -52,7 +52,13 @@ pub(crate) fn pipeline(panic_messages: bool) -> String {
 }
 
 /// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
-pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
+///
+/// In a build with messages of panics also the function that [`leave_values_out_of_panics`] is to find.
+pub(crate) fn choose(
+    module: &Module<'_>,
+    name: Option<&str>,
+    panic_messages: bool,
+) -> Result<(), CudaBuilderError> {
     let notes = notes::take(module);
     for note in &notes {
         let function = module.function_named(&note.kernel);
@@ -69,7 +75,9 @@ pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), Cuda
         None => true,
     };
     for function in module.functions() {
-        let kept = module.is_kernel(function) && wanted(&module.name(function));
+        let own_name = module.name(function);
+        let kept = module.is_kernel(function) && wanted(&own_name)
+            || panic_messages && own_name == PANIC_BOUNDS.1;
         if !kept && !module.is_declaration(function) {
             module.make_internal(function);
         }
@@ -136,6 +144,14 @@ const PANICS: [&str; 2] = [
     "core::panicking::panic_nounwind_fmt",
 ];
 
+/// `core`'s function for an index out of bounds, and `cuda_std`'s, which prints index and length without formatting.
+/// Both take the two, and the place.
+const PANIC_BOUNDS: (&str, &str, u32) = (
+    "core::panicking::panic_bounds_check",
+    "__cuda_std_panic_bounds",
+    3,
+);
+
 /// Says that the values of messages are not read, if the module's panic handler is `cuda_std`'s. Formatting is
 /// then dead code. Otherwise it would be called by address, and ptxas gives a kernel that calls by address the
 /// registers of whatever has an address, 255.
@@ -150,6 +166,16 @@ pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
             module.only_compares_param(function, VALUES);
         }
     }
+    let (bounds, own, params) = PANIC_BOUNDS;
+    let Some(own) = module.function_named(own) else {
+        return;
+    };
+    for function in module.functions() {
+        if demangle(&module.name(function)) == bounds {
+            module.replace_function(function, own, params);
+        }
+    }
+    module.make_internal(own);
 }
 
 /// Makes the innermost line that `is_wanted` each instruction's own, where there is one: what is inlined

@@ -15,7 +15,7 @@ const TRAP: (&str, &str) = (
 );
 const IO: (&str, &str) = ("kernels/src/io.rs", include_str!("../../kernels/src/io.rs"));
 
-/// What a device prints of a message with values.
+/// What a device prints of a message with values, except that of an index.
 const VALUES: &str = "a message with values, which a GPU does not format";
 
 /// A launch that must fail. It costs the device's context, so it needs a process of
@@ -28,6 +28,7 @@ pub struct Trap {
     place: ((&'static str, &'static str), &'static str),
     /// The message, with its values.
     message: &'static str,
+    /// Values that a device does not print.
     has_values: bool,
 }
 
@@ -114,7 +115,7 @@ pub fn traps() -> Vec<Trap> {
             kind: kernel::INDEX,
             place: (IO, "self.input[index]"),
             message: "index out of bounds: the len is 64 but the index is 18446744073709551615",
-            has_values: true,
+            has_values: false,
         },
         Trap {
             name: "trap/unwrap",
