@@ -107,13 +107,16 @@ impl Parse for Input {
     }
 }
 
+/// The expressions and the values of a call.
+type Resolved<'p> = (Vec<Expr>, Vec<(&'p Value, usize)>);
+
 /// The expressions, each to be evaluated once, and the values in the order in which they are printed, each with
 /// the index of its expression.
 fn resolve<'p>(
     format: &LitStr,
     arguments: Vec<Argument>,
     pieces: &'p [Piece],
-) -> syn::Result<(Vec<Expr>, Vec<(&'p Value, usize)>)> {
+) -> syn::Result<Resolved<'p>> {
     let mut expressions = Vec::new();
     let mut names: Vec<(String, usize)> = Vec::new();
     for (i, Argument { name, value }) in arguments.into_iter().enumerate() {

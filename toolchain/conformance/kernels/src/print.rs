@@ -61,7 +61,13 @@ pub unsafe fn formats(io: Io) {
         y + 0.5
     );
     println!("%g: {} {}", f16::from_f32(0.1 * x), bf16::from_f32(0.1 * x));
-    println!("special: {} {} {} {:+}", x / 0.0, -1.0 / y, y / y, x / 0.0);
+    println!(
+        "special: {} {} {} {:+}",
+        x / 0.0,
+        -1.0 / y,
+        y / 0.0,
+        x / 0.0
+    );
 
     let character = char::from_u32(io.read_u32(5)).unwrap_or('?');
     let (yes, no) = (one == 1, zero == 1);
@@ -99,7 +105,7 @@ pub unsafe fn threads(io: Io) {
     println!(
         "thread {thread:5} of block {}: {word:#018x}, {}, {:.3}",
         block(),
-        word % 2 == 0,
+        word.is_multiple_of(2),
         (word >> 40) as f32 / 256.0
     );
     io.write(thread, word);

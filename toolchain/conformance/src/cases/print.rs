@@ -83,7 +83,11 @@ fn threads(rng: &mut StdRng) -> Print {
     const THREADS: usize = 256;
     let input: Vec<u64> = (0..BLOCKS * THREADS).map(|_| rng.random()).collect();
     let line = |(thread, &word): (usize, &u64)| {
-        let (block, even, x) = (thread / THREADS, word % 2 == 0, (word >> 40) as f32 / 256.0);
+        let (block, even, x) = (
+            thread / THREADS,
+            word.is_multiple_of(2),
+            (word >> 40) as f32 / 256.0,
+        );
         format!("thread {thread:5} of block {block}: {word:#018x}, {even}, {x:.3}")
     };
     let lines = input.iter().enumerate().map(line).collect();
