@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4096;
 const PAIR: usize = 8 + 8;
 
 /// Fills a chunk from its start, and says how far.
-type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<usize, Error> + 'a>;
+type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<Option<usize>, Error> + 'a>;
 
 pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
     let input = &options.input;
@@ -176,12 +176,13 @@ fn changed<'a, T: Element + Default, U>(
         let mut done = 0;
         for part in chunk.chunks_mut(AT_ONCE) {
             let n = reading.read(&mut elements, &mut read[..part.len()])?;
+            let n = n.unwrap_or(0);
             for (place, element) in part.iter_mut().zip(&read[..n]) {
                 *place = change(*element);
             }
             done += n;
         }
-        Ok(done)
+        Ok((done > 0).then_some(done))
     })
 }
 
@@ -200,12 +201,10 @@ impl<T: Element> Job<'_, T> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;
-        loop {
-            let values = values.load(&mut self.values)?;
-            if values.is_empty() {
-                break;
-            }
-            cells.combine(keys.load(&mut self.keys)?, values)?;
+        while let (Some(keys), Some(values)) =
+            (keys.load(&mut self.keys)?, values.load(&mut self.values)?)
+        {
+            cells.combine(keys, values)?;
         }
         Ok(ByKey {
             rejected: cells.rejected()?,

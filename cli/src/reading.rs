@@ -42,12 +42,12 @@ impl Reading {
         &self,
         elements: &mut Elements<T>,
         piece: &mut [T],
-    ) -> Result<usize, Error> {
+    ) -> Result<Option<usize>, Error> {
         let start = Instant::now();
         let n = elements.read(piece)?;
         self.spent.update(|spent| spent + start.elapsed());
         self.bytes
-            .update(|bytes| bytes + (n * size_of::<T>()) as u64);
+            .update(|bytes| bytes + (n.unwrap_or(0) * size_of::<T>()) as u64);
         self.bar.set_position(self.bytes.get());
         if self.started.elapsed() > SOON && !self.shown.replace(true) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());

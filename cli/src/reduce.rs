@@ -117,13 +117,10 @@ impl<T: Number> Array<'_, T> {
     fn count(mut self, predicate: Predicate<T>) -> Result<u64, Error> {
         let mut chunks = self.device.chunks(self.chunk)?;
         let mut count = 0;
-        loop {
-            let chunk = chunks.load(|chunk| self.reading.read(&mut self.elements, chunk))?;
-            if chunk.is_empty() {
-                return Ok(count);
-            }
+        while let Some(chunk) = chunks.load(|chunk| self.reading.read(&mut self.elements, chunk))? {
             count += self.device.count(chunk, predicate)?;
         }
+        Ok(count)
     }
 }
 

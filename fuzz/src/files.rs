@@ -131,11 +131,8 @@ fn same<T: Element>(
 fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
     let mut piece = Device::cpu().alloc(3)?.download()?;
     let mut all = vec![];
-    loop {
-        match elements.read(&mut piece)? {
-            0 => break,
-            n => all.extend_from_slice(&piece[..n]),
-        }
+    while let Some(n) = elements.read(&mut piece)? {
+        all.extend_from_slice(&piece[..n]);
     }
     assert_eq!(all.len(), elements.len());
     Ok(all)

@@ -2,10 +2,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use warpfold::file::DType;
-use warpfold::{
-    ArgMin, Device, Dot, Error, Extrema, Indexed, MeanVariance, Min, MinMax, Moments, Predicate,
-    SinglePass, View, bf16, f16,
-};
+use warpfold::{ArgMin, Device, Error, Indexed, Min, Predicate, SinglePass, View, bf16, f16};
 
 use crate::calls::input::{self, Range};
 use crate::calls::number::Number;
@@ -75,12 +72,9 @@ fn any<T, W: Number>(
     norm_l2: fn(&Device, View<'_, T>) -> Result<f64, Error>,
 ) -> arbitrary::Result<()>
 where
-    T: Number + warpfold::Number,
+    T: Number + warpfold::Number<Dot = W>,
     Min: SinglePass<T, Output = T>,
-    MinMax: SinglePass<T, Output = Extrema<T>>,
-    MeanVariance: SinglePass<T, Output = Moments>,
     ArgMin: SinglePass<T, Output = Indexed<T>>,
-    Dot: SinglePass<(T, T), Output = W>,
 {
     let call: Call = source.arbitrary()?;
     let range: Range = source.arbitrary()?;
@@ -194,7 +188,10 @@ where
         let n = left.len().min(most).min(chunk.len());
         chunk[..n].copy_from_slice(&left[..n]);
         left = &left[n..];
-        Ok(if too_many { chunk.len() + 1 } else { n })
+        Ok(match too_many {
+            true => Some(chunk.len() + 1),
+            false => (n > 0).then_some(n),
+        })
     });
     match got {
         Ok(got) => {

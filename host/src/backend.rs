@@ -1,4 +1,4 @@
-//! Where arrays are and where work is done: the CPU, or a stream of a GPU.
+//! Where arrays are and where work is done: a stream of the CPU or of a GPU.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,12 +10,21 @@ use crate::info::DeviceInfo;
 use crate::stream::Stream;
 use crate::workspace::Workspace;
 
-/// The CPU, or a stream of a GPU. Cheap to clone; clones are the same.
+/// A stream of the CPU or of a GPU. Cheap to clone; clones are the same.
 #[derive(Clone)]
 pub(crate) enum Backend {
-    Cpu,
+    Cpu(Arc<CpuStream>),
     Gpu(Arc<Queue>),
 }
+
+/// A stream of the CPU, where each call does its work before it returns. It has an identity, so that what a
+/// GPU refuses (buffers of another device, scratch of another stream) is refused on the CPU too.
+pub(crate) struct CpuStream {
+    /// One for each opened device.
+    device: Arc<CpuDevice>,
+}
+
+struct CpuDevice;
 
 /// A stream with what its blocking calls work with.
 pub(crate) struct Queue {
@@ -50,10 +59,27 @@ impl Deref for Queue {
 }
 
 impl Backend {
+    /// The CPU, opened once more.
+    pub(crate) fn cpu() -> Self {
+        let device = Arc::new(CpuDevice);
+        Self::Cpu(Arc::new(CpuStream { device }))
+    }
+
+    /// Another stream of the same device.
+    pub(crate) fn new_stream(&self) -> Result<Self, Error> {
+        match self {
+            Self::Cpu(own) => {
+                let device = Arc::clone(&own.device);
+                Ok(Self::Cpu(Arc::new(CpuStream { device })))
+            }
+            Self::Gpu(own) => Ok(Self::Gpu(Queue::new(Stream::new(own.gpu())?))),
+        }
+    }
+
     /// The GPU's stream; `None` for the CPU.
     pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
         match self {
-            Self::Cpu => None,
+            Self::Cpu(_) => None,
             Self::Gpu(queue) => Some(queue),
         }
     }
@@ -61,7 +87,7 @@ impl Backend {
     /// The GPU, where an array needs one to be on.
     pub(crate) fn gpu_for(&self, what: &'static str) -> Result<&Arc<Gpu>, Error> {
         match self {
-            Self::Cpu => Err(Error::NeedsGpu { what }),
+            Self::Cpu(_) => Err(Error::NeedsGpu { what }),
             Self::Gpu(queue) => Ok(queue.gpu()),
         }
     }
@@ -76,10 +102,19 @@ impl Backend {
         self.info().map_or("CPU", |info| &info.name)
     }
 
+    /// Whether the two are one stream.
+    pub(crate) fn is_same_stream(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(one, other),
+            (Self::Gpu(one), Self::Gpu(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// An error unless the two are one device, on whatever streams.
     pub(crate) fn check_same(&self, owner: &Self) -> Result<(), Error> {
         let same = match (self, owner) {
-            (Self::Cpu, Self::Cpu) => true,
+            (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(&one.device, &other.device),
             (Self::Gpu(one), Self::Gpu(other)) => Arc::ptr_eq(one.gpu(), other.gpu()),
             _ => false,
         };

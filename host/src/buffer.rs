@@ -26,9 +26,9 @@ enum Storage<T: Element> {
 }
 
 impl<T: Element> Buffer<T> {
-    pub(crate) fn host(data: Vec<T>) -> Self {
+    pub(crate) fn host(cpu: &Backend, data: Vec<T>) -> Self {
         Self {
-            backend: Backend::Cpu,
+            backend: cpu.clone(),
             len: data.len(),
             storage: Storage::Host(data),
         }
@@ -218,7 +218,9 @@ impl<'a, T: Element> View<'a, T> {
         match (self.place, backend) {
             (Place::Host(data), _) => host::copy(data),
             (Place::Device(span), Backend::Gpu(queue)) => span.download(queue),
-            (Place::Device(_), Backend::Cpu) => unreachable!("the CPU's buffers are on the host"),
+            (Place::Device(_), Backend::Cpu(_)) => {
+                unreachable!("the CPU's buffers are on the host")
+            }
         }
     }
 
@@ -228,11 +230,9 @@ impl<'a, T: Element> View<'a, T> {
         Self { owner, place }
     }
 
-    /// Elements on the CPU.
-    pub(crate) fn of_slice(data: &'a [T]) -> Self {
-        static CPU: Backend = Backend::Cpu;
+    /// Elements on the owner, which is the CPU.
+    pub(crate) fn of_slice(owner: &'a Backend, data: &'a [T]) -> Self {
         let place = Place::Host(data);
-        let owner = &CPU;
         Self { owner, place }
     }
 

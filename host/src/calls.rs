@@ -1,22 +1,22 @@
 //! Whole reductions in one call, which waits for the result.
 
 use kernels_gpu::element::{Extrema, Indexed, Moments};
-use kernels_gpu::entry::SinglePass;
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Dot, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Op, Product, Sum, SumAbs,
+    ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Product, Sum, SumAbs,
     SumSquares, SumWide,
 };
 
 use crate::buffer::View;
 use crate::device::Device;
-use crate::element::Element;
 use crate::error::Error;
 use crate::number::{Mean, Norm, Number, Predicate};
+use crate::reduced_by::ReducedBy;
 
 /// What [`Device::sum_wide`] gives for elements `T`: `i64`, `u64` or `f64`.
-type Wide<T> = <SumWide as Op<T>>::Output;
+type Wide<T> = <T as ReducedBy<SumWide>>::Output;
 
-/// Each of these is [`Device::reduce`] by the operator of its name, with the default algorithm.
+/// Each of these is [`Device::reduce`] by the operator of its name, with the default algorithm. They take every
+/// [`Number`] (`nan_` calls every [`Float`](crate::Float)), and elements of your own that the operator reduces.
 impl Device {
     /// The sum, in the type of the elements. Integers wrap. Floats are added in an order that depends
     /// on n and the device alone: the same bits every time; 16-bit floats in `f32`, rounded once at
@@ -25,11 +25,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn sum<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
-    where
-        Sum: SinglePass<T, Output = T>,
-    {
-        self.reduce(input.into(), Sum).run()
+    pub fn sum<'a, T: ReducedBy<Sum, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<T, Error> {
+        T::reduced(self, input.into(), Sum)
     }
 
     /// The sum in 64 bits: an `i64` of signed integers, a `u64` of unsigned ones, an `f64` of floats.
@@ -48,11 +48,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn sum_wide<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Wide<T>, Error>
-    where
-        SumWide: SinglePass<T>,
-    {
-        self.reduce(input.into(), SumWide).run()
+    pub fn sum_wide<'a, T: ReducedBy<SumWide>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Wide<T>, Error> {
+        T::reduced(self, input.into(), SumWide)
     }
 
     /// The product, in the type of the elements. Integers wrap; floats as of [`sum`](Self::sum). Of
@@ -61,11 +61,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn product<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<T, Error>
-    where
-        Product: SinglePass<T, Output = T>,
-    {
-        self.reduce(input.into(), Product).run()
+    pub fn product<'a, T: ReducedBy<Product, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<T, Error> {
+        T::reduced(self, input.into(), Product)
     }
 
     /// The smallest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
@@ -74,10 +74,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        Min: SinglePass<T, Output = T>,
-    {
+    pub fn min<'a, T: ReducedBy<Min, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Option<T>, Error> {
         self.of_some(input.into(), Min)
     }
 
@@ -87,10 +87,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        Max: SinglePass<T, Output = T>,
-    {
+    pub fn max<'a, T: ReducedBy<Max, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Option<T>, Error> {
         self.of_some(input.into(), Max)
     }
 
@@ -110,13 +110,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn min_max<'a, T: Element>(
+    pub fn min_max<'a, T: ReducedBy<MinMax, Output = Extrema<T>>>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<Option<Extrema<T>>, Error>
-    where
-        MinMax: SinglePass<T, Output = Extrema<T>>,
-    {
+    ) -> Result<Option<Extrema<T>>, Error> {
         self.of_some(input.into(), MinMax)
     }
 
@@ -126,10 +123,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn nan_min<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        NanMin: SinglePass<T, Output = T>,
-    {
+    pub fn nan_min<'a, T: ReducedBy<NanMin, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Option<T>, Error> {
         self.of_some(input.into(), NanMin)
     }
 
@@ -139,10 +136,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn nan_max<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<Option<T>, Error>
-    where
-        NanMax: SinglePass<T, Output = T>,
-    {
+    pub fn nan_max<'a, T: ReducedBy<NanMax, Output = T>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<Option<T>, Error> {
         self.of_some(input.into(), NanMax)
     }
 
@@ -162,13 +159,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn argmin<'a, T: Element>(
+    pub fn argmin<'a, T: ReducedBy<ArgMin, Output = Indexed<T>>>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<Option<usize>, Error>
-    where
-        ArgMin: SinglePass<T, Output = Indexed<T>>,
-    {
+    ) -> Result<Option<usize>, Error> {
         let place = self.of_some(input.into(), ArgMin)?;
         Ok(place.map(|place| place.index() as usize))
     }
@@ -178,13 +172,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn argmax<'a, T: Element>(
+    pub fn argmax<'a, T: ReducedBy<ArgMax, Output = Indexed<T>>>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<Option<usize>, Error>
-    where
-        ArgMax: SinglePass<T, Output = Indexed<T>>,
-    {
+    ) -> Result<Option<usize>, Error> {
         let place = self.of_some(input.into(), ArgMax)?;
         Ok(place.map(|place| place.index() as usize))
     }
@@ -239,13 +230,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn mean_variance<'a, T: Element>(
+    pub fn mean_variance<'a, T: ReducedBy<MeanVariance, Output = Moments>>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<Option<Moments>, Error>
-    where
-        MeanVariance: SinglePass<T, Output = Moments>,
-    {
+    ) -> Result<Option<Moments>, Error> {
         self.of_some(input.into(), MeanVariance)
     }
 
@@ -255,14 +243,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn norm_l1<'a, T: Element>(
+    pub fn norm_l1<'a, T: ReducedBy<SumAbs>>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<<SumAbs as Op<T>>::Output, Error>
-    where
-        SumAbs: SinglePass<T>,
-    {
-        self.reduce(input.into(), SumAbs).run()
+    ) -> Result<<T as ReducedBy<SumAbs>>::Output, Error> {
+        T::reduced(self, input.into(), SumAbs)
     }
 
     /// The Euclidean norm, the root of the sum of the squares, as an `f64`. Of nothing: 0.
@@ -284,11 +269,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn norm_l2<'a, T: Element>(&self, input: impl Into<View<'a, T>>) -> Result<f64, Error>
-    where
-        SumSquares: SinglePass<T, Output: Norm>,
-    {
-        Ok(self.reduce(input.into(), SumSquares).run()?.norm())
+    pub fn norm_l2<'a, T: ReducedBy<SumSquares, Output: Norm>>(
+        &self,
+        input: impl Into<View<'a, T>>,
+    ) -> Result<f64, Error> {
+        Ok(T::reduced(self, input.into(), SumSquares)?.norm())
     }
 
     /// The largest absolute value, the maximum norm, as an `f64`; `None` of nothing. NaN where there is
@@ -300,10 +285,7 @@ impl Device {
     pub fn norm_inf<'a, T: Number>(
         &self,
         input: impl Into<View<'a, T>>,
-    ) -> Result<Option<f64>, Error>
-    where
-        MinMax: SinglePass<T, Output = Extrema<T>>,
-    {
+    ) -> Result<Option<f64>, Error> {
         let extrema = self.of_some(input.into(), MinMax)?;
         Ok(extrema.map(Norm::norm))
     }
@@ -327,15 +309,12 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
-    pub fn dot<'a, T: Element>(
+    pub fn dot<'a, T: Number>(
         &self,
         a: impl Into<View<'a, T>>,
         b: impl Into<View<'a, T>>,
-    ) -> Result<<Dot as Op<(T, T)>>::Output, Error>
-    where
-        Dot: SinglePass<(T, T)>,
-    {
-        self.reduce((a.into(), b.into()), Dot).run()
+    ) -> Result<T::Dot, Error> {
+        T::dot(self, a.into(), b.into())
     }
 
     /// Counts the elements for which the predicate holds; 0 for empty input.
@@ -384,12 +363,12 @@ impl Device {
     }
 
     /// What only an input that is not empty has.
-    fn of_some<'a, T: Element, O: SinglePass<T>>(
+    fn of_some<T: ReducedBy<O>, O>(
         &self,
-        input: View<'a, T>,
+        input: View<'_, T>,
         op: O,
-    ) -> Result<Option<O::Output>, Error> {
-        let value = self.reduce(input, op).run()?;
+    ) -> Result<Option<<T as ReducedBy<O>>::Output>, Error> {
+        let value = T::reduced(self, input, op)?;
         Ok((!input.is_empty()).then_some(value))
     }
 }

@@ -21,25 +21,20 @@ use crate::pinned::Pinned;
 /// let mut chunks = device.chunks::<i32>(256)?;
 /// let mut cells = device.cells(2, Sum)?;              // of the even and of the odd ones
 /// let mut remainders = device.chunks::<u32>(256)?;
-/// loop {
-///     let mut keys = vec![];
-///     let values = chunks.load(|chunk| {
-///         let mut n = 0;
-///         for (place, number) in chunk.iter_mut().zip(&mut numbers) {
-///             *place = number;
-///             keys.push(number as u32 % 2);
-///             n += 1;
-///         }
-///         Ok(n)
-///     })?;
-///     if values.is_empty() {
-///         break;
+/// let mut keys = vec![];
+/// while let Some(values) = chunks.load(|chunk| {
+///     keys.clear();
+///     for (element, number) in chunk.iter_mut().zip(&mut numbers) {
+///         *element = number;
+///         keys.push(number as u32 % 2);
 ///     }
+///     Ok((!keys.is_empty()).then_some(keys.len()))
+/// })? {
 ///     let keys = remainders.load(|chunk| {
 ///         chunk[..keys.len()].copy_from_slice(&keys);
-///         Ok(keys.len())
+///         Ok(Some(keys.len()))
 ///     })?;
-///     cells.combine(keys, values)?;
+///     cells.combine(keys.expect("as many as values"), values)?;
 /// }
 /// assert_eq!(cells.download()?, [250_500, 250_000]);
 /// # Ok::<(), warpfold::Error>(())
@@ -63,11 +58,12 @@ struct Slot<T: Element> {
 }
 
 impl<T: Element> Chunks<T> {
-    /// Lets `fill` fill the next chunk, of as many elements as were asked for, from its start, and say
-    /// how many. The elements on the device: for what is enqueued on the device that these chunks were
-    /// made with, before the next chunk.
+    /// Lets `fill` write the next chunk from its start on and say how many elements it wrote, and gives
+    /// those elements on the device: for what is enqueued on the device that these chunks were made with,
+    /// before the next chunk. `None` when `fill` says `None`, which means the end; 0 elements are an empty
+    /// chunk.
     ///
-    /// It waits until the chunk before the last has been copied. A view of nothing when `fill` says 0.
+    /// It waits until the chunk before the last has been copied.
     ///
     /// # Errors
     ///
@@ -75,10 +71,12 @@ impl<T: Element> Chunks<T> {
     /// a kernel's own fault; [`Error::Deferred`].
     pub fn load(
         &mut self,
-        fill: impl FnOnce(&mut [T]) -> Result<usize, Error>,
-    ) -> Result<View<'_, T>, Error> {
-        let n = fill(self.next()?)?;
-        self.send(n)
+        fill: impl FnOnce(&mut [T]) -> Result<Option<usize>, Error>,
+    ) -> Result<Option<View<'_, T>>, Error> {
+        match fill(self.next()?)? {
+            Some(n) => self.send(n).map(Some),
+            None => Ok(None),
+        }
     }
 }
 
@@ -113,7 +111,7 @@ impl<T: Element> ChunkSource for Chunks<T> {
     fn send(&mut self, n: usize) -> Result<View<'_, T>, Error> {
         let slot = &mut self.slots[self.last];
         match &mut slot.on_device {
-            None => View::of_slice(slot.pinned.on_cpu()).view(..n),
+            None => View::of_slice(self.device.backend(), slot.pinned.on_cpu()).view(..n),
             Some((stream, buffer)) => {
                 // What was enqueued with the chunk that was here before.
                 stream.wait_for(&self.device)?;
@@ -173,9 +171,74 @@ impl Device {
         })
     }
 
-    /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` fills the next
-    /// from its start and says how many it has put there, 0 at the end. Places count from the first
-    /// chunk's first element. For empty input the operator's identity.
+    /// Reduces by `op` an array that comes in pieces of any length, from an iterator that may fail: file by
+    /// file, message by message. Indices count from the first piece's first element; empty pieces are
+    /// harmless.
+    ///
+    /// The pieces are copied into chunks of [`Device::chunks`], all of one length: the result has the same
+    /// bits however the array is cut.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let lines = ["1 2", "", "3"];
+    /// let parse = |line: &str| line.split(' ').filter(|word| !word.is_empty()).map(str::parse).collect();
+    /// let pieces = lines.iter().map(|line| -> Result<Vec<i32>, std::num::ParseIntError> { parse(line) });
+    /// assert_eq!(device.reduce_iter(Sum, pieces)?, 6);
+    ///
+    /// let lines = ["1", "x"];
+    /// let pieces = lines.iter().map(|line| line.parse::<i32>().map(|number| [number]));
+    /// let error = device.reduce_iter(Sum, pieces).unwrap_err();
+    /// assert_eq!(error.to_string(), "invalid digit found in string");
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The iterator's, as [`Error::Other`], or as it is if it is an [`Error`]; those of
+    /// [`reduce_chunks`](Self::reduce_chunks).
+    pub fn reduce_iter<T, O, P, E>(
+        &self,
+        op: O,
+        pieces: impl IntoIterator<Item = Result<P, E>>,
+    ) -> Result<O::Output, Error>
+    where
+        T: Element,
+        O: SinglePass<T>,
+        P: AsRef<[T]>,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        /// Bytes of a chunk: the copies to a GPU reach their full speed.
+        const BYTES: usize = 4 << 20;
+        let mut pieces = pieces.into_iter().fuse();
+        let mut piece: Option<P> = None;
+        // Elements of the piece that are in a chunk.
+        let mut used = 0;
+        self.reduce_chunks(op, BYTES / size_of::<T>().max(1), |chunk| {
+            let mut filled = 0;
+            while filled < chunk.len() {
+                let left = piece
+                    .as_ref()
+                    .map_or(&[][..], |piece| &piece.as_ref()[used..]);
+                let n = left.len().min(chunk.len() - filled);
+                chunk[filled..filled + n].copy_from_slice(&left[..n]);
+                (filled, used) = (filled + n, used + n);
+                if filled == chunk.len() {
+                    break;
+                }
+                match pieces.next() {
+                    Some(next) => (piece, used) = (Some(next.map_err(Error::other)?), 0),
+                    None => break,
+                }
+            }
+            Ok((filled > 0).then_some(filled))
+        })
+    }
+
+    /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` writes the next
+    /// from its start on and says how many elements it wrote, or `None` at the end. An empty chunk is not the
+    /// end. Indices count from the first chunk's first element. For empty input the operator's identity.
     ///
     /// On a GPU the next chunk is filled while this one is copied and the last one reduced. The chunks'
     /// results are combined in their order: the same bits from run to run, for the same lengths.
@@ -196,13 +259,14 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of `fill`, of [`chunks`](Self::chunks), [`Chunks::load`] and
+    /// Those of `fill`, for which [`Error::other`] makes an [`Error`] of any other error; those of
+    /// [`chunks`](Self::chunks), [`Chunks::load`] and
     /// [`reduce_into`](Self::reduce_into).
     pub fn reduce_chunks<T: Element, O: SinglePass<T>>(
         &self,
         op: O,
         len: usize,
-        fill: impl FnMut(&mut [T]) -> Result<usize, Error>,
+        fill: impl FnMut(&mut [T]) -> Result<Option<usize>, Error>,
     ) -> Result<O::Output, Error> {
         self.reduce_chunks_of(op, self.chunks(len)?, fill)
     }
@@ -222,7 +286,7 @@ impl Device {
     ///     to_a[..n].copy_from_slice(&a[start..start + n]);
     ///     to_b[..n].copy_from_slice(&b[start..start + n]);
     ///     start += n;
-    ///     Ok(n)
+    ///     Ok((n > 0).then_some(n))
     /// })?;
     /// assert_eq!(dot, 2000.0);
     /// # Ok::<(), warpfold::Error>(())
@@ -235,7 +299,7 @@ impl Device {
         &self,
         op: O,
         mut chunks: C,
-        mut fill: impl FnMut(C::Slices<'_>) -> Result<usize, Error>,
+        mut fill: impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
     ) -> Result<O::Output, Error> {
         /// Chunks whose results wait on the device to be combined.
         const WAITING: usize = 256;
@@ -248,20 +312,20 @@ impl Device {
         let mut start = 0u64;
         loop {
             let n = fill(chunks.next()?)?;
-            if n > 0 {
+            if let Some(n) = n.filter(|n| *n > 0) {
                 let chunk = chunks.send(n)?;
                 let at = starts.len();
                 self.reduce_views_into::<C::Items, O>(chunk, op, &mut results, at, &mut scratch)?;
                 starts.push(start);
                 start += n as u64;
             }
-            if n == 0 || starts.len() == WAITING {
+            if n.is_none() || starts.len() == WAITING {
                 let waiting = self.download(results.view(..starts.len())?)?;
                 for (result, start) in waiting.into_iter().zip(starts.drain(..)) {
                     combined = op.combine(combined, op.offset(result, start));
                 }
             }
-            if n == 0 {
+            if n.is_none() {
                 return Ok(op.finish(combined));
             }
         }

@@ -70,9 +70,9 @@ impl Device {
     }
 
     /// The same device on another stream.
-    fn on(&self, stream: Stream) -> Self {
+    fn on(&self, backend: Backend) -> Self {
         Self {
-            backend: Backend::Gpu(Queue::new(stream)),
+            backend,
             lists: Arc::clone(&self.lists),
             fallback: None,
         }
@@ -110,9 +110,10 @@ impl Device {
         Scratch::new(&self.backend)
     }
 
-    /// The CPU: the same calls on all cores of this machine.
+    /// The CPU: the same calls on all cores of this machine. As a GPU, it is another device each time that
+    /// it is opened.
     pub fn cpu() -> Self {
-        Self::of_backend(Backend::Cpu)
+        Self::of_backend(Backend::cpu())
     }
 
     /// The first CUDA device, or the CPU where there is none that can run the kernels;
@@ -166,7 +167,7 @@ impl Device {
     /// [`Error::Deferred`].
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(host::copy(data)?)),
+            cpu @ Backend::Cpu(_) => Ok(Buffer::host(cpu, host::copy(data)?)),
             Backend::Gpu(stream) => {
                 let memory = DeviceMemory::upload(stream, data)?;
                 Ok(Buffer::device(stream, data.len(), memory))
@@ -181,11 +182,34 @@ impl Device {
     /// As [`Device::upload`].
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>, Error> {
         match &self.backend {
-            Backend::Cpu => Ok(Buffer::host(host::zeroes(len)?)),
+            cpu @ Backend::Cpu(_) => Ok(Buffer::host(cpu, host::zeroes(len)?)),
             Backend::Gpu(stream) => {
                 let memory = DeviceMemory::filled(stream, len, 0)?;
                 Ok(Buffer::device(stream, len, memory))
             }
+        }
+    }
+
+    /// Elements in host memory as a view on the CPU, which reads them in place: nothing is copied.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let cpu = Device::cpu();
+    /// let data = [1, 2, 3];
+    /// assert_eq!(cpu.reduce(cpu.view_host(&data)?, Sum).run()?, 6);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsCpu`] on a GPU, whose kernels read device memory: [`upload`](Self::upload) first.
+    pub fn view_host<'a, T: Element>(&'a self, data: &'a [T]) -> Result<View<'a, T>, Error> {
+        match &self.backend {
+            cpu @ Backend::Cpu(_) => Ok(View::of_slice(cpu, data)),
+            Backend::Gpu(_) => Err(Error::NeedsCpu {
+                what: "a view of host memory",
+            }),
         }
     }
 
@@ -208,7 +232,7 @@ impl Device {
     /// Those of `work`; [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
     pub fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         match &self.backend {
-            Backend::Cpu => {
+            Backend::Cpu(_) => {
                 let start = Instant::now();
                 work()?;
                 Ok(start.elapsed().as_secs_f64() * 1e3)
@@ -234,8 +258,9 @@ impl Device {
     /// as what is enqueued here. Buffers are of the device and may be used on all of its streams.
     ///
     /// Nothing orders two streams but [`wait_for`](Self::wait_for) and waiting on the host: a buffer
-    /// that one stream writes and another reads meanwhile holds some of either. The CPU has no
-    /// streams, and this is another name of it.
+    /// that one stream writes and another reads meanwhile holds some of either. A stream of the CPU does
+    /// everything at once, and is a stream of its own only in what it refuses: another one's
+    /// [`Scratch`].
     ///
     /// ```
     /// # use warpfold::{Device, Sum};
@@ -250,10 +275,7 @@ impl Device {
     ///
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn new_stream(&self) -> Result<Self, Error> {
-        match &self.backend {
-            Backend::Cpu => Ok(self.clone()),
-            Backend::Gpu(stream) => Ok(self.on(Stream::new(stream.gpu())?)),
-        }
+        Ok(self.on(self.backend.new_stream()?))
     }
 
     /// The same device on a stream of other code's, a `CUstream`, for reductions between its own work.
@@ -275,9 +297,12 @@ impl Device {
     /// [`Error::NeedsGpu`] on the CPU.
     pub unsafe fn on_stream_ptr(&self, stream: *mut std::ffi::c_void) -> Result<Self, Error> {
         match &self.backend {
-            Backend::Cpu => Err(Error::NeedsGpu { what: "a stream" }),
-            // SAFETY: the caller's contract.
-            Backend::Gpu(own) => Ok(self.on(unsafe { Stream::borrowed(own.gpu(), stream.cast()) })),
+            Backend::Cpu(_) => Err(Error::NeedsGpu { what: "a stream" }),
+            Backend::Gpu(own) => {
+                // SAFETY: the caller's contract.
+                let stream = unsafe { Stream::borrowed(own.gpu(), stream.cast()) };
+                Ok(self.on(Backend::Gpu(Queue::new(stream))))
+            }
         }
     }
 
@@ -302,16 +327,26 @@ impl Device {
     /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
     pub fn synchronize(&self) -> Result<(), Error> {
         match &self.backend {
-            Backend::Cpu => Ok(()),
+            Backend::Cpu(_) => Ok(()),
             Backend::Gpu(stream) => stream.gpu().enter().and_then(|()| stream.synchronize()),
         }
+    }
+
+    /// Whether everything enqueued so far is done, so that [`synchronize`](Self::synchronize) would not wait.
+    /// On the CPU always.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    pub fn is_idle(&self) -> Result<bool, Error> {
+        self.queue().map_or(Ok(true), |queue| queue.is_idle())
     }
 
     /// The device's stream as a `CUstream`, for code that launches kernels of its own between
     /// ours. Null for the CPU. Valid as long as the device.
     pub fn stream_ptr(&self) -> *mut std::ffi::c_void {
         match &self.backend {
-            Backend::Cpu => std::ptr::null_mut(),
+            Backend::Cpu(_) => std::ptr::null_mut(),
             Backend::Gpu(stream) => stream.handle().cast(),
         }
     }
@@ -320,7 +355,7 @@ impl Device {
     #[doc(hidden)]
     pub fn try_module(&self, ptx: &std::ffi::CStr) -> Result<(), Error> {
         match &self.backend {
-            Backend::Cpu => Ok(()),
+            Backend::Cpu(_) => Ok(()),
             Backend::Gpu(stream) => {
                 stream.gpu().enter()?;
                 module::load("tried", ptx).map(drop)

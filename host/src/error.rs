@@ -1,6 +1,8 @@
 //! The one error type.
 
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Whatever can go wrong, with the values that say why.
 ///
@@ -253,6 +255,13 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// What only the CPU has.
+    #[error("{what}: a GPU reads device memory only; upload the data first (`Device::upload`)")]
+    NeedsCpu {
+        /// What was asked for.
+        what: &'static str,
+    },
+
     /// Two arrays of which one is longer.
     #[error(
         "arrays of {a} and {b} elements are reduced side by side; they must have the same length"
@@ -297,6 +306,11 @@ pub enum Error {
         /// The plan's kernel.
         kernel: &'static str,
     },
+
+    /// An error of the caller's own code that this library called: an iterator of
+    /// [`Device::reduce_iter`](crate::Device::reduce_iter), say. Made by [`Error::other`].
+    #[error(transparent)]
+    Other(OtherError),
 
     /// A file that the system does not give.
     #[error("{}: {text}", .path.display())]
@@ -421,7 +435,59 @@ pub enum Error {
     Deferred(Box<Error>),
 }
 
+/// An error of the caller's; it dereferences to it. Two are equal if one is a clone of the other.
+///
+/// ```
+/// use warpfold::Error;
+///
+/// let error = Error::other("x".parse::<i32>().unwrap_err());
+/// let Error::Other(inner) = &error else { panic!() };
+/// assert!(inner.downcast_ref::<std::num::ParseIntError>().is_some());
+/// ```
+#[derive(Clone)]
+pub struct OtherError(Arc<dyn std::error::Error + Send + Sync>);
+
+impl Deref for OtherError {
+    type Target = dyn std::error::Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for OtherError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::fmt::Debug for OtherError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::fmt::Display for OtherError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for OtherError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
 impl Error {
+    /// Any error as this one: as [`Error::Other`], or as it is if it is an [`Error`].
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        match error.into().downcast::<Self>() {
+            Ok(own) => *own,
+            Err(error) => Self::Other(OtherError(error.into())),
+        }
+    }
+
     /// Whether the driver refuses this process all further work on the device, as after a fault of a
     /// kernel: every call answers the same, memory on the device is lost, and only another process can
     /// go on.

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::input::Inputs;
 use crate::interop::{Refused, refused};
+use crate::owned_plan::OwnedPlan;
 use crate::stream::Stream;
 use crate::temp::Scratch;
 
@@ -38,15 +39,9 @@ use crate::temp::Scratch;
 ///
 /// The input is one buffer, or several of the same length that are reduced side by side.
 pub struct Graph<B: Inputs, O: SinglePass<B::Items>> {
-    device: Device,
-    // Dropped before what it uses; that waits for all streams of the device.
+    // Dropped before what it uses; that waits for all streams of the device. None on the CPU.
     recorded: Option<Recorded>,
-    input: B,
-    cell: Buffer<O::Acc>,
-    /// Kept for the recording.
-    scratch: Scratch,
-    launched: bool,
-    op: O,
+    plan: OwnedPlan<B, O>,
 }
 
 impl Device {
@@ -64,13 +59,8 @@ impl Device {
     ) -> Result<Graph<B, O>, Box<Refused<B>>> {
         match self.record(&input, op) {
             Ok((recorded, cell, scratch)) => Ok(Graph {
-                device: self.clone(),
                 recorded,
-                input,
-                cell,
-                scratch,
-                launched: false,
-                op,
+                plan: OwnedPlan::new(self, input, op, cell, scratch),
             }),
             Err(error) => Err(refused(error, input)),
         }
@@ -83,8 +73,11 @@ impl Device {
         op: O,
     ) -> Result<(Option<Recorded>, Buffer<O::Acc>, Scratch), Error> {
         self.check_input::<B::Items>(input.views(), O::ENTRY)?;
-        // On a stream that nobody else puts anything on.
-        let recording = self.new_stream()?;
+        // On a stream that nobody else enqueues on. The CPU records nothing: it reduces at each launch.
+        let recording = match self.is_gpu() {
+            true => self.new_stream()?,
+            false => self.clone(),
+        };
         let mut cell = self.alloc(1)?;
         let mut scratch = recording.scratch()?;
         // Once as it is, so that nothing remains to be loaded, which cannot be recorded.
@@ -113,49 +106,49 @@ impl Device {
 }
 
 impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
-    /// Puts the reduction on the stream and returns; no allocation, no wait.
+    /// Enqueues the reduction on the stream and returns; no allocation, no wait.
     ///
     /// # Errors
     ///
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn launch(&mut self) -> Result<(), Error> {
-        self.launched = false;
-        match (&self.recorded, self.device.queue()) {
-            (Some(recorded), Some(stream)) => recorded.launch(stream)?,
-            _ => {
-                let (device, views) = (&self.device, self.input.views());
-                let (cell, scratch) = (&mut self.cell, &mut self.scratch);
-                device.reduce_views_into::<B::Items, O>(views, self.op, cell, 0, scratch)?;
-            }
+        match &self.recorded {
+            None => self.plan.enqueue(),
+            Some(recorded) => self.plan.enqueue_by(|plan| {
+                let stream = plan.device().queue();
+                recorded.launch(stream.expect("a recording is a GPU's"))
+            }),
         }
-        self.launched = true;
-        Ok(())
     }
 
-    /// Waits for the last launch and gives its value.
+    /// As [`OwnedPlan::is_done`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.plan.is_done()
+    }
+
+    /// Waits for the last launch and returns its value.
     ///
     /// # Errors
     ///
     /// [`Error::NotEnqueued`] before the first launch, or after one that failed; [`Error::Cuda`], also
     /// for a kernel's own fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
-        if !self.launched {
-            let kernel = "single_pass";
-            return Err(Error::NotEnqueued { kernel });
-        }
-        let combined = self.device.download(&self.cell)?;
-        Ok(self.op.finish(combined[0]))
+        self.plan.result()
     }
 
-    /// What is reduced. (A buffer's [`as_device_ptr`](Buffer::as_device_ptr) is where other code's kernels
-    /// write new data.)
+    /// The buffers that are reduced. (A buffer's [`as_device_ptr`](Buffer::as_device_ptr) is where other code's
+    /// kernels write new data.)
     pub fn input(&self) -> &B {
-        &self.input
+        self.plan.input()
     }
 
-    /// The input, when the graph is no longer needed.
+    /// The buffers, when the graph is no longer needed.
     pub fn into_input(self) -> B {
-        self.input
+        self.plan.into_input()
     }
 }
 
@@ -167,13 +160,14 @@ impl<T: Element, O: SinglePass<T>> Graph<Buffer<T>, O> {
     ///
     /// As [`Buffer::write`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
-        self.input.write_on(self.device.backend(), start, data)
+        let backend = self.plan.device().backend().clone();
+        self.plan.input_mut().write_on(&backend, start, data)
     }
 }
 
 impl<B: Inputs, O: SinglePass<B::Items>> std::fmt::Debug for Graph<B, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Graph({} on {})", O::ENTRY.name, self.device)
+        write!(f, "Graph({} on {})", O::ENTRY.name, self.plan.device())
     }
 }
 

@@ -30,10 +30,10 @@
 //! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance) | one pass |
 //! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
 //! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
-//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan) |
+//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan); [`OwnedPlan`] owns its buffers |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
-//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
+//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
 //! | memory that is copied meanwhile | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
 //! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
@@ -133,11 +133,13 @@ mod memory;
 #[doc(hidden)]
 pub mod module;
 mod number;
+mod owned_plan;
 mod pass;
 mod pinned;
 mod plan;
 mod policy;
 mod reduce;
+mod reduced_by;
 mod single_pass;
 mod stream;
 #[cfg(feature = "teaching")]
@@ -149,7 +151,7 @@ pub use buffer::{Buffer, View};
 pub use chunks::{ChunkSource, Chunks};
 pub use device::Device;
 pub use element::Element;
-pub use error::Error;
+pub use error::{Error, OtherError};
 pub use graph::Graph;
 pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};
@@ -164,12 +166,14 @@ pub use kernels_gpu::op::{
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use module::Embedded;
-pub use number::{Mean, Norm, Number, Predicate};
+pub use number::{Float, Mean, Norm, Number, Predicate};
+pub use owned_plan::OwnedPlan;
 pub use pass::Pass;
 pub use pinned::Pinned;
 pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
+pub use reduced_by::ReducedBy;
 #[cfg(feature = "teaching")]
 pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;

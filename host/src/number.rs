@@ -1,17 +1,54 @@
 //! What the calls by name need to know of numbers.
 
-use kernels_gpu::element::{Extrema, Moments, ScaledSquares, bf16, f16};
+use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 use kernels_gpu::entry::SinglePass;
-use kernels_gpu::op::{Count, Equal, Greater, IsNan, Less, MeanVariance, SumWide};
+use kernels_gpu::op::{
+    ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
+    NanMax, NanMin, Op, Product, Sum, SumAbs, SumSquares, SumWide,
+};
 
 use crate::buffer::View;
 use crate::device::Device;
 use crate::element::zero;
 use crate::error::Error;
+use crate::reduced_by::ReducedBy;
 
 /// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
 /// `f64`.
-pub trait Number: kernels_gpu::element::Number {
+///
+/// A bound that is enough for every call by name:
+///
+/// ```
+/// use warpfold::{Device, Error, Number};
+///
+/// fn total<T: Number>(device: &Device, x: &[T]) -> Result<T, Error> {
+///     device.sum(&device.upload(x)?)
+/// }
+///
+/// assert_eq!(total(&Device::auto()?, &[1.5, 2.0])?, 3.5);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+pub trait Number:
+    kernels_gpu::element::Number
+    + ReducedBy<Sum, Output = Self>
+    + ReducedBy<SumWide>
+    + ReducedBy<Product, Output = Self>
+    + ReducedBy<Min, Output = Self>
+    + ReducedBy<Max, Output = Self>
+    + ReducedBy<MinMax, Output = Extrema<Self>>
+    + ReducedBy<ArgMin, Output = Indexed<Self>>
+    + ReducedBy<ArgMax, Output = Indexed<Self>>
+    + ReducedBy<MeanVariance, Output = Moments>
+    + ReducedBy<SumAbs>
+    + ReducedBy<SumSquares, Output: Norm>
+{
+    /// What [`Device::dot`](crate::Device::dot) gives: `i64`, `u64` or `f64`.
+    type Dot: Number;
+
+    /// [`Device::dot`](crate::Device::dot).
+    #[doc(hidden)]
+    fn dot(device: &Device, a: View<'_, Self>, b: View<'_, Self>) -> Result<Self::Dot, Error>;
+
     /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] of integers of 64 bits.
     type MeanBy: SinglePass<Self, Output: Mean>;
 
@@ -26,6 +63,18 @@ pub trait Number: kernels_gpu::element::Number {
         predicate: Predicate<Self>,
     ) -> Result<u64, Error>;
 }
+
+/// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`. Enough for the calls that ignore NaN,
+/// too.
+pub trait Float:
+    Number + ReducedBy<NanMin, Output = Self> + ReducedBy<NanMax, Output = Self>
+{
+}
+
+impl Float for f16 {}
+impl Float for bf16 {}
+impl Float for f32 {}
+impl Float for f64 {}
 
 /// A question about an element; see [`Device::count`](crate::Device::count).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +95,16 @@ pub enum Predicate<T> {
 macro_rules! numbers {
     ($($number:ident by $op:ident, $count_nan:expr;)*) => { $(
         impl Number for $number {
+            type Dot = <Dot as Op<($number, $number)>>::Output;
+
+            fn dot(
+                device: &Device,
+                a: View<'_, Self>,
+                b: View<'_, Self>,
+            ) -> Result<Self::Dot, Error> {
+                device.reduce((a, b), Dot).run()
+            }
+
             type MeanBy = $op;
             const MEAN_BY: $op = $op;
 
@@ -91,14 +150,8 @@ numbers! {
 /// use warpfold::{Device, Mean, Number};
 ///
 /// let device = Device::auto()?;
-/// let mut chunks = [[1, 2, 3], [4, 5, 6]].into_iter();
-/// let sum = device.reduce_chunks(i32::MEAN_BY, 3, |chunk: &mut [i32]| match chunks.next() {
-///     None => Ok(0),
-///     Some(next) => {
-///         chunk.copy_from_slice(&next);
-///         Ok(3)
-///     }
-/// })?;
+/// let pieces = [[1, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
+/// let sum: i64 = device.reduce_iter(i32::MEAN_BY, pieces)?;
 /// assert_eq!(sum.mean(6), 3.5);
 /// # Ok::<(), warpfold::Error>(())
 /// ```

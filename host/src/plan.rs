@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::backend::Queue;
 use crate::error::Error;
 use crate::pass::Pass;
 
@@ -25,6 +26,11 @@ pub(crate) trait Job<R> {
 
     /// Waits for the result of the last enqueue.
     fn result(&self) -> Result<R, Error>;
+
+    /// The stream that it is enqueued on; `None` where nothing is launched.
+    fn queue(&self) -> Option<&Queue> {
+        None
+    }
 
     /// The device address of the cell that the last pass writes; 0 where nothing is launched.
     fn result_ptr(&self) -> u64 {
@@ -122,8 +128,25 @@ impl<'a, R> Plan<'a, R> {
     /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a
     /// kernel's own fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<R, Error> {
+        self.check_enqueued()?;
+        self.job.result()
+    }
+
+    /// Whether [`result`](Self::result) would not wait: everything enqueued on the device's stream so far is
+    /// done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
+    /// fault; [`Error::Deferred`].
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.check_enqueued()?;
+        self.job.queue().map_or(Ok(true), |queue| queue.is_idle())
+    }
+
+    fn check_enqueued(&self) -> Result<(), Error> {
         match self.enqueued {
-            true => self.job.result(),
+            true => Ok(()),
             false => Err(Error::NotEnqueued {
                 kernel: self.kernel,
             }),

@@ -62,7 +62,7 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
                 asked.check(O::ENTRY)?;
                 op.identity()
             }
-            Backend::Cpu => {
+            Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 cpu::reduce::<I, O>(op, input::slices::<I>(views))
             }
@@ -96,7 +96,7 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
                 asked.check(O::ENTRY)?;
                 Ok(Plan::on_cpu(kernel, move || op.identity(), finish))
             }
-            Backend::Cpu => {
+            Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 let items = input::slices::<I>(views);
                 Ok(Plan::on_cpu(
@@ -185,7 +185,7 @@ impl Device {
         let n = self.check_input::<I>(views, O::ENTRY)?;
         self.check_owner(&cells.view(at..at.saturating_add(1))?)?;
         match (cells.place_mut(), self.backend()) {
-            (PlaceMut::Host(cells), Backend::Cpu) => {
+            (PlaceMut::Host(cells), Backend::Cpu(_)) => {
                 scratch.of(self.backend())?;
                 cells[at] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
                 Ok(())

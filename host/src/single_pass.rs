@@ -213,6 +213,10 @@ impl<I: Items, O: SinglePass<I>> Job<O::Output> for Prepared<'_, I, O> {
         unsafe { self.launch.enqueue(&self.queue, &mut self.storage, result) }
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn result(&self) -> Result<O::Output, Error> {
         Ok(self.launch.op.finish(self.accumulator()?))
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use cust::sys::{self, CUevent, CUevent_flags, CUstream};
+use cust::sys::{self, CUevent, CUevent_flags, CUresult, CUstream};
 
 use crate::driver;
 use crate::error::Error;
@@ -60,6 +60,18 @@ impl Stream {
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is alive.
         driver::call(|| unsafe { sys::cuStreamSynchronize(self.handle) })
+    }
+
+    /// Whether everything on the stream is done.
+    pub(crate) fn is_idle(&self) -> Result<bool, Error> {
+        self.gpu.enter()?;
+        // SAFETY: the stream is alive.
+        match driver::call(|| unsafe { sys::cuStreamQuery(self.handle) }) {
+            Err(Error::Cuda { code, .. }) if code == CUresult::CUDA_ERROR_NOT_READY as i32 => {
+                Ok(false)
+            }
+            result => result.map(|()| true),
+        }
     }
 
     /// The time on the stream between before and after `work`, in milliseconds.

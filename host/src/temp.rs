@@ -1,8 +1,6 @@
 //! Temporary storage that the caller holds.
 
-use std::sync::Arc;
-
-use crate::backend::{Backend, Queue};
+use crate::backend::Backend;
 use crate::error::Error;
 use crate::workspace::Storage;
 
@@ -11,36 +9,33 @@ use crate::workspace::Storage;
 ///
 /// It belongs to its device's stream, on which one launch after another uses it.
 pub struct Scratch {
+    stream: Backend,
     /// None on the CPU, which needs no scratch.
-    place: Option<(Arc<Queue>, Storage)>,
+    storage: Option<Storage>,
 }
 
 impl Scratch {
     pub(crate) fn new(backend: &Backend) -> Result<Self, Error> {
-        let place = match backend.queue() {
-            None => None,
-            Some(queue) => Some((Arc::clone(queue), Storage::new(queue)?)),
-        };
-        Ok(Self { place })
+        Ok(Self {
+            stream: backend.clone(),
+            storage: match backend.queue() {
+                None => None,
+                Some(queue) => Some(Storage::new(queue)?),
+            },
+        })
     }
 
     /// The storage, if this is the stream it was made for; none on the CPU.
     pub(crate) fn of(&mut self, backend: &Backend) -> Result<Option<&mut Storage>, Error> {
-        match (&mut self.place, backend) {
-            (None, Backend::Cpu) => Ok(None),
-            (Some((queue, storage)), Backend::Gpu(own)) if Arc::ptr_eq(queue, own) => {
-                Ok(Some(storage))
-            }
-            _ => Err(Error::OtherStream),
+        match self.stream.is_same_stream(backend) {
+            true => Ok(self.storage.as_mut()),
+            false => Err(Error::OtherStream),
         }
     }
 }
 
 impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            None => f.write_str("Scratch(none: the CPU's)"),
-            Some((queue, _)) => write!(f, "Scratch(of {:?})", queue.handle()),
-        }
+        write!(f, "Scratch(on {})", self.stream)
     }
 }

@@ -38,15 +38,12 @@ fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
 fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
     let mut piece = vec![zero::<T>(); 2];
     let mut all = vec![];
-    loop {
-        let n = elements.read(&mut piece)?;
+    while let Some(n) = elements.read(&mut piece)? {
+        assert!(n > 0);
         all.extend_from_slice(&piece[..n]);
-        if n < piece.len() {
-            assert_eq!(elements.read(&mut piece)?, 0);
-            assert_eq!(elements.len(), all.len());
-            return Ok(all);
-        }
     }
+    assert_eq!(elements.len(), all.len());
+    Ok(all)
 }
 
 fn zero<T: Element>() -> T {
@@ -169,10 +166,10 @@ fn large_pieces() {
     let mut elements = Elements::<u32>::open_raw(&path).unwrap();
     let mut piece = vec![0; 1_500_001];
     for (start, n) in [(0, 1_500_001), (1_500_001, 1_500_001), (3_000_002, 999_998)] {
-        assert_eq!(elements.read(&mut piece), Ok(n));
+        assert_eq!(elements.read(&mut piece), Ok(Some(n)));
         assert_eq!(piece[..n], all[start..start + n]);
     }
-    assert_eq!(elements.read(&mut piece), Ok(0));
+    assert_eq!(elements.read(&mut piece), Ok(None));
 }
 
 #[test]
@@ -231,7 +228,7 @@ fn a_file_that_shrinks_while_it_is_read() {
     let path = folder.path().join("raw");
     fs::write(&path, [1u8; 8]).unwrap();
     let mut elements = Elements::<u8>::open_raw(&path).unwrap();
-    assert_eq!(elements.read(&mut [0; 3]), Ok(3));
+    assert_eq!(elements.read(&mut [0; 3]), Ok(Some(3)));
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_len(4).unwrap();
     let error = elements.read(&mut [0; 8]).unwrap_err().to_string();

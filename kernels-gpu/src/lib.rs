@@ -38,6 +38,10 @@
 // The macros name the crate as others do.
 extern crate self as kernels_gpu;
 
+// For the square root of a result, which the caller takes on the host.
+#[cfg(not(target_arch = "nvptx64"))]
+extern crate std;
+
 pub mod block;
 pub mod ceiling;
 pub mod copy;

@@ -12,7 +12,7 @@ use super::number::Number;
 use super::oracle;
 
 /// A reduction of a view by an algorithm of choice, and whether there is such a kernel.
-type Rung<T> = fn(View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<T, Error>);
+type Rung<T> = fn(&Device, View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<T, Error>);
 
 /// The operators of one type that have a ladder.
 pub struct Ladders<T: Number> {
@@ -33,7 +33,7 @@ impl<T: Number> Ladders<T> {
         Sum: SinglePass<T, Output = T> + Ladder<T>,
     {
         Self {
-            sum: Some(|view, algorithm, threads| by(view, Sum, algorithm, threads)),
+            sum: Some(|device, view, algorithm, threads| by(device, view, Sum, algorithm, threads)),
             ..Self::NONE
         }
     }
@@ -45,20 +45,21 @@ impl<T: Number> Ladders<T> {
         Max: SinglePass<T, Output = T> + Ladder<T>,
     {
         Self {
-            min: Some(|view, algorithm, threads| by(view, Min, algorithm, threads)),
-            max: Some(|view, algorithm, threads| by(view, Max, algorithm, threads)),
+            min: Some(|device, view, algorithm, threads| by(device, view, Min, algorithm, threads)),
+            max: Some(|device, view, algorithm, threads| by(device, view, Max, algorithm, threads)),
             ..Self::of_sums()
         }
     }
 }
 
 fn by<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
+    device: &Device,
     view: View<'_, T>,
     op: O,
     algorithm: Algorithm,
     threads: Option<u32>,
 ) -> (bool, Result<T, Error>) {
-    let mut reduction = Device::cpu().reduce(view, op).algorithm(algorithm);
+    let mut reduction = device.reduce(view, op).algorithm(algorithm);
     if let Some(threads) = threads {
         reduction = reduction.threads(threads);
     }
@@ -145,7 +146,8 @@ fn run_rung<T: Number, O: SinglePass<T, Output = T>>(
     let (Some(rung), Some(algorithm)) = (rung, how.algorithm) else {
         return run(how, all, op, judge);
     };
-    let buffer = Device::cpu().upload(all).expect("there is memory for it");
+    let device = Device::cpu();
+    let buffer = device.upload(all).expect("there is memory for it");
     let Some((view, elements)) = how.range.of(&buffer, all) else {
         return;
     };
@@ -160,7 +162,7 @@ fn run_rung<T: Number, O: SinglePass<T, Output = T>>(
         | Algorithm::BlockAtomic { vector } => [1, 2, 4].contains(&vector),
         _ => true,
     };
-    let (there_is, got) = rung(view, algorithm, how.threads);
+    let (there_is, got) = rung(&device, view, algorithm, how.threads);
     match got {
         Ok(got) => {
             assert!(good_chunks && good_vector && there_is && input::is_block_size(how.threads));

@@ -28,11 +28,8 @@ const AT_ONCE: usize = 2 << 20;
 ///
 /// let mut elements = Elements::<u8>::open_raw(&path)?;
 /// let (mut piece, mut all) = ([0; 2], vec![]);
-/// loop {
-///     match elements.read(&mut piece)? {
-///         0 => break,
-///         n => all.push(piece[..n].to_vec()),
-///     }
+/// while let Some(n) = elements.read(&mut piece)? {
+///     all.push(piece[..n].to_vec());
 /// }
 /// assert_eq!(all, [vec![1, 2], vec![3, 4], vec![5]]);
 /// # std::fs::remove_file(&path)?;
@@ -93,14 +90,17 @@ impl<T: Element> Elements<T> {
         self.len == 0
     }
 
-    /// Puts the next elements into `piece` and says how many: all that it takes, or all that are
-    /// left. 0 at the end.
+    /// Reads the next elements into `piece` and says how many: as many as it has room for, or all that
+    /// are left. `None` at the end.
     ///
     /// # Errors
     ///
     /// [`Error::File`], also where the file has become shorter since it was opened. Some of `piece` may
     /// have been overwritten then, and which elements come next is not known.
-    pub fn read(&mut self, piece: &mut [T]) -> Result<usize, Error> {
+    pub fn read(&mut self, piece: &mut [T]) -> Result<Option<usize>, Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
         let n = piece.len().min(self.left);
         let done = self.read_bytes(bytes_of(&mut piece[..n]));
         done.map_err(|error| match error.kind() {
@@ -112,7 +112,7 @@ impl<T: Element> Elements<T> {
         })?;
         self.left -= n;
         self.offset += (n * size_of::<T>()) as u64;
-        Ok(n)
+        Ok(Some(n))
     }
 
     /// Fills `bytes` with those from `offset` on.

@@ -143,6 +143,10 @@ impl<T: Element> Job<()> for Launch<'_, T> {
         unsafe { self.kernel.launch(&self.queue, grid, &arguments) }
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn result(&self) -> Result<(), Error> {
         self.queue.synchronize()
     }

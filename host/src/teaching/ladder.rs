@@ -330,6 +330,10 @@ impl<T: Element, O: Op<T, Acc = T>> Job<O::Output> for Launches<'_, T, O> {
     }
 
     /// One value, or the partials of a plan with a fixed grid.
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn result(&self) -> Result<O::Output, Error> {
         let values = self.outputs(self.passes.len())?.into_iter();
         let combined = values.fold(self.op.identity(), |a, b| self.op.combine(a, b));

@@ -137,6 +137,10 @@ impl<T: Element> Job<[T; 3]> for Launch<'_, T> {
         unsafe { self.kernel.launch(queue, grid, &arguments) }
     }
 
+    fn queue(&self) -> Option<&Queue> {
+        Some(&self.queue)
+    }
+
     fn result(&self) -> Result<[T; 3], Error> {
         let sums = self.cells.all().download(&self.queue)?;
         Ok([sums[0], sums[1], sums[2]])

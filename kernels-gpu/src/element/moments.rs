@@ -1,6 +1,7 @@
 //! How many values there are, their mean, and how far they lie from it.
 
 use super::structure;
+use crate::op::{MeanVariance, Op};
 
 /// The first moments of some values: what [`MeanVariance`](crate::op::MeanVariance) combines.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,6 +53,28 @@ impl Moments {
     /// The mean squared distance from the mean. Of no values NaN.
     pub fn variance(self) -> f64 {
         self.squares / self.count
+    }
+
+    /// The square root of the [variance](Self::variance), the standard deviation. Of no values NaN.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn std_dev(self) -> f64 {
+        self.variance().sqrt()
+    }
+
+    /// The moments of these values and those of `other`: of parts that were reduced apart, on several devices,
+    /// say. Both orders give the same bits.
+    ///
+    /// ```
+    /// use kernels_gpu::element::Moments;
+    /// use kernels_gpu::op::{MeanVariance, Op};
+    ///
+    /// let of = |x: f64| Op::<f64>::lift(&MeanVariance, x, 0);
+    /// let all = of(4.0).merge(of(7.0)).merge(of(13.0).merge(of(16.0)));
+    /// assert_eq!((all.count(), all.mean(), all.variance()), (4.0, 10.0, 22.5));
+    /// assert_eq!(all.merge(Moments::NONE), all);
+    /// ```
+    pub fn merge(self, other: Self) -> Self {
+        Op::<f64>::combine(&MeanVariance, self, other)
     }
 
     /// The variance of what the values are a sample of, [`squares`](Self::squares) over the count

@@ -1,4 +1,4 @@
-//! Loops that are none.
+//! Fully unrolled loops over arrays.
 
 /// Does something for every element of an array of `K` rows of `N`, at most 4 of 16, row by row:
 /// `unrolled!(|k < K, e < N| sum += rows[k][e])`.

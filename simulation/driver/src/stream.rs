@@ -61,6 +61,14 @@ functions! {
         entered()?.streams.remove(stream).map(drop)
     }
 
+    fn cuStreamQuery(stream: CUstream) {
+        match entered()?.capture(stream)? {
+            // Whatever is on any stream has been done.
+            None => Ok(()),
+            Some(capture) => capture.spoil(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+        }
+    }
+
     fn cuStreamSynchronize(stream: CUstream) {
         match entered()?.capture(stream)? {
             None => Ok(()),

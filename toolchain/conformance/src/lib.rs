@@ -25,6 +25,7 @@ pub mod case;
 pub mod cases;
 pub mod cuda;
 pub mod element;
+pub mod float;
 pub mod model;
 pub mod module;
 pub mod simulator;

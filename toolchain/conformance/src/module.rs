@@ -88,6 +88,20 @@ mod tests {
                 ("litmus_blocks_device_store", "ld.acquire.gpu.global.b32"),
                 ("float16_narrow_f16", "cvt.rn.f16.f32"),
                 ("print_threads", "vprintf"),
+                ("float_sqrt_f64", "sqrt.rn.f64"),
+                ("float_mul_add_f32", "fma.rn.f32"),
+                ("float_floor_f32", "cvt.rmi.f32.f32"),
+                ("float_exp2_approx_f32", "ex2.approx.f32"),
+                ("float_exp_approx_f32", "ex2.approx.f32"),
+                ("float_log2_approx_f32", "lg2.approx.f32"),
+                ("float_ln_approx_f32", "lg2.approx.f32"),
+                ("float_sin_approx_f32", "sin.approx.f32"),
+                ("float_cos_approx_f32", "cos.approx.f32"),
+                ("float_tanh_approx_f32", "tanh.approx.f32"),
+                ("float_sqrt_approx_f32", "sqrt.approx.f32"),
+                ("float_rsqrt_approx_f32", "rsqrt.approx.f32"),
+                ("float_recip_approx_f32", "rcp.approx.f32"),
+                ("float_div_approx_f32", "div.approx.f32"),
             ] {
                 let kernel = kernel(module.ptx, name);
                 assert!(
@@ -169,5 +183,42 @@ mod tests {
         assert!(!ptx.contains(".callprototype"));
         assert!(!ptx.contains("core3fmt"));
         assert!(ptx.len() < 60_000, "{} bytes", ptx.len());
+    }
+
+    /// What is not rounded as the source says has other bits than on the CPU. An operation without `.rn` is
+    /// one that the driver may contract.
+    #[test]
+    fn functions_of_floats_are_not_contracted() {
+        let operations = ["add", "sub", "mul"]
+            .iter()
+            .flat_map(|name| ["f32", "f64"].map(|ty| format!("\t{name}.{ty}")));
+        let refused: Vec<String> = operations.chain(["fma.rn.".into()]).collect();
+        for module in MODULES {
+            let mut functions = 0;
+            for entry in entry::entries().filter(|entry| entry.name.starts_with("float_")) {
+                if entry.name.contains("mul_add") || entry.name.contains("_approx") {
+                    continue;
+                }
+                let kernel = kernel(module.ptx, entry.name);
+                for operation in &refused {
+                    let name = entry.name;
+                    assert!(
+                        !kernel.contains(operation),
+                        "{operation} in {name} of {}",
+                        module.name
+                    );
+                }
+                functions += 1;
+            }
+            assert!(functions > 70, "{}", module.name);
+            // What several of them call.
+            for function in module.ptx.split(".func").skip(1) {
+                let body = function.split("\n}").next().unwrap_or_default();
+                assert!(
+                    !refused.iter().any(|operation| body.contains(operation)),
+                    "{body}"
+                );
+            }
+        }
     }
 }

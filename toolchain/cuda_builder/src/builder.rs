@@ -31,6 +31,16 @@ pub(crate) struct FloatOptions {
     pub(crate) fast_sqrt: bool,
 }
 
+impl FloatOptions {
+    /// IEEE 754 to the letter.
+    pub(crate) const NONE: Self = Self {
+        fma_contraction: false,
+        ftz: false,
+        fast_div: false,
+        fast_sqrt: false,
+    };
+}
+
 /// Compiles one crate of kernels. See the [crate](crate) for an example.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is compiled until `build` is called"]
@@ -161,7 +171,8 @@ impl CudaBuilder {
     }
 
     /// Whether `a * b + c` may be rounded once instead of twice; on unless said otherwise, as in
-    /// nvcc.
+    /// nvcc. Never in `cuda_std::float` and the crate `libm`, which have the CPU's bits; nor do the
+    /// options below change these.
     pub fn fma_contraction(mut self, contract: bool) -> Self {
         self.floats.fma_contraction = contract;
         self
@@ -407,6 +418,7 @@ impl CudaBuilder {
             .read(bitcode, self.emit_llvm_ir)
             .map_err(failed("reading the module's bitcode"))?;
         let machine = self.machine(&module, arch)?;
+        passes::separate_same_bits(&module, &machine).map_err(failed("inlining"))?;
         passes::prepare(&module, self.floats);
         if self.panic_messages {
             passes::leave_values_out_of_panics(&module);
@@ -513,11 +525,12 @@ fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderE
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 8] = [
+const BUILDER: [&str; 9] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("llvm/panics.rs"),
     include_str!("llvm/places.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),

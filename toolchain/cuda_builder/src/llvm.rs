@@ -1,15 +1,15 @@
 //! The part of LLVM's C interface that the builder uses, loaded at run time from the libLLVM of
 //! the compiler that wrote the bitcode.
 //!
-//! `Api` is the raw table of functions; `Module` owns a context and a module and is all that the
-//! rest of the crate sees. A context belongs to one thread.
+//! `Api` is the raw table of functions; the rest of the crate sees `Module`, a context and a module. A context
+//! belongs to one thread.
 
 mod api;
+mod panics;
 mod places;
 
-use api::Api;
 pub(crate) use api::Value;
-use api::{Attribute, BasicBlock, Builder};
+use api::{Api, Attribute, BasicBlock, Builder};
 pub(crate) use places::Place;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -44,8 +44,7 @@ impl Llvm {
         Ok(llvm)
     }
 
-    /// Reads `bitcode`, with the names of values or without: they matter to readers only, and cost LLVM
-    /// time.
+    /// Reads `bitcode`, with the names of values or without: only people read them, and they cost time.
     pub(crate) fn read(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
         self.module(bitcode, names, self.api.LLVMParseBitcodeInContext2)
     }
@@ -377,36 +376,6 @@ impl Module<'_> {
 
     pub(crate) fn add_attribute(&self, function: Value, attribute: Attribute) {
         unsafe { (self.api().LLVMAddAttributeAtIndex)(function, api::FUNCTION_INDEX, attribute) }
-    }
-
-    /// Says that `function` neither loads from its pointer parameter number `index` nor keeps it, if it has one.
-    pub(crate) fn only_compares_param(&self, function: Value, index: u32) {
-        let api = self.api();
-        unsafe {
-            if index >= (api.LLVMCountParams)(function) {
-                return;
-            }
-            let ty = (api.LLVMTypeOf)((api.LLVMGetParam)(function, index));
-            if (api.LLVMGetTypeKind)(ty) != api::TYPE_KIND_POINTER {
-                return;
-            }
-            // Attribute 0 is that of the returned value.
-            for name in ["readnone", "captures"] {
-                let attribute = self.enum_attribute(name);
-                (api.LLVMAddAttributeAtIndex)(function, 1 + index, attribute);
-            }
-        }
-    }
-
-    /// Calls `new` wherever `old` is called, if both have so many parameters.
-    pub(crate) fn replace_function(&self, old: Value, new: Value, params: u32) {
-        let api = self.api();
-        unsafe {
-            let has = |function| (api.LLVMCountParams)(function) == params;
-            if has(old) && has(new) {
-                (api.LLVMReplaceAllUsesWith)(old, new);
-            }
-        }
     }
 
     pub(crate) fn add_string_attribute(&self, function: Value, key: &str, value: &str) {

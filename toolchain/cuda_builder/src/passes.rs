@@ -11,17 +11,20 @@
 //!    neither duplicated nor moved under a condition; so does every function, and every call of a
 //!    function that is not known by name;
 //! 6. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
-//! 7. floating-point permissions become flags of the instructions they concern;
-//! 8. in builds with messages of panics, the values of messages are said to be unused, since `cuda_std` prints none.
+//! 7. floating-point permissions become flags of the instructions they concern, except in functions that
+//!    promise the CPU's bits;
+//! 8. in builds with messages of panics, the values of messages are said to be unused, since `cuda_std` prints
+//!    none.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
 use crate::llvm::{
-    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV,
-    OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
-    ORDERING_SEQ_CST, Place,
+    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Machine, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD,
+    OP_FDIV, OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC,
+    ORDERING_RELEASE, ORDERING_SEQ_CST, Place, Value,
 };
 use crate::notes;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// NVPTX's address spaces.
@@ -96,6 +99,10 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
         // The target machine decides, one bitcode for all architectures.
         module.remove_string_attribute(function, "target-cpu");
         module.remove_string_attribute(function, "target-features");
+        let floats = match promises_bits(module, function) {
+            true => FloatOptions::NONE,
+            false => floats,
+        };
         if floats.ftz {
             module.add_string_attribute(
                 function,
@@ -178,6 +185,56 @@ pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
     module.make_internal(own);
 }
 
+/// What has the same bits on CPU and GPU: the crate `libm`, and the part of `cuda_std` that calls it.
+const SAME_BITS: [&str; 2] = ["libm::", "cuda_std::float::exact::"];
+
+fn promises_bits(module: &Module<'_>, function: Value) -> bool {
+    names_same_bits(&demangle(&module.name(function)))
+}
+
+/// Whether a demangled name is of [`SAME_BITS`]: `libm::math::exp::exp`, or
+/// `<f64 as libm::math::support::Float>::fma`, but not `kernels::libm::exp`.
+fn names_same_bits(name: &str) -> bool {
+    let starts_path = |at: usize| {
+        let before = name[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != ':')
+    };
+    SAME_BITS
+        .iter()
+        .any(|path| name.match_indices(path).any(|(at, _)| starts_path(at)))
+}
+
+/// Inlines into the functions of [`SAME_BITS`] what computes for them: `core`'s `<f32 as Add>::add` belongs
+/// to other code too, which may be contracted. Before [`prepare`].
+pub(crate) fn separate_same_bits(module: &Module<'_>, machine: &Machine<'_>) -> Result<(), String> {
+    let functions = module.functions().into_iter();
+    let (same_bits, others): (Vec<_>, Vec<_>) = functions
+        .filter(|&function| !module.is_declaration(function))
+        .partition(|&function| promises_bits(module, function));
+    if same_bits.is_empty() {
+        return Ok(());
+    }
+    let computes = |function: &Value| {
+        let instructions = module.instructions(*function);
+        let opcodes = instructions.iter().map(|&i| module.opcode(i));
+        let arithmetic = [OP_FADD, OP_FSUB, OP_FMUL, OP_FDIV];
+        opcodes
+            .into_iter()
+            .any(|opcode| arithmetic.contains(&opcode))
+    };
+    let others: HashSet<Value> = others.into_iter().filter(computes).collect();
+    let inline = module.enum_attribute("alwaysinline");
+    for function in same_bits {
+        for instruction in module.instructions(function) {
+            if module.opcode(instruction) == OP_CALL && others.contains(&module.callee(instruction))
+            {
+                module.add_call_attribute(instruction, inline);
+            }
+        }
+    }
+    module.run_passes("always-inline", machine)
+}
+
 /// Makes the innermost line that `is_wanted` each instruction's own, where there is one: what is inlined
 /// there from elsewhere is that line's doing. After [`PIPELINE`].
 pub(crate) fn credit_callers(module: &Module<'_>, is_wanted: impl Fn(&Path) -> bool) {
@@ -211,7 +268,7 @@ pub(crate) fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilder
 
 /// NVPTX emits `atomicrmw` relaxed, whatever its ordering says. Fences of the same scope around
 /// a relaxed operation mean at least the same.
-fn spell_out_ordering(module: &Module<'_>, rmw: crate::llvm::Value) {
+fn spell_out_ordering(module: &Module<'_>, rmw: Value) {
     let ordering = module.ordering(rmw);
     let before = match ordering {
         ORDERING_RELEASE | ORDERING_ACQ_REL => Some(ORDERING_RELEASE),
@@ -270,7 +327,53 @@ pub(crate) fn unresolved(module: &Module<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Rust's own spelling of a symbol.
+/// Rust's own spelling of a symbol, also of one that LLVM's linker has made another by a number at its end.
 pub(crate) fn demangle(symbol: &str) -> String {
-    format!("{:#}", rustc_demangle::demangle(symbol))
+    let digits = symbol.len() - symbol.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let shorter = (0..=digits).map(|less| &symbol[..symbol.len() - less]);
+    match shorter
+        .filter_map(|s| rustc_demangle::try_demangle(s).ok())
+        .next()
+    {
+        Some(name) => format!("{name:#}"),
+        None => symbol.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{demangle, names_same_bits};
+
+    #[test]
+    fn a_number_of_the_linkers_is_no_part_of_the_name() {
+        let symbol = "_RNvNtNtCsk4idu9fuy1S_4libm4math4exp24exp2";
+        for number in ["", "9", "24"] {
+            assert_eq!(
+                demangle(&format!("{symbol}{number}")),
+                "libm::math::exp2::exp2"
+            );
+        }
+        assert_eq!(demangle("kernel12"), "kernel12");
+    }
+
+    #[test]
+    fn the_promise_goes_by_crate() {
+        for name in [
+            "libm::math::expf::expf",
+            "<f64 as libm::math::support::float_traits::Float>::fma",
+            "core::ops::function::FnOnce::call_once::<libm::math::support::Round>",
+            "cuda_std::float::exact::f32::exp",
+        ] {
+            assert!(names_same_bits(name), "{name}");
+        }
+        for name in [
+            "kernels::libm::exp",
+            "mylibm::exp",
+            "cuda_std::float::GpuFloat::exp",
+            "<f32 as cuda_std::float::GpuFloat>::rsqrt",
+            "expf",
+        ] {
+            assert!(!names_same_bits(name), "{name}");
+        }
+    }
 }

@@ -190,6 +190,62 @@ fn float_options_change_the_instructions_they_name() {
 }
 
 #[test]
+fn float_options_leave_the_crate_libm_alone() {
+    let fixture = Fixture::new(
+        "same_bits",
+        r#"
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn k(p: *mut f32) { unsafe {
+            let (a, b, c) = (*p, *p.add(1), *p.add(2));
+            *p.add(3) = libm::concrete(a * b, b, c);
+            *p.add(4) = libm::generic(a, b, c);
+        }}
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn own(p: *mut f32) { unsafe {
+            *p = libm::sum(*p * *p.add(1), *p.add(2)) * *p.add(3) + *p.add(4);
+        }}
+        "#,
+    );
+    // As in the crate of this name, `generic` computes by functions of `core`.
+    let libm = r#"
+        #![no_std]
+        #![feature(rustc_attrs)]
+        #![allow(internal_features)]
+        use core::ops::{Add, Div, Mul};
+        #[rustc_no_mir_inline]
+        pub fn concrete(a: f32, b: f32, c: f32) -> f32 { (a * b + c) / b }
+        fn any<F: Copy + Add<Output = F> + Div<Output = F> + Mul<Output = F>>(a: F, b: F, c: F) -> F {
+            (a * b + c) / b
+        }
+        #[rustc_no_mir_inline]
+        pub fn generic(a: f32, b: f32, c: f32) -> f32 { any(a, b, c) }
+        #[rustc_no_mir_inline]
+        pub fn sum(a: f32, b: f32) -> f32 { a + b }
+    "#;
+    fs::create_dir_all(fixture.path("libm/src")).unwrap();
+    fs::write(fixture.path("libm/src/lib.rs"), libm).unwrap();
+    let manifest = "[package]\nname = \"libm\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    fs::write(fixture.path("libm/Cargo.toml"), manifest).unwrap();
+    fixture.add_to_manifest("[dependencies]\nlibm.path = \"libm\"\n");
+
+    let ptx = fixture.ptx(fixture.builder().fast_div(true));
+    let (k, own) = ptx.split_at(ptx.find(".entry own").expect("both entries"));
+    assert_eq!(count(k, "fma.rn.f32"), 0, "{ptx}");
+    assert_eq!(count(k, "div.rn.f32"), 2, "{ptx}");
+    assert_eq!(
+        (count(k, "mul.rn.f32"), count(k, "add.rn.f32")),
+        (2, 2),
+        "{ptx}"
+    );
+    assert_eq!(count(own, "fma.rn.f32"), 1, "its own operators: {ptx}");
+    assert_eq!(count(own, "add.rn.f32"), 1, "libm's: {ptx}");
+
+    let flushed = fixture.ptx(fixture.builder().ftz(true));
+    assert_eq!(count(&flushed, "div.rn.f32"), 2, "{flushed}");
+    assert_eq!(count(&flushed, "fma.rn.ftz.f32"), 1, "{flushed}");
+}
+
+#[test]
 fn launch_attributes_reach_the_entry() {
     let fixture = Fixture::new(
         "bounds",

@@ -28,6 +28,7 @@
 //! | `System*` atomics have system scope | device scope |
 //! | orderings that an atomic cannot have fail the build | panic at run time |
 //! | `misc::profiler_counter` assembles | needs an immediate, has a register |
+//! | `GpuFloat::log2` of `f32` is to base 2 | to base 10 |
 //! | **different** | |
 //! | `warp_reduce` works on every device (shuffles on 7.5) | needs compute capability 8.0 |
 //! | `glam` has `UVec2` and `UVec3` with members, `new`, `ZERO`, `element_product` | is all of `glam` |
@@ -38,26 +39,28 @@
 //! | a panic is a `trap` without a message; with `cuda_builder`'s `panic_messages` it prints file, line, block, thread and message | a `trap` |
 //! | [`io`]'s macros format through the driver, without an allocator, and refuse what C cannot print | format on the GPU, into memory from its heap |
 //! | the prelude has no `assert_eq`, `assert_ne`: those of `core` | has its own |
+//! | [`float::GpuFloat`] has the same bits on CPU and GPU | libdevice on the GPU, `std` on the CPU |
 //! | **added** | |
 //! | `atomic::{Atomic, BlockAtomic, SystemAtomic}{I32, U32, I64, U64}` | float types only |
 //! | `swap`, `compare_exchange`, `fetch_min`, `fetch_max` on all atomic types | |
 //! | `atomic_fetch_{min,max}_{f32,f64}_*` | |
 //! | `thread::block_fence`, `cfg::cuda_arch`, [`float16`], `#[launch_bounds]` | |
+//! | [`float::ApproxFloat`], `GpuFloat::rsqrt` | |
 //! | **missing** | |
-//! | | `alloc`, `float`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
+//! | | `alloc`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
 //!
 //! # The host
 //!
 //! Everything compiles for the host, so that kernels are checked, documented and tested like any
 //! other code. With the feature `simulator` it also works there, in the threads that
 //! `cuda_sim::Simulator` runs on the CPU. What needs a grid around it panics with its name where
-//! there is none; atomics, [`float16`] and statics work anywhere. The feature is off by default and
+//! there is none; atomics, [`mod@float`], [`float16`] and statics work anywhere. The feature is off by default and
 //! changes nothing on the device.
 
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(asm_experimental_arch, f16, link_llvm_intrinsics),
+    feature(asm_experimental_arch, f16, link_llvm_intrinsics, rustc_attrs),
     allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
 )]
 
@@ -67,6 +70,7 @@ extern crate std;
 mod arch;
 pub mod atomic;
 pub mod cfg;
+pub mod float;
 pub mod float16;
 pub mod glam;
 pub mod io;

@@ -11,9 +11,9 @@ const SIZE: usize = 128;
 /// What stands at the end of a message that has been cut.
 const CUT: &[u8] = b"...";
 
-/// What is printed of another message with values. `core::fmt` calls by address: ptxas then knows neither registers nor
-/// stack of the kernels, gives them 255 registers, which blocks of more than 256 threads do not have, and the
-/// driver's stack is too small for floats.
+/// What is printed of another message with values. `core::fmt` calls by address: ptxas then knows neither
+/// registers nor stack of the kernels, gives them 255 registers, which blocks of more than 256 threads do not
+/// have, and the driver's stack is too small for floats.
 #[cfg(target_arch = "nvptx64")]
 const FORMATTED: &str = "a message with values, which a GPU does not format";
 
@@ -39,8 +39,8 @@ fn __cuda_std_panic(message: &Message, location: Option<&Location<'_>>) -> ! {
     crate::arch::fail(message.text(), file, line, c"panicked")
 }
 
-/// What an index out of bounds calls: `cuda_builder` puts it in place of `core::panicking::panic_bounds_check`, whose
-/// parameters it has (`passes`). The one panic whose values are printed, since it is the most frequent.
+/// What an index out of bounds calls: `cuda_builder` puts it in place of `core::panicking::panic_bounds_check`,
+/// whose parameters it has (`passes`). The one panic whose values are printed, since it is the most frequent.
 #[cfg(target_arch = "nvptx64")]
 #[unsafe(no_mangle)]
 #[cold]

@@ -183,6 +183,7 @@ forward! {
     fn cuStreamDestroy_v2(h_stream: CUstream);
     fn cuStreamGetFlags(h_stream: CUstream, flags: *mut c_uint);
     fn cuStreamGetPriority(h_stream: CUstream, priority: *mut c_int);
+    fn cuStreamQuery(h_stream: CUstream);
     fn cuStreamSynchronize(h_stream: CUstream);
     fn cuStreamWaitEvent(h_stream: CUstream, h_event: CUevent, flags: c_uint);
     // Captured streams.

@@ -129,13 +129,8 @@ fn values(device: &Device) -> Result<(), Failed> {
             let mut plan = device.reduce(&x, Count(Greater(bound))).plan()?;
             plan.enqueue()?;
             same(plan.result()?, above, &what)?;
-            let mut chunks = data.chunks(777);
-            let counted =
-                device.reduce_chunks(Count(Less(bound)), 777, |chunk: &mut [i32]| {
-                    let next = chunks.next().unwrap_or_default();
-                    chunk[..next.len()].copy_from_slice(next);
-                    Ok(next.len())
-                })?;
+            let pieces = data.chunks(777).map(Ok::<_, Error>);
+            let counted = device.reduce_iter(Count(Less(bound)), pieces)?;
             same(counted, below, &what)?;
         }
     }
@@ -182,9 +177,10 @@ where
             let mut chunks = part.chunks(333);
             let least_of_chunks =
                 device.reduce_chunks(ArgMin, 333, |chunk: &mut [Indexed<T>]| {
-                    let next = chunks.next().unwrap_or_default();
-                    chunk[..next.len()].copy_from_slice(next);
-                    Ok(next.len())
+                    Ok(chunks.next().map(|next| {
+                        chunk[..next.len()].copy_from_slice(next);
+                        next.len()
+                    }))
                 })?;
             same(least_of_chunks, least_got, &what)?;
             match (least, most) {
@@ -213,7 +209,8 @@ fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
             let end = n.min(start + len_a.min(len_b));
             to_a[..end - start].copy_from_slice(&a[start..end]);
             to_b[..end - start].copy_from_slice(&b[start..end]);
-            Ok(end - std::mem::replace(&mut start, end))
+            let n = end - std::mem::replace(&mut start, end);
+            Ok((n > 0).then_some(n))
         })?;
         same(
             got,
@@ -222,7 +219,7 @@ fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
         )?;
     }
     let chunks = (device.chunks::<i32>(10)?, device.chunks::<i32>(20)?);
-    let too_many = device.reduce_chunks_of(Dot, chunks, |_| Ok(11));
+    let too_many = device.reduce_chunks_of(Dot, chunks, |_| Ok(Some(11)));
     match too_many {
         Err(Error::ViewRange { .. }) => Ok(()),
         other => Err(format!("11 in a chunk of 10: {other:?}").into()),

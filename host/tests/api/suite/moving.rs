@@ -5,7 +5,7 @@ use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    ArgMax, ArgMin, Device, Element, Error, Max, Min, MinMax, SinglePass, Sum, SumWide, View,
+    ArgMax, ArgMin, Device, Dot, Element, Error, Max, Min, MinMax, SinglePass, Sum, SumWide, View,
 };
 
 use super::Test;
@@ -18,6 +18,9 @@ pub fn tests() -> Vec<Test> {
         Test::new("moving: chunks of floats", chunks_of_floats),
         Test::new("moving: chunks by hand", chunks_by_hand),
         Test::new("moving: chunks, errors", chunk_errors),
+        Test::new("moving: pieces of an iterator", pieces_of_an_iterator),
+        Test::new("moving: devices and streams have identities", identities),
+        Test::new("moving: plans that own their buffers", owned_plans),
         Test::new("moving: a graph on new data", graph),
         Test::new("moving: graphs, errors", graph_errors),
     ]
@@ -82,32 +85,150 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
         range(0, 4, 3),
         "too small",
     )?;
-    if device.is_gpu() {
-        let mut of_host = Device::cpu().pinned::<f64>(3)?;
-        let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
-        same(
-            matches!(refused, Err(Error::OtherDevice { .. })),
-            true,
-            "another device's",
-        )?;
+    // Another device, also of the CPU.
+    let mut of_host = Device::cpu().pinned::<f64>(3)?;
+    let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
+    same(
+        matches!(refused, Err(Error::OtherDevice { .. })),
+        true,
+        "another device's",
+    )
+}
+
+fn owned_plans(device: &Device) -> Result<(), Failed> {
+    let (a, b) = (random::<i32>(100_001), random::<i32>(100_001));
+    let right = |a: &[i32], b: &[i32]| {
+        let products = a.iter().zip(b).map(|(a, b)| i64::from(*a) * i64::from(*b));
+        products.sum::<i64>()
+    };
+    let mut plan = device.owned_plan((device.upload(&a)?, device.upload(&b)?), Dot)?;
+    let early = plan.is_done().map(drop);
+    let not_enqueued = Error::NotEnqueued {
+        kernel: "single_pass",
+    };
+    same(early, Err(not_enqueued.clone()), "done before it began")?;
+    same(plan.result(), Err(not_enqueued), "a result before it began")?;
+    plan.enqueue()?;
+    while !plan.is_done()? {
+        std::thread::yield_now();
     }
-    Ok(())
+    same(plan.result()?, right(&a, &b), "the first")?;
+    let mut changed = b.clone();
+    changed[7] = 1000;
+    plan.input_mut().1.write(7, &[1000])?;
+    plan.enqueue()?;
+    same(plan.result()?, right(&a, &changed), "of new data")?;
+    // It looks at its buffers each time.
+    plan.input_mut().0 = device.upload(&a[1..])?;
+    let refused = matches!(plan.enqueue(), Err(Error::Lengths { .. }));
+    same(refused, true, "another length")?;
+    plan.input_mut().0 = Device::cpu().upload(&a)?;
+    let refused = matches!(plan.enqueue(), Err(Error::OtherDevice { .. }));
+    same(refused, true, "another device")?;
+    same(plan.into_input().1.download()?, changed, "the buffer back")?;
+    // A plan that borrows says so, too.
+    let x = device.upload(&a)?;
+    let mut plan = device.reduce(&x, SumWide).plan()?;
+    plan.enqueue()?;
+    while !plan.is_done()? {
+        std::thread::yield_now();
+    }
+    device.synchronize()?;
+    same(device.is_idle()?, true, "a device that was waited for")?;
+    let sum = a.iter().map(|x| i64::from(*x)).sum::<i64>();
+    same(plan.result()?, sum, "a borrowed one")
+}
+
+/// What belongs to a device or to a stream is refused by others, on the CPU as on a GPU.
+fn identities(device: &Device) -> Result<(), Failed> {
+    let (clone, stream, other) = (device.clone(), device.new_stream()?, Device::cpu());
+    let (x, of_other) = (device.upload(&[1, 2, 3])?, other.upload(&[4])?);
+    same(clone.sum(&x)?, 6, "a clone")?;
+    same(stream.sum(&x)?, 6, "another stream")?;
+    for refused in [device.sum(&of_other), other.sum(&x)] {
+        let is_other = matches!(refused, Err(Error::OtherDevice { .. }));
+        same(is_other, true, "another device")?;
+    }
+    let waited = stream.wait_for(&other);
+    let is_other = matches!(waited, Err(Error::OtherDevice { .. }));
+    same(is_other, true, "another device's stream")?;
+    let (mut cells, mut scratch) = (device.alloc::<i32>(1)?, device.scratch()?);
+    device.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+    clone.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
+    let refused = stream.reduce_into(&x, Sum, &mut cells, 0, &mut scratch);
+    same(refused, Err(Error::OtherStream), "another stream's scratch")?;
+    same(cells.download()?, vec![6], "the sum")
+}
+
+/// The same bits however an array is cut into pieces.
+fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
+    let mut random = StdRng::from_rng(&mut rand::rng());
+    // More than one chunk of 4 MiB.
+    let n = 1_500_000;
+    let data: Vec<f32> = (0..n).map(|_| random.random_range(-1.0..1.0)).collect();
+    let whole = device.reduce_iter(Sum, [Ok::<_, Error>(&data)])?;
+    let exact: f64 = data.iter().map(|value| f64::from(*value)).sum();
+    same((f64::from(whole) - exact).abs() < 0.1, true, "the sum")?;
+    for _ in 0..3 {
+        let mut cuts: Vec<usize> = (0..20).map(|_| random.random_range(0..=n)).collect();
+        // Equal cuts are an empty piece.
+        cuts.extend([0, 0, 7, 7, n, n]);
+        cuts.sort();
+        let pieces = cuts
+            .windows(2)
+            .map(|cut| Ok::<_, Error>(&data[cut[0]..cut[1]]));
+        let cut = device.reduce_iter(Sum, pieces)?;
+        same(cut.to_bits(), whole.to_bits(), "the sum of pieces")?;
+    }
+    let pieces = [vec![1, 5], vec![], vec![2]].map(Ok::<_, Error>);
+    same(device.reduce_iter(Sum, pieces)?, 8, "an empty piece")?;
+    let place = device.reduce_iter(
+        ArgMax,
+        [vec![], vec![1, 2], vec![], vec![9]].map(Ok::<_, Error>),
+    )?;
+    same(place.index(), 2, "the largest's index")?;
+    same(
+        device.reduce_iter(Sum, [Ok::<[i32; 0], Error>([])])?,
+        0,
+        "nothing",
+    )?;
+
+    let failing = [
+        Ok(vec![1]),
+        Err("abc".parse::<i32>().unwrap_err()),
+        Ok(vec![2]),
+    ];
+    let error = device.reduce_iter(Sum, failing).unwrap_err();
+    same(
+        error.to_string(),
+        "invalid digit found in string".into(),
+        "the caller's error",
+    )?;
+    let Error::Other(inner) = &error else {
+        return Err(format!("{error:?}").into());
+    };
+    same(inner.is::<std::num::ParseIntError>(), true, "its type")?;
+    same(error.clone(), error, "a clone")?;
+    let ours = device.reduce_iter(Sum, [Err::<[i32; 1], _>(Error::OtherStream)]);
+    same(ours, Err(Error::OtherStream), "an error of the library's")
 }
 
 /// Gives the elements piece by piece, each as long as it is asked for, but for some.
-fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<usize, Error> {
+fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<Option<usize>, Error> {
     let (mut left, mut turn) = (data, 0);
     move |chunk| {
         turn += 1;
-        let most = if turn % 3 == 0 {
-            chunk.len().div_ceil(2)
-        } else {
-            chunk.len()
+        // An empty chunk is not the end.
+        let most = match turn % 4 {
+            1 => 0,
+            3 => chunk.len().div_ceil(2),
+            _ => chunk.len(),
         };
         let n = left.len().min(most);
         chunk[..n].copy_from_slice(&left[..n]);
+        let end = left.is_empty();
         left = &left[n..];
-        Ok(n)
+        Ok((!end).then_some(n))
     }
 }
 
@@ -177,16 +298,18 @@ fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
     let mut fill = {
         let mut parts = data.chunks(512);
         move |chunk: &mut [i32]| {
-            let part = parts.next().unwrap_or_default();
-            chunk[..part.len()].copy_from_slice(part);
-            Ok(part.len())
+            Ok(parts.next().map(|part| {
+                chunk[..part.len()].copy_from_slice(part);
+                part.len()
+            }))
         }
     };
     for at in 0..10 {
-        let chunk: View<'_, i32> = chunks.load(&mut fill)?;
+        let chunk: View<'_, i32> = chunks.load(&mut fill)?.ok_or("another chunk")?;
         device.reduce_into(chunk, Sum, &mut sums, at, &mut scratch)?;
     }
-    same(chunks.load(&mut fill)?.len(), 0, "behind the end")?;
+    let end = chunks.load(&mut fill)?.is_none();
+    same(end, true, "behind the end")?;
     let right: Vec<i32> = data.chunks(512).map(|part| part.iter().sum()).collect();
     same(device.download(&sums)?, right, "sums of chunks")
 }
@@ -199,20 +322,20 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         "chunks of nothing",
     )?;
     let mut chunks = device.chunks::<u8>(10)?;
-    let too_many = chunks.load(|_| Ok(11)).map(|view| view.len());
+    let too_many = chunks.load(|_| Ok(Some(11))).map(drop);
     let range = Error::ViewRange {
         start: 0,
         end: 11,
         len: 10,
     };
     same(too_many, Err(range), "more than there are")?;
-    let failed = chunks
-        .load(|_| Err(Error::OtherStream))
-        .map(|view| view.len());
+    let failed = chunks.load(|_| Err(Error::OtherStream)).map(drop);
     same(failed, Err(Error::OtherStream), "an error of the caller's")?;
     same(
-        chunks.load(|chunk| Ok(chunk.len()))?.len(),
-        10,
+        chunks
+            .load(|chunk| Ok(Some(chunk.len())))?
+            .map(|view| view.len()),
+        Some(10),
         "after errors",
     )?;
     // No allocation of what no machine has.

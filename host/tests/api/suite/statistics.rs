@@ -1,9 +1,6 @@
 //! Counts, means, norms, products: the calls whose result is of another type than the elements.
 
-use warpfold::{
-    Device, Dot, Element, Error, Extrema, MeanVariance, MinMax, Moments, Norm, Predicate,
-    SinglePass, SumAbs, SumSquares, View, bf16, f16,
-};
+use warpfold::{Device, Error, Extrema, Moments, Predicate, ReducedBy, SumAbs, View, bf16, f16};
 
 use super::answers::{Array, Part, arrays};
 use super::calls::{extremum, magnitude, test};
@@ -40,12 +37,8 @@ pub fn tests() -> Vec<Test> {
 /// What every type has; `W` is what absolute values are added in.
 fn of<T, W>(tests: &mut Vec<Test>)
 where
-    T: Number + warpfold::Number,
+    T: Number + warpfold::Number + ReducedBy<SumAbs, Output = W>,
     W: Number,
-    MinMax: SinglePass<T, Output = Extrema<T>>,
-    MeanVariance: SinglePass<T, Output = Moments>,
-    SumAbs: SinglePass<T, Output = W>,
-    SumSquares: SinglePass<T, Output: Norm>,
 {
     tests.extend([
         test::<T, Option<Extrema<T>>>(
@@ -148,10 +141,7 @@ where
 }
 
 /// The answers' product is with the part reversed.
-fn reversed_dot<T: Element, W>(device: &Device, x: View<'_, T>) -> Result<W, Error>
-where
-    Dot: SinglePass<(T, T), Output = W>,
-{
+fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<T::Dot, Error> {
     let mut reversed = x.download()?;
     reversed.reverse();
     let reversed = device.upload(&reversed)?;

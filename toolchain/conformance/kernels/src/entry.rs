@@ -20,8 +20,9 @@ use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
 use crate::print;
 use crate::{
-    barrier, convergence, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
+    barrier, convergence, float, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
 };
+use cuda_std::float::{ApproxFloat, GpuFloat};
 use cuda_std::kernel;
 use cuda_std::{bf16, f16};
 
@@ -82,7 +83,7 @@ macro_rules! entries {
             // which the body, documented where it stands, asks for.
             unsafe {
                 let io = Io::new(input, (output, output_len), (scratch, scratch_len), [a, b, c, d]);
-                $body(io)
+                ($body)(io)
             }
         }
     };
@@ -166,6 +167,65 @@ entries!(INCREMENT: [u32] {
 });
 
 #[cfg(not(feature = "panics"))]
+entries!(FLOAT: [f32 f64] {
+    float_floor = |io| float::of_one::<T>(io, GpuFloat::floor);
+    float_ceil = |io| float::of_one::<T>(io, GpuFloat::ceil);
+    float_round = |io| float::of_one::<T>(io, GpuFloat::round);
+    float_trunc = |io| float::of_one::<T>(io, GpuFloat::trunc);
+    float_fract = |io| float::of_one::<T>(io, GpuFloat::fract);
+    float_abs = |io| float::of_one::<T>(io, GpuFloat::abs);
+    float_signum = |io| float::of_one::<T>(io, GpuFloat::signum);
+    float_sqrt = |io| float::of_one::<T>(io, GpuFloat::sqrt);
+    float_rsqrt = |io| float::of_one::<T>(io, GpuFloat::rsqrt);
+    float_cbrt = |io| float::of_one::<T>(io, GpuFloat::cbrt);
+    float_exp = |io| float::of_one::<T>(io, GpuFloat::exp);
+    float_exp2 = |io| float::of_one::<T>(io, GpuFloat::exp2);
+    float_exp_m1 = |io| float::of_one::<T>(io, GpuFloat::exp_m1);
+    float_ln = |io| float::of_one::<T>(io, GpuFloat::ln);
+    float_log2 = |io| float::of_one::<T>(io, GpuFloat::log2);
+    float_log10 = |io| float::of_one::<T>(io, GpuFloat::log10);
+    float_ln_1p = |io| float::of_one::<T>(io, GpuFloat::ln_1p);
+    float_sin = |io| float::of_one::<T>(io, GpuFloat::sin);
+    float_cos = |io| float::of_one::<T>(io, GpuFloat::cos);
+    float_tan = |io| float::of_one::<T>(io, GpuFloat::tan);
+    float_asin = |io| float::of_one::<T>(io, GpuFloat::asin);
+    float_acos = |io| float::of_one::<T>(io, GpuFloat::acos);
+    float_atan = |io| float::of_one::<T>(io, GpuFloat::atan);
+    float_sinh = |io| float::of_one::<T>(io, GpuFloat::sinh);
+    float_cosh = |io| float::of_one::<T>(io, GpuFloat::cosh);
+    float_tanh = |io| float::of_one::<T>(io, GpuFloat::tanh);
+    float_asinh = |io| float::of_one::<T>(io, GpuFloat::asinh);
+    float_acosh = |io| float::of_one::<T>(io, GpuFloat::acosh);
+    float_atanh = |io| float::of_one::<T>(io, GpuFloat::atanh);
+    float_sin_of_both = |io| float::of_one::<T>(io, |x| GpuFloat::sin_cos(x).0);
+    float_cos_of_both = |io| float::of_one::<T>(io, |x| GpuFloat::sin_cos(x).1);
+    float_copysign = |io| float::of_two::<T>(io, GpuFloat::copysign);
+    float_div_euclid = |io| float::of_two::<T>(io, GpuFloat::div_euclid);
+    float_rem_euclid = |io| float::of_two::<T>(io, GpuFloat::rem_euclid);
+    float_log = |io| float::of_two::<T>(io, GpuFloat::log);
+    float_powf = |io| float::of_two::<T>(io, GpuFloat::powf);
+    float_hypot = |io| float::of_two::<T>(io, GpuFloat::hypot);
+    float_atan2 = |io| float::of_two::<T>(io, GpuFloat::atan2);
+    float_powi = |io| float::of_two::<T>(io, |x, n| GpuFloat::powi(x, n as i32));
+    float_mul_add = |io| float::of_three::<T>(io, GpuFloat::mul_add);
+});
+
+#[cfg(not(feature = "panics"))]
+entries!(APPROX: [f32] {
+    float_exp2_approx = |io| float::of_one::<T>(io, ApproxFloat::exp2_approx);
+    float_exp_approx = |io| float::of_one::<T>(io, ApproxFloat::exp_approx);
+    float_log2_approx = |io| float::of_one::<T>(io, ApproxFloat::log2_approx);
+    float_ln_approx = |io| float::of_one::<T>(io, ApproxFloat::ln_approx);
+    float_sin_approx = |io| float::of_one::<T>(io, ApproxFloat::sin_approx);
+    float_cos_approx = |io| float::of_one::<T>(io, ApproxFloat::cos_approx);
+    float_tanh_approx = |io| float::of_one::<T>(io, ApproxFloat::tanh_approx);
+    float_sqrt_approx = |io| float::of_one::<T>(io, ApproxFloat::sqrt_approx);
+    float_rsqrt_approx = |io| float::of_one::<T>(io, ApproxFloat::rsqrt_approx);
+    float_recip_approx = |io| float::of_one::<T>(io, ApproxFloat::recip_approx);
+    float_div_approx = |io| float::of_two::<T>(io, ApproxFloat::div_approx);
+});
+
+#[cfg(not(feature = "panics"))]
 entries!(FLOAT16: [f16 bf16] {
     float16_widen = float16::widen::<T>;
     float16_narrow = float16::narrow::<T>;
@@ -235,7 +295,7 @@ entries!(PANICS: {
 /// All kernels.
 #[cfg(not(feature = "panics"))]
 pub const TABLE: &[&[&[Entry]]] = &[
-    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT16, SINGLE, PANICS,
+    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT, APPROX, FLOAT16, SINGLE, PANICS,
 ];
 
 /// The kernels that panic.

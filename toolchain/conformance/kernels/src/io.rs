@@ -49,6 +49,12 @@ impl<'a> Io<'a> {
         self.input[index]
     }
 
+    /// How many input words there are.
+    #[inline(always)]
+    pub fn input_len(self) -> usize {
+        self.input.len()
+    }
+
     /// Input word `index` as a 32-bit number.
     #[inline(always)]
     pub fn read_u32(self, index: usize) -> u32 {

@@ -18,6 +18,7 @@ pub mod atomic;
 pub mod barrier;
 pub mod convergence;
 pub mod entry;
+pub mod float;
 pub mod float16;
 pub mod index;
 pub mod io;

@@ -8,6 +8,7 @@ mod atomic;
 mod barrier;
 mod convergence;
 mod decide;
+mod float;
 mod float16;
 mod index;
 mod large;
@@ -67,6 +68,7 @@ pub fn trials() -> Vec<Trial> {
         shared::trials(),
         litmus::trials(),
         atomic::trials(),
+        float::trials(),
         float16::trials(),
         convergence::trials(),
         large::trials(),
@@ -93,9 +95,11 @@ mod tests {
     const THREADS: u64 = 1024;
     const SHARED: u32 = 48 << 10;
 
-    /// The many cases of atomics take seconds to make; one type stands for all.
+    /// The many cases of atomics and the many arguments of functions take seconds to make; one type stands
+    /// for all.
     fn is_quick(name: &str) -> bool {
-        !name.starts_with("atomic") || name.ends_with("f64")
+        let many = ["atomic", "float/", "float_"];
+        !many.iter().any(|slow| name.starts_with(slow)) || name.ends_with("f64")
     }
 
     #[test]

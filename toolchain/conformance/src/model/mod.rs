@@ -5,5 +5,6 @@
 
 pub mod arithmetic;
 pub mod chain;
+pub mod real;
 pub mod shuffle;
 pub mod warp;

@@ -14,6 +14,7 @@ use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
 
 pub(crate) mod atomic;
+pub(crate) mod float;
 pub(crate) mod float16;
 #[cfg(any(test, not(feature = "simulator")))]
 #[allow(dead_code)]

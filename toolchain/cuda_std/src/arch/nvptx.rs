@@ -11,6 +11,7 @@ use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
 
 pub(crate) mod atomic;
+pub(crate) mod float;
 pub(crate) mod float16;
 
 /// Wraps intrinsics into safe functions: those that any thread may call at any time, and the

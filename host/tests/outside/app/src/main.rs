@@ -205,9 +205,10 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
 
     let mut chunks = matrices.chunks(300);
     let got = device.reduce_chunks(MatProduct, 300, |chunk: &mut [Mat2]| {
-        let next = chunks.next().unwrap_or(&[]);
-        chunk[..next.len()].copy_from_slice(next);
-        Ok(next.len())
+        Ok(chunks.next().map(|next| {
+            chunk[..next.len()].copy_from_slice(next);
+            next.len()
+        }))
     })?;
     equal("a product of chunks", got, right)?;
 

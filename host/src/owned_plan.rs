@@ -1,0 +1,175 @@
+//! Prepared reductions that own their input.
+
+use kernels_gpu::entry::SinglePass;
+
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::Error;
+use crate::input::Inputs;
+use crate::interop::{Refused, refused};
+use crate::temp::Scratch;
+
+/// A reduction that owns the buffers that it reduces, so that a structure can hold it; made by
+/// [`Device::owned_plan`]. A [`Plan`](crate::Plan) borrows them.
+///
+/// ```
+/// use warpfold::{Buffer, Device, Error, Max, OwnedPlan};
+///
+/// /// The largest of the last readings of some sensors.
+/// struct Alarm {
+///     largest: OwnedPlan<Buffer<f32>, Max>,
+/// }
+///
+/// impl Alarm {
+///     fn new(device: &Device, sensors: usize) -> Result<Self, Error> {
+///         let readings = device.alloc(sensors)?;
+///         Ok(Self { largest: device.owned_plan(readings, Max)? })
+///     }
+///
+///     fn read(&mut self, sensor: usize, value: f32) -> Result<f32, Error> {
+///         self.largest.input_mut().write(sensor, &[value])?;
+///         self.largest.enqueue()?;
+///         self.largest.result()
+///     }
+/// }
+///
+/// let mut alarm = Alarm::new(&Device::auto()?, 8)?;
+/// assert_eq!(alarm.read(3, 2.5)?, 2.5);
+/// assert_eq!(alarm.read(0, 1.0)?, 2.5);
+/// # Ok::<(), warpfold::Error>(())
+/// ```
+///
+/// The input is one buffer, or several of the same length that are reduced side by side.
+pub struct OwnedPlan<B: Inputs, O: SinglePass<B::Items>> {
+    device: Device,
+    input: B,
+    cell: Buffer<O::Acc>,
+    scratch: Scratch,
+    enqueued: bool,
+    op: O,
+}
+
+impl Device {
+    /// Prepares the reduction of `input` by `op`, with the default grid, for any number of runs.
+    ///
+    /// # Errors
+    ///
+    /// With the input: [`Error::OtherDevice`], [`Error::NotRegistered`], [`Error::Lengths`],
+    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn owned_plan<B: Inputs, O: SinglePass<B::Items>>(
+        &self,
+        input: B,
+        op: O,
+    ) -> Result<OwnedPlan<B, O>, Box<Refused<B>>> {
+        let made = self
+            .check_input::<B::Items>(input.views(), O::ENTRY)
+            .and_then(|_| Ok((self.alloc(1)?, self.scratch()?)));
+        match made {
+            Ok((cell, scratch)) => Ok(OwnedPlan::new(self, input, op, cell, scratch)),
+            Err(error) => Err(refused(error, input)),
+        }
+    }
+}
+
+impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
+    pub(crate) fn new(
+        device: &Device,
+        input: B,
+        op: O,
+        cell: Buffer<O::Acc>,
+        scratch: Scratch,
+    ) -> Self {
+        Self {
+            device: device.clone(),
+            input,
+            cell,
+            scratch,
+            enqueued: false,
+            op,
+        }
+    }
+
+    /// Enqueues the reduction on the device's stream and returns; no allocation, no wait. The CPU reduces here
+    /// and now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cuda`] when a launch is refused; [`Error::Deferred`]. After [`input_mut`](Self::input_mut) has
+    /// exchanged a buffer, also [`Error::OtherDevice`] and [`Error::Lengths`].
+    pub fn enqueue(&mut self) -> Result<(), Error> {
+        self.enqueue_by(|plan| {
+            let (views, cell, scratch) = (plan.input.views(), &mut plan.cell, &mut plan.scratch);
+            plan.device
+                .reduce_views_into::<B::Items, O>(views, plan.op, cell, 0, scratch)
+        })
+    }
+
+    /// Enqueues it by other means.
+    pub(crate) fn enqueue_by(
+        &mut self,
+        enqueue: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.enqueued = false;
+        enqueue(self)?;
+        self.enqueued = true;
+        Ok(())
+    }
+
+    /// Whether [`result`](Self::result) would not wait: everything enqueued on the device's stream so far is
+    /// done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotEnqueued`]; [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    pub fn is_done(&self) -> Result<bool, Error> {
+        self.check_enqueued()?;
+        self.device.is_idle()
+    }
+
+    /// Waits for the last enqueue and returns its value; that of the operator's identity when the input is
+    /// empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
+    /// fault; [`Error::Deferred`].
+    pub fn result(&self) -> Result<O::Output, Error> {
+        self.check_enqueued()?;
+        let combined = self.device.download(&self.cell)?;
+        Ok(self.op.finish(combined[0]))
+    }
+
+    fn check_enqueued(&self) -> Result<(), Error> {
+        match self.enqueued {
+            true => Ok(()),
+            false => Err(Error::NotEnqueued {
+                kernel: O::ENTRY.kernel,
+            }),
+        }
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The buffers that are reduced.
+    pub fn input(&self) -> &B {
+        &self.input
+    }
+
+    /// The buffers that are reduced, to be written.
+    pub fn input_mut(&mut self) -> &mut B {
+        &mut self.input
+    }
+
+    /// The buffers, when the plan is no longer needed.
+    pub fn into_input(self) -> B {
+        self.input
+    }
+}
+
+impl<B: Inputs, O: SinglePass<B::Items>> std::fmt::Debug for OwnedPlan<B, O> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OwnedPlan({} on {})", O::ENTRY.name, self.device)
+    }
+}

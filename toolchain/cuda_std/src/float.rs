@@ -1,0 +1,424 @@
+//! Functions of `f32` and `f64`: [`GpuFloat`], with the same bits on CPU and GPU, and [`ApproxFloat`], the
+//! GPU's approximations.
+//!
+//! ```
+//! use cuda_std::float::{ApproxFloat, GpuFloat};
+//!
+//! fn logistic(x: f32) -> f32 {
+//!     1.0 / (1.0 + GpuFloat::exp(-x))
+//! }
+//!
+//! fn roughly(x: f32) -> f32 {
+//!     (1.0 + (-x).exp_approx()).recip_approx()
+//! }
+//!
+//! assert_eq!(logistic(0.0), 0.5);
+//! assert!((roughly(0.0) - 0.5).abs() < 1e-6);
+//! ```
+//!
+//! # Write `GpuFloat::exp(x)`, not `x.exp()`
+//!
+//! `std` has methods of the same names, and Rust prefers a type's own methods to a trait's. It finds them in
+//! a `#![no_std]` crate too, as soon as another crate of the program uses `std`, as the simulator does. Then
+//! `x.exp()` is `std`'s function on the CPU, with other bits than on the GPU, and nothing warns of it.
+//! `GpuFloat::exp(x)` is always the function of this module, as is `x.exp()` in a function that is generic
+//! over `T: GpuFloat`. The names of [`ApproxFloat`] and `rsqrt` are not `std`'s.
+//!
+//! On the GPU there is no `std`. `core` has `abs`, `signum` and `copysign`, which are exact everywhere.
+//!
+//! # Same bits
+//!
+//! Functions that are not exact are those of the crate `libm`, compiled for CPU and GPU. `cuda_builder` does
+//! not contract, flush or approximate in them, whatever its options are. `sqrt`, `rsqrt`, `mul_add`, `floor`,
+//! `ceil` and `trunc` are instructions, and follow its options `ftz`, `fast_sqrt` and `fast_div` as operators
+//! do. NaNs may differ in their sign and payload.
+//!
+//! # Largest errors
+//!
+//! In ulps, the distance of neighbouring numbers at the exact result. The suite `conformance` tests them on
+//! more than a million arguments for each function, against `std`'s `f64` functions for `f32` and numbers of
+//! 100 bits for `f64`.
+//!
+//! | function | `f32` | `f64` |
+//! |---|---|---|
+//! | `floor`, `ceil`, `round`, `trunc`, `fract`, `abs`, `signum`, `copysign` | 0 | 0 |
+//! | `sqrt`, `mul_add` | 0.5 | 0.5 |
+//! | `div_euclid`, `rem_euclid` | `std`'s bits | `std`'s bits |
+//! | `cbrt` | 0.51 | 0.51 |
+//! | `exp2`, `sin`, `cos`, `sin_cos` | 0.51 | 1 |
+//! | `exp`, `exp_m1`, `ln`, `ln_1p`, `log2`, `log10`, `powf`, `powi`, `tan`, `asin`, `acos`, `atan` | 1 | 1 |
+//! | `hypot` | 1.25 | 1.25 |
+//! | `rsqrt`, `cosh` | 1.5 | 1.5 |
+//! | `atan2` | 1.75 | 1.75 |
+//! | `sinh`, `asinh`, `atanh` | 2 | 2 |
+//! | `tanh`, `acosh` | 2.25 | 2.25 |
+//! | `log` | 4 | 4 |
+//!
+//! # Cost
+//!
+//! `libm` is written for CPUs. It branches, it has no fused operations, it computes some functions of `f32` in
+//! `f64` (`sin`, `cos`, `tan`, `exp2`, `cbrt`), and square roots inside of `asin`, `acos`, `hypot` and the like
+//! in integers. Where the last bits do not matter use [`ApproxFloat`].
+
+mod exact;
+
+use crate::arch::float::{approx, instruction};
+
+/// Floating-point functions with the same bits on CPU and GPU: `f32` and `f64`.
+///
+/// Call them by path, `GpuFloat::exp(x)`: the [module](self) says why, and how exact they are.
+/// `rsqrt` is an addition to Rust-CUDA.
+pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
+    /// The largest integer that is not above the value.
+    #[must_use]
+    fn floor(self) -> Self;
+
+    /// The smallest integer that is not below the value.
+    #[must_use]
+    fn ceil(self) -> Self;
+
+    /// The nearest integer, ties away from zero.
+    #[must_use]
+    fn round(self) -> Self;
+
+    /// The integer part.
+    #[must_use]
+    fn trunc(self) -> Self;
+
+    /// The value minus its integer part, with the value's sign.
+    #[must_use]
+    fn fract(self) -> Self;
+
+    /// The absolute value.
+    #[must_use]
+    fn abs(self) -> Self;
+
+    /// 1 with the value's sign, also for zeros; NaN for NaN.
+    #[must_use]
+    fn signum(self) -> Self;
+
+    /// The value with the sign of `sign`.
+    #[must_use]
+    fn copysign(self, sign: Self) -> Self;
+
+    /// `self * a + b`, rounded once.
+    #[must_use]
+    fn mul_add(self, a: Self, b: Self) -> Self;
+
+    /// The integer `n` for which `self` is `n * rhs + rem_euclid`; as `std`'s.
+    #[must_use]
+    fn div_euclid(self, rhs: Self) -> Self;
+
+    /// The remainder that is not negative; as `std`'s, so it may be rounded to `rhs` itself.
+    #[must_use]
+    fn rem_euclid(self, rhs: Self) -> Self;
+
+    /// An integer power. 0, 1, 2 and -1 as constants cost no function.
+    #[must_use]
+    fn powi(self, n: i32) -> Self;
+
+    /// A power.
+    #[must_use]
+    fn powf(self, n: Self) -> Self;
+
+    /// The square root; NaN below zero.
+    #[must_use]
+    fn sqrt(self) -> Self;
+
+    /// `1 / sqrt`, two operations: infinite for zeros, with their sign; NaN below zero.
+    #[must_use]
+    fn rsqrt(self) -> Self;
+
+    /// The power of e.
+    #[must_use]
+    fn exp(self) -> Self;
+
+    /// The power of 2.
+    #[must_use]
+    fn exp2(self) -> Self;
+
+    /// `exp(self) - 1`, also accurate near zero.
+    #[must_use]
+    fn exp_m1(self) -> Self;
+
+    /// The natural logarithm.
+    #[must_use]
+    fn ln(self) -> Self;
+
+    /// `ln(self) / ln(base)`. [`log2`](Self::log2) and [`log10`](Self::log10) are more accurate.
+    #[must_use]
+    fn log(self, base: Self) -> Self;
+
+    /// The logarithm to base 2.
+    #[must_use]
+    fn log2(self) -> Self;
+
+    /// The logarithm to base 10.
+    #[must_use]
+    fn log10(self) -> Self;
+
+    /// `ln(1 + self)`, also accurate near zero.
+    #[must_use]
+    fn ln_1p(self) -> Self;
+
+    /// The cube root.
+    #[must_use]
+    fn cbrt(self) -> Self;
+
+    /// `sqrt(self * self + other * other)` without overflow in between.
+    #[must_use]
+    fn hypot(self, other: Self) -> Self;
+
+    /// The sine of an angle in radians; accurate for every finite angle.
+    #[must_use]
+    fn sin(self) -> Self;
+
+    /// The cosine of an angle in radians; accurate for every finite angle.
+    #[must_use]
+    fn cos(self) -> Self;
+
+    /// Sine and cosine, with the bits of [`sin`](Self::sin) and [`cos`](Self::cos).
+    #[must_use]
+    fn sin_cos(self) -> (Self, Self);
+
+    /// The tangent of an angle in radians; accurate for every finite angle.
+    #[must_use]
+    fn tan(self) -> Self;
+
+    /// The arcsine in radians.
+    #[must_use]
+    fn asin(self) -> Self;
+
+    /// The arccosine in radians.
+    #[must_use]
+    fn acos(self) -> Self;
+
+    /// The arctangent in radians.
+    #[must_use]
+    fn atan(self) -> Self;
+
+    /// The angle in radians of the point whose y is `self` and whose x is `other`.
+    #[must_use]
+    fn atan2(self, other: Self) -> Self;
+
+    /// The hyperbolic sine.
+    #[must_use]
+    fn sinh(self) -> Self;
+
+    /// The hyperbolic cosine.
+    #[must_use]
+    fn cosh(self) -> Self;
+
+    /// The hyperbolic tangent.
+    #[must_use]
+    fn tanh(self) -> Self;
+
+    /// The inverse hyperbolic sine.
+    #[must_use]
+    fn asinh(self) -> Self;
+
+    /// The inverse hyperbolic cosine.
+    #[must_use]
+    fn acosh(self) -> Self;
+
+    /// The inverse hyperbolic tangent.
+    #[must_use]
+    fn atanh(self) -> Self;
+}
+
+/// The GPU's approximations of functions of `f32`, an instruction or two each.
+///
+/// Instructions and errors as in the PTX ISA, section "Floating Point Instructions". All are the forms that
+/// keep subnormal numbers, whatever options a kernel is built with.
+///
+/// On the CPU the result is that of [`GpuFloat`]: within the bounds, but not the GPU's bits.
+pub trait ApproxFloat: Copy + sealed::Sealed {
+    /// The power of 2: `ex2.approx.f32`. Relative error at most 2^-22.
+    #[must_use]
+    fn exp2_approx(self) -> Self;
+
+    /// The power of e, as nvcc's `__expf`: a multiplication and `ex2.approx.f32`. Error at most
+    /// `2 + 1.173 * |self|` ulps (CUDA C++ Programming Guide, "Intrinsic Functions").
+    #[must_use]
+    fn exp_approx(self) -> Self;
+
+    /// The logarithm to base 2: `lg2.approx.f32`. Absolute error at most 2^-22 between 0.5 and 2, relative
+    /// error at most 2^-22 elsewhere.
+    #[must_use]
+    fn log2_approx(self) -> Self;
+
+    /// The natural logarithm, as nvcc's `__logf`: `lg2.approx.f32` and a multiplication. Absolute error at
+    /// most 2^-21.41 between 0.5 and 2, 3 ulps elsewhere (CUDA C++ Programming Guide, "Intrinsic Functions").
+    #[must_use]
+    fn ln_approx(self) -> Self;
+
+    /// The sine: `sin.approx.f32`. Absolute error at most 2^-20.5 from -2π to 2π, and 2^-14.7 from -100π to
+    /// 100π. There is no bound beyond.
+    #[must_use]
+    fn sin_approx(self) -> Self;
+
+    /// The cosine: `cos.approx.f32`. Absolute error at most 2^-20.5 from -2π to 2π, and 2^-14.7 from -100π to
+    /// 100π. There is no bound beyond.
+    #[must_use]
+    fn cos_approx(self) -> Self;
+
+    /// The hyperbolic tangent: `tanh.approx.f32`. Relative error at most 2^-11.
+    #[must_use]
+    fn tanh_approx(self) -> Self;
+
+    /// The square root: `sqrt.approx.f32`. Relative error at most 2^-23.
+    #[must_use]
+    fn sqrt_approx(self) -> Self;
+
+    /// `1 / sqrt`: `rsqrt.approx.f32`. Relative error at most 2^-22.9.
+    #[must_use]
+    fn rsqrt_approx(self) -> Self;
+
+    /// `1 / self`: `rcp.approx.f32`. Error at most 1 ulp.
+    #[must_use]
+    fn recip_approx(self) -> Self;
+
+    /// `self / divisor`: `div.approx.f32`. Error at most 2 ulps for divisors from 2^-126 to 2^126. The GPU
+    /// divides by a larger finite one as by infinity: 0, or NaN when `self` is infinite.
+    #[must_use]
+    fn div_approx(self, divisor: Self) -> Self;
+}
+
+macro_rules! gpu_float {
+    ($float:ident) => {
+        impl GpuFloat for $float {
+            gpu_float! { $float instruction: floor() ceil() trunc() sqrt() mul_add(a, b) }
+            gpu_float! { $float exact: round() fract() div_euclid(rhs) rem_euclid(rhs) }
+            gpu_float! { $float exact: powf(n) exp() exp2() exp_m1() cbrt() hypot(other) }
+            gpu_float! { $float exact: ln() log(base) log2() log10() ln_1p() }
+            gpu_float! { $float exact: sin() cos() tan() asin() acos() atan() atan2(other) }
+            gpu_float! { $float exact: sinh() cosh() tanh() asinh() acosh() atanh() }
+
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $float::abs(self)
+            }
+
+            #[inline(always)]
+            fn signum(self) -> Self {
+                $float::signum(self)
+            }
+
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                $float::copysign(self, sign)
+            }
+
+            #[inline(always)]
+            fn powi(self, n: i32) -> Self {
+                exact::$float::powi(self, n)
+            }
+
+            #[inline(always)]
+            fn rsqrt(self) -> Self {
+                1.0 / GpuFloat::sqrt(self)
+            }
+
+            #[inline(always)]
+            fn sin_cos(self) -> (Self, Self) {
+                exact::$float::sin_cos(self)
+            }
+        }
+
+        impl sealed::Sealed for $float {}
+    };
+
+    ($float:ident $module:ident: $name:ident() $($rest:tt)*) => {
+        #[inline(always)]
+        fn $name(self) -> Self {
+            $module::$float::$name(self)
+        }
+
+        gpu_float! { $float $module: $($rest)* }
+    };
+
+    ($float:ident $module:ident: $name:ident($a:ident) $($rest:tt)*) => {
+        #[inline(always)]
+        fn $name(self, $a: Self) -> Self {
+            $module::$float::$name(self, $a)
+        }
+
+        gpu_float! { $float $module: $($rest)* }
+    };
+
+    ($float:ident $module:ident: $name:ident($a:ident, $b:ident) $($rest:tt)*) => {
+        #[inline(always)]
+        fn $name(self, $a: Self, $b: Self) -> Self {
+            $module::$float::$name(self, $a, $b)
+        }
+
+        gpu_float! { $float $module: $($rest)* }
+    };
+
+    ($float:ident $module:ident:) => {};
+}
+
+gpu_float!(f32);
+gpu_float!(f64);
+
+impl ApproxFloat for f32 {
+    #[inline(always)]
+    fn exp2_approx(self) -> Self {
+        approx::exp2(self)
+    }
+
+    #[inline(always)]
+    fn exp_approx(self) -> Self {
+        approx::exp(self)
+    }
+
+    #[inline(always)]
+    fn log2_approx(self) -> Self {
+        approx::log2(self)
+    }
+
+    #[inline(always)]
+    fn ln_approx(self) -> Self {
+        approx::ln(self)
+    }
+
+    #[inline(always)]
+    fn sin_approx(self) -> Self {
+        approx::sin(self)
+    }
+
+    #[inline(always)]
+    fn cos_approx(self) -> Self {
+        approx::cos(self)
+    }
+
+    #[inline(always)]
+    fn tanh_approx(self) -> Self {
+        approx::tanh(self)
+    }
+
+    #[inline(always)]
+    fn sqrt_approx(self) -> Self {
+        approx::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn rsqrt_approx(self) -> Self {
+        approx::rsqrt(self)
+    }
+
+    #[inline(always)]
+    fn recip_approx(self) -> Self {
+        approx::recip(self)
+    }
+
+    #[inline(always)]
+    fn div_approx(self, divisor: Self) -> Self {
+        approx::div(self, divisor)
+    }
+}
+
+mod sealed {
+    /// Keeps other types out of the traits of [`float`](super).
+    pub trait Sealed {}
+}
