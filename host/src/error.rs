@@ -513,10 +513,12 @@ impl Error {
     }
 }
 
+/// `CUDA_ERROR_ASSERT`, of a kernel that panicked and said where.
+const ASSERT: i32 = 710;
+
 fn sticky(code: i32) -> bool {
     const ILLEGAL_ADDRESS: i32 = 700;
     const LAUNCH_TIMEOUT: i32 = 702;
-    const ASSERT: i32 = 710;
     const HARDWARE_STACK_ERROR: i32 = 714;
     const LAUNCH_FAILED: i32 = 719;
     matches!(
@@ -527,6 +529,10 @@ fn sticky(code: i32) -> bool {
 
 fn after(code: i32) -> &'static str {
     match sticky(code) {
+        true if code == ASSERT => {
+            "; a kernel panicked, and standard error has its file, line, block, thread and message; the CUDA \
+             context is unusable after this error: restart the process"
+        }
         true => {
             "; the device does nothing more for this process: start it anew (run under \
              compute-sanitizer, the kernel's fault is named)"
@@ -570,6 +576,27 @@ mod tests {
             text,
             "reduce_2: 48 threads per block; it takes a power of two from 32 to 1024"
         );
+    }
+
+    #[test]
+    fn a_kernels_panic_is_said_to_be_on_standard_error() {
+        let text = |code| {
+            let error = Error::Cuda {
+                function: "cuStreamSynchronize",
+                code,
+                name: "A_NAME".into(),
+                text: "a sentence".into(),
+            };
+            assert!(error.is_sticky());
+            error.to_string()
+        };
+        let (panic, fault) = (text(710), text(700));
+        assert!(
+            panic.contains("a kernel panicked, and standard error has"),
+            "{panic}"
+        );
+        assert!(panic.contains("restart the process"), "{panic}");
+        assert!(!fault.contains("panicked"), "{fault}");
     }
 
     #[test]

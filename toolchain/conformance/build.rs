@@ -1,10 +1,10 @@
 //! Compiles the kernels and writes the table that `src/module.rs` embeds.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
-use cuda_builder::{CudaBuilder, NvvmArch, Ptx};
+use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, Ptx};
 
 /// sm_75 has code paths of its own, for lack of `redux` and of some conversions; a newer
 /// card executes them when it is given that module.
@@ -15,12 +15,22 @@ const ARCHES: [NvvmArch; 3] = [
 ];
 
 fn main() {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let modules = CudaBuilder::new("kernels").arches(ARCHES).build_all();
+    write(&out.join("modules.rs"), modules);
+    // What a panic prints does not depend on the architecture: a newer card executes this one.
+    let panics = CudaBuilder::new("kernels")
+        .arch(ARCHES[0])
+        .panic_messages(true)
+        .build_args(&["--features", "panics"])
+        .final_module_path(out.join("panics.ptx"))
+        .build_all();
+    write(&out.join("panics.rs"), panics);
+}
+
+fn write(file: &Path, modules: Result<Vec<Ptx>, CudaBuilderError>) {
     match modules {
-        Ok(modules) => {
-            let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-            fs::write(out.join("modules.rs"), table(&modules)).expect("OUT_DIR can be written to");
-        }
+        Ok(modules) => fs::write(file, table(&modules)).expect("OUT_DIR can be written to"),
         Err(error) => {
             for line in error.to_string().lines() {
                 println!("cargo::error={line}");

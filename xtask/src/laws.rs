@@ -4,7 +4,8 @@
 //! Of the PTX, for every architecture:
 //!
 //! - the entries of every module are those of the tables ([`entries`]), and nothing is declared
-//!   that nobody defines ([`unresolved`]);
+//!   that nobody defines ([`unresolved`]), so no kernel prints;
+//! - no text is in it ([`texts`]): of a panic nothing is left but a `trap`;
 //! - a handle costs no access to memory over a raw pointer ([`memory`]), in SASS too.
 //!
 //! Of the machine code of every entry, for every architecture ([`machine`]):
@@ -47,6 +48,20 @@ pub fn unresolved(ptx: &str) -> BTreeSet<&str> {
     declared(ptx, ".extern .func")
 }
 
+/// The texts in a PTX module: arrays of bytes with an initial value that are UTF-8 and printable.
+pub fn texts(ptx: &str) -> Vec<String> {
+    let array = |line: &str| {
+        let (_, array) = line.split_once(" .b8 ")?;
+        let (bytes, _) = array.split_once("= {")?.1.split_once('}')?;
+        let bytes = bytes.split(',').map(|byte| byte.trim().parse::<u8>());
+        let text = String::from_utf8(bytes.collect::<Result<_, _>>().ok()?).ok()?;
+        let text = text.trim_end_matches('\0');
+        let is_text = !text.is_empty() && text.chars().all(|c| !c.is_control() || c == '\n');
+        is_text.then(|| text.to_owned())
+    };
+    ptx.lines().filter_map(array).collect()
+}
+
 /// The names after a keyword: `.visible .entry NAME(`, `.extern .func (.param .b32 r) NAME`.
 fn declared<'a>(ptx: &'a str, keyword: &str) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::new();
@@ -85,6 +100,17 @@ mod tests {
 .func helper(
 .visible .entry reduce_1_sum_i32(
 ";
+
+    #[test]
+    fn texts_are_read() {
+        let ptx = "\
+.global .align 1 .b8 anon_1[11] = {115, 114, 99, 47, 108, 105, 98, 46, 114, 115, 0};
+.global .align 4 .b8 table[4] = {1, 2, 3, 4};
+.global .align 1 .b8 empty[4];
+.extern .shared .align 16 .b8 dynamic[];
+";
+        assert_eq!(texts(ptx), ["src/lib.rs"]);
+    }
 
     #[test]
     fn entries_and_unresolved_functions_are_read() {

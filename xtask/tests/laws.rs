@@ -106,6 +106,7 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             "nothing_is_unresolved",
             Code::nothing_is_unresolved,
         ));
+        trials.push(trial(&code, "panics_leave_no_text", Code::has_no_text));
         trials.push(trial(&accesses, "handles_cost_no_ptx", |code| {
             cost_nothing(&code.accesses_in_ptx()?)
         }));
@@ -411,6 +412,19 @@ impl Code {
             let unresolved = laws::unresolved(&text);
             if !unresolved.is_empty() {
                 return Err(format!("{module}: declared and never defined: {unresolved:?}").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Neither of panics nor of anything else: the library's build asks for no messages, and prints nothing.
+    fn has_no_text(&self) -> Result<(), Failed> {
+        for (module, ptx) in self.texts()? {
+            let texts = laws::texts(&ptx);
+            if !texts.is_empty() {
+                return Err(
+                    format!("{module}: texts in a build without messages: {texts:?}").into(),
+                );
             }
         }
         Ok(())

@@ -29,6 +29,9 @@ const COMPRESSION: u8 = 6;
 /// Where it is set, the kernels name their lines of source, for profilers.
 const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
 
+/// Where it is set, a kernel that panics prints where, and the message.
+const PANIC_MESSAGES: &str = "WARPFOLD_PANIC_MESSAGES";
+
 /// Compiles the crate of kernels in this folder, relative to the package that is built, for [`ARCHES`], and
 /// writes what `embedded!` includes. When the kernels do not compile, it prints why and ends the build.
 pub fn embed(path: impl AsRef<Path>) {
@@ -43,6 +46,7 @@ pub struct Embed {
     path: PathBuf,
     arches: Vec<NvvmArch>,
     features: Vec<String>,
+    panic_messages: bool,
 }
 
 impl Embed {
@@ -55,6 +59,7 @@ impl Embed {
             path: path.as_ref().to_owned(),
             arches: ARCHES.to_vec(),
             features: Vec::new(),
+            panic_messages: false,
         }
     }
 
@@ -76,18 +81,31 @@ impl Embed {
         self
     }
 
+    /// Whether a kernel that panics prints file, line, block, thread and message to standard error, before its
+    /// launch fails with `CUDA_ERROR_ASSERT`; off by default, when a panic is a `trap` without a message. Kernels
+    /// that can panic, as at an index, become larger and slower. Only an index out of bounds prints its values. A build with
+    /// the environment variable `WARPFOLD_PANIC_MESSAGES=1` has the messages of all its kernels, those of
+    /// `warpfold` too.
+    pub fn panic_messages(mut self, messages: bool) -> Self {
+        self.panic_messages = messages;
+        self
+    }
+
     /// Compiles and writes. When the kernels do not compile, it prints why and ends the build.
     pub fn write(self) {
         println!("cargo::rerun-if-env-changed={LINE_INFO}");
         println!("cargo::rustc-check-cfg=cfg(line_info)");
-        let line_info = env::var_os(LINE_INFO).is_some_and(|value| !value.is_empty());
+        println!("cargo::rerun-if-env-changed={PANIC_MESSAGES}");
+        let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+        let line_info = is_set(LINE_INFO);
         if line_info {
             println!("cargo::rustc-cfg=line_info");
         }
         let mut builder = self
             .builder
             .arches(self.arches)
-            .generate_line_info(line_info);
+            .generate_line_info(line_info)
+            .panic_messages(self.panic_messages || is_set(PANIC_MESSAGES));
         if !self.features.is_empty() {
             builder = builder.build_args(&["--features".to_owned(), self.features.join(",")]);
         }

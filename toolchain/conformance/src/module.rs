@@ -14,9 +14,13 @@ pub struct Module {
 /// Every module, in the order of their capabilities.
 pub const MODULES: &[Module] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
+/// The module in which a panic says where it is, for the oldest device: it has the kernels that panic.
+pub const PANICS: Module = include!(concat!(env!("OUT_DIR"), "/panics.rs"))[0];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases;
     use conformance_kernels::entry;
     use std::collections::BTreeSet;
 
@@ -83,6 +87,7 @@ mod tests {
                 ("atomic_shared_block_u64", "atom.relaxed.cta.shared.cas.b64"),
                 ("litmus_blocks_device_store", "ld.acquire.gpu.global.b32"),
                 ("float16_narrow_f16", "cvt.rn.f16.f32"),
+                ("print_threads", "vprintf"),
                 ("float_sqrt_f64", "sqrt.rn.f64"),
                 ("float_mul_add_f32", "fma.rn.f32"),
                 ("float_floor_f32", "cvt.rmi.f32.f32"),
@@ -106,6 +111,78 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The texts in a module: its initialised arrays of bytes.
+    fn texts(ptx: &str) -> Vec<String> {
+        ptx.lines()
+            .filter_map(|line| {
+                line.split_once(".b8 ")?
+                    .1
+                    .split_once("= {")?
+                    .1
+                    .split_once('}')
+            })
+            .map(|(bytes, _)| {
+                let bytes = bytes.split(',').filter_map(|byte| byte.trim().parse().ok());
+                String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn panics_without_messages_leave_no_byte() {
+        for module in MODULES {
+            assert!(!module.ptx.contains("__assertfail"), "{}", module.name);
+            assert!(!module.ptx.contains("panicking"), "{}", module.name);
+            let trap = kernel(module.ptx, "trap_panics");
+            assert!(!trap.contains("call"), "{trap}");
+            // `print!` has texts; no panic has.
+            let texts = texts(module.ptx);
+            assert!(
+                texts.iter().any(|text| text.contains("of block %")),
+                "{texts:?}"
+            );
+            for text in texts {
+                let of_a_panic = [".rs", "panicked", "was told to", "Option::unwrap"];
+                assert!(!of_a_panic.iter().any(|part| text.contains(part)), "{text}");
+            }
+            let printing = module.ptx.matches("vprintf").count();
+            let own = ["print_formats", "print_threads"].map(|name| kernel(module.ptx, name));
+            let own: usize = own
+                .iter()
+                .map(|kernel| kernel.matches("vprintf").count())
+                .sum();
+            // Its declaration, and the comment on it.
+            assert!(printing <= own + 3, "{}: {printing} of {own}", module.name);
+        }
+    }
+
+    #[test]
+    fn panics_with_messages_have_their_texts_and_nothing_that_formats() {
+        let ptx = PANICS.ptx;
+        assert_eq!(entries(ptx), ["trap_panics"].into());
+        assert!(ptx.contains(".extern .func __assertfail"));
+        let texts = texts(ptx);
+        for trap in cases::traps() {
+            let place = trap.place();
+            let (file, _) = place.split_once(':').unwrap();
+            // The numbers of an index are made on the device.
+            let words = trap.text().split("64").next().unwrap();
+            for part in [file, words] {
+                assert!(
+                    texts.iter().any(|text| text.contains(part)),
+                    "{part}: {texts:?}"
+                );
+            }
+        }
+        // That of an index is `cuda_std`'s, which prints the numbers.
+        assert!(ptx.contains(".func __cuda_std_panic_bounds"));
+        assert!(!ptx.contains("panic_bounds_check"));
+        // Calls by address would cost every kernel 255 registers, and formatting is large.
+        assert!(!ptx.contains(".callprototype"));
+        assert!(!ptx.contains("core3fmt"));
+        assert!(ptx.len() < 60_000, "{} bytes", ptx.len());
     }
 
     /// What is not rounded as the source says has other bits than on the CPU. An operation without `.rn` is

@@ -1,7 +1,7 @@
 //! The backend that executes the kernels' source on the CPU.
 
 use conformance_kernels::entry::find;
-use cuda_sim::{Buffer, Checks, Failure, Schedule, Simulator};
+use cuda_sim::{Buffer, Checks, Failure, Printed, Schedule, Simulator};
 
 use crate::backend::{Backend, BackendError};
 use crate::case::Launch;
@@ -17,12 +17,14 @@ const RESIDENT_THREADS: u32 = 1024;
 pub const RUN: &str = "run";
 
 /// A simulated device.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Simulated {
     /// The order in which its threads run.
     pub schedule: Schedule,
     /// Its compute capability, times 100.
     pub arch: u32,
+    /// What its kernels have printed.
+    pub printed: Printed,
 }
 
 impl Simulated {
@@ -60,6 +62,7 @@ impl Simulated {
             .dynamic_shared_memory(launch.shared_bytes as usize)
             .schedule(self.schedule)
             .arch(self.arch)
+            .print_to(&self.printed)
             .check(Self::CHECKS)
             .count()
             .resident_blocks(blocks.min(RESIDENT_THREADS / threads.max(1)).max(1))

@@ -8,20 +8,29 @@ use std::env;
 use std::process::{Command, ExitCode};
 use std::rc::Rc;
 
-use conformance::cases::{self, Trap};
+use conformance::cases::{self, Print, Trap};
 use conformance::cuda::{self, Cuda};
-use conformance::module::{MODULES, Module};
+use conformance::module::{MODULES, Module, PANICS};
 use conformance::{Backend, BackendError, Outcome};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 /// Tells a child process which trap to spring: `<module> <name>`.
 const TRAP: &str = "CONFORMANCE_TRAP";
 
+/// The name of [`PANICS`] there.
+const MESSAGES: &str = "messages";
+
+/// Tells a child process what to print: `<module> <name>`, with the seed in [`SEED`].
+const PRINT: &str = "CONFORMANCE_PRINT";
+
 const SEED: &str = "CONFORMANCE_SEED";
 
 fn main() -> ExitCode {
     if let Ok(trap) = env::var(TRAP) {
         return spring(&trap);
+    }
+    if let Ok(print) = env::var(PRINT) {
+        return print_here(&print);
     }
     let seed = match seed() {
         Ok(seed) => seed,
@@ -55,7 +64,12 @@ fn main() -> ExitCode {
     };
     let mut trials: Vec<Trial> = MODULES
         .iter()
-        .flat_map(|module| executed(module, seed, capability))
+        .flat_map(|module| {
+            let printed = printed(module, seed, capability);
+            executed(module, seed, capability)
+                .into_iter()
+                .chain(printed)
+        })
         .collect();
     // What a panic becomes does not depend on the architecture, and each costs a process.
     let newest = MODULES
@@ -67,6 +81,7 @@ fn main() -> ExitCode {
             .into_iter()
             .flat_map(|module| trapped(module, capability)),
     );
+    trials.extend(explained(capability));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -135,6 +150,34 @@ fn trapped(module: &'static Module, device: Capability) -> Vec<Trial> {
         .collect()
 }
 
+/// Every trap with the module that has messages of panics.
+fn explained(device: Capability) -> Vec<Trial> {
+    let refusal = refusal(&PANICS, device);
+    cases::traps()
+        .into_iter()
+        .map(|trap| {
+            let (name, refusal) = (format!("{MESSAGES}/{}", trap.name), refusal.clone());
+            Trial::ignorable_test(name, move || match refusal {
+                Some(reason) => Ok(Completion::ignored_with(reason)),
+                None => explain_in_child(&trap),
+            })
+        })
+        .collect()
+}
+
+/// Everything that prints with a module.
+fn printed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial> {
+    let refusal = refusal(module, device);
+    cases::prints(seed)
+        .into_iter()
+        .map(|print| {
+            test(module, print.name, refusal.clone(), move || {
+                print_in_child(module, &print, seed)
+            })
+        })
+        .collect()
+}
+
 /// The backend of a module, loaded at its first use.
 fn backend(module: &'static Module) -> Result<Rc<Cuda>, BackendError> {
     thread_local! {
@@ -178,10 +221,73 @@ fn spring_in_child(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
     .into())
 }
 
+/// Springs a trap in a child process, and reads what the driver prints there.
+fn explain_in_child(trap: &Trap) -> Result<Completion, Failed> {
+    const ASSERT: &str = "AssertError";
+    let child = Command::new(env::current_exe()?)
+        .env(TRAP, format!("{MESSAGES} {}", trap.name))
+        .output()?;
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&child.stdout),
+        String::from_utf8_lossy(&child.stderr),
+    );
+    let expected = trap.printed();
+    let is_printed = stderr.lines().any(|line| line.ends_with(&expected));
+    // The child repeats the driver's code.
+    match child.status.success() && is_printed && stdout.contains(ASSERT) {
+        true => Ok(Completion::Completed),
+        false => {
+            let expected = format!("expected {expected:?} on stderr and {ASSERT} on stdout");
+            Err(format!("{expected}\nstdout: {stdout}\nstderr: {stderr}").into())
+        }
+    }
+}
+
+/// Prints in a child process: the driver writes to the process's own standard output.
+fn print_in_child(module: &Module, print: &Print, seed: u64) -> Result<Completion, Failed> {
+    let child = Command::new(env::current_exe()?)
+        .env(PRINT, format!("{} {}", module.name, print.name))
+        .env(SEED, seed.to_string())
+        .output()?;
+    let stderr = String::from_utf8_lossy(&child.stderr);
+    let printed = String::from_utf8(child.stdout)?;
+    let judged = match child.status.success() {
+        true => print.judge(&printed),
+        false => Err(format!("the child failed, having printed {printed:?}")),
+    };
+    judged.map_err(|text| format!("{text}\n{stderr}{SEED}={seed} repeats the data"))?;
+    Ok(Completion::Completed)
+}
+
+/// The child's side of [`print_in_child`]: nothing else may write to standard output.
+fn print_here(print: &str) -> ExitCode {
+    let found = print.split_once(' ').and_then(|(module, name)| {
+        let module = MODULES.iter().find(|candidate| candidate.name == module)?;
+        let mut prints = cases::prints(seed().ok()?).into_iter();
+        let print = prints.find(|candidate| candidate.name == name)?;
+        Some((module, print))
+    });
+    let Some((module, print)) = found else {
+        eprintln!("{PRINT}={print} names nothing that prints");
+        return ExitCode::from(2);
+    };
+    let ran = Cuda::load(module).map_err(|error| error.to_string());
+    match ran.and_then(|cuda| print.case.run(&cuda)) {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Skipped(text)) | Err(text) => {
+            eprintln!("{text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 /// The child's side: success is a launch that fails while it runs.
 fn spring(trap: &str) -> ExitCode {
     let found = trap.split_once(' ').and_then(|(module, name)| {
-        let module = MODULES.iter().find(|candidate| candidate.name == module)?;
+        let module = match module {
+            MESSAGES => &PANICS,
+            _ => MODULES.iter().find(|candidate| candidate.name == module)?,
+        };
         let trap = cases::traps()
             .into_iter()
             .find(|candidate| candidate.name == name)?;
@@ -202,8 +308,13 @@ fn spring(trap: &str) -> ExitCode {
     });
     match ran {
         Err(BackendError::Launch {
-            step: cuda::RUN, ..
-        }) => ExitCode::SUCCESS,
+            step: cuda::RUN,
+            cause,
+            ..
+        }) => {
+            println!("{cause}");
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("expected the launch to fail while it runs, got: {error}");
             ExitCode::FAILURE

@@ -5,10 +5,10 @@
 use std::env;
 use std::process::ExitCode;
 
-use conformance::cases::{self, Trap};
+use conformance::cases::{self, Print, Trap};
 use conformance::simulator::{RUN, Simulated};
 use conformance::{Backend, BackendError, Outcome};
-use cuda_sim::Schedule;
+use cuda_sim::{Printed, Schedule};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 const SEED: &str = "CONFORMANCE_SEED";
@@ -33,17 +33,29 @@ fn main() -> ExitCode {
     ];
     let mut trials = Vec::new();
     for (name, schedule, arch) in devices {
-        let simulated = Simulated { schedule, arch };
+        let simulated = || Simulated {
+            schedule,
+            arch,
+            printed: Printed::new(),
+        };
         // Functions of floats know nothing of schedules; one is enough for a million arguments each.
         let once = |trial: &cases::Trial| {
             schedule == Schedule::Forward || !trial.name.starts_with("float/")
         };
         trials.extend(cases::trials().into_iter().filter(once).map(|trial| {
+            let simulated = simulated();
             Trial::ignorable_test(format!("{name}/{}", trial.name), move || {
                 run(&simulated, &trial, seed)
             })
         }));
+        trials.extend(cases::prints(seed).into_iter().map(|case| {
+            let simulated = simulated();
+            Trial::test(format!("{name}/{}", case.name), move || {
+                print(&simulated, &case, seed)
+            })
+        }));
         trials.extend(cases::traps().into_iter().map(|trap| {
+            let simulated = simulated();
             Trial::test(format!("{name}/{}", trap.name), move || {
                 spring(&simulated, &trap)
             })
@@ -63,6 +75,13 @@ fn run(simulated: &Simulated, trial: &cases::Trial, seed: u64) -> Result<Complet
     Ok(Completion::Completed)
 }
 
+/// The launch must print its lines, in the order of the schedule, and do nothing else.
+fn print(simulated: &Simulated, print: &Print, seed: u64) -> Result<(), Failed> {
+    let ran = print.case.run(simulated).map(drop);
+    let printed = ran.and_then(|()| print.judge(&simulated.printed.take()));
+    printed.map_err(|text| format!("{text}\n{SEED}={seed} repeats this").into())
+}
+
 /// The kernel's own panic must be what ends the launch.
 fn spring(simulated: &Simulated, trap: &Trap) -> Result<(), Failed> {
     let case = trap.case();
@@ -75,12 +94,11 @@ fn spring(simulated: &Simulated, trap: &Trap) -> Result<(), Failed> {
     match result {
         Err(BackendError::Launch {
             step: RUN, cause, ..
-        }) if cause.contains("thread 63 (warp 1 lane 31): panicked: ")
-            && cause.contains("conformance/kernels/src") =>
-        {
-            Ok(())
+        }) if trap.finding().iter().all(|part| cause.contains(part)) => Ok(()),
+        Err(error) => {
+            let expected = trap.finding().join(" ... ");
+            Err(format!("expected the kernel's panic, {expected}, got: {error}").into())
         }
-        Err(error) => Err(format!("expected the kernel's panic, got: {error}").into()),
         Ok(()) => Err("a thread panicked and the launch did not fail".into()),
     }
 }

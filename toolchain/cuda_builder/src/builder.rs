@@ -51,6 +51,7 @@ pub struct CudaBuilder {
     share_arches: bool,
     release: bool,
     line_info: bool,
+    panic_messages: bool,
     credit_callers_of: Option<Vec<PathBuf>>,
     emit_llvm_ir: bool,
     floats: FloatOptions,
@@ -71,6 +72,7 @@ impl CudaBuilder {
             share_arches: false,
             release: true,
             line_info: false,
+            panic_messages: false,
             credit_callers_of: None,
             emit_llvm_ir: false,
             floats: FloatOptions {
@@ -128,6 +130,28 @@ impl CudaBuilder {
     /// machine code is the same with and without; off unless said otherwise.
     pub fn generate_line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
+        self
+    }
+
+    /// Whether a panic calls the panic handler; off by default. A panic is then a `trap`: the launch fails with
+    /// `CUDA_ERROR_LAUNCH_FAILED` or `CUDA_ERROR_ILLEGAL_INSTRUCTION`, and PTX has no byte of messages, places or
+    /// formatting.
+    ///
+    /// `cuda_std`'s handler has the driver print to standard error (`__assertfail`; CUDA C++ Programming Guide,
+    /// assertion), and the launch fails with `CUDA_ERROR_ASSERT`:
+    ///
+    /// ```text
+    /// src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0] Assertion `attempt to divide by zero` failed.
+    /// ```
+    ///
+    /// Of a message at most 127 bytes are printed. That of an index out of bounds has its values; in place of
+    /// another message with values, such as that of `assert_eq!`, it says that there are some. The simulator
+    /// prints all of them. Kernels that can panic become larger and slower.
+    ///
+    /// With a handler of your own nothing is left out of messages. To format them the handler calls by address,
+    /// so ptxas gives every kernel that can panic up to 255 registers: blocks may have to be smaller.
+    pub fn panic_messages(mut self, messages: bool) -> Self {
+        self.panic_messages = messages;
         self
     }
 
@@ -230,6 +254,7 @@ impl CudaBuilder {
             toolchain: &toolchain,
             checks: !self.release,
             line_info: self.line_info,
+            panic_messages: self.panic_messages,
             names: self.emit_llvm_ir,
             args: &self.build_args,
         }
@@ -367,7 +392,7 @@ impl CudaBuilder {
                 krate: package.name.clone(),
             });
         }
-        passes::choose(&all, module)?;
+        passes::choose(&all, module, self.panic_messages)?;
         let own = all
             .without_unused()
             .map_err(failed("removing the other modules' kernels"))?;
@@ -395,8 +420,11 @@ impl CudaBuilder {
         let machine = self.machine(&module, arch)?;
         passes::separate_same_bits(&module, &machine).map_err(failed("inlining"))?;
         passes::prepare(&module, self.floats);
+        if self.panic_messages {
+            passes::leave_values_out_of_panics(&module);
+        }
         module
-            .run_passes(passes::PIPELINE, &machine)
+            .run_passes(&passes::pipeline(self.panic_messages), &machine)
             .map_err(failed("optimisation"))?;
         if let Some(vocabulary) = self.vocabulary() {
             passes::credit_callers(&module, |file| {
@@ -497,11 +525,12 @@ fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderE
 }
 
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 8] = [
+const BUILDER: [&str; 9] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("llvm/panics.rs"),
     include_str!("llvm/places.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),

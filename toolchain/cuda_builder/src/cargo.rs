@@ -5,8 +5,8 @@
 //!
 //! The outer cargo holds its target folder locked while a build script runs, so the nested one
 //! has a folder of its own, `cuda-builder` inside it, shared by everything that is built there:
-//! `core` is compiled once. Flags that would make cargo compile it again (line numbers) get a
-//! subfolder each.
+//! `core` is compiled once. Flags that would make cargo compile it again (line numbers,
+//! checks, messages of panics) get a subfolder for each combination.
 
 use crate::CudaBuilderError;
 use crate::error::At;
@@ -177,6 +177,8 @@ pub(crate) struct DeviceBuild<'a> {
     /// Overflow checks and debug assertions.
     pub(crate) checks: bool,
     pub(crate) line_info: bool,
+    /// A panic calls the crate's handler, which may print it; without, it is a trap.
+    pub(crate) panic_messages: bool,
     /// Names of values, for readers of LLVM's text.
     pub(crate) names: bool,
     pub(crate) args: &'a [String],
@@ -246,20 +248,29 @@ impl DeviceBuild<'_> {
     }
 
     fn target_dir(&self) -> PathBuf {
-        match (self.line_info, self.checks) {
-            (false, false) => self.package.target_dir.clone(),
-            (true, false) => self.package.target_dir.join("lines"),
-            (false, true) => self.package.target_dir.join("checks"),
-            (true, true) => self.package.target_dir.join("lines-checks"),
+        let flags = [
+            (self.line_info, "lines"),
+            (self.checks, "checks"),
+            (self.panic_messages, "panics"),
+        ];
+        let names = flags.iter().filter_map(|&(set, name)| set.then_some(name));
+        let name = names.collect::<Vec<_>>().join("-");
+        match name.is_empty() {
+            true => self.package.target_dir.clone(),
+            false => self.package.target_dir.join(name),
         }
     }
 
     fn cargo(&self, target_dir: &Path) -> Result<(), CudaBuilderError> {
-        // Panics trap in place, without a handler or a message: nothing on a GPU could print it.
+        // Panics trap in place, without a handler or a message, unless somebody wants to read them.
+        let panic = match self.panic_messages {
+            true => "-Cpanic=abort",
+            false => "-Cpanic=immediate-abort",
+        };
         // JumpThreading may duplicate barriers (fixed in rustc 1.97); it is off for all crates.
         let mut flags = vec![
             "-Zunstable-options",
-            "-Cpanic=immediate-abort",
+            panic,
             "-Zmir-enable-passes=-JumpThreading",
             "-Ctarget-cpu=sm_75",
             // LLVM optimises once, when it knows what rustc cannot say (see passes): not each crate by itself.

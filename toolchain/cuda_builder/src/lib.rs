@@ -33,6 +33,7 @@
 //!   [`CudaBuilder::split_modules`].
 //! - `release(false)` keeps overflow checks and debug assertions (a failed one traps); LLVM
 //!   optimises all the same.
+//! - A panic is a `trap`; [`CudaBuilder::panic_messages`] makes it print where it is.
 //! - There is no libNVVM, so options of its own (`nvvm_opts`, `optix`, `override_libm`) do not
 //!   exist.
 

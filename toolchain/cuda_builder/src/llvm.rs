@@ -1,15 +1,15 @@
 //! The part of LLVM's C interface that the builder uses, loaded at run time from the libLLVM of
 //! the compiler that wrote the bitcode.
 //!
-//! `Api` is the raw table of functions; `Module` owns a context and a module and is all that the
-//! rest of the crate sees. A context belongs to one thread.
+//! `Api` is the raw table of functions; the rest of the crate sees `Module`, a context and a module. A context
+//! belongs to one thread.
 
 mod api;
+mod panics;
 mod places;
 
-use api::Api;
 pub(crate) use api::Value;
-use api::{Attribute, BasicBlock, Builder};
+use api::{Api, Attribute, BasicBlock, Builder};
 pub(crate) use places::Place;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -12,7 +12,9 @@
 //!    function that is not known by name;
 //! 6. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
 //! 7. floating-point permissions become flags of the instructions they concern, except in functions that
-//!    promise the CPU's bits.
+//!    promise the CPU's bits;
+//! 8. in builds with messages of panics, the values of messages are said to be unused, since `cuda_std` prints
+//!    none.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
@@ -39,11 +41,27 @@ const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
 /// The optimisation pipeline. Address spaces are inferred once before everything else, when all
 /// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
-pub(crate) const PIPELINE: &str =
+const PIPELINE: &str =
     "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
 
+/// [`PIPELINE`], and where panics have messages what then removes all that no message needs.
+pub(crate) fn pipeline(panic_messages: bool) -> String {
+    match panic_messages {
+        true => {
+            format!("{PIPELINE},deadargelim,globaldce,default<O3>,function(infer-address-spaces)")
+        }
+        false => PIPELINE.to_owned(),
+    }
+}
+
 /// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
-pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), CudaBuilderError> {
+///
+/// In a build with messages of panics also the function that [`leave_values_out_of_panics`] is to find.
+pub(crate) fn choose(
+    module: &Module<'_>,
+    name: Option<&str>,
+    panic_messages: bool,
+) -> Result<(), CudaBuilderError> {
     let notes = notes::take(module);
     for note in &notes {
         let function = module.function_named(&note.kernel);
@@ -60,7 +78,9 @@ pub(crate) fn choose(module: &Module<'_>, name: Option<&str>) -> Result<(), Cuda
         None => true,
     };
     for function in module.functions() {
-        let kept = module.is_kernel(function) && wanted(&module.name(function));
+        let own_name = module.name(function);
+        let kept = module.is_kernel(function) && wanted(&own_name)
+            || panic_messages && own_name == PANIC_BOUNDS.1;
         if !kept && !module.is_declaration(function) {
             module.make_internal(function);
         }
@@ -119,6 +139,50 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
             }
         }
     }
+}
+
+/// What `cuda_std`'s panic handler calls. It prints a message without values, or says that there are some.
+const PANIC_WITHOUT_VALUES: &str = "__cuda_std_panic";
+
+/// The functions through which panics with a message reach the handler. A `fmt::Arguments` is two pointers, here the
+/// first parameters: the text's pieces, and the values with the functions that format them.
+const PANICS: [&str; 2] = [
+    "core::panicking::panic_fmt",
+    "core::panicking::panic_nounwind_fmt",
+];
+
+/// `core`'s function for an index out of bounds, and `cuda_std`'s, which prints index and length without formatting.
+/// Both take the two, and the place.
+const PANIC_BOUNDS: (&str, &str, u32) = (
+    "core::panicking::panic_bounds_check",
+    "__cuda_std_panic_bounds",
+    3,
+);
+
+/// Says that the values of messages are not read, if the module's panic handler is `cuda_std`'s. Formatting is
+/// then dead code. Otherwise it would be called by address, and ptxas gives a kernel that calls by address the
+/// registers of whatever has an address, 255.
+pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
+    const VALUES: u32 = 1;
+    if module.function_named(PANIC_WITHOUT_VALUES).is_none() {
+        return;
+    }
+    for function in module.functions() {
+        let name = demangle(&module.name(function));
+        if PANICS.iter().any(|panic| name.starts_with(panic)) {
+            module.only_compares_param(function, VALUES);
+        }
+    }
+    let (bounds, own, params) = PANIC_BOUNDS;
+    let Some(own) = module.function_named(own) else {
+        return;
+    };
+    for function in module.functions() {
+        if demangle(&module.name(function)) == bounds {
+            module.replace_function(function, own, params);
+        }
+    }
+    module.make_internal(own);
 }
 
 /// What has the same bits on CPU and GPU: the crate `libm`, and the part of `cuda_std` that calls it.

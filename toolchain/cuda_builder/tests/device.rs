@@ -283,6 +283,83 @@ fn line_numbers_do_not_switch_off_optimisation() {
     assert_eq!(count(&ptx, ".section"), 0, "{ptx}");
 }
 
+/// A handler that hands the message to the driver, as `cuda_std`'s does. By the name of what it calls the
+/// builder knows that it reads no values.
+const HANDLER: &str = r#"
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    __cuda_std_panic(info.message().as_str().unwrap_or("values"))
+}
+unsafe extern "C" {
+    fn __assertfail(m: *const u8, file: *const u8, line: u32, function: *const u8, size: usize) -> !;
+}
+#[unsafe(no_mangle)]
+fn __cuda_std_panic(text: &str) -> ! {
+    let text = text.as_ptr();
+    unsafe { __assertfail(text, text, 1, text, 1) }
+}
+"#;
+
+/// Panics by an index, with a text, and with values that only `core::fmt` can print.
+const PANICS: &str = r#"
+#[unsafe(no_mangle)]
+pub unsafe extern "ptx-kernel" fn k(p: *mut u32, q: &[u32; 5], x: f64) { unsafe {
+    if tid() == 7 { panic!("a text") }
+    assert_ne!(x, 0.5, "with {x}");
+    *p = q[tid() as usize];
+}}
+"#;
+
+fn panicking(name: &str, handler: &str) -> Fixture {
+    let fixture = Fixture::new(name, PANICS);
+    let code = fs::read_to_string(fixture.path("src/lib.rs")).unwrap();
+    let own = "fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }";
+    assert!(code.contains(own));
+    fs::write(fixture.path("src/lib.rs"), code.replace(own, handler)).unwrap();
+    fixture
+}
+
+/// A text as PTX has it: `{97, 32, 116}`.
+fn bytes(text: &str) -> String {
+    let bytes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
+    bytes.join(", ")
+}
+
+#[test]
+fn a_build_without_messages_of_panics_has_no_byte_of_them() {
+    let fixture = panicking("silent", HANDLER);
+    let ptx = fixture.ptx(fixture.builder());
+    assert!(count(&ptx, "trap") > 0, "{ptx}");
+    for absent in ["__assertfail", "__cuda_std_panic", ".func", "call", ".b8"] {
+        assert_eq!(count(&ptx, absent), 0, "{absent}: {ptx}");
+    }
+}
+
+#[test]
+fn messages_of_panics_have_their_text_and_nothing_that_formats() {
+    let fixture = panicking("outspoken", HANDLER);
+    let ptx = fixture.ptx(fixture.builder().panic_messages(true));
+    assert!(ptx.contains(".extern .func __assertfail"), "{ptx}");
+    assert!(ptx.contains(&bytes("a text")), "{ptx}");
+    assert!(!ptx.contains(".callprototype"), "no call by address: {ptx}");
+    assert!(!ptx.contains("core3fmt"), "{ptx}");
+}
+
+/// Whoever has a handler of their own may format.
+#[test]
+fn the_values_of_messages_reach_another_handler() {
+    let handler = HANDLER.replace("__cuda_std_panic", "another");
+    let fixture = panicking("formatting", &handler.replace(
+        "another(info.message()",
+        "struct Sink; impl core::fmt::Write for Sink { fn write_str(&mut self, text: &str) -> core::fmt::Result {
+             if text.len() == 77 { another(text) } Ok(()) } }
+         let _ = core::fmt::Write::write_fmt(&mut Sink, format_args!(\"{}\", info.message()));
+         another(info.message()",
+    ));
+    let ptx = fixture.ptx(fixture.builder().panic_messages(true));
+    assert!(ptx.contains(".callprototype"), "{ptx}");
+    assert!(ptx.contains("core3fmt"), "{ptx}");
+}
+
 #[test]
 fn what_a_crates_vocabulary_does_is_done_by_the_line_that_calls_it() {
     let fixture = Fixture::new(

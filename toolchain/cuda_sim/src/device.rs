@@ -74,6 +74,15 @@ pub fn arch(name: &str) -> u32 {
     lane(name).context().arch
 }
 
+/// Prints where the thread's launch says, else to standard output: a thread of the host's may print, too.
+pub fn print(text: &str) {
+    let printed = running().and_then(|lane| lane.context().launch().options.printed.as_ref());
+    match printed {
+        Some(printed) => printed.push(text),
+        None => std::print!("{text}"),
+    }
+}
+
 /// A clock that counts what the block's threads do with it: each reading is a tick.
 #[track_caller]
 pub fn clock(name: &str) -> u64 {

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::check::Shadow;
 use crate::finding::{Bug, Finding, Thread};
 use crate::memory::Allocations;
+use crate::printed::Printed;
 use crate::schedule::Schedule;
 use crate::{Site, Space};
 
@@ -62,6 +63,8 @@ pub(crate) struct Options {
     pub checks: Checks,
     pub count: bool,
     pub arch: u32,
+    /// Where its threads print; to standard output where nothing is said.
+    pub printed: Option<Printed>,
 }
 
 impl Options {

@@ -85,6 +85,11 @@
 //! have issued, line by line: how many lanes took part, into how many wavefronts shared memory's
 //! banks split them, how many 32-byte sectors of global memory they touch. See [`Counters`].
 //!
+//! # What kernels print
+//!
+//! `print!` and `println!` of `cuda_std` go to standard output, thread by thread in the order of the schedule,
+//! or where [`Simulator::print_to`] says: [`Printed`] keeps the text for a test.
+//!
 //! # Speed
 //!
 //! Millions of elements per second of one core, 2^20 elements, blocks of 256 threads: `cargo run
@@ -120,6 +125,7 @@ mod launch;
 mod memory;
 mod overflow;
 mod panics;
+mod printed;
 mod schedule;
 mod simulator;
 mod site;
@@ -131,6 +137,7 @@ pub use count::{Counters, Counts, Line, What};
 pub use finding::{Bug, Failure, Finding, Thread, Touch};
 pub use launch::Checks;
 pub use memory::{Buffer, Plain};
+pub use printed::Printed;
 pub use schedule::Schedule;
 pub use simulator::{Dim, Report, Simulator};
 pub use site::Site;

@@ -9,6 +9,7 @@ use crate::count::{Counters, Tally};
 use crate::finding::{Failure, Finding};
 use crate::grid::{self, Queue};
 use crate::launch::{Checks, Launch, Options};
+use crate::printed::Printed;
 use crate::schedule::Schedule;
 use crate::{overflow, panics};
 
@@ -55,6 +56,7 @@ impl Simulator {
                 checks: Checks::NONE,
                 count: false,
                 arch: 900,
+                printed: None,
             },
         }
     }
@@ -133,6 +135,13 @@ impl Simulator {
     /// [`run`](Self::run).
     pub fn kernel(mut self, name: impl Into<String>) -> Self {
         self.options.kernel = Some(name.into());
+        self
+    }
+
+    /// Keeps what the kernel prints (`cuda_std::io`) there, instead of printing it to standard output: also
+    /// that of a launch which fails. Several launches may print to the same.
+    pub fn print_to(mut self, printed: &Printed) -> Self {
+        self.options.printed = Some(printed.clone());
         self
     }
 

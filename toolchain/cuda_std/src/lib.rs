@@ -36,7 +36,9 @@
 //! | `address_space`: `shared`, `global` | `constant` and `local` too |
 //! | `#[kernel]` flattens `&mut [T]`, takes a module's name, refuses `&mut T` and aliases of slices | hints as arguments, refuses `&mut [T]` |
 //! | atomics on raw pointers work on the host | panic |
-//! | a panic is a `trap` without a message | the same |
+//! | a panic is a `trap` without a message; with `cuda_builder`'s `panic_messages` it prints file, line, block, thread and message | a `trap` |
+//! | [`io`]'s macros format through the driver, without an allocator, and refuse what C cannot print | format on the GPU, into memory from its heap |
+//! | the prelude has no `assert_eq`, `assert_ne`: those of `core` | has its own |
 //! | [`float::GpuFloat`] has the same bits on CPU and GPU | libdevice on the GPU, `std` on the CPU |
 //! | **added** | |
 //! | `atomic::{Atomic, BlockAtomic, SystemAtomic}{I32, U32, I64, U64}` | float types only |
@@ -45,7 +47,7 @@
 //! | `thread::block_fence`, `cfg::cuda_arch`, [`float16`], `#[launch_bounds]` | |
 //! | [`float::ApproxFloat`], `GpuFloat::rsqrt` | |
 //! | **missing** | |
-//! | | `io` (`print!`), `alloc`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
+//! | | `alloc`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
 //!
 //! # The host
 //!
@@ -62,7 +64,7 @@
     allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
 )]
 
-#[cfg(test)]
+#[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
 mod arch;
@@ -71,28 +73,24 @@ pub mod cfg;
 pub mod float;
 pub mod float16;
 pub mod glam;
+pub mod io;
 #[doc(hidden)]
 #[allow(missing_docs)] // written into kernel crates by `#[kernel]`
 pub mod kernel_parameter;
 pub mod mem;
 pub mod misc;
+#[cfg(any(target_arch = "nvptx64", test))]
+mod panics;
 pub mod ptr;
 pub mod shared;
 pub mod thread;
 pub mod warp;
 
-pub use cuda_std_macros::{address_space, gpu_only, kernel, launch_bounds};
+pub use cuda_std_macros::{address_space, gpu_only, kernel, launch_bounds, print, println};
 pub use half;
 pub use half::{bf16, f16};
 
 /// What most kernels use.
 pub mod prelude {
-    pub use crate::{address_space, bf16, f16, kernel, shared_array, thread, warp};
-}
-
-/// A panic ends the kernel: the launch fails with an illegal instruction, and nothing is formatted.
-#[cfg(target_arch = "nvptx64")]
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
-    arch::trap()
+    pub use crate::{address_space, bf16, f16, kernel, print, println, shared_array, thread, warp};
 }

@@ -1,4 +1,4 @@
-//! The attribute macros of `cuda_std`, which re-exports all of them; use them from there.
+//! The macros of `cuda_std`, which re-exports all of them; use them from there.
 //!
 //! Each macro is a function from tokens to tokens in a module of its own, so that the tests call
 //! it without a compiler around it. This file only connects them to rustc.
@@ -9,6 +9,7 @@ mod address_space;
 mod gpu_only;
 mod kernel;
 mod launch_bounds;
+mod print;
 
 /// Makes a function an entry point that the host launches by name.
 ///
@@ -114,6 +115,31 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn gpu_only(_attribute: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::expand(item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints from a kernel: what `cuda_std::io` says.
+///
+/// ```
+/// let (block, sum) = (3, 0.5_f32);
+/// cuda_std::print!("block {block}: sum {sum:.3}\n");
+/// ```
+#[proc_macro]
+pub fn print(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), false)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Prints a line from a kernel: what `cuda_std::io` says.
+///
+/// ```
+/// cuda_std::println!("thread {}", 5);
+/// ```
+#[proc_macro]
+pub fn println(input: TokenStream) -> TokenStream {
+    print::expand(input.into(), true)
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

@@ -11,11 +11,14 @@
 //! scratch: *mut u64, scratch_len: u64, a: u64, b: u64, c: u64, d: u64
 //! ```
 
+#![cfg_attr(feature = "panics", allow(unused_imports))]
+
 use crate::atomic::{
     Block, Device, Global, Increments, Scope, Shared, System, coherence, contend, reduce,
 };
 use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
+use crate::print;
 use crate::{
     barrier, convergence, float, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
 };
@@ -94,6 +97,7 @@ macro_rules! entries {
     };
 }
 
+#[cfg(not(feature = "panics"))]
 entries!(SHUFFLE: [i8 u8 i16 u16 i32 u32 f32 i64 u64 f64 f16 bf16 i128 u128] {
     shuffle_down = shuffle::lanes::<shuffle::Down, T>;
     shuffle_up = shuffle::lanes::<shuffle::Up, T>;
@@ -105,11 +109,13 @@ entries!(SHUFFLE: [i8 u8 i16 u16 i32 u32 f32 i64 u64 f64 f16 bf16 i128 u128] {
     shuffle_arms_idx = shuffle::arms::<shuffle::Idx, T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(MATCH: [i32 u32 f32 i64 u64 f64] {
     match_any = vote::arms::<vote::MatchAny<T>>;
     match_all = vote::arms::<vote::MatchAll<T>>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(REDUCE: [i32 u32] {
     reduce_add = vote::arms::<vote::Reduce<vote::Add, T>>;
     reduce_min = vote::arms::<vote::Reduce<vote::Min, T>>;
@@ -119,12 +125,14 @@ entries!(REDUCE: [i32 u32] {
     reduce_xor = vote::arms::<vote::Reduce<vote::Xor, T>>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(SHARED: [u8 u16 i32 u32 f32 i64 u64 f64 f16 bf16] {
     shared_dynamic = shared::dynamic::<T>;
     shared_fixed = shared::fixed::<T>;
     shared_array = shared::array::<T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
     atomic_global_block = contend::<<Block as Scope<T>>::Atomic, Global>;
     atomic_global_device = contend::<<Device as Scope<T>>::Atomic, Global>;
@@ -148,6 +156,7 @@ entries!(ATOMIC: [i32 u32 f32 i64 u64 f64] {
     atomic_coherence_shared_system = coherence::<<System as Scope<T>>::Atomic, Shared>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(INCREMENT: [u32] {
     atomic_inc_global_block = contend::<Increments<Block>, Global>;
     atomic_inc_global_device = contend::<Increments<Device>, Global>;
@@ -157,6 +166,7 @@ entries!(INCREMENT: [u32] {
     atomic_inc_shared_system = contend::<Increments<System>, Shared>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(FLOAT: [f32 f64] {
     float_floor = |io| float::of_one::<T>(io, GpuFloat::floor);
     float_ceil = |io| float::of_one::<T>(io, GpuFloat::ceil);
@@ -200,6 +210,7 @@ entries!(FLOAT: [f32 f64] {
     float_mul_add = |io| float::of_three::<T>(io, GpuFloat::mul_add);
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(APPROX: [f32] {
     float_exp2_approx = |io| float::of_one::<T>(io, ApproxFloat::exp2_approx);
     float_exp_approx = |io| float::of_one::<T>(io, ApproxFloat::exp_approx);
@@ -214,11 +225,13 @@ entries!(APPROX: [f32] {
     float_div_approx = |io| float::of_two::<T>(io, ApproxFloat::div_approx);
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(FLOAT16: [f16 bf16] {
     float16_widen = float16::widen::<T>;
     float16_narrow = float16::narrow::<T>;
 });
 
+#[cfg(not(feature = "panics"))]
 entries!(SINGLE: {
     vote_all = vote::arms::<vote::All>;
     vote_any = vote::arms::<vote::Any>;
@@ -271,13 +284,23 @@ entries!(SINGLE: {
     convergence_leaving = convergence::leaving;
     convergence_early_exit = convergence::early_exit;
 
+    print_formats = print::formats;
+    print_threads = print::threads;
+});
+
+entries!(PANICS: {
     trap_panics = trap::trap;
 });
 
 /// All kernels.
+#[cfg(not(feature = "panics"))]
 pub const TABLE: &[&[&[Entry]]] = &[
-    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT, APPROX, FLOAT16, SINGLE,
+    SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT, APPROX, FLOAT16, SINGLE, PANICS,
 ];
+
+/// The kernels that panic.
+#[cfg(feature = "panics")]
+pub const TABLE: &[&[&[Entry]]] = &[PANICS];
 
 /// The kernel of a name.
 pub fn find(name: &str) -> Option<Entry> {

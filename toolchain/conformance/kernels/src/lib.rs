@@ -25,6 +25,7 @@ pub mod io;
 pub mod large;
 pub mod litmus;
 pub mod memory;
+pub mod print;
 pub mod shared;
 pub mod shuffle;
 pub mod trap;

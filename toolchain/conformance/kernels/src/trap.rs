@@ -1,4 +1,4 @@
-//! Panics, which on a device are a trap: the launch fails and the context is lost.
+//! Panics, which on a device are a trap, or print where they are: the launch fails and the context is lost.
 
 use crate::io::{Io, global_thread};
 
@@ -14,6 +14,8 @@ pub const UNWRAP: u64 = 3;
 pub const DIVISION: u64 = 4;
 /// An assertion with operands.
 pub const ASSERTION: u64 = 5;
+/// `panic!` with a message that has no values.
+pub const MESSAGE: u64 = 6;
 
 /// The threads whose input word is `u64::MAX` panic in the way that `parameters[0]` names;
 /// `parameters[1]` is 0. The others write the input word that they find.
@@ -31,6 +33,7 @@ pub unsafe fn trap(io: Io) {
             INDEX => io.write(thread, io.read(usize::MAX - zero as usize)),
             UNWRAP => io.write(thread, (zero != 0).then_some(word).unwrap()),
             DIVISION => io.write(thread, word / zero),
+            MESSAGE => panic!("this thread was told to panic"),
             ASSERTION => assert_eq!(word, zero, "thread {thread}"),
             _ => {}
         }

@@ -14,10 +14,12 @@ mod index;
 mod large;
 mod litmus;
 mod partition;
+mod print;
 mod shared;
 mod shuffle;
 mod trap;
 
+pub use print::{Print, prints};
 pub use trap::Trap;
 
 /// Makes the cases of a trial from random data.
@@ -44,11 +46,16 @@ impl Trial {
     /// The cases for a seed. They depend on the seed and the trial's name only, so
     /// that a failure can be repeated alone.
     pub fn cases(&self, seed: u64) -> Vec<Case> {
-        let own = self.name.bytes().fold(seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        });
-        (self.build)(&mut StdRng::seed_from_u64(own))
+        (self.build)(&mut generator(seed, &self.name))
     }
+}
+
+/// Random data that depend on the seed and a name.
+fn generator(seed: u64, name: &str) -> StdRng {
+    let own = name.bytes().fold(seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    StdRng::seed_from_u64(own)
 }
 
 /// Every trial, in the order in which they are listed.
@@ -98,13 +105,15 @@ mod tests {
     #[test]
     fn cases_fit_their_kernels() {
         let mut kernels = BTreeSet::new();
+        let alone: Vec<Case> = traps()
+            .iter()
+            .map(Trap::case)
+            .chain(prints(1).into_iter().map(|print| print.case))
+            .collect();
         for trial in trials().iter().filter(|trial| is_quick(&trial.name)) {
             let cases = trial.cases(1);
             assert!(!cases.is_empty(), "{}", trial.name);
-            for case in cases
-                .iter()
-                .chain(&traps().iter().map(Trap::case).collect::<Vec<_>>())
-            {
+            for case in cases.iter().chain(&alone) {
                 for launch in &case.launches {
                     assert!(entry::find(&launch.kernel).is_some(), "{}", launch.kernel);
                     kernels.insert(launch.kernel.clone());

@@ -8,12 +8,28 @@ use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
 const THREADS: usize = 64;
 
+/// The kernels' sources, of which panics name a line.
+const TRAP: (&str, &str) = (
+    "kernels/src/trap.rs",
+    include_str!("../../kernels/src/trap.rs"),
+);
+const IO: (&str, &str) = ("kernels/src/io.rs", include_str!("../../kernels/src/io.rs"));
+
+/// What a device prints of a message with values, except that of an index.
+const VALUES: &str = "a message with values, which a GPU does not format";
+
 /// A launch that must fail. It costs the device's context, so it needs a process of
 /// its own.
 pub struct Trap {
     /// `trap/...`
     pub name: &'static str,
     kind: u64,
+    /// The file, and what stands on the line.
+    place: ((&'static str, &'static str), &'static str),
+    /// The message, with its values.
+    message: &'static str,
+    /// Values that a device does not print.
+    has_values: bool,
 }
 
 impl Trap {
@@ -32,18 +48,97 @@ impl Trap {
             }),
         }
     }
+
+    /// Where the panic is: the end of the file's path, and the line.
+    ///
+    /// # Panics
+    /// When the kernel's source has no such line, or several.
+    pub fn place(&self) -> String {
+        let ((file, source), text) = self.place;
+        let mut lines = source.lines().enumerate();
+        let mut found = lines.by_ref().filter(|(_, line)| line.contains(text));
+        let (line, _) = found.next().expect("the kernel's source has the line");
+        assert!(
+            found.next().is_none(),
+            "{file} has several lines with {text}"
+        );
+        format!("{file}:{}", line + 1)
+    }
+
+    /// What the simulator says of it: message and place.
+    pub fn finding(&self) -> [String; 2] {
+        let thread = format!(
+            "block 0 thread {} (warp 1 lane 31): panicked: ",
+            THREADS - 1
+        );
+        [thread + self.message, self.place() + ":"]
+    }
+
+    /// The message that a device prints in a module with messages of panics.
+    pub fn text(&self) -> &'static str {
+        if self.has_values {
+            VALUES
+        } else {
+            self.message
+        }
+    }
+
+    /// The end of the line that the driver prints there.
+    pub fn printed(&self) -> String {
+        format!(
+            "{}: panicked: block: [0,0,0], thread: [{},0,0] Assertion `{}` failed.",
+            self.place(),
+            THREADS - 1,
+            self.text()
+        )
+    }
 }
 
 pub fn traps() -> Vec<Trap> {
-    [
-        ("trap/panic", kernel::PANIC),
-        ("trap/index", kernel::INDEX),
-        ("trap/unwrap", kernel::UNWRAP),
-        ("trap/division", kernel::DIVISION),
-        ("trap/assertion", kernel::ASSERTION),
+    vec![
+        Trap {
+            name: "trap/panic",
+            kind: kernel::PANIC,
+            place: (TRAP, "PANIC =>"),
+            message: "thread 63 was told to",
+            has_values: true,
+        },
+        Trap {
+            name: "trap/message",
+            kind: kernel::MESSAGE,
+            place: (TRAP, "MESSAGE =>"),
+            message: "this thread was told to panic",
+            has_values: false,
+        },
+        Trap {
+            name: "trap/index",
+            kind: kernel::INDEX,
+            place: (IO, "self.input[index]"),
+            message: "index out of bounds: the len is 64 but the index is 18446744073709551615",
+            has_values: false,
+        },
+        Trap {
+            name: "trap/unwrap",
+            kind: kernel::UNWRAP,
+            place: (TRAP, "UNWRAP =>"),
+            message: "called `Option::unwrap()` on a `None` value",
+            has_values: false,
+        },
+        Trap {
+            name: "trap/division",
+            kind: kernel::DIVISION,
+            place: (TRAP, "DIVISION =>"),
+            message: "attempt to divide by zero",
+            has_values: false,
+        },
+        Trap {
+            name: "trap/assertion",
+            kind: kernel::ASSERTION,
+            place: (TRAP, "ASSERTION =>"),
+            message: "assertion `left == right` failed: thread 63\n  left: 18446744073709551615\n right: 0",
+            has_values: true,
+        },
     ]
-    .map(|(name, kind)| Trap { name, kind })
-    .into()
 }
 
 fn launch(kind: u64) -> Launch {
@@ -53,7 +148,7 @@ fn launch(kind: u64) -> Launch {
 /// The same kernel when no thread panics.
 pub fn trials() -> Vec<Trial> {
     vec![Trial::new("trap/none", |rng: &mut StdRng| {
-        (kernel::NONE..=kernel::ASSERTION)
+        (kernel::NONE..=kernel::MESSAGE)
             .map(|kind| {
                 let input: Vec<u64> = (0..THREADS).map(|_| rng.random::<u64>() >> 1).collect();
                 Case {

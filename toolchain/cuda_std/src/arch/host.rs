@@ -8,6 +8,8 @@ use device::{Barrier, Meeting, Redux, Scope, Shuffle};
 #[cfg(not(feature = "simulator"))]
 use no_simulator as device;
 
+use core::ffi::{CStr, c_char, c_void};
+
 use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
 
@@ -18,6 +20,7 @@ pub(crate) mod float16;
 #[allow(dead_code)]
 // operands that nobody reads; with the feature it is compiled for its tests alone
 mod no_simulator;
+mod printf;
 
 macro_rules! indexes {
     ($($name:ident = $source:ident[$axis:literal], $public:literal;)*) => { $(
@@ -270,4 +273,14 @@ pub(crate) unsafe fn shuffle(
         WarpShuffleMode::Xor => (Shuffle::Xor, "cuda_std::warp::warp_shuffle_xor"),
     };
     device::shuffle(name, mode, mask, value, lane, clamp)
+}
+
+/// # Safety
+///
+/// `format` is one of C's, as `io::format` makes them. `values` are 64 bits each in the order of its conversions,
+/// and whose conversion is `%s` is the exposed address of a text; all texts end in a zero.
+pub(crate) unsafe fn print(format: *const c_char, values: *const c_void) {
+    // SAFETY: the caller's promise.
+    let text = unsafe { printf::text(CStr::from_ptr(format), values.cast()) };
+    device::print(&text);
 }

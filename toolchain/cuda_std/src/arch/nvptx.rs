@@ -5,7 +5,7 @@
 //! warp or barrier instruction here is ever `pure`.
 
 use core::arch::asm;
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char, c_void};
 
 use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
@@ -286,4 +286,39 @@ pub(crate) fn profiler_counter(counter: u32) {
         7 => pmevent!(7),
         _ => trap(),
     }
+}
+
+/// # Safety
+///
+/// `format` is one of C's, `values` are 64 bits each in the order of its conversions, and whose conversion is
+/// `%s` is the address of a text; all texts end in a zero.
+#[inline(always)]
+pub(crate) unsafe fn print(format: *const c_char, values: *const c_void) {
+    unsafe extern "C" {
+        fn vprintf(format: *const c_char, values: *const c_void) -> i32;
+    }
+    // SAFETY: the caller's promise. The driver defines the function: PTX Writer's Guide to Interoperability,
+    // system calls.
+    unsafe { vprintf(format, values) };
+}
+
+/// Ends the launch with `CUDA_ERROR_ASSERT`; the driver prints where and what to standard error.
+#[inline(always)]
+pub(crate) fn fail(message: &CStr, file: &CStr, line: u32, function: &CStr) -> ! {
+    unsafe extern "C" {
+        fn __assertfail(
+            message: *const c_char,
+            file: *const c_char,
+            line: u32,
+            function: *const c_char,
+            char_size: usize,
+        );
+    }
+    // SAFETY: the texts end in a zero and have characters of one byte. The driver defines the function: PTX
+    // Writer's Guide to Interoperability, system calls.
+    unsafe {
+        __assertfail(message.as_ptr(), file.as_ptr(), line, function.as_ptr(), 1);
+    }
+    // Not reached: the driver's function does not return, but PTX does not say so.
+    trap()
 }

@@ -98,6 +98,11 @@ pub fn before_atomic(_: usize, _: usize, _: Scope, _: Ordering, _: bool, _: bool
 #[inline(always)]
 pub fn after_atomic(_: usize, _: bool) {}
 
+/// There is no simulated thread: the program prints.
+pub fn print(text: &str) {
+    std::print!("{text}");
+}
+
 /// The array itself: there are no blocks that would need copies.
 #[inline(always)]
 pub fn shared_array(declared: *mut u8, _: usize, _: usize) -> *mut u8 {
