@@ -7,8 +7,7 @@ use oracle::{Oracle, Subject, close, same};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    ArgMin, Device, Error, Float, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Number, Policy,
-    Predicate, Sum, bf16,
+    ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Policy, Sum,
 };
 
 /// Around nothing and around the CPU's chunk of 2^16 elements.
@@ -578,49 +577,4 @@ mod teaching {
             "stable_vec4: 7 blocks asked for; its blocks follow from the number of elements"
         );
     }
-}
-
-/// Every call by name, over numbers of which nothing else is known.
-fn every_call<T: Number + PartialEq + std::fmt::Debug>(
-    device: &Device,
-    x: &[T],
-) -> Result<(), Error> {
-    let x = device.upload(x)?;
-    device.sum(&x)?;
-    device.sum_wide(&x)?;
-    device.product(&x)?;
-    let (min, max) = (device.min(&x)?, device.max(&x)?);
-    let extrema = device.min_max(&x)?;
-    assert_eq!(
-        (min, max),
-        (extrema.map(|x| x.min()), extrema.map(|x| x.max()))
-    );
-    assert!(device.argmin(&x)?.is_some() && device.argmax(&x)?.is_some());
-    device.mean(&x)?;
-    let moments = device.mean_variance(&x)?.expect("there are elements");
-    assert_eq!(moments.std_dev(), moments.variance().sqrt());
-    device.norm_l1(&x)?;
-    device.norm_l2(&x)?;
-    device.norm_inf(&x)?;
-    device.dot(&x, &x)?;
-    assert!(device.count(&x, Predicate::Nonzero)? > 0);
-    assert!(device.any(&x)?);
-    device.all(&x).map(drop)
-}
-
-fn every_call_of_floats<T: Float + PartialEq + std::fmt::Debug>(x: &[T]) -> Result<(), Error> {
-    let device = Device::cpu();
-    every_call(&device, x)?;
-    let x = device.upload(x)?;
-    assert!(device.nan_min(&x)?.is_some() && device.nan_max(&x)?.is_some());
-    Ok(())
-}
-
-#[test]
-fn one_bound_is_enough_for_every_call() {
-    let device = Device::cpu();
-    every_call(&device, &[1u8, 2, 3]).unwrap();
-    every_call(&device, &[-1i64, 2, 3]).unwrap();
-    every_call_of_floats(&[1.5f32, -2.0]).unwrap();
-    every_call_of_floats(&[bf16::from_f32(1.0)]).unwrap();
 }

@@ -2,10 +2,18 @@
 
 use std::fmt::Debug;
 
-use libtest_mimic::Trial;
+use libtest_mimic::{Failed, Trial};
 
 use super::answers::Part;
 use super::number::Number;
+
+/// An error that says `what` is not as it must be, unless it is.
+pub fn is<T: PartialEq + Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
+    match got == right {
+        true => Ok(()),
+        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
+    }
+}
 
 /// The same bits, or both NaN.
 pub fn same<T: Number>(got: T, numpys: T) -> Result<(), String> {

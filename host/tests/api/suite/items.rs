@@ -1,8 +1,6 @@
 //! Items that are not numbers of one array: pairs of elements of two arrays, places in arrays, and operators
 //! that hold a value.
 
-use std::fmt::Debug;
-
 use kernels_gpu::element::Number;
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
@@ -12,6 +10,7 @@ use warpfold::{
 };
 
 use super::Test;
+use super::compare::is;
 
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![
@@ -36,13 +35,6 @@ pub fn tests() -> Vec<Test> {
 
 const SIZES: [usize; 9] = [0, 1, 2, 31, 33, 1000, 1025, 4099, 20_001];
 
-fn same<T: PartialEq + Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
-    match got == right {
-        true => Ok(()),
-        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
-    }
-}
-
 fn random(n: usize) -> Vec<i32> {
     let mut random = StdRng::from_rng(&mut rand::rng());
     (0..n).map(|_| random.random()).collect()
@@ -64,16 +56,16 @@ fn two_arrays(device: &Device) -> Result<(), Failed> {
             let right = dot(&a[i..i + n], &b[j..j + n]);
             let what = format!("{n} from {i} and {j}");
             let input = (x.view(i..i + n)?, y.view(j..j + n)?);
-            same(device.reduce(input, Dot).run()?, right, &what)?;
-            same(device.reduce(input, Dot).threads(64).run()?, right, &what)?;
+            is(device.reduce(input, Dot).run()?, right, &what)?;
+            is(device.reduce(input, Dot).threads(64).run()?, right, &what)?;
             let mut plan = device.reduce(input, Dot).plan()?;
             plan.enqueue()?;
             plan.enqueue()?;
-            same(plan.result()?, right, &what)?;
+            is(plan.result()?, right, &what)?;
             device.reduce_into(input, Dot, &mut cells, 0, &mut scratch)?;
-            same(device.download(&cells)?, vec![right], &what)?;
+            is(device.download(&cells)?, vec![right], &what)?;
         }
-        same(
+        is(
             device.reduce((&x, &x), Dot).run()?,
             dot(&a, &a),
             "with itself",
@@ -85,17 +77,17 @@ fn two_arrays(device: &Device) -> Result<(), Failed> {
 fn lengths(device: &Device) -> Result<(), Failed> {
     let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[1, 2])?);
     let lengths = |a, b| Err(Error::Lengths { a, b });
-    same(device.reduce((&x, &y), Dot).run(), lengths(3, 2), "run")?;
-    same(device.dot(&y, &x), lengths(2, 3), "dot")?;
+    is(device.reduce((&x, &y), Dot).run(), lengths(3, 2), "run")?;
+    is(device.dot(&y, &x), lengths(2, 3), "dot")?;
     let plan = device.reduce((&x, &y), Dot).plan().map(drop);
-    same(plan, lengths(3, 2).map(|_: i64| ()), "plan")?;
+    is(plan, lengths(3, 2).map(|_: i64| ()), "plan")?;
     let nothing = x.view(..0)?;
-    same(
+    is(
         device.dot(nothing, &x),
         lengths(0, 3),
         "of nothing and something",
     )?;
-    same(device.dot(nothing, nothing), Ok(0i64), "of nothing")
+    is(device.dot(nothing, nothing), Ok(0i64), "of nothing")
 }
 
 fn graph(device: &Device) -> Result<(), Failed> {
@@ -104,16 +96,16 @@ fn graph(device: &Device) -> Result<(), Failed> {
         let mut graph = device.graph((device.upload(&a)?, device.upload(&b)?), Dot)?;
         for _ in 0..2 {
             graph.launch()?;
-            same(graph.result()?, dot(&a, &b), &format!("{n}"))?;
+            is(graph.result()?, dot(&a, &b), &format!("{n}"))?;
         }
         let (x, y) = graph.into_input();
-        same((x.download()?, y.download()?), (a, b), "the input")?;
+        is((x.download()?, y.download()?), (a, b), "the input")?;
     }
     let refused = device.graph((device.upload(&[1, 2])?, device.upload(&[3])?), Dot);
     let refused = refused.map(drop).expect_err("the lengths differ");
-    same(&refused.error, &Error::Lengths { a: 2, b: 1 }, "the reason")?;
+    is(&refused.error, &Error::Lengths { a: 2, b: 1 }, "the reason")?;
     let (x, y) = refused.given;
-    same((x.len(), y.len()), (2, 1), "what was refused")
+    is((x.len(), y.len()), (2, 1), "what was refused")
 }
 
 /// Each value gives another answer by the same kernel.
@@ -125,13 +117,13 @@ fn values(device: &Device) -> Result<(), Failed> {
             let what = format!("{n} beside {bound}");
             let below = data.iter().filter(|x| **x < bound).count() as u64;
             let above = data.iter().filter(|x| **x > bound).count() as u64;
-            same(device.reduce(&x, Count(Less(bound))).run()?, below, &what)?;
+            is(device.reduce(&x, Count(Less(bound))).run()?, below, &what)?;
             let mut plan = device.reduce(&x, Count(Greater(bound))).plan()?;
             plan.enqueue()?;
-            same(plan.result()?, above, &what)?;
+            is(plan.result()?, above, &what)?;
             let pieces = data.chunks(777).map(Ok::<_, Error>);
             let counted = device.reduce_iter(Count(Less(bound)), pieces)?;
-            same(counted, below, &what)?;
+            is(counted, below, &what)?;
         }
     }
     Ok(())
@@ -182,13 +174,13 @@ where
                         next.len()
                     }))
                 })?;
-            same(least_of_chunks, least_got, &what)?;
+            is(least_of_chunks, least_got, &what)?;
             match (least, most) {
                 (Some(least), Some(most)) => {
-                    same(least_got, least, &what)?;
-                    same(most_got, most, &what)?;
+                    is(least_got, least, &what)?;
+                    is(most_got, most, &what)?;
                 }
-                _ => same(
+                _ => is(
                     (least_got.index(), most_got.index()),
                     (u64::MAX, u64::MAX),
                     &what,
@@ -212,7 +204,7 @@ fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
             let n = end - std::mem::replace(&mut start, end);
             Ok((n > 0).then_some(n))
         })?;
-        same(
+        is(
             got,
             dot(&a, &b),
             &format!("{n} in chunks of {len_a} and {len_b}"),
@@ -239,10 +231,10 @@ fn places_of_chunks(device: &Device) -> Result<(), Failed> {
     let rows = device.download(&places)?;
     let most = device.reduce(&places, ArgMax).run()?;
     let largest = *data.iter().max().expect("there are some");
-    same(most.value(), largest, "the largest of all rows")?;
+    is(most.value(), largest, "the largest of all rows")?;
     let right = rows.iter().filter(|place| place.value() == largest);
     let right = right.map(|place| place.index()).min();
-    same(Some(most.index()), right, "its index in its row")?;
+    is(Some(most.index()), right, "its index in its row")?;
     let sum = data.iter().map(|x| i64::from(*x)).sum();
-    same(device.reduce(&x, SumWide).run()?, sum, "the sum of all")
+    is(device.reduce(&x, SumWide).run()?, sum, "the sum of all")
 }

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod answers;
+mod bounds;
 mod calls;
 mod compare;
 mod differences;
@@ -54,6 +55,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         algorithms::tests(),
         keyed::tests(),
         items::tests(),
+        bounds::tests(),
         moving::tests(),
     ];
     let tests = tests.iter().flatten();

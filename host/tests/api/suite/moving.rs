@@ -9,6 +9,7 @@ use warpfold::{
 };
 
 use super::Test;
+use super::compare::is;
 
 pub fn tests() -> Vec<Test> {
     vec![
@@ -31,19 +32,12 @@ fn random<T: From<i8>>(n: usize) -> Vec<T> {
     (0..n).map(|_| T::from(random.random::<i8>())).collect()
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
-    match got == right {
-        true => Ok(()),
-        false => Err(format!("{what}: {got:?} instead of {right:?}").into()),
-    }
-}
-
 fn pinned(device: &Device) -> Result<(), Failed> {
     const SENTINEL: i16 = 0x5A5A;
     for n in [0, 1, 31, 1000] {
         let data = random::<i16>(n);
         let mut there = device.pinned(n)?;
-        same(there.wait()?.to_vec(), vec![0; n], "new")?;
+        is(there.wait()?.to_vec(), vec![0; n], "new")?;
         there.wait()?.copy_from_slice(&data);
         let mut x = device.upload(&vec![SENTINEL; n + 7])?;
         device.enqueue_write(&mut there, n, &mut x, 3)?;
@@ -52,10 +46,10 @@ fn pinned(device: &Device) -> Result<(), Failed> {
         let mut back = device.pinned(n + 7)?;
         device.enqueue_read(&x, &mut back)?;
         let right = [&[SENTINEL; 3][..], &data, &[SENTINEL; 4]].concat();
-        same(back.wait()?.to_vec(), right, "there and back")?;
+        is(back.wait()?.to_vec(), right, "there and back")?;
         // A part of it, over what is there.
         device.enqueue_read(x.view(3..3 + n / 2)?, &mut back)?;
-        same(&back.wait()?[..n / 2], &data[..n / 2], "a part")?;
+        is(&back.wait()?[..n / 2], &data[..n / 2], "a part")?;
     }
     Ok(())
 }
@@ -64,23 +58,23 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
     let mut x = device.alloc::<f64>(4)?;
     let mut pinned = device.pinned::<f64>(3)?;
     let range = |start, end, len| Err(Error::ViewRange { start, end, len });
-    same(
+    is(
         device.enqueue_write(&mut pinned, 4, &mut x, 0),
         range(0, 4, 3),
         "too many",
     )?;
-    same(
+    is(
         device.enqueue_write(&mut pinned, 3, &mut x, 2),
         range(2, 5, 4),
         "behind the end",
     )?;
     let end = usize::MAX;
-    same(
+    is(
         device.enqueue_write(&mut pinned, 3, &mut x, end),
         range(end, end, 4),
         "far behind",
     )?;
-    same(
+    is(
         device.enqueue_read(&x, &mut pinned),
         range(0, 4, 3),
         "too small",
@@ -88,7 +82,7 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
     // Another device, also of the CPU.
     let mut of_host = Device::cpu().pinned::<f64>(3)?;
     let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
-    same(
+    is(
         matches!(refused, Err(Error::OtherDevice { .. })),
         true,
         "another device's",
@@ -106,26 +100,26 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
     let not_enqueued = Error::NotEnqueued {
         kernel: "single_pass",
     };
-    same(early, Err(not_enqueued.clone()), "done before it began")?;
-    same(plan.result(), Err(not_enqueued), "a result before it began")?;
+    is(early, Err(not_enqueued.clone()), "done before it began")?;
+    is(plan.result(), Err(not_enqueued), "a result before it began")?;
     plan.enqueue()?;
     while !plan.is_done()? {
         std::thread::yield_now();
     }
-    same(plan.result()?, right(&a, &b), "the first")?;
+    is(plan.result()?, right(&a, &b), "the first")?;
     let mut changed = b.clone();
     changed[7] = 1000;
     plan.input_mut().1.write(7, &[1000])?;
     plan.enqueue()?;
-    same(plan.result()?, right(&a, &changed), "of new data")?;
+    is(plan.result()?, right(&a, &changed), "of new data")?;
     // It looks at its buffers each time.
     plan.input_mut().0 = device.upload(&a[1..])?;
     let refused = matches!(plan.enqueue(), Err(Error::Lengths { .. }));
-    same(refused, true, "another length")?;
+    is(refused, true, "another length")?;
     plan.input_mut().0 = Device::cpu().upload(&a)?;
     let refused = matches!(plan.enqueue(), Err(Error::OtherDevice { .. }));
-    same(refused, true, "another device")?;
-    same(plan.into_input().1.download()?, changed, "the buffer back")?;
+    is(refused, true, "another device")?;
+    is(plan.into_input().1.download()?, changed, "the buffer back")?;
     // A plan that borrows says so, too.
     let x = device.upload(&a)?;
     let mut plan = device.reduce(&x, SumWide).plan()?;
@@ -134,30 +128,30 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
         std::thread::yield_now();
     }
     device.synchronize()?;
-    same(device.is_idle()?, true, "a device that was waited for")?;
+    is(device.is_idle()?, true, "a device that was waited for")?;
     let sum = a.iter().map(|x| i64::from(*x)).sum::<i64>();
-    same(plan.result()?, sum, "a borrowed one")
+    is(plan.result()?, sum, "a borrowed one")
 }
 
 /// What belongs to a device or to a stream is refused by others, on the CPU as on a GPU.
 fn identities(device: &Device) -> Result<(), Failed> {
     let (clone, stream, other) = (device.clone(), device.new_stream()?, Device::cpu());
     let (x, of_other) = (device.upload(&[1, 2, 3])?, other.upload(&[4])?);
-    same(clone.sum(&x)?, 6, "a clone")?;
-    same(stream.sum(&x)?, 6, "another stream")?;
+    is(clone.sum(&x)?, 6, "a clone")?;
+    is(stream.sum(&x)?, 6, "another stream")?;
     for refused in [device.sum(&of_other), other.sum(&x)] {
         let is_other = matches!(refused, Err(Error::OtherDevice { .. }));
-        same(is_other, true, "another device")?;
+        is(is_other, true, "another device")?;
     }
     let waited = stream.wait_for(&other);
     let is_other = matches!(waited, Err(Error::OtherDevice { .. }));
-    same(is_other, true, "another device's stream")?;
+    is(is_other, true, "another device's stream")?;
     let (mut cells, mut scratch) = (device.alloc::<i32>(1)?, device.scratch()?);
     device.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
     clone.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
     let refused = stream.reduce_into(&x, Sum, &mut cells, 0, &mut scratch);
-    same(refused, Err(Error::OtherStream), "another stream's scratch")?;
-    same(cells.download()?, vec![6], "the sum")
+    is(refused, Err(Error::OtherStream), "another stream's scratch")?;
+    is(cells.download()?, vec![6], "the sum")
 }
 
 /// The same bits however an array is cut into pieces.
@@ -168,7 +162,7 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     let data: Vec<f32> = (0..n).map(|_| random.random_range(-1.0..1.0)).collect();
     let whole = device.reduce_iter(Sum, [Ok::<_, Error>(&data)])?;
     let exact: f64 = data.iter().map(|value| f64::from(*value)).sum();
-    same((f64::from(whole) - exact).abs() < 0.1, true, "the sum")?;
+    is((f64::from(whole) - exact).abs() < 0.1, true, "the sum")?;
     for _ in 0..3 {
         let mut cuts: Vec<usize> = (0..20).map(|_| random.random_range(0..=n)).collect();
         // Equal cuts are an empty piece.
@@ -178,16 +172,16 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
             .windows(2)
             .map(|cut| Ok::<_, Error>(&data[cut[0]..cut[1]]));
         let cut = device.reduce_iter(Sum, pieces)?;
-        same(cut.to_bits(), whole.to_bits(), "the sum of pieces")?;
+        is(cut.to_bits(), whole.to_bits(), "the sum of pieces")?;
     }
     let pieces = [vec![1, 5], vec![], vec![2]].map(Ok::<_, Error>);
-    same(device.reduce_iter(Sum, pieces)?, 8, "an empty piece")?;
+    is(device.reduce_iter(Sum, pieces)?, 8, "an empty piece")?;
     let place = device.reduce_iter(
         ArgMax,
         [vec![], vec![1, 2], vec![], vec![9]].map(Ok::<_, Error>),
     )?;
-    same(place.index(), 2, "the largest's index")?;
-    same(
+    is(place.index(), 2, "the largest's index")?;
+    is(
         device.reduce_iter(Sum, [Ok::<[i32; 0], Error>([])])?,
         0,
         "nothing",
@@ -199,7 +193,7 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
         Ok(vec![2]),
     ];
     let error = device.reduce_iter(Sum, failing).unwrap_err();
-    same(
+    is(
         error.to_string(),
         "invalid digit found in string".into(),
         "the caller's error",
@@ -207,10 +201,10 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     let Error::Other(inner) = &error else {
         return Err(format!("{error:?}").into());
     };
-    same(inner.is::<std::num::ParseIntError>(), true, "its type")?;
-    same(error.clone(), error, "a clone")?;
+    is(inner.is::<std::num::ParseIntError>(), true, "its type")?;
+    is(error.clone(), error, "a clone")?;
     let ours = device.reduce_iter(Sum, [Err::<[i32; 1], _>(Error::OtherStream)]);
-    same(ours, Err(Error::OtherStream), "an error of the library's")
+    is(ours, Err(Error::OtherStream), "an error of the library's")
 }
 
 /// Gives the elements piece by piece, each as long as it is asked for, but for some.
@@ -242,7 +236,7 @@ fn chunks(device: &Device) -> Result<(), Failed> {
         let got = device.reduce_chunks(op, len, pieces(data))?;
         let right = device.reduce(&device.upload(data)?, op).run()?;
         let what = format!("{} of {} in chunks of {len}", O::ENTRY.op, data.len());
-        same(got, right, &what)
+        is(got, right, &what)
     }
     for (n, len) in [
         (0, 5),
@@ -274,19 +268,19 @@ fn chunks_of_floats(device: &Device) -> Result<(), Failed> {
     for len in [13, 1024, 5000, 9000] {
         let got = sum(len)?;
         let error = (f64::from(got) - exact).abs();
-        same(
+        is(
             error < 1e-2,
             true,
             &format!("the sum in chunks of {len}: {got} for {exact}"),
         )?;
-        same(sum(len)?.to_bits(), got.to_bits(), "from run to run")?;
+        is(sum(len)?.to_bits(), got.to_bits(), "from run to run")?;
     }
     let mut data = data;
     data[4321] = f32::NAN;
     let max = device.reduce_chunks(Max, 500, pieces(&data))?;
-    same(max.is_nan(), true, "the maximum with a NaN")?;
+    is(max.is_nan(), true, "the maximum with a NaN")?;
     let place = device.reduce_chunks(ArgMax, 500, pieces(&data))?;
-    same(place.index(), 4321, "the NaN's place")
+    is(place.index(), 4321, "the NaN's place")
 }
 
 /// What is enqueued with a chunk is done before its memory is filled again.
@@ -309,14 +303,14 @@ fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
         device.reduce_into(chunk, Sum, &mut sums, at, &mut scratch)?;
     }
     let end = chunks.load(&mut fill)?.is_none();
-    same(end, true, "behind the end")?;
+    is(end, true, "behind the end")?;
     let right: Vec<i32> = data.chunks(512).map(|part| part.iter().sum()).collect();
-    same(device.download(&sums)?, right, "sums of chunks")
+    is(device.download(&sums)?, right, "sums of chunks")
 }
 
 fn chunk_errors(device: &Device) -> Result<(), Failed> {
     let none = device.chunks::<u8>(0).map(drop);
-    same(
+    is(
         none,
         Err(Error::ChunkLength { len: 0 }),
         "chunks of nothing",
@@ -328,10 +322,10 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         end: 11,
         len: 10,
     };
-    same(too_many, Err(range), "more than there are")?;
+    is(too_many, Err(range), "more than there are")?;
     let failed = chunks.load(|_| Err(Error::OtherStream)).map(drop);
-    same(failed, Err(Error::OtherStream), "an error of the caller's")?;
-    same(
+    is(failed, Err(Error::OtherStream), "an error of the caller's")?;
+    is(
         chunks
             .load(|chunk| Ok(Some(chunk.len())))?
             .map(|view| view.len()),
@@ -344,7 +338,7 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         huge,
         Err(Error::OutOfHostMemory { .. } | Error::OutOfMemory { .. })
     );
-    same(refused, true, "chunks larger than memory")
+    is(refused, true, "chunks larger than memory")
 }
 
 fn graph(device: &Device) -> Result<(), Failed> {
@@ -355,14 +349,14 @@ fn graph(device: &Device) -> Result<(), Failed> {
             graph.write(0, &data)?;
             graph.launch()?;
             let right = data.iter().map(|value| i64::from(*value)).sum();
-            same(graph.result()?, right, "the sum")?;
+            is(graph.result()?, right, "the sum")?;
             // On data that nobody has changed, as often as one likes.
             graph.launch()?;
             graph.launch()?;
-            same(graph.result()?, right, "the sum again")?;
-            same(graph.input().download()?, data, "the input")?;
+            is(graph.result()?, right, "the sum again")?;
+            is(graph.input().download()?, data, "the input")?;
         }
-        same(graph.into_input().len(), n, "the input's length")?;
+        is(graph.into_input().len(), n, "the input's length")?;
     }
     Ok(())
 }
@@ -371,7 +365,7 @@ fn graph_errors(device: &Device) -> Result<(), Failed> {
     let mut graph = device.graph(device.upload(&[1.5f32, 2.5])?, Max)?;
     let early = graph.result().map(f32::to_bits);
     let kernel = "single_pass";
-    same(
+    is(
         early,
         Err(Error::NotEnqueued { kernel }),
         "before the first launch",
@@ -381,15 +375,15 @@ fn graph_errors(device: &Device) -> Result<(), Failed> {
         end: 3,
         len: 2,
     };
-    same(graph.write(1, &[0.0; 2]), Err(range), "behind the end")?;
+    is(graph.write(1, &[0.0; 2]), Err(range), "behind the end")?;
     graph.launch()?;
-    same(graph.result()?, 2.5, "after errors")?;
+    is(graph.result()?, 2.5, "after errors")?;
     if device.is_gpu() {
         let refused = device
             .graph(Device::cpu().upload(&[1, 2])?, Sum)
             .unwrap_err();
-        same(refused.given.download()?, vec![1, 2], "what was refused")?;
-        same(
+        is(refused.given.download()?, vec![1, 2], "what was refused")?;
+        is(
             matches!(refused.error, Error::OtherDevice { .. }),
             true,
             "the reason",

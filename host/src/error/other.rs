@@ -1,0 +1,56 @@
+//! Errors of the caller's own code.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// An error of the caller's; it dereferences to it. Two are equal if one is a clone of the other.
+///
+/// ```
+/// use warpfold::Error;
+///
+/// let error = Error::other("x".parse::<i32>().unwrap_err());
+/// let Error::Other(inner) = &error else { panic!() };
+/// assert!(inner.downcast_ref::<std::num::ParseIntError>().is_some());
+/// ```
+#[derive(Clone)]
+pub struct OtherError(Arc<dyn Error + Send + Sync>);
+
+impl OtherError {
+    pub(super) fn new(error: Box<dyn Error + Send + Sync>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl Deref for OtherError {
+    type Target = dyn Error + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for OtherError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for OtherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for OtherError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Error for OtherError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
