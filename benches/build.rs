@@ -4,7 +4,7 @@
 use std::process::Command;
 
 fn main() {
-    warpfold_build::embed("../host/tests/outside/kernels");
+    warpfold_build::embed("../examples/kernels");
     // The commit moves with this log; the rest is what the measured code, and the simulator beside it, is made of.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");

@@ -1,5 +1,5 @@
 // CUB's reductions by operators of a user's own: the structures and operators of
-// `host/tests/outside/kernels`, in CUDA C++. All return a cudaError_t; none allocates, none waits. With
+// `examples/kernels`, in CUDA C++. All return a cudaError_t; none allocates, none waits. With
 // `temp` null a reduction writes the bytes it needs to `temp_bytes` and launches nothing.
 //
 // All have one signature: up to three arrays (`b` and `c` are null for one array), their length, a parameter

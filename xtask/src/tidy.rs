@@ -20,12 +20,12 @@ const INPUTS: [&str; 2] = ["fuzz/corpus", "fuzz/found"];
 /// Files that programs wrote, as long as they came.
 const GENERATED: [&str; 3] = [
     "Cargo.lock",
-    "host/tests/outside/Cargo.lock",
+    "examples/Cargo.lock",
     "kernels-gpu/tests/op_laws/numpy_answers.txt",
 ];
 
 /// A user's crates, in a workspace of their own, which has no lints of ours.
-const OUTSIDE: &str = "host/tests/outside/";
+const OUTSIDE: &str = "examples/";
 
 /// The only file that may launch a kernel.
 const LAUNCHER: &str = "host/src/launch.rs";
@@ -370,7 +370,7 @@ mod tests {
             &format!("{package}\n[lints]\nworkspace = true\n"),
         );
         accepted("Cargo.toml", "[workspace]\n");
-        accepted("host/tests/outside/app/Cargo.toml", package);
+        accepted("examples/app/Cargo.toml", package);
     }
 
     #[test]

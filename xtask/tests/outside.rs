@@ -1,5 +1,5 @@
 //! A crate outside of the workspace, as a user has it, with operators and elements of its own
-//! (`host/tests/outside`): it builds, and gives the right answers on the CPU and on the simulated GPU. On a GPU
+//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU. On a GPU
 //! `cargo xtask dist` brings the same program.
 
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use xtask::{process, workspace};
 /// What cargo prints in that workspace, if it succeeds.
 fn cargo(args: &[&str]) -> String {
     let (command, rest) = args.split_first().expect("a command");
-    let manifest = workspace::root().join("host/tests/outside/Cargo.toml");
+    let manifest = workspace::root().join("examples/Cargo.toml");
     let mut cargo = process::cargo();
     cargo
         .args([command, "--quiet", "--locked", "--manifest-path"])
@@ -62,7 +62,7 @@ fn the_readme_shows_lines_of_the_crate() {
         .split_once("// kernels/src/lib.rs\n")
         .expect("a block of code");
     let (block, _) = rest.split_once("```").expect("its end");
-    let source = read("host/tests/outside/kernels/src/lib.rs");
+    let source = read("examples/kernels/src/lib.rs");
     let mut lines = source.lines().map(str::trim);
     let shown = block.lines().map(str::trim).filter(|line| !line.is_empty());
     for line in shown {

@@ -1,4 +1,4 @@
-//! Operators and elements of a crate of its own (`host/tests/outside/kernels`), beside CUB with the same functors
+//! Operators and elements of a crate of its own (`examples/kernels`), beside CUB with the same functors
 //! compiled by nvcc: bandwidth against size.
 //!
 //! | operator | of | exact, because |
@@ -31,7 +31,7 @@ use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
 
 warpfold::embedded!(
-    /// The kernels of `host/tests/outside/kernels`, as PTX.
+    /// The kernels of `examples/kernels`, as PTX.
     static KERNELS: outside_kernels::KERNELS
 );
 
