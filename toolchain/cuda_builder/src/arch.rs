@@ -82,7 +82,8 @@ impl NvvmArch {
     pub fn min_ptx_isa(self) -> u32 {
         match self {
             Self::Compute70 => 60,
-            Self::Compute75 => 63,
+            // 6.3 knows it, and 7.0 its `tanh`.
+            Self::Compute75 => 70,
             Self::Compute80 => 70,
             Self::Compute86 => 71,
             Self::Compute87 => 74,

@@ -423,9 +423,7 @@ impl CudaBuilder {
         if self.panic_messages {
             passes::leave_values_out_of_panics(&module);
         }
-        module
-            .run_passes(&passes::pipeline(self.panic_messages), &machine)
-            .map_err(failed("optimisation"))?;
+        passes::optimise(&module, &machine, self.panic_messages).map_err(failed("optimisation"))?;
         if let Some(vocabulary) = self.vocabulary() {
             passes::credit_callers(&module, |file| {
                 let own = file.strip_prefix(&package.root);

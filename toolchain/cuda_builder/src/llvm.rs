@@ -7,6 +7,7 @@
 mod api;
 mod panics;
 mod places;
+mod stack;
 
 pub(crate) use api::Value;
 use api::{Api, Attribute, BasicBlock, Builder};

@@ -39,19 +39,31 @@ const SHARED_SECTION: &str = ".shared";
 const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
 const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
-/// The optimisation pipeline. Address spaces are inferred once before everything else, when all
-/// that is marked `#[inline(always)]` has been inlined, so that the rest sees them.
-const PIPELINE: &str =
-    "always-inline,function(sroa,infer-address-spaces),default<O3>,function(infer-address-spaces)";
+/// Finds the address spaces of pointers.
+const INFER: &str = "function(infer-address-spaces)";
 
-/// [`PIPELINE`], and where panics have messages what then removes all that no message needs.
-pub(crate) fn pipeline(panic_messages: bool) -> String {
-    match panic_messages {
-        true => {
-            format!("{PIPELINE},deadargelim,globaldce,default<O3>,function(infer-address-spaces)")
-        }
-        false => PIPELINE.to_owned(),
+/// The optimisation pipeline, for a module that [`prepare`] has seen.
+///
+/// Address spaces are inferred once before everything else, when all that is marked `#[inline(always)]` has been
+/// inlined, so that the rest sees them. Local variables are hidden from that: LLVM replaces a variable that is
+/// only a copy of a constant by the constant, and one that is known to be in local memory would be loaded from
+/// there, which is another place.
+pub(crate) fn optimise(
+    module: &Module<'_>,
+    machine: &Machine<'_>,
+    panic_messages: bool,
+) -> Result<(), String> {
+    module.run_passes("always-inline,function(sroa)", machine)?;
+    let hidden = module.hide_locals();
+    let inferred = module.run_passes(INFER, machine);
+    module.show_locals(hidden);
+    inferred?;
+    module.run_passes("default<O3>", machine)?;
+    if panic_messages {
+        // Removes all that no message needs.
+        module.run_passes("deadargelim,globaldce,default<O3>", machine)?;
     }
+    module.run_passes(INFER, machine)
 }
 
 /// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
@@ -88,7 +100,7 @@ pub(crate) fn choose(
     Ok(())
 }
 
-/// Prepares a module for [`PIPELINE`]: the other steps.
+/// Prepares a module for [`optimise`]: the other steps.
 pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
     let convergent = module.enum_attribute("convergent");
     for function in module.functions() {
@@ -236,7 +248,7 @@ pub(crate) fn separate_same_bits(module: &Module<'_>, machine: &Machine<'_>) -> 
 }
 
 /// Makes the innermost line that `is_wanted` each instruction's own, where there is one: what is inlined
-/// there from elsewhere is that line's doing. After [`PIPELINE`].
+/// there from elsewhere is that line's doing. After [`optimise`].
 pub(crate) fn credit_callers(module: &Module<'_>, is_wanted: impl Fn(&Path) -> bool) {
     for function in module.functions() {
         for instruction in module.instructions(function) {

@@ -162,6 +162,11 @@ functions! {
     LLVMDisposeBuilder(Builder);
     LLVMPositionBuilderBefore(Builder, Value);
     LLVMBuildAddrSpaceCast(Builder, Value, Type, *const c_char) -> Value;
+    LLVMFunctionType(Type, *mut Type, c_uint, c_int) -> Type;
+    LLVMAddFunction(ModuleRef, *const c_char, Type) -> Value;
+    LLVMDeleteFunction(Value);
+    LLVMBuildCall2(Builder, Type, Value, *mut Value, c_uint, *const c_char) -> Value;
+    LLVMInstructionEraseFromParent(Value);
     LLVMBuildFenceSyncScope(Builder, c_uint, c_uint, *const c_char) -> Value;
 
     LLVMGetTargetFromTriple(*const c_char, *mut Target, *mut *mut c_char) -> c_int;
@@ -203,6 +208,7 @@ pub(crate) const OP_FADD: u32 = 9;
 pub(crate) const OP_FSUB: u32 = 11;
 pub(crate) const OP_FMUL: u32 = 13;
 pub(crate) const OP_FDIV: u32 = 16;
+pub(crate) const OP_ALLOCA: u32 = 26;
 pub(crate) const OP_CALL: u32 = 45;
 pub(crate) const OP_ATOMIC_RMW: u32 = 57;
 
