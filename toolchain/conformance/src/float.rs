@@ -539,9 +539,9 @@ impl Approximation {
         let value = (self.value)(arguments);
         let result = f64::from(result);
         match (self.bound)(arguments, value) {
+            None => true,
             _ if value.is_nan() => result.is_nan(),
             _ if value.is_infinite() => result == value,
-            None => true,
             // Infinite instead of a value that the bound takes beyond the largest.
             Some(bound) if result.is_infinite() => {
                 value.abs() + bound > f32::MAX.into() && result.signum() == value.signum()
