@@ -11,6 +11,14 @@ use libcuda::Failure;
 
 use crate::error::Error;
 
+/// Lets the calls of this thread go to the simulator's driver, or to the GPU's.
+pub(crate) fn choose(simulated: bool) {
+    #[cfg(feature = "simulator")]
+    cuda_sim_driver::choose(simulated);
+    #[cfg(not(feature = "simulator"))]
+    debug_assert!(!simulated);
+}
+
 /// Starts the driver; harmless when it runs already.
 pub(crate) fn init() -> Result<(), Error> {
     libcuda::driver().map_err(|error| Error::NoDriver {
@@ -62,6 +70,10 @@ pub(crate) fn check<R>(calls: impl FnOnce() -> CudaResult<R>) -> Result<R, Error
 
 fn cuda(failure: Failure) -> Error {
     let (name, text) = words(failure.code);
+    #[cfg(feature = "simulator")]
+    if failure.code == CUresult::CUDA_ERROR_LAUNCH_FAILED as i32 && cuda_sim_driver::is_chosen() {
+        return Error::Finding { text };
+    }
     Error::Cuda {
         function: failure.function,
         code: failure.code,

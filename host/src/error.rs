@@ -431,6 +431,15 @@ pub enum Error {
         text: String,
     },
 
+    /// The simulator found a mistake in a kernel, on a device that the feature `simulator` adds
+    /// (`Device::simulated`): a race, a read of uninitialised memory, an access out of bounds, a wrong member
+    /// mask, a deadlock, a panic. The device is unusable after this error; open another.
+    #[error("{text}")]
+    Finding {
+        /// What was found: the kernel, the block and the threads, and the line of each access that it is about.
+        text: String,
+    },
+
     /// Something failed where no error could be returned, when a buffer or a plan was
     /// dropped; the next call on the same device says so.
     #[error("an earlier failure, while device memory was given back: {0}")]
@@ -448,12 +457,13 @@ impl Error {
 
     /// Whether the driver refuses this process all further work on the device, as after a fault of a
     /// kernel: every call answers the same, memory on the device is lost, and only another process can
-    /// go on.
+    /// go on. (After an [`Error::Finding`] another simulated device can.)
     ///
     /// The codes of which the driver's documentation says so.
     pub fn is_sticky(&self) -> bool {
         match self {
             Self::Cuda { code, .. } => sticky(*code),
+            Self::Finding { .. } => true,
             Self::Deferred(error) => error.is_sticky(),
             _ => false,
         }

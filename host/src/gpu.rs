@@ -20,6 +20,8 @@ pub(crate) struct Gpu {
     /// The lists of kernels that have been registered. None is ever removed.
     lists: RwLock<Vec<Arc<Loaded>>>,
     context: Context,
+    /// Whether it is a device of the simulator's.
+    simulated: bool,
     /// Those that are alive. Read while all are waited for; written while one comes or goes, or is
     /// captured.
     streams: RwLock<Vec<Handle>>,
@@ -36,7 +38,8 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Gpu {
-    pub(crate) fn open(index: u32) -> Result<Self, Error> {
+    pub(crate) fn open(index: u32, simulated: bool) -> Result<Self, Error> {
+        driver::choose(simulated);
         driver::init()?;
         let count = check(CudaDevice::num_devices)?;
         if count == 0 {
@@ -55,6 +58,7 @@ impl Gpu {
             info,
             lists: RwLock::default(),
             context,
+            simulated,
             streams: RwLock::default(),
             deferred: Mutex::new(None),
         };
@@ -69,6 +73,7 @@ impl Gpu {
     /// Makes the device's context current on the calling thread, which every driver call
     /// needs, and says what has failed in a destructor since the last time.
     pub(crate) fn enter(&self) -> Result<(), Error> {
+        driver::choose(self.simulated);
         check(|| CurrentContext::set_current(&self.context))?;
         let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
         match deferred.take() {
@@ -79,6 +84,10 @@ impl Gpu {
 
     /// Makes a list of kernels known. Nothing is loaded before it is used.
     pub(crate) fn register(&self, embedded: &'static Embedded) -> Result<(), Error> {
+        #[cfg(feature = "simulator")]
+        if self.simulated {
+            cuda_sim_driver::register(embedded.kernels);
+        }
         let arch = embedded.choose(&self.info.name, self.info.compute_capability)?;
         let is_known = |lists: &[Arc<Loaded>]| lists.iter().any(|list| list.is(embedded.kernels));
         let probed = {
@@ -123,6 +132,7 @@ impl Gpu {
 
     /// Runs calls in a destructor: a failure is kept for the next [`enter`](Self::enter).
     pub(crate) fn in_drop(&self, calls: impl FnOnce() -> Result<(), Error>) {
+        driver::choose(self.simulated);
         let entered = check(|| CurrentContext::set_current(&self.context));
         if let Err(error) = entered.and_then(|()| calls()) {
             let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);

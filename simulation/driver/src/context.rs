@@ -1,30 +1,42 @@
-//! The primary context, and which is current.
+//! The primary contexts, and which is current.
 
+use std::collections::BTreeMap;
 use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cust_raw::{CUcontext, CUdevice, CUresult};
 
-use crate::driver::{CURRENT, entered, started};
+use crate::driver::{CURRENT, device, entered, started};
 use crate::functions::{functions, put};
+use crate::handles::unique;
+
+/// The devices of all contexts that are alive.
+static ALIVE: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn alive() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 functions! {
-    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice) {
-        let mut driver = started()?;
-        crate::device::check(device)?;
+    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, of: CUdevice) {
+        let mut driver = device(of)?;
         if driver.retained == 0 {
-            driver.context += 1;
+            driver.context = unique();
+            alive().insert(driver.context, of as usize);
         }
         driver.retained += 1;
         // SAFETY: the caller gives a place for a handle.
         unsafe { put(context, ptr::without_provenance_mut(driver.context)) }
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(device: CUdevice) {
-        let mut driver = started()?;
-        crate::device::check(device)?;
+    fn cuDevicePrimaryCtxRelease_v2(of: CUdevice) {
+        let mut driver = device(of)?;
         match driver.retained {
             0 => return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT),
-            1 => driver.end_context(),
+            1 => {
+                alive().remove(&driver.context);
+                driver.end_context();
+            }
             _ => {}
         }
         driver.retained -= 1;
@@ -32,19 +44,22 @@ functions! {
     }
 
     fn cuCtxSetCurrent(context: CUcontext) {
-        let driver = started()?;
-        let is_ours = driver.retained > 0 && context.addr() == driver.context;
-        if !context.is_null() && !is_ours {
-            return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
-        }
-        CURRENT.set(context.addr());
+        started()?;
+        let current = match context.is_null() {
+            true => (0, 0),
+            false => {
+                let device = alive().get(&context.addr()).copied();
+                (device.ok_or(CUresult::CUDA_ERROR_INVALID_CONTEXT)?, context.addr())
+            }
+        };
+        CURRENT.set(current);
         Ok(())
     }
 
     fn cuCtxGetCurrent(context: *mut CUcontext) {
-        let _driver = started()?;
+        started()?;
         // SAFETY: the caller gives a place for a handle.
-        unsafe { put(context, ptr::without_provenance_mut(CURRENT.get())) }
+        unsafe { put(context, ptr::without_provenance_mut(CURRENT.get().1)) }
     }
 
     fn cuCtxSynchronize() {

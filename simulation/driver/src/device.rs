@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use cust_raw::{CUdevice, CUdevice_attribute, CUresult};
 
-use crate::driver::{lock, started};
+use crate::driver::{self, devices, start, started};
 use crate::functions::{functions, put};
 use crate::kernel::{MAX_BLOCKS, MAX_THREADS, SHARED_BYTES};
 use crate::memory;
@@ -17,20 +17,12 @@ const VERSION: c_int = 13_000;
 /// Few, so that grids are small.
 const MULTIPROCESSORS: c_int = 4;
 
-/// There is one device, number 0.
-pub fn check(device: CUdevice) -> Result<(), CUresult> {
-    match device {
-        0 => Ok(()),
-        _ => Err(CUresult::CUDA_ERROR_INVALID_DEVICE),
-    }
-}
-
 functions! {
     fn cuInit(flags: c_uint) {
         if flags != 0 {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
-        lock().initialised = true;
+        start();
         Ok(())
     }
 
@@ -40,21 +32,19 @@ functions! {
     }
 
     fn cuDeviceGetCount(count: *mut c_int) {
-        let _driver = started()?;
+        started()?;
         // SAFETY: the caller gives a place for an integer.
-        unsafe { put(count, 1) }
+        unsafe { put(count, devices().len() as c_int) }
     }
 
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) {
-        let _driver = started()?;
-        check(ordinal)?;
+        drop(driver::device(ordinal)?);
         // SAFETY: the caller gives a place for a device.
         unsafe { put(device, ordinal) }
     }
 
     fn cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice) {
-        let _driver = started()?;
-        check(device)?;
+        drop(driver::device(device)?);
         let text = NAME.to_bytes_with_nul();
         let fits = usize::try_from(len).is_ok_and(|len| len >= text.len());
         if name.is_null() || !fits {
@@ -66,15 +56,13 @@ functions! {
     }
 
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice) {
-        let _driver = started()?;
-        check(device)?;
+        drop(driver::device(device)?);
         // SAFETY: the caller gives a place for a size.
         unsafe { put(bytes, memory::TOTAL) }
     }
 
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice) {
-        let _driver = started()?;
-        check(device)?;
+        drop(driver::device(device)?);
         let answer = attribute_of(attribute).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: the caller gives a place for an integer.
         unsafe { put(value, answer) }

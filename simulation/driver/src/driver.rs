@@ -1,11 +1,12 @@
-//! All that the driver knows.
+//! All that the driver knows: the devices.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, ThreadId};
 
-use cust_raw::{CUresult, CUstream, CUstreamCaptureMode};
+use cust_raw::{CUdevice, CUresult, CUstream, CUstreamCaptureMode};
 use kernels_gpu::entry::Entry;
 
 use crate::commands::{Command, Wrong};
@@ -15,19 +16,23 @@ use crate::memory::Memory;
 use crate::module::Module;
 use crate::stream::{Capture, Stream};
 
-static DRIVER: Mutex<Driver> = Mutex::new(Driver::new());
+/// Whether a program has started the driver.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// The devices. The first is there from the start; none ever goes.
+static DEVICES: RwLock<Vec<&'static Mutex<Driver>>> = RwLock::new(Vec::new());
 
 thread_local! {
-    /// The context that is current on this thread, by its number; 0 for none.
-    pub static CURRENT: Cell<usize> = const { Cell::new(0) };
+    /// The context that is current on this thread: its device, and its number; 0 for none.
+    pub static CURRENT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// The device's one context, and what is in it.
+/// A device: its one context, and what is in it.
+#[derive(Default)]
 pub struct Driver {
-    pub initialised: bool,
     /// How often the context has been retained and not released.
     pub retained: usize,
-    /// The number of the context: after it has gone, another begins.
+    /// The number of the context, which no other has: after it has gone, another begins.
     pub context: usize,
     /// What has been found in a launch: the context gives no other answer any more.
     pub failure: Option<&'static CStr>,
@@ -41,24 +46,64 @@ pub struct Driver {
     pub executables: Handles<Vec<Command>>,
 }
 
-/// The driver, whatever its state.
-pub fn lock() -> MutexGuard<'static, Driver> {
-    DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
+/// All devices.
+pub fn devices() -> Vec<&'static Mutex<Driver>> {
+    let devices = DEVICES.read().unwrap_or_else(PoisonError::into_inner);
+    if !devices.is_empty() {
+        return devices.clone();
+    }
+    drop(devices);
+    let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
+    if devices.is_empty() {
+        devices.push(Box::leak(Box::default()));
+    }
+    devices.clone()
 }
 
-/// The driver, for a call that needs it to be started.
-pub fn started() -> Result<MutexGuard<'static, Driver>, CUresult> {
-    let driver = lock();
-    match driver.initialised {
-        true => Ok(driver),
+/// Adds a device; its index.
+pub fn add_device() -> usize {
+    devices();
+    let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
+    devices.push(Box::leak(Box::default()));
+    devices.len() - 1
+}
+
+/// A device, whatever its state.
+pub fn lock(device: &'static Mutex<Driver>) -> MutexGuard<'static, Driver> {
+    device.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts the driver.
+pub fn start() {
+    STARTED.store(true, Ordering::Relaxed);
+}
+
+/// For a call that needs the driver to be started.
+pub fn started() -> Result<(), CUresult> {
+    match STARTED.load(Ordering::Relaxed) {
+        true => Ok(()),
         false => Err(CUresult::CUDA_ERROR_NOT_INITIALIZED),
     }
 }
 
+/// The device of this number.
+pub fn device(device: CUdevice) -> Result<MutexGuard<'static, Driver>, CUresult> {
+    started()?;
+    let index = usize::try_from(device).ok();
+    let device = index.and_then(|index| devices().get(index).copied());
+    device.map(lock).ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)
+}
+
+/// The device of this thread's context, whatever its state.
+pub fn current() -> MutexGuard<'static, Driver> {
+    lock(devices()[CURRENT.get().0])
+}
+
 /// The driver, for a call in the current context.
 pub fn entered() -> Result<MutexGuard<'static, Driver>, CUresult> {
-    let driver = started()?;
-    if driver.retained == 0 || CURRENT.get() != driver.context {
+    started()?;
+    let driver = current();
+    if driver.retained == 0 || CURRENT.get().1 != driver.context {
         return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT);
     }
     match driver.failure {
@@ -68,22 +113,6 @@ pub fn entered() -> Result<MutexGuard<'static, Driver>, CUresult> {
 }
 
 impl Driver {
-    const fn new() -> Self {
-        Self {
-            initialised: false,
-            retained: 0,
-            context: 0,
-            failure: None,
-            memory: Memory::new(),
-            streams: Handles::new(),
-            events: Handles::new(),
-            modules: Handles::new(),
-            functions: Handles::new(),
-            graphs: Handles::new(),
-            executables: Handles::new(),
-        }
-    }
-
     /// The context goes, with all that is in it but the memory that should have been freed before: it
     /// stays for [`allocated_bytes`](crate::allocated_bytes). In a failed context nobody could.
     pub fn end_context(&mut self) {
@@ -94,7 +123,7 @@ impl Driver {
         self.graphs.clear();
         self.executables.clear();
         if self.failure.take().is_some() {
-            self.memory = Memory::new();
+            self.memory = Memory::default();
         }
     }
 

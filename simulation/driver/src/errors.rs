@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use cust_raw::CUresult;
 
-use crate::driver::lock;
+use crate::driver::current;
 use crate::functions::{code, put};
 
 /// The results that this driver gives: name and text.
@@ -66,7 +66,7 @@ unsafe extern "C" fn error_string(error: c_int, text: *mut *const c_char) -> CUr
     code(|| {
         let (_, known) = words(error).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         let found = match error == CUresult::CUDA_ERROR_LAUNCH_FAILED as c_int {
-            true => lock().failure,
+            true => current().failure,
             false => None,
         };
         // SAFETY: the caller gives a place for a text.

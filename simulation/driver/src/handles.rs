@@ -17,11 +17,13 @@ pub fn unique() -> usize {
 /// Everything of a kind that programs have handles of.
 pub struct Handles<T>(BTreeMap<usize, T>);
 
-impl<T> Handles<T> {
-    pub const fn new() -> Self {
+impl<T> Default for Handles<T> {
+    fn default() -> Self {
         Self(BTreeMap::new())
     }
+}
 
+impl<T> Handles<T> {
     /// Keeps `value`; a handle to it, whatever the driver calls its type.
     pub fn add<H>(&mut self, value: T) -> *mut H {
         let handle = unique();

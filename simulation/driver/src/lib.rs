@@ -10,10 +10,10 @@
 //! # Ok::<(), libcuda::InUse>(())
 //! ```
 //!
-//! There is one device, of compute capability 9.0. It runs the entry points of
-//! [`kernels_gpu::entry`] and of the lists that are [registered](register), each by the function of its
-//! row; a module is the names of the entries in its PTX. What is put on a stream is done at once, one launch after another, with all
-//! checks of [`cuda_sim`].
+//! There is one device, of compute capability 9.0, and those that are [added](add_device). They run the entry
+//! points of the library, with the feature `teaching` those of the ladder, and those of the lists that are
+//! [registered](register), each by the function of its row; a module is the names of the entries in its PTX.
+//! What is put on a stream is done at once, one launch after another, with all checks of [`cuda_sim`].
 //!
 //! | mistake | what a caller sees |
 //! |---|---|
@@ -57,7 +57,23 @@ pub fn install() -> Result<(), libcuda::InUse> {
     unsafe { libcuda::install(lookup) }
 }
 
-/// Adds the entry points of another crate's kernels to those that the device runs. Of two entries with
+/// Lets the calls of this thread go to this driver, or to the process's own again, which may be a GPU's.
+pub fn choose(simulated: bool) {
+    // SAFETY: as above.
+    unsafe { libcuda::choose(simulated.then_some(lookup as libcuda::Lookup)) }
+}
+
+/// Whether the calls of this thread come here by [`choose`].
+pub fn is_chosen() -> bool {
+    libcuda::chosen().is_some()
+}
+
+/// Another device, beside those that there are: its number. What goes wrong on one has no effect on the others.
+pub fn add_device() -> u32 {
+    driver::add_device() as u32
+}
+
+/// Adds the entry points of another crate's kernels to those that the devices run. Of two entries with
 /// the same name, the one registered later is run.
 ///
 /// # Panics
@@ -67,9 +83,12 @@ pub fn register(kernels: &'static Kernels) {
     kernel::register(kernels);
 }
 
-/// How many bytes of the device's memory, and of host memory locked for it, have not been freed.
+/// How many bytes of the devices' memory, and of host memory locked for them, have not been freed.
 pub fn allocated_bytes() -> usize {
-    driver::lock().memory.used()
+    let devices = driver::devices().into_iter();
+    devices
+        .map(|device| driver::lock(device).memory.used())
+        .sum()
 }
 
 fn lookup(name: &str) -> Option<NonNull<c_void>> {

@@ -30,13 +30,10 @@ struct Allocation {
 }
 
 /// All that is allocated, by address.
+#[derive(Default)]
 pub struct Memory(BTreeMap<u64, Allocation>);
 
 impl Memory {
-    pub const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
-
     /// Bytes of all allocations.
     pub fn used(&self) -> usize {
         self.0.values().map(|a| a.buffer.len()).sum()

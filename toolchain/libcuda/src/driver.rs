@@ -1,5 +1,6 @@
 //! `libcuda.so.1`: opened once, never closed; or what is put in its place.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr::NonNull;
@@ -59,12 +60,34 @@ pub unsafe fn install(lookup: Lookup) -> Result<(), InUse> {
     DRIVER.set(Ok(Driver::Installed(lookup))).map_err(|_| InUse)
 }
 
+thread_local! {
+    static CHOSEN: Cell<Option<Lookup>> = const { Cell::new(None) };
+}
+
+/// Lets the calls of this thread go to another driver from now on, or with `None` to the process's own again. Handles
+/// and addresses of one driver are none of another's.
+///
+/// # Safety
+///
+/// As [`install`]'s.
+pub unsafe fn choose(lookup: Option<Lookup>) {
+    CHOSEN.set(lookup);
+}
+
+/// The driver that [`choose`] has given this thread.
+pub fn chosen() -> Option<Lookup> {
+    CHOSEN.get()
+}
+
 /// Opens the driver if that has not been tried yet, and says why there is none.
 ///
 /// The outcome is kept for the life of the process. `Ok` means that the library is
 /// there, not that it has a device: that is `cuInit`'s answer.
 pub fn driver() -> Result<(), &'static LoadError> {
-    open().map(|_| ())
+    match chosen() {
+        Some(_) => Ok(()),
+        None => open().map(|_| ()),
+    }
 }
 
 /// The driver's name of a result code, as `CUDA_ERROR_OUT_OF_MEMORY` for 2; `None`
@@ -122,13 +145,24 @@ impl Driver {
                 let symbol = unsafe { library.get::<F>(name) };
                 symbol.ok().map(|symbol| *symbol)
             }
-            Self::Installed(lookup) => lookup(name).map(|address| {
-                // SAFETY: `F` is a function pointer, as large as the address (asserted above), of
-                // the type that the caller and `install`'s caller vouch for.
-                unsafe { mem::transmute_copy::<NonNull<c_void>, F>(&address) }
-            }),
+            // SAFETY: the caller's contract, and that of `install`'s caller.
+            Self::Installed(lookup) => unsafe { look_up(*lookup, name) },
         }
     }
+}
+
+/// A function of a driver that is no library.
+///
+/// # Safety
+///
+/// `F` is the type of the function that `lookup` gives.
+unsafe fn look_up<F: Copy>(lookup: Lookup, name: &str) -> Option<F> {
+    const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
+    lookup(name).map(|address| {
+        // SAFETY: `F` is a function pointer, as large as the address (asserted above), of the type that the
+        // caller vouches for.
+        unsafe { mem::transmute_copy::<NonNull<c_void>, F>(&address) }
+    })
 }
 
 fn open() -> Result<&'static Driver, &'static LoadError> {
@@ -171,6 +205,12 @@ impl<F: Copy> Symbol<F> {
     /// The function, or the code to answer in its place.
     #[inline]
     pub(crate) fn get(&self) -> Result<F, c_int> {
+        // Destructors of a thread that is ending may have lost the choice: it had none.
+        if let Ok(Some(lookup)) = CHOSEN.try_with(Cell::get) {
+            // SAFETY: as below; `choose`'s caller vouches for the functions.
+            let found = unsafe { look_up(lookup, self.name) };
+            return found.ok_or(CUresult::CUDA_ERROR_NOT_FOUND as c_int);
+        }
         match self.found.get() {
             Some(Some(function)) => Ok(*function),
             _ => self.look_up(),

@@ -23,7 +23,8 @@
 //! The last row is more than comfort: `cust_raw` declares the result as a Rust enum
 //! of CUDA 11.4, and a newer driver's code in it would be undefined behaviour.
 //!
-//! [`install`] puts another driver in the library's place: a simulator, for tests.
+//! [`install`] puts another driver in the library's place, and [`choose`] gives one to a thread: a simulator, for
+//! tests.
 //!
 //! A program has to name the crate (`use libcuda as _;` will do) for its symbols to
 //! be linked. Linux only: on Windows the driver is `nvcuda.dll`, found through an
@@ -33,6 +34,8 @@ mod driver;
 mod failure;
 mod symbols;
 
-pub use driver::{InUse, LoadError, Lookup, driver, error_name, error_text, install};
+pub use driver::{
+    InUse, LoadError, Lookup, choose, chosen, driver, error_name, error_text, install,
+};
 pub use failure::{Failure, record};
 pub use symbols::FORWARDED;

@@ -1,0 +1,201 @@
+//! `Device::simulated`: right answers, and what the simulator finds in operators that are wrong.
+
+use std::thread;
+
+use kernels_gpu::mem::Shared;
+use kernels_gpu::prelude::*;
+use kernels_gpu::shared_array;
+use warpfold::{Device, Error, Sum};
+
+/// A sum whose `lift` does something else besides.
+macro_rules! sums {
+    ($($name:ident: $beside:expr;)*) => { $(
+        /// A sum, and something else.
+        #[derive(Clone, Copy, Debug, Value)]
+        pub struct $name;
+
+        impl Op<u32> for $name {
+            type Acc = u32;
+            type Output = u32;
+
+            fn identity(&self) -> u32 {
+                0
+            }
+
+            fn lift(&self, x: u32, index: u64) -> u32 {
+                let beside: fn(u32, u64) -> u32 = $beside;
+                x.wrapping_add(beside(x, index))
+            }
+
+            fn combine(&self, a: u32, b: u32) -> u32 {
+                a.wrapping_add(b)
+            }
+
+            fn finish(&self, acc: u32) -> u32 {
+                acc
+            }
+        }
+    )* };
+}
+
+sums! {
+    Right: |_, _| 0;
+    // All threads of a block store to one word.
+    Races: |x, _| {
+        // SAFETY: the array is a block's; that its threads race is what the test wants.
+        let word = unsafe { Shared::new(shared_array![u32; 1]) };
+        word.set(0, x);
+        0
+    };
+    // Nobody has stored there.
+    ReadsBeforeAnyStore: |_, _| {
+        // SAFETY: the array is a block's; that nothing is in it is what the test wants.
+        let word = unsafe { Shared::new(shared_array![u32; 1]) };
+        word.get(0)
+    };
+    // One thread waits for all others, and they for nobody.
+    WaitsAlone: |_, index| {
+        if index == 0 {
+            cuda_std::thread::sync_threads();
+        }
+        0
+    };
+    Panics: |x, _| [1, 2, 3][x as usize];
+}
+
+kernels! {
+    /// The kernels of this test.
+    static KERNELS:
+    single_pass { Right: u32; Races: u32; ReadsBeforeAnyStore: u32; WaitsAlone: u32; Panics: u32; }
+}
+
+/// What `embedded!` would put into a program: the simulator asks PTX for the names of kernels only.
+fn embedded() -> &'static warpfold::Embedded {
+    let entries = KERNELS.entries.iter();
+    let names = entries.map(|entry| format!(".visible .entry {}(\n", entry.name));
+    let text = names.collect::<String>();
+    let len = text.len() as u16;
+    // A stored block of RFC 1951.
+    let mut stored = vec![1];
+    stored.extend(len.to_le_bytes());
+    stored.extend((!len).to_le_bytes());
+    stored.extend(text.bytes());
+    let module = warpfold::module::Compressed {
+        name: KERNELS.entries[0].module,
+        len: text.len(),
+        bytes: stored.leak(),
+    };
+    Box::leak(Box::new(warpfold::Embedded {
+        kernels: &KERNELS,
+        arches: vec![warpfold::module::Arch {
+            arch: "sm_75",
+            capability: (7, 5),
+            header: ".version 7.0\n.target sm_75\n",
+            probe: c".version 7.0\n.target sm_75\n",
+            modules: vec![module].leak(),
+        }]
+        .leak(),
+    }))
+}
+
+fn device() -> Device {
+    Device::simulated().unwrap().with(embedded()).unwrap()
+}
+
+/// What the simulator finds in a reduction of 1000 elements by an operator.
+fn finding<O: kernels_gpu::entry::SinglePass<u32, Output = u32>>(op: O) -> String {
+    let device = device();
+    let x = device.upload(&[2; 1000]).unwrap();
+    let found = device.reduce(&x, op).run();
+    let Err(Error::Finding { text }) = found else {
+        panic!("{found:?}");
+    };
+    // The device gives no other answer any more.
+    assert!(device.sum(&x).unwrap_err().is_sticky());
+    text
+}
+
+/// How often this file's lines are named.
+fn lines(text: &str) -> usize {
+    text.matches("tests/simulated.rs:").count()
+}
+
+#[test]
+fn a_right_operator_has_its_answer() {
+    let device = device();
+    for n in [0, 1, 31, 32, 33, 1000, 5000] {
+        let x: Vec<u32> = (0..n).collect();
+        let buffer = device.upload(&x).unwrap();
+        assert_eq!(device.reduce(&buffer, Right).run(), Ok(x.iter().sum()));
+        assert_eq!(device.reduce(&buffer, Sum).run(), Ok(x.iter().sum()));
+    }
+}
+
+#[test]
+fn a_race_has_both_lines() {
+    let text = finding(Races);
+    assert!(text.contains("race"), "{text}");
+    assert!(lines(&text) >= 2, "{text}");
+}
+
+#[test]
+fn uninitialised_memory_is_found() {
+    let text = finding(ReadsBeforeAnyStore);
+    assert!(text.contains("that nobody has written"), "{text}");
+    assert!(lines(&text) >= 1, "{text}");
+}
+
+#[test]
+fn a_deadlock_is_found() {
+    let text = finding(WaitsAlone);
+    assert!(lines(&text) >= 1, "{text}");
+}
+
+#[test]
+fn a_panic_has_its_place() {
+    let device = device();
+    let x = device.upload(&[0, 1, 3]).unwrap();
+    let found = device.reduce(&x, Panics).run();
+    let Err(Error::Finding { text }) = found else {
+        panic!("{found:?}");
+    };
+    assert!(lines(&text) >= 1, "{text}");
+    assert!(text.contains("index is 3"), "{text}");
+}
+
+#[test]
+fn devices_are_for_themselves() {
+    let (one, other) = (device(), device());
+    let x = one.upload(&[1u32, 2, 3]).unwrap();
+    assert!(matches!(other.sum(&x), Err(Error::OtherDevice { .. })));
+    // What goes wrong on one does not concern the other, in this thread or in others.
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                finding(Races);
+            });
+            scope.spawn(|| assert_eq!(one.sum(&x), Ok(6)));
+        }
+    });
+    assert_eq!(one.sum(&x), Ok(6));
+    let y = other.upload(&[1.5f32]).unwrap();
+    assert_eq!(other.sum(&y), Ok(1.5));
+}
+
+/// A GPU's driver, or its absence, is what it was before.
+#[test]
+fn a_simulated_device_is_no_gpu_of_the_process() {
+    let simulated = device();
+    match Device::first() {
+        Ok(gpu) => {
+            let info = gpu.info().expect("a GPU has one");
+            assert_ne!(info.name, simulated.info().unwrap().name);
+        }
+        Err(error) => assert!(
+            matches!(error, Error::NoDriver { .. } | Error::NoDevice { .. }),
+            "{error}"
+        ),
+    }
+    let x = simulated.upload(&[1u32, 2, 3]).unwrap();
+    assert_eq!(simulated.sum(&x), Ok(6));
+}
