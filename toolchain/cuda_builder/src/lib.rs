@@ -40,8 +40,10 @@
 mod arch;
 mod builder;
 mod cargo;
+mod check;
 mod error;
 mod llvm;
+mod no_std;
 mod notes;
 mod passes;
 mod ptx;
@@ -50,4 +52,4 @@ pub mod toolchain;
 
 pub use arch::NvvmArch;
 pub use builder::{CudaBuilder, Ptx};
-pub use error::CudaBuilderError;
+pub use error::{CudaBuilderError, Finding, Site};
