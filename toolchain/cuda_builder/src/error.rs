@@ -260,15 +260,23 @@ impl fmt::Debug for CudaBuilderError {
 }
 
 impl CudaBuilderError {
-    /// Whether it names places in the kernels' code, which have lines in builds with debug information.
-    pub(crate) fn has_sites(&self) -> bool {
-        matches!(
-            self,
-            Self::Unresolved { .. }
-                | Self::Unsupported { .. }
-                | Self::SharedMemory { .. }
-                | Self::Recursion { .. }
-        )
+    /// What is wrong in the kernels' code, if that is the error: with lines only in builds with debug information.
+    pub(crate) fn findings(&self) -> Option<&[Finding]> {
+        match self {
+            Self::Unresolved { symbols: all, .. }
+            | Self::Unsupported { findings: all, .. }
+            | Self::SharedMemory { statics: all, .. }
+            | Self::Recursion { cycles: all, .. } => Some(all),
+            _ => None,
+        }
+    }
+
+    /// Whether a finding has a line.
+    pub(crate) fn has_lines(&self) -> bool {
+        let findings = self.findings().into_iter().flatten();
+        findings
+            .flat_map(|finding| &finding.sites)
+            .any(|site| site.place.is_some())
     }
 }
 

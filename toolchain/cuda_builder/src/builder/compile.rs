@@ -58,7 +58,7 @@ impl CudaBuilder {
         package: &Package,
         toolchain: &DeviceToolchain,
     ) -> CudaBuilderError {
-        if !error.has_sites() {
+        if error.findings().is_none() {
             return error;
         }
         let again = Self {
@@ -80,10 +80,10 @@ impl CudaBuilder {
             }
             Ok(())
         };
+        let is_same =
+            |other: &CudaBuilderError| mem::discriminant(other) == mem::discriminant(&error);
         match compile() {
-            Err(with_lines) if mem::discriminant(&with_lines) == mem::discriminant(&error) => {
-                with_lines
-            }
+            Err(with_lines) if is_same(&with_lines) && with_lines.has_lines() => with_lines,
             _ => error,
         }
     }
