@@ -275,6 +275,8 @@ impl CudaBuilder {
             self.emit_all(name, &package, &bitcode, &toolchain, stamp)
                 .map_err(|error| Box::new((error, module.clone())))
         });
+        // All is made of it that will be; the build with lines may need the lock.
+        drop(bitcode);
         let made = made.map_err(|failed| {
             let (error, module) = *failed;
             self.with_lines(error, module.as_deref(), &package, &toolchain)

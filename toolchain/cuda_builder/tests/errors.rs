@@ -65,22 +65,23 @@ fn an_unresolved_symbol_is_named_with_the_line_that_uses_it() {
     let error = error(&fixture);
     assert!(matches!(&error, CudaBuilderError::Unresolved { symbols, .. } if symbols.len() == 3));
     let used = |text| format!("at {}, in `k`", line(&fixture, text));
-    expect(
-        &error,
-        &[
-            "the kernels of `unresolved` need symbols that no crate defines",
-            &format!(
-                "`nobody_defines_this`\n    {}",
-                used("            nobody_defines_this(x)")
-            ),
-            &format!("`NOR_THIS`\n    {}", used("+= NOR_THIS")),
-            &format!(
-                "cuda_std refuses: load with release ordering\n    {}",
-                used("if tid() == 0")
-            ),
-            "define them in Rust",
-        ],
-    );
+    let texts = [
+        "the kernels of `unresolved` need symbols that no crate defines",
+        &format!(
+            "`nobody_defines_this`\n    {}",
+            used("            nobody_defines_this(x)")
+        ),
+        &format!("`NOR_THIS`\n    {}", used("+= NOR_THIS")),
+        &format!(
+            "cuda_std refuses: load with release ordering\n    {}",
+            used("if tid() == 0")
+        ),
+        "define them in Rust",
+    ];
+    expect(&error, &texts);
+    // A build that has line numbers already says the same.
+    let lines = fixture.builder().generate_line_info(true);
+    expect(&lines.build().unwrap_err(), &texts);
 }
 
 #[test]
