@@ -269,6 +269,29 @@ mod tests {
         assert_eq!(library("23.1.0"), None);
     }
 
+    /// rustup's proxy asks the current folder.
+    #[cfg(unix)]
+    #[test]
+    fn the_compiler_is_started_in_the_folder_that_it_is_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (rustc, project) = (dir.path().join("rustc"), dir.path().join("project"));
+        // Written by another process: a file cannot be run while a thread of this one, or a child that another
+        // test starts, has it open.
+        let script = r#"printf '#!/bin/sh\ncat version\n' > rustc && chmod +x rustc"#;
+        let mut shell = std::process::Command::new("sh");
+        let written = shell.args(["-c", script]).current_dir(dir.path()).status();
+        assert!(written.unwrap().success());
+        fs::create_dir(&project).unwrap();
+        fs::write(
+            project.join("version"),
+            "release: 1.2.3\nLLVM version: 4.5.6\n",
+        )
+        .unwrap();
+        let places = [("it", rustc.into_os_string())];
+        let error = first_complete(&places, Some(&project)).unwrap_err();
+        assert!(error.tried.contains("rustc 1.2.3 is too old"), "{error}");
+    }
+
     #[test]
     fn without_a_compiler_the_error_names_every_place_and_the_remedy() {
         let directory = env!("CARGO_MANIFEST_DIR").into();
