@@ -45,11 +45,27 @@ pub(crate) struct Krate {
     pub(crate) version: String,
     /// The library's first file: `src/lib.rs`.
     pub(crate) root_file: PathBuf,
+    /// Whether it comes from no registry.
+    pub(crate) is_local: bool,
     /// A crate that depends on it; `None` of the kernels' own.
     pub(crate) used_by: Option<String>,
 }
 
 impl Package {
+    /// A crate of kernels that is made of these.
+    #[cfg(test)]
+    pub(crate) fn of_crates(name: &str, crates: Vec<Krate>) -> Self {
+        Self {
+            name: name.to_owned(),
+            lib_name: name.to_owned(),
+            root: PathBuf::new(),
+            target_dir: PathBuf::new(),
+            crates,
+            local_crates: BTreeSet::new(),
+            workspace_files: Default::default(),
+        }
+    }
+
     /// The names from the kernels' crate to a dependency, each the user of the next.
     pub(crate) fn chain_to<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
         let user = |&name: &&'a str| {
@@ -140,6 +156,7 @@ impl Package {
                 Some(Krate {
                     name: p["name"].as_str()?.to_owned(),
                     version: p["version"].as_str()?.to_owned(),
+                    is_local: p["source"].is_null(),
                     root_file: library_of(p)?["src_path"].as_str()?.into(),
                     used_by: used_by.and_then(name_of),
                 })

@@ -21,7 +21,8 @@
 //! 2. The libLLVM of that very rustc, through its C interface, is told what rustc cannot say:
 //!    what lies in shared memory, what must not be moved (`passes`), and then optimises and emits
 //!    PTX, once per architecture and module.
-//! 3. PTX that needs symbols nobody defines is refused here, not by the driver at load.
+//! 3. What the driver would refuse at load, such as symbols that no crate defines or too much shared
+//!    memory, is refused here, and so is recursion: with the line of the kernels' source (`check`).
 //!
 //! Only [`toolchain`] knows where a compiler may be found. Nothing is downloaded; what is missing
 //! is named, with the command that gets it.

@@ -296,11 +296,16 @@ fn __cuda_std_panic(text: &str) -> ! {
 
 /// Panics by an index, with a text, and with values that only `core::fmt` can print.
 const PANICS: &str = r#"
+#[derive(Debug)]
+struct Why { code: u32 }
+fn checked(x: u32) -> Result<u32, Why> { if x < 7 { Ok(x) } else { Err(Why { code: x }) } }
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn k(p: *mut u32, q: &[u32; 5], x: f64) { unsafe {
     if tid() == 7 { panic!("a text") }
     assert_ne!(x, 0.5, "with {x}");
-    *p = q[tid() as usize];
+    let y = checked(*p).unwrap() + checked(*p + 1).expect("another text");
+    if y == 5 { panic!("{}", y) }
+    *p = q[tid() as usize] + y;
 }}
 "#;
 
