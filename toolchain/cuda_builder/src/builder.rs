@@ -275,7 +275,7 @@ impl CudaBuilder {
             self.emit_all(name, &package, &bitcode, &toolchain, stamp)
                 .map_err(|error| Box::new((error, module.clone())))
         });
-        // All is made of it that will be; the build with lines may need the lock.
+        // The PTX is written, and the build with line numbers may need the same lock.
         drop(bitcode);
         let made = made.map_err(|failed| {
             let (error, module) = *failed;

@@ -398,7 +398,7 @@ impl DeviceBuild<'_> {
             let other = || CudaBuilderError::BuildFailed {
                 krate: self.package.name.clone(),
                 code: output.status.code().unwrap_or(-1),
-                output: text.clone().into_owned(),
+                output: format!("{text}{}", help(&text)),
             };
             return Err(no_std::explain(self.package, &text).unwrap_or_else(other));
         }
@@ -407,6 +407,17 @@ impl DeviceBuild<'_> {
             eprint!("{text}");
         }
         Ok(())
+    }
+}
+
+/// What to do about errors of the compiler that do not say it.
+fn help(output: &str) -> &'static str {
+    match output.contains("`#[panic_handler]` function required") {
+        true => {
+            "What to do: depend on `cuda_std`, which has a panic handler, and name it in src/lib.rs: \
+             `use cuda_std as _;`.\n"
+        }
+        false => "",
     }
 }
 

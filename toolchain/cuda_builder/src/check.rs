@@ -432,7 +432,7 @@ pub(crate) fn fatal(reason: &str, arch: &str, sites: &BTreeMap<String, Vec<Site>
     });
     Finding {
         what: format!(
-            "LLVM has no code for it on {arch}: {}. If newer GPUs have it, ask for a newer architecture, or \
+            "LLVM cannot compile it for {arch}: {}. If newer GPUs have it, ask for a newer architecture, or \
              choose in the kernel by `cuda_std::cfg::cuda_arch`",
             one_line(what)
         ),
@@ -528,7 +528,7 @@ mod tests {
         assert!(
             finding
                 .what
-                .contains("on sm_75: Cannot select: t1: i64 = X. If")
+                .contains("for sm_75: Cannot select: t1: i64 = X. If")
         );
         assert_eq!(finding.sites, [site(3)]);
         let finding = fatal("Cannot select: intrinsic %llvm.nvvm.redux", "sm_75", &sites);

@@ -91,7 +91,7 @@ pub enum CudaBuilderError {
     /// The kernels' crate, or a dependency of it, needs a library that a GPU does not have.
     #[error(
         "the kernels of `{krate}` did not compile for the GPU: {culprit} needs `{library}`, which a GPU does not \
-         have, at {place}.\nWhat to do: {help}.\nThe compiler's words:\n{output}"
+         have, at {place}.\nWhat to do: {help}.\nThe compiler's output:\n{output}"
     )]
     NeedsStd {
         /// The crate of the kernels.
@@ -123,7 +123,7 @@ pub enum CudaBuilderError {
 
     /// Kernels use what a GPU, or LLVM's back-end for it, does not have.
     #[error(
-        "the kernels of `{krate}` use what a GPU does not have:{}",
+        "the kernels of `{krate}` use what a GPU, or LLVM's back-end for it, does not have:{}",
         list(findings)
     )]
     Unsupported {

@@ -35,6 +35,7 @@
 //! - `release(false)` keeps overflow checks and debug assertions (a failed one traps); LLVM
 //!   optimises all the same.
 //! - A panic is a `trap`; [`CudaBuilder::panic_messages`] makes it print where it is.
+//! - A kernel that calls itself is an error, unless [`CudaBuilder::allow_recursion`] permits it.
 //! - There is no libNVVM, so options of its own (`nvvm_opts`, `optix`, `override_libm`) do not
 //!   exist.
 

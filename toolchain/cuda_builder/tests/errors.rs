@@ -299,19 +299,37 @@ fn recursion_is_refused_with_the_functions_unless_it_is_allowed() {
     assert!(ptx.contains("fib"), "{ptx}");
     assert!(
         fixture.builder().build().is_err(),
-        "what was made before is no excuse"
+        "PTX of an earlier build must not hide the error"
     );
 }
 
 /// LLVM makes a loop of a call that comes last.
 #[test]
-fn recursion_that_becomes_a_loop_is_none() {
+fn a_tail_call_that_becomes_a_loop_is_accepted() {
     let fixture = Fixture::new(
         "loops",
         &("fn gcd(a: u32, b: u32) -> u32 { if b == 0 { a } else { gcd(b, a % b) } }\n".to_owned()
             + &kernel("u32", "*p = gcd(*p, *p.add(1));")),
     );
     fixture.ptx(fixture.builder());
+}
+
+/// Only a build with messages of panics needs one.
+#[test]
+fn a_crate_without_a_panic_handler_is_told_where_one_is() {
+    let fixture = Fixture::new("handler", "");
+    let code = "#![no_std]\npub fn f() {}\n".to_owned() + &kernel("u32", "*p = 1;");
+    fs::write(fixture.path("src/lib.rs"), code).unwrap();
+    fixture.ptx(fixture.builder());
+    let error = fixture.builder().panic_messages(true).build().unwrap_err();
+    expect(
+        &error,
+        &[
+            "the kernels of `handler`",
+            "`#[panic_handler]`",
+            "`use cuda_std as _;`",
+        ],
+    );
 }
 
 #[test]

@@ -514,7 +514,7 @@ mod tests {
     fn values_of_the_configuration_are_read() {
         let key = "env.X";
         let read = |text: &str| value_of(text, key);
-        let plain = "env.X = \"/a/b\" # /home/.cargo/config.toml\n";
+        let plain = "env.X = \"/a/b\" # /u/.cargo/config.toml\n";
         assert_eq!(read(plain), Some("/a/b".into()));
         let table = "env.X.force = true # /p/.cargo/config.toml\nenv.X.relative = true # /p/.cargo/config.toml\n\
                      env.X.value = \"../b\" # /p/.cargo/config.toml\n";
