@@ -1,29 +1,38 @@
-//! `cargo xtask doctor`: what is found and what is missing, and the command that mends it.
+//! `cargo xtask doctor`: what is found and what is missing, and what to do.
+
+mod project;
 
 use crate::{browser, driver, process, tools, workspace};
 use anyhow::Result;
 use comfy_table::{Table, presets};
-use cuda_builder::toolchain;
+use cuda_builder::toolchain::{self, DeviceToolchain, ToolchainError};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// Show what is found and what is missing; exit code 1 where a build would fail
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The folder of a project outside this repository, with kernels of its own: checks what it needs
+    project: Option<PathBuf>,
+}
 
 impl Args {
     /// Prints the table.
     pub fn run(self) -> Result<ExitCode> {
-        let rows = examine();
+        let rows = match &self.project {
+            Some(folder) => project::examine(folder),
+            None => examine(),
+        };
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_header(["what", "", "found", "mended by"]);
+        table.set_header(["what", "", "found", "what to do"]);
         for row in &rows {
             let mark = match (row.mend.is_empty(), row.fatal) {
                 (true, _) => "ok",
                 (false, true) => "MISSING",
                 (false, false) => "none",
             };
-            table.add_row([row.what, mark, &row.found, &row.mend]);
+            table.add_row([&*row.what, mark, &row.found, &row.mend]);
         }
         process::print(&format!("{table}\n"))?;
         let broken = rows.iter().any(|row| row.fatal && !row.mend.is_empty());
@@ -42,7 +51,7 @@ impl Args {
 
 /// A line of the table.
 struct Row {
-    what: &'static str,
+    what: String,
     found: String,
     /// What mends it; empty where nothing is missing.
     mend: String,
@@ -51,18 +60,18 @@ struct Row {
 }
 
 impl Row {
-    fn found(what: &'static str, found: impl Into<String>) -> Self {
+    fn found(what: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
-            what,
+            what: what.into(),
             found: found.into(),
             mend: String::new(),
             fatal: false,
         }
     }
 
-    fn missing(what: &'static str, why: impl Into<String>, mend: &str) -> Self {
+    fn missing(what: impl Into<String>, why: impl Into<String>, mend: impl Into<String>) -> Self {
         Self {
-            what,
+            what: what.into(),
             found: why.into(),
             mend: mend.into(),
             fatal: false,
@@ -79,7 +88,7 @@ impl Row {
 
 fn examine() -> Vec<Row> {
     let mut rows = vec![host_rustc()];
-    rows.extend(device_compiler());
+    rows.extend(device_compiler(toolchain::find(), "cargo xtask setup"));
     rows.extend(ptx_tools());
     rows.push(browser());
     rows.extend(driver_and_devices());
@@ -103,8 +112,8 @@ fn host_rustc() -> Row {
     }
 }
 
-fn device_compiler() -> Vec<Row> {
-    match toolchain::find() {
+fn device_compiler(found: Result<DeviceToolchain, ToolchainError>, mend: &str) -> Vec<Row> {
+    match found {
         Ok(found) => vec![
             Row::found(
                 "device compiler",
@@ -123,14 +132,14 @@ fn device_compiler() -> Vec<Row> {
         ],
         Err(error) => {
             let tried = error.tried.trim_end();
-            vec![Row::missing("device compiler", tried, "cargo xtask setup").fatal()]
+            vec![Row::missing("device compiler", tried, mend).fatal()]
         }
     }
 }
 
 fn ptx_tools() -> Vec<Row> {
     let found = tools::find();
-    let row = |what| match &found {
+    let row = |what: &str| match &found {
         Some(tools) => Row::found(
             what,
             format!(
@@ -146,7 +155,7 @@ fn ptx_tools() -> Vec<Row> {
             "cargo xtask setup",
         ),
     };
-    tools::TOOLS.iter().map(|(what, _)| row(what)).collect()
+    tools::TOOLS.iter().map(|&(what, _)| row(what)).collect()
 }
 
 /// `release 13.5` out of a tool's banner.

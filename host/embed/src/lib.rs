@@ -91,6 +91,13 @@ impl Embed {
         self
     }
 
+    /// Whether functions of kernels may call themselves; off by default, when that is an error. See
+    /// [`CudaBuilder::allow_recursion`].
+    pub fn allow_recursion(mut self, allow: bool) -> Self {
+        self.builder = self.builder.allow_recursion(allow);
+        self
+    }
+
     /// Compiles and writes. When the kernels do not compile, it prints why and ends the build.
     pub fn write(self) {
         println!("cargo::rerun-if-env-changed={LINE_INFO}");

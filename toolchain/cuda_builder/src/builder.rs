@@ -1,11 +1,14 @@
 //! The builder: what to compile, how, and the steps in their order.
 
-use crate::cargo::{self, Bitcode, DeviceBuild};
+mod compile;
+
+use crate::cargo::{self, Bitcode};
 use crate::error::At;
-use crate::llvm::{Llvm, Machine, Module};
+use crate::llvm::Llvm;
 use crate::stamp::{self, Stamp};
 use crate::toolchain::{self, DeviceToolchain};
-use crate::{CudaBuilderError, NvvmArch, notes, passes, ptx};
+use crate::{CudaBuilderError, NvvmArch, notes, ptx};
+use compile::Own;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +55,9 @@ pub struct CudaBuilder {
     release: bool,
     line_info: bool,
     panic_messages: bool,
+    allow_recursion: bool,
+    /// Compiled again to tell where an error is: nothing is written.
+    for_error: bool,
     credit_callers_of: Option<Vec<PathBuf>>,
     emit_llvm_ir: bool,
     floats: FloatOptions,
@@ -73,6 +79,8 @@ impl CudaBuilder {
             release: true,
             line_info: false,
             panic_messages: false,
+            allow_recursion: false,
+            for_error: false,
             credit_callers_of: None,
             emit_llvm_ir: false,
             floats: FloatOptions {
@@ -152,6 +160,15 @@ impl CudaBuilder {
     /// so ptxas gives every kernel that can panic up to 255 registers: blocks may have to be smaller.
     pub fn panic_messages(mut self, messages: bool) -> Self {
         self.panic_messages = messages;
+        self
+    }
+
+    /// Whether functions may call themselves; off by default, when a kernel that does so is an error.
+    ///
+    /// The size of its stack is not known to the driver, which gives each thread 1024 bytes by default. A deeper
+    /// recursion fails at run time. Raise the limit before the launch: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes)`.
+    pub fn allow_recursion(mut self, allow: bool) -> Self {
+        self.allow_recursion = allow;
         self
     }
 
@@ -238,9 +255,10 @@ impl CudaBuilder {
     ///
     /// # Errors
     ///
-    /// When there is no device compiler, the kernels do not compile, a shared static has an
-    /// initial value, the module needs symbols that nobody defines, or no architecture was asked for.
-    /// With several modules, when a kernel is in none.
+    /// When there is no device compiler, the kernels do not compile, or no architecture was asked for. When
+    /// kernels need symbols that no crate defines, use what a GPU does not have, have more static shared memory
+    /// than a block may, or call themselves (see [`allow_recursion`](Self::allow_recursion)). When a shared
+    /// static has an initial value. With several modules, when a kernel is in none.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
@@ -249,20 +267,19 @@ impl CudaBuilder {
         // First of all, so that a build that fails is tried again when its cause changes.
         package.print_rerun_if();
         let toolchain = toolchain::find()?;
-        let bitcode = DeviceBuild {
-            package: &package,
-            toolchain: &toolchain,
-            checks: !self.release,
-            line_info: self.line_info,
-            panic_messages: self.panic_messages,
-            names: self.emit_llvm_ir,
-            args: &self.build_args,
-        }
-        .run()?;
+        let bitcode = self.device_build(&package, &toolchain).run()?;
         let stamp = self.stamp(&bitcode.bytes, &toolchain);
         let modules = self.modules(&bitcode, &toolchain)?;
         let made = in_parallel(&modules, |module| {
-            self.emit_all(module.as_deref(), &package, &bitcode, &toolchain, stamp)
+            let name = module.as_deref();
+            self.emit_all(name, &package, &bitcode, &toolchain, stamp)
+                .map_err(|error| Box::new((error, module.clone())))
+        });
+        // The PTX is written, and the build with line numbers may need the same lock.
+        drop(bitcode);
+        let made = made.map_err(|failed| {
+            let (error, module) = *failed;
+            self.with_lines(error, module.as_deref(), &package, &toolchain)
         })?;
         // All modules of the first architecture, then those of the next.
         let of_arch = |i: usize| made.iter().map(move |all: &Vec<Ptx>| all[i].clone());
@@ -324,7 +341,7 @@ impl CudaBuilder {
                 let own: &Own = match own.get() {
                     Some(own) => own,
                     None => {
-                        let alone = self.alone(arch, module, package, bitcode, toolchain)?;
+                        let alone = self.alone(arch, module, package, &bitcode.bytes, toolchain)?;
                         own.get_or_init(|| alone)
                     }
                 };
@@ -372,81 +389,6 @@ impl CudaBuilder {
         self.arches.iter().map(emit).collect()
     }
 
-    /// The bitcode of one module: without the kernels of the others and all that only those use. The
-    /// same for all architectures.
-    fn alone(
-        &self,
-        arch: NvvmArch,
-        module: Option<&str>,
-        package: &cargo::Package,
-        bitcode: &Bitcode,
-        toolchain: &DeviceToolchain,
-    ) -> Result<Own, CudaBuilderError> {
-        let failed = |step| failed(arch, step);
-        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
-        let all = llvm
-            .read_lazily(&bitcode.bytes, self.emit_llvm_ir)
-            .map_err(failed("reading the bitcode"))?;
-        if !all.functions().into_iter().any(|f| all.is_kernel(f)) {
-            return Err(CudaBuilderError::NoKernels {
-                krate: package.name.clone(),
-            });
-        }
-        passes::choose(&all, module, self.panic_messages)?;
-        let own = all
-            .without_unused()
-            .map_err(failed("removing the other modules' kernels"))?;
-        passes::move_shared_statics(&own)?;
-        Ok(Own {
-            asks: passes::asks_for_the_architecture(&own),
-            bitcode: own.to_bitcode(),
-        })
-    }
-
-    /// The PTX of a module's bitcode.
-    fn compile(
-        &self,
-        arch: NvvmArch,
-        bitcode: &[u8],
-        path: &Path,
-        package: &cargo::Package,
-        toolchain: &DeviceToolchain,
-    ) -> Result<String, CudaBuilderError> {
-        let failed = |step| failed(arch, step);
-        let llvm = Llvm::load(&toolchain.libllvm).map_err(failed("loading"))?;
-        let module = llvm
-            .read(bitcode, self.emit_llvm_ir)
-            .map_err(failed("reading the module's bitcode"))?;
-        let machine = self.machine(&module, arch)?;
-        passes::separate_same_bits(&module, &machine).map_err(failed("inlining"))?;
-        passes::prepare(&module, self.floats);
-        if self.panic_messages {
-            passes::leave_values_out_of_panics(&module);
-        }
-        passes::optimise(&module, &machine, self.panic_messages).map_err(failed("optimisation"))?;
-        if let Some(vocabulary) = self.vocabulary() {
-            passes::credit_callers(&module, |file| {
-                let own = file.strip_prefix(&package.root);
-                own.is_ok_and(|own| !vocabulary.iter().any(|path| own.starts_with(path)))
-            });
-        }
-        let symbols = passes::unresolved(&module);
-        if !symbols.is_empty() {
-            return Err(CudaBuilderError::Unresolved {
-                krate: package.name.clone(),
-                symbols,
-            });
-        }
-        if self.emit_llvm_ir {
-            write_if_changed(&path.with_extension("ll"), &module.to_text())?;
-        }
-        let text = module.emit_ptx(&machine).map_err(failed("emission"))?;
-        Ok(match self.line_info {
-            true => ptx::keep_lines_only(&text),
-            false => text,
-        })
-    }
-
     /// Whether one architecture's code may be another's.
     fn shares(&self) -> bool {
         self.share_arches && !self.emit_llvm_ir
@@ -455,17 +397,6 @@ impl CudaBuilder {
     /// The PTX ISA that is used for an architecture, as LLVM counts them.
     fn isa(&self, arch: NvvmArch) -> u32 {
         self.ptx_isa.max(arch.min_ptx_isa())
-    }
-
-    fn machine<'m>(
-        &self,
-        module: &'m Module<'_>,
-        arch: NvvmArch,
-    ) -> Result<Machine<'m>, CudaBuilderError> {
-        let isa = format!("+ptx{}", self.isa(arch));
-        module
-            .target_machine(arch.sm(), &isa)
-            .map_err(failed(arch, "setting up the target"))
     }
 
     /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
@@ -500,36 +431,31 @@ impl CudaBuilder {
     /// One of the numbers of a [`Stamp`].
     fn stamp(&self, bitcode: &[u8], toolchain: &DeviceToolchain) -> u64 {
         let lines = (self.line_info, self.vocabulary());
-        let options = (self.ptx_isa, lines, self.emit_llvm_ir, self.shares());
+        let options = (
+            self.ptx_isa,
+            lines,
+            self.emit_llvm_ir,
+            self.shares(),
+            self.allow_recursion,
+        );
         let compiler = (&toolchain.libllvm, &toolchain.llvm_version, BUILDER);
         stamp::number(bitcode, &(self.floats, options, compiler))
     }
 }
 
-/// The kernels of one module, for all architectures.
-struct Own {
-    bitcode: Vec<u8>,
-    /// Whether they may become other code for another architecture.
-    asks: bool,
-}
-
-/// What LLVM's words on a step become.
-fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderError {
-    move |message| CudaBuilderError::Llvm {
-        step,
-        arch: arch.sm(),
-        message,
-    }
-}
-
 /// The builder's own code, as far as it decides the PTX.
-const BUILDER: [&str; 9] = [
+const BUILDER: [&str; 14] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
+    include_str!("builder/compile.rs"),
+    include_str!("check.rs"),
     include_str!("llvm.rs"),
     include_str!("llvm/api.rs"),
+    include_str!("llvm/fatal.rs"),
+    include_str!("llvm/numbers.rs"),
     include_str!("llvm/panics.rs"),
     include_str!("llvm/places.rs"),
+    include_str!("llvm/uses.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),

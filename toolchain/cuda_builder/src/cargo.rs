@@ -8,10 +8,10 @@
 //! `core` is compiled once. Flags that would make cargo compile it again (line numbers,
 //! checks, messages of panics) get a subfolder for each combination.
 
-use crate::CudaBuilderError;
 use crate::error::At;
 use crate::toolchain::DeviceToolchain;
-use std::collections::BTreeSet;
+use crate::{CudaBuilderError, no_std};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -23,19 +23,60 @@ use std::thread;
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// The crate to compile.
+#[derive(Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// The library's name, which is the package's with underscores unless the manifest says otherwise.
     pub(crate) lib_name: String,
     pub(crate) root: PathBuf,
     target_dir: PathBuf,
+    /// What it is made of, itself included.
+    pub(crate) crates: Vec<Krate>,
     /// The folders of the local crates it is made of, itself included.
     local_crates: BTreeSet<PathBuf>,
     /// Its workspace's manifest and lock file.
     workspace_files: [PathBuf; 2],
 }
 
+/// A crate that the kernels are made of.
+#[derive(Clone)]
+pub(crate) struct Krate {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// The library's first file: `src/lib.rs`.
+    pub(crate) root_file: PathBuf,
+    /// Whether it comes from no registry.
+    pub(crate) is_local: bool,
+    /// A crate that depends on it; `None` of the kernels' own.
+    pub(crate) used_by: Option<String>,
+}
+
 impl Package {
+    /// A crate of kernels that is made of these.
+    #[cfg(test)]
+    pub(crate) fn of_crates(name: &str, crates: Vec<Krate>) -> Self {
+        Self {
+            name: name.to_owned(),
+            lib_name: name.to_owned(),
+            root: PathBuf::new(),
+            target_dir: PathBuf::new(),
+            crates,
+            local_crates: BTreeSet::new(),
+            workspace_files: Default::default(),
+        }
+    }
+
+    /// The names from the kernels' crate to a dependency, each the user of the next.
+    pub(crate) fn chain_to<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+        let user = |&name: &&'a str| {
+            let krate = self.crates.iter().find(|krate| krate.name == name)?;
+            krate.used_by.as_deref()
+        };
+        let mut chain: Vec<_> = std::iter::successors(Some(name), user).collect();
+        chain.reverse();
+        chain
+    }
+
     /// Asks cargo about the crate in `root`.
     pub(crate) fn read(root: &Path) -> Result<Self, CudaBuilderError> {
         let root = root
@@ -88,38 +129,49 @@ impl Package {
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let mut reached = BTreeSet::from([id(this)]);
-        let mut queue = vec![id(this)];
-        while let Some(next) = queue.pop() {
+        // Each with the one that it was reached from; nearest first, so that the way to each is short.
+        let mut reached = BTreeMap::from([(id(this), None)]);
+        let mut queue = VecDeque::from([id(this)]);
+        while let Some(next) = queue.pop_front() {
             let node = nodes.iter().find(|n| n["id"].as_str() == Some(&next));
             let needs = node
                 .and_then(|n| n["dependencies"].as_array())
                 .map(Vec::as_slice)
                 .unwrap_or_default();
             for dependency in needs.iter().filter_map(|d| d.as_str()) {
-                if reached.insert(dependency.to_owned()) {
-                    queue.push(dependency.to_owned());
+                if !reached.contains_key(dependency) {
+                    reached.insert(dependency.to_owned(), Some(next.clone()));
+                    queue.push_back(dependency.to_owned());
                 }
             }
         }
+        let name_of = |id_of: &String| {
+            let package = packages.iter().find(|p| id(p) == *id_of)?;
+            Some(package["name"].as_str()?.to_owned())
+        };
+        let crates = packages
+            .iter()
+            .filter_map(|p| {
+                let used_by = reached.get(&id(p))?.as_ref();
+                Some(Krate {
+                    name: p["name"].as_str()?.to_owned(),
+                    version: p["version"].as_str()?.to_owned(),
+                    is_local: p["source"].is_null(),
+                    root_file: library_of(p)?["src_path"].as_str()?.into(),
+                    used_by: used_by.and_then(name_of),
+                })
+            })
+            .collect();
         let local_crates = packages
             .iter()
-            .filter(|p| p["source"].is_null() && reached.contains(&id(p)))
+            .filter(|p| p["source"].is_null() && reached.contains_key(&id(p)))
             .filter_map(|p| Some(path(p).parent()?.to_owned()))
             .collect();
 
         let workspace = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
         let target = PathBuf::from(metadata["target_directory"].as_str().unwrap_or_default());
         let name = this["name"].as_str().unwrap_or_default().to_owned();
-        let targets = this["targets"].as_array().map(Vec::as_slice);
-        let is_lib = |target: &&serde_json::Value| {
-            let kinds = target["kind"].as_array().map(Vec::as_slice);
-            let library =
-                |kind: &serde_json::Value| kind.as_str().is_some_and(|kind| kind.ends_with("lib"));
-            kinds.unwrap_or_default().iter().any(library)
-        };
-        let lib = targets.unwrap_or_default().iter().find(is_lib);
-        let lib_name = lib
+        let lib_name = library_of(this)
             .and_then(|lib| lib["name"].as_str())
             .ok_or_else(|| not_a_crate("it has no library (src/lib.rs)".to_owned()))?
             .replace('-', "_");
@@ -128,6 +180,7 @@ impl Package {
             lib_name,
             target_dir: outer_target_dir().unwrap_or(target).join("cuda-builder"),
             workspace_files: ["Cargo.toml", "Cargo.lock"].map(|file| workspace.join(file)),
+            crates,
             local_crates,
             root,
         })
@@ -160,6 +213,17 @@ impl Package {
     }
 }
 
+/// The library among a package's targets.
+fn library_of(package: &serde_json::Value) -> Option<&serde_json::Value> {
+    let is_lib = |target: &&serde_json::Value| {
+        let kinds = target["kind"].as_array().map(Vec::as_slice);
+        let library =
+            |kind: &serde_json::Value| kind.as_str().is_some_and(|kind| kind.ends_with("lib"));
+        kinds.unwrap_or_default().iter().any(library)
+    };
+    package["targets"].as_array()?.iter().find(is_lib)
+}
+
 /// A module of unoptimised bitcode.
 pub(crate) struct Bitcode {
     /// Where cargo left it.
@@ -181,6 +245,8 @@ pub(crate) struct DeviceBuild<'a> {
     pub(crate) panic_messages: bool,
     /// Names of values, for readers of LLVM's text.
     pub(crate) names: bool,
+    /// Whether to print rustc's warnings.
+    pub(crate) show_warnings: bool,
     pub(crate) args: &'a [String],
 }
 
@@ -329,15 +395,29 @@ impl DeviceBuild<'_> {
         let output = run(&mut command)?;
         let text = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            return Err(CudaBuilderError::BuildFailed {
+            let other = || CudaBuilderError::BuildFailed {
                 krate: self.package.name.clone(),
                 code: output.status.code().unwrap_or(-1),
-                output: text.into_owned(),
-            });
+                output: format!("{text}{}", help(&text)),
+            };
+            return Err(no_std::explain(self.package, &text).unwrap_or_else(other));
         }
         // Warnings. From a build script cargo shows them when it is run with -vv.
-        eprint!("{text}");
+        if self.show_warnings {
+            eprint!("{text}");
+        }
         Ok(())
+    }
+}
+
+/// What to do about errors of the compiler that do not say it.
+fn help(output: &str) -> &'static str {
+    match output.contains("`#[panic_handler]` function required") {
+        true => {
+            "What to do: depend on `cuda_std`, which has a panic handler, and name it in src/lib.rs: \
+             `use cuda_std as _;`.\n"
+        }
+        false => "",
     }
 }
 

@@ -21,7 +21,8 @@
 //! 2. The libLLVM of that very rustc, through its C interface, is told what rustc cannot say:
 //!    what lies in shared memory, what must not be moved (`passes`), and then optimises and emits
 //!    PTX, once per architecture and module.
-//! 3. PTX that needs symbols nobody defines is refused here, not by the driver at load.
+//! 3. What the driver would refuse at load, such as symbols that no crate defines or too much shared
+//!    memory, is refused here, and so is recursion: with the line of the kernels' source (`check`).
 //!
 //! Only [`toolchain`] knows where a compiler may be found. Nothing is downloaded; what is missing
 //! is named, with the command that gets it.
@@ -34,14 +35,17 @@
 //! - `release(false)` keeps overflow checks and debug assertions (a failed one traps); LLVM
 //!   optimises all the same.
 //! - A panic is a `trap`; [`CudaBuilder::panic_messages`] makes it print where it is.
+//! - A kernel that calls itself is an error, unless [`CudaBuilder::allow_recursion`] permits it.
 //! - There is no libNVVM, so options of its own (`nvvm_opts`, `optix`, `override_libm`) do not
 //!   exist.
 
 mod arch;
 mod builder;
 mod cargo;
+mod check;
 mod error;
 mod llvm;
+mod no_std;
 mod notes;
 mod passes;
 mod ptx;
@@ -50,4 +54,4 @@ pub mod toolchain;
 
 pub use arch::NvvmArch;
 pub use builder::{CudaBuilder, Ptx};
-pub use error::CudaBuilderError;
+pub use error::{CudaBuilderError, Finding, Site};

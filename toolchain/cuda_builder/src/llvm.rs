@@ -5,12 +5,19 @@
 //! belongs to one thread.
 
 mod api;
+mod fatal;
+pub(crate) mod numbers;
 mod panics;
 mod places;
+<<<<<<< HEAD
 mod stack;
+=======
+mod uses;
+>>>>>>> errors
 
 pub(crate) use api::Value;
 use api::{Api, Attribute, BasicBlock, Builder};
+pub(crate) use fatal::catch;
 pub(crate) use places::Place;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -33,12 +40,14 @@ impl Llvm {
             return Ok(llvm);
         }
         let api = Api::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        // SAFETY: registration takes no arguments; the lock keeps other threads out.
+        // SAFETY: registration takes no pointers but the handler, which is a function; the lock keeps other
+        // threads out.
         unsafe {
             (api.LLVMInitializeNVPTXTargetInfo)();
             (api.LLVMInitializeNVPTXTarget)();
             (api.LLVMInitializeNVPTXTargetMC)();
             (api.LLVMInitializeNVPTXAsmPrinter)();
+            (api.LLVMInstallFatalErrorHandler)(fatal::handle);
         }
         let llvm: &'static Self = Box::leak(Box::new(Self { api }));
         loaded.push((path.to_owned(), llvm));
@@ -592,10 +601,3 @@ unsafe fn chain<T: Copy>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<
 fn c_string(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).expect("no NUL is left")
 }
-
-/// Numbers of LLVM-C's enumerations that passes use.
-pub(crate) use api::{
-    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, OP_ATOMIC_RMW, OP_CALL, OP_FADD, OP_FDIV, OP_FMUL,
-    OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC, ORDERING_RELEASE,
-    ORDERING_SEQ_CST,
-};

@@ -18,25 +18,22 @@
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
-use crate::llvm::{
-    FAST_MATH_APPROX_FUNC, FAST_MATH_CONTRACT, Machine, Module, OP_ATOMIC_RMW, OP_CALL, OP_FADD,
-    OP_FDIV, OP_FMUL, OP_FSUB, ORDERING_ACQ_REL, ORDERING_ACQUIRE, ORDERING_MONOTONIC,
-    ORDERING_RELEASE, ORDERING_SEQ_CST, Place, Value,
-};
+use crate::llvm::numbers::*;
+use crate::llvm::{Machine, Module, Place, Value};
 use crate::notes;
 use std::collections::HashSet;
 use std::path::Path;
 
 /// NVPTX's address spaces.
 const GLOBAL: u32 = 1;
-const SHARED: u32 = 3;
+pub(crate) const SHARED: u32 = 3;
 
 /// The section that `#[address_space(shared)]` puts a static in.
 const SHARED_SECTION: &str = ".shared";
 
 /// The symbol behind `cuda_std::shared::dynamic_shared_mem`, and its alignment: that of the
 /// widest asynchronous copy.
-const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
+pub(crate) const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
 const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
 /// Finds the address spaces of pointers.
@@ -311,32 +308,6 @@ pub(crate) fn asks_for_the_architecture(module: &Module<'_>) -> bool {
     functions
         .filter(|&function| module.is_declaration(function))
         .any(|function| asks(module.name(function)))
-}
-
-/// Functions the CUDA driver itself provides to every module.
-const DRIVER_PROVIDES: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
-
-/// The names under which `cuda_std` hides what must not survive optimisation.
-const REFUSED: &str = "__cuda_std_refused_";
-
-/// What an optimised module still uses and nobody defines, each explained.
-pub(crate) fn unresolved(module: &Module<'_>) -> Vec<String> {
-    let functions = module.functions().into_iter();
-    let globals = module.globals().into_iter();
-    functions
-        .chain(globals)
-        .filter(|&v| module.is_declaration(v) && module.is_used(v))
-        .map(|v| module.name(v))
-        .filter(|name| {
-            !name.starts_with("llvm.")
-                && name != DYNAMIC_SHARED
-                && !DRIVER_PROVIDES.contains(&name.as_str())
-        })
-        .map(|name| match name.strip_prefix(REFUSED) {
-            Some(what) => format!("cuda_std refuses: {}", what.replace('_', " ")),
-            None => demangle(&name),
-        })
-        .collect()
 }
 
 /// Rust's own spelling of a symbol, also of one that LLVM's linker has made another by a number at its end.

@@ -68,21 +68,38 @@ pub fn cache_dir() -> PathBuf {
 ///
 /// When no place has a complete one; the error names each place and what is missing there.
 pub fn find() -> Result<DeviceToolchain, ToolchainError> {
+    find_for(None)
+}
+
+/// Finds the device compiler of builds in `folder`, where rustup may use another toolchain than here.
+///
+/// # Errors
+///
+/// As [`find`].
+pub fn find_in(folder: &Path) -> Result<DeviceToolchain, ToolchainError> {
+    find_for(Some(folder))
+}
+
+fn find_for(folder: Option<&Path>) -> Result<DeviceToolchain, ToolchainError> {
     if let Some(rustc) = non_empty("CUDA_BUILDER_RUSTC") {
-        return first_complete(&[("CUDA_BUILDER_RUSTC", rustc)]);
+        return first_complete(&[("CUDA_BUILDER_RUSTC", rustc)], folder);
     }
     let cargos = non_empty("RUSTC").unwrap_or_else(|| "rustc".into());
     let debians = cache_dir().join("debian/rustc").into_os_string();
-    first_complete(&[
+    let places = [
         ("the toolchain in use", cargos),
         ("Debian's compiler in the cache", debians),
-    ])
+    ];
+    first_complete(&places, folder)
 }
 
-fn first_complete(places: &[(&str, OsString)]) -> Result<DeviceToolchain, ToolchainError> {
+fn first_complete(
+    places: &[(&str, OsString)],
+    folder: Option<&Path>,
+) -> Result<DeviceToolchain, ToolchainError> {
     let mut tried = String::new();
     for (origin, rustc) in places {
-        match inspect(rustc, origin) {
+        match inspect(rustc, origin, folder) {
             Ok(found) => return Ok(found),
             Err(why) => {
                 let place = Path::new(rustc).display();
@@ -93,9 +110,17 @@ fn first_complete(places: &[(&str, OsString)]) -> Result<DeviceToolchain, Toolch
     Err(ToolchainError { tried })
 }
 
-/// Completes what `rustc` begins, or says what is missing.
-fn inspect(rustc: &OsStr, origin: &str) -> Result<DeviceToolchain, String> {
-    let about = output(Command::new(rustc).arg("-vV"))?;
+/// Completes what `rustc`, started in `folder`, begins, or says what is missing.
+fn inspect(rustc: &OsStr, origin: &str, folder: Option<&Path>) -> Result<DeviceToolchain, String> {
+    let command = || {
+        let mut command = Command::new(rustc);
+        if let Some(folder) = folder {
+            // rustup's proxy then asks the folder, not the cargo that runs this.
+            command.current_dir(folder).env_remove("RUSTUP_TOOLCHAIN");
+        }
+        command
+    };
+    let about = output(command().arg("-vV"))?;
     let field = |key: &str| {
         about
             .lines()
@@ -109,7 +134,7 @@ fn inspect(rustc: &OsStr, origin: &str) -> Result<DeviceToolchain, String> {
         return Err(format!("rustc {version} is too old"));
     }
 
-    let sysroot = PathBuf::from(output(Command::new(rustc).args(["--print", "sysroot"]))?.trim());
+    let sysroot = PathBuf::from(output(command().args(["--print", "sysroot"]))?.trim());
     let core_src = sysroot.join("lib/rustlib/src/rust/library/core");
     if !core_src.join("src/lib.rs").is_file() {
         return Err(format!(
@@ -244,14 +269,40 @@ mod tests {
         assert_eq!(library("23.1.0"), None);
     }
 
+    /// rustup's proxy asks the current folder.
+    #[cfg(unix)]
+    #[test]
+    fn the_compiler_is_started_in_the_folder_that_it_is_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let (rustc, project) = (dir.path().join("rustc"), dir.path().join("project"));
+        // Written by another process: a file cannot be run while a thread of this one, or a child that another
+        // test starts, has it open.
+        let script = r#"printf '#!/bin/sh\ncat version\n' > rustc && chmod +x rustc"#;
+        let mut shell = std::process::Command::new("sh");
+        let written = shell.args(["-c", script]).current_dir(dir.path()).status();
+        assert!(written.unwrap().success());
+        fs::create_dir(&project).unwrap();
+        fs::write(
+            project.join("version"),
+            "release: 1.2.3\nLLVM version: 4.5.6\n",
+        )
+        .unwrap();
+        let places = [("it", rustc.into_os_string())];
+        let error = first_complete(&places, Some(&project)).unwrap_err();
+        assert!(error.tried.contains("rustc 1.2.3 is too old"), "{error}");
+    }
+
     #[test]
     fn without_a_compiler_the_error_names_every_place_and_the_remedy() {
         let directory = env!("CARGO_MANIFEST_DIR").into();
-        let error = first_complete(&[
-            ("here", "/nowhere/rustc".into()),
-            ("there", "true".into()),
-            ("elsewhere", directory),
-        ])
+        let error = first_complete(
+            &[
+                ("here", "/nowhere/rustc".into()),
+                ("there", "true".into()),
+                ("elsewhere", directory),
+            ],
+            None,
+        )
         .unwrap_err();
         let text = error.to_string();
         for part in [

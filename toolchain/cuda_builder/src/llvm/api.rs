@@ -32,10 +32,14 @@ opaque! {
     ErrorRef = ErrorTag,
     DiagnosticInfo = DiagnosticInfoTag,
     Metadata = MetadataTag,
+    TargetData = TargetDataTag,
 }
 
 /// LLVMDiagnosticHandler.
 pub(super) type DiagnosticHandler = extern "C" fn(DiagnosticInfo, *mut c_void);
+
+/// LLVMFatalErrorHandler.
+pub(super) type FatalErrorHandler = extern "C" fn(*const c_char);
 
 /// Makes a module of bitcode.
 pub(super) type Read = unsafe extern "C" fn(Context, MemoryBuffer, *mut ModuleRef) -> c_int;
@@ -71,6 +75,8 @@ functions! {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
 
+    LLVMInstallFatalErrorHandler(FatalErrorHandler);
+
     LLVMContextCreate() -> Context;
     LLVMContextDispose(Context);
     LLVMContextSetDiscardValueNames(Context, c_int);
@@ -103,12 +109,24 @@ functions! {
     LLVMGetValueName2(Value, *mut usize) -> *const c_char;
     LLVMSetValueName2(Value, *const c_char, usize);
     LLVMGetFirstUse(Value) -> Use;
+    LLVMGetNextUse(Use) -> Use;
+    LLVMGetUser(Use) -> Value;
+    LLVMIsAInstruction(Value) -> Value;
+    LLVMIsAConstant(Value) -> Value;
+    LLVMIsAGlobalValue(Value) -> Value;
+    LLVMGetInstructionParent(Value) -> BasicBlock;
+    LLVMGetBasicBlockParent(BasicBlock) -> Value;
+    LLVMGetNumOperands(Value) -> c_int;
+    LLVMGetOperand(Value, c_uint) -> Value;
     LLVMReplaceAllUsesWith(Value, Value);
     LLVMSetOperand(Value, c_uint, Value);
     LLVMTypeOf(Value) -> Type;
     LLVMGetTypeKind(Type) -> c_uint;
     LLVMGetPointerAddressSpace(Type) -> c_uint;
     LLVMPointerTypeInContext(Context, c_uint) -> Type;
+    LLVMIsFunctionVarArg(Type) -> c_int;
+    LLVMGetModuleDataLayout(ModuleRef) -> TargetData;
+    LLVMABISizeOfType(TargetData, Type) -> u64;
     LLVMIsUndef(Value) -> c_int;
     LLVMGetUndef(Type) -> Value;
     LLVMConstAddrSpaceCast(Value, Type) -> Value;
@@ -119,6 +137,7 @@ functions! {
     LLVMGetInitializer(Value) -> Value;
     LLVMSetInitializer(Value, Value);
     LLVMIsDeclaration(Value) -> c_int;
+    LLVMIsThreadLocal(Value) -> c_int;
     LLVMGetSection(Value) -> *const c_char;
     LLVMGetAlignment(Value) -> c_uint;
     LLVMSetAlignment(Value, c_uint);
@@ -133,6 +152,7 @@ functions! {
     LLVMIsAInlineAsm(Value) -> Value;
     LLVMIsAFunction(Value) -> Value;
     LLVMGetInlineAsmHasSideEffects(Value) -> c_int;
+    LLVMGetInlineAsmAsmString(Value, *mut usize) -> *const c_char;
 
     LLVMGetEnumAttributeKindForName(*const c_char, usize) -> c_uint;
     LLVMCreateEnumAttribute(Context, c_uint, u64) -> Attribute;
@@ -150,6 +170,8 @@ functions! {
     LLVMDILocationGetLine(Metadata) -> c_uint;
     LLVMDILocationGetScope(Metadata) -> Metadata;
     LLVMDILocationGetInlinedAt(Metadata) -> Metadata;
+    LLVMGetSubprogram(Value) -> Metadata;
+    LLVMDISubprogramGetLine(Metadata) -> c_uint;
     LLVMDIScopeGetFile(Metadata) -> Metadata;
     LLVMDIFileGetDirectory(Metadata, *mut c_uint) -> *const c_char;
     LLVMDIFileGetFilename(Metadata, *mut c_uint) -> *const c_char;
@@ -189,6 +211,7 @@ pub(super) const LINKAGE_EXTERNAL: u32 = 0;
 pub(super) const LINKAGE_INTERNAL: u32 = 8;
 pub(super) const VISIBILITY_DEFAULT: u32 = 0;
 pub(super) const CALL_CONV_PTX_KERNEL: u32 = 71;
+pub(super) const TYPE_KIND_FP128: u32 = 5;
 pub(super) const TYPE_KIND_POINTER: u32 = 12;
 
 /// LLVMAttributeFunctionIndex: the attribute is the function's, not a parameter's.
@@ -202,6 +225,7 @@ pub(super) const FILE_TYPE_ASSEMBLY: u32 = 0;
 
 /// LLVMDSError.
 pub(super) const SEVERITY_ERROR: u32 = 0;
+<<<<<<< HEAD
 
 // LLVMOpcode.
 pub(crate) const OP_FADD: u32 = 9;
@@ -222,3 +246,5 @@ pub(crate) const ORDERING_ACQUIRE: u32 = 4;
 pub(crate) const ORDERING_RELEASE: u32 = 5;
 pub(crate) const ORDERING_ACQ_REL: u32 = 6;
 pub(crate) const ORDERING_SEQ_CST: u32 = 7;
+=======
+>>>>>>> errors

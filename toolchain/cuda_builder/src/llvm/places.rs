@@ -46,7 +46,7 @@ impl Module<'_> {
     }
 
     /// A scope's file.
-    fn file(&self, scope: Metadata) -> PathBuf {
+    pub(super) fn file(&self, scope: Metadata) -> PathBuf {
         let api = self.api();
         let text = |part: DIFilePart, file: Metadata| unsafe {
             let mut len = 0u32;
