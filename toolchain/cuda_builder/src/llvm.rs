@@ -9,11 +9,8 @@ mod fatal;
 pub(crate) mod numbers;
 mod panics;
 mod places;
-<<<<<<< HEAD
 mod stack;
-=======
 mod uses;
->>>>>>> errors
 
 pub(crate) use api::Value;
 use api::{Api, Attribute, BasicBlock, Builder};

@@ -11,6 +11,7 @@ pub(crate) const OP_STORE: u32 = 28;
 pub(crate) const OP_FP_TO_UI: u32 = 33;
 pub(crate) const OP_FP_EXT: u32 = 38;
 pub(crate) const OP_FCMP: u32 = 43;
+pub(crate) const OP_ALLOCA: u32 = 26;
 pub(crate) const OP_CALL: u32 = 45;
 pub(crate) const OP_CMPXCHG: u32 = 56;
 pub(crate) const OP_ATOMIC_RMW: u32 = 57;

@@ -1,7 +1,8 @@
 //! Local variables that a pass must not look through.
 
 use super::Module;
-use super::api::{OP_ALLOCA, Value};
+use super::api::Value;
+use super::numbers::OP_ALLOCA;
 use std::ffi::CStr;
 
 /// The function that stands between a local variable and its uses while it is hidden.
