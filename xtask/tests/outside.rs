@@ -50,7 +50,7 @@ fn operators_of_another_crate_are_right_on_the_cpu_and_under_the_simulator() {
 #[test]
 fn operators_of_another_crate_keep_the_laws() {
     let out = cargo(&["test", "--package", "outside-kernels", "--test", "laws"]);
-    assert!(out.contains("test result: ok. 8 passed; 0 failed"), "{out}");
+    assert!(out.contains("test result: ok. 9 passed; 0 failed"), "{out}");
 }
 
 /// The operator in README is that of the crate which the test above runs.
@@ -72,3 +72,33 @@ fn the_readme_shows_lines_of_the_crate() {
         );
     }
 }
+
+/// Lines of code: neither comments nor empty.
+fn code(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .collect()
+}
+
+/// Each page that explains a file line by line shows all lines of it, in their order. The first line of a block
+/// names its file.
+#[test]
+fn the_pages_show_their_files_line_by_line() {
+    let folder = workspace::root().join("examples");
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).expect(path);
+    for (page, files) in PAGES {
+        let page = read(page);
+        for file in files {
+            let heading = format!("```rust\n// {file}\n");
+            let blocks = page.split(&heading).skip(1);
+            let shown: String = blocks
+                .map(|rest| rest.split_once("```").expect("the end of a block").0)
+                .collect();
+            assert_eq!(code(&shown), code(&read(file)), "{file}");
+        }
+    }
+}
+
+/// Pages and the files that they explain.
+const PAGES: [(&str, &[&str]); 1] = [("log_sum_exp.md", &["kernels/src/log_sum_exp.rs"])];

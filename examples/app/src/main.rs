@@ -1,6 +1,8 @@
 //! Reduces by the operators of `outside-kernels` and holds every answer against a plain loop:
 //! `outside cpu`, `outside cuda`, or, with the feature `simulator`, `outside simulator`.
 
+mod log_sum_exp;
+
 use std::fmt::Debug;
 use std::process::ExitCode;
 
@@ -46,7 +48,10 @@ fn device(name: &str) -> Result<Device, Failure> {
     // Without its kernels a device says what is missing.
     let x = device.upload(&[1.0f32])?;
     match device.reduce(&x, SquaresAbout { centre: 0.0 }).run() {
-        Err(Error::NotRegistered { package, .. }) if package == "outside-kernels" => {}
+        Err(Error::NotRegistered {
+            package: "outside-kernels",
+            ..
+        }) => {}
         other => return Err(format!("a device without the kernels answers {other:?}").into()),
     }
     Ok(device.with(&KERNELS)?)
@@ -54,7 +59,9 @@ fn device(name: &str) -> Result<Device, Failure> {
 
 /// Edges of warps, vectors, blocks and grids; long ones where a GPU is quick.
 fn lengths(device: &str) -> Vec<usize> {
-    let mut lengths = vec![0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1000, 4096, 4097];
+    let mut lengths = vec![
+        0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1000, 4096, 4097,
+    ];
     match device {
         "simulator" => lengths.push(20_001),
         "cuda" => lengths.extend([65_536, 1 << 20, (1 << 20) + 1, 5_000_003, (1 << 26) + 7]),
@@ -91,13 +98,23 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
     let memory = most + starts.len();
 
     let complex: Vec<_> = (0..memory)
-        .map(|_| Complex { re: draw(), im: draw() })
+        .map(|_| Complex {
+            re: draw(),
+            im: draw(),
+        })
         .collect();
     let points: Vec<_> = (0..memory)
-        .map(|_| Point { x: draw(), y: draw(), z: draw() })
+        .map(|_| Point {
+            x: draw(),
+            y: draw(),
+            z: draw(),
+        })
         .collect();
     let scored: Vec<_> = (0..memory)
-        .map(|i| Scored { score: draw(), id: (i as u32).wrapping_mul(2_654_435_761) % 1_000_003 })
+        .map(|i| Scored {
+            score: draw(),
+            id: (i as u32).wrapping_mul(2_654_435_761) % 1_000_003,
+        })
         .collect();
     // [[1, k], [0, s]] with a small k and s = 1 or -1: the order of the factors decides the product's k,
     // which stays so small that no float rounds.
@@ -105,11 +122,16 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
         .map(|_| {
             let k = (draw() * 4.0) % 4.0;
             let s = if draw() < 0.0 { -1.0 } else { 1.0 };
-            Mat2 { rows: [[1.0, k.trunc()], [0.0, s]] }
+            Mat2 {
+                rows: [[1.0, k.trunc()], [0.0, s]],
+            }
         })
         .collect();
     let [a, b, c] = [(); 3].map(|()| (0..memory).map(|_| draw()).collect::<Vec<_>>());
-    let bytes: Vec<_> = a.iter().map(|x| (x.to_bits() >> 16) as u8 ^ x.to_bits() as u8).collect();
+    let bytes: Vec<_> = a
+        .iter()
+        .map(|x| (x.to_bits() >> 16) as u8 ^ x.to_bits() as u8)
+        .collect();
     let values: Vec<_> = (0..memory as i64).map(|i| i * 7 - 3).collect();
     let valid: Vec<_> = (0..memory).map(|i| u8::from(i % 97 == 5)).collect();
 
@@ -128,22 +150,36 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
             let here = |what: &str| format!("{what} of {n} from {start}");
 
             let got = device.reduce(on_device.0.view(part.clone())?, Sum).run()?;
-            near(&here("sum, re"), got.re, complex[part.clone()].iter().map(|z| z.re.into()))?;
-            near(&here("sum, im"), got.im, complex[part.clone()].iter().map(|z| z.im.into()))?;
+            near(
+                &here("sum, re"),
+                got.re,
+                complex[part.clone()].iter().map(|z| z.re.into()),
+            )?;
+            near(
+                &here("sum, im"),
+                got.im,
+                complex[part.clone()].iter().map(|z| z.im.into()),
+            )?;
 
             let op = SquaresAbout { centre: 0.5 };
             let x = on_device.4[0].view(part.clone())?;
             let got = device.reduce(x, op).run()?;
-            let squares = a[part.clone()].iter().map(|x| (f64::from(*x) - 0.5).powi(2));
+            let squares = a[part.clone()]
+                .iter()
+                .map(|x| (f64::from(*x) - 0.5).powi(2));
             near(&here("squares"), got, squares)?;
 
-            let got = device.reduce(on_device.1.view(part.clone())?, BoundingBox).run()?;
+            let got = device
+                .reduce(on_device.1.view(part.clone())?, BoundingBox)
+                .run()?;
             equal(&here("box"), got, bounds(&points[part.clone()]))?;
 
             let got = device.reduce(on_device.2.view(part.clone())?, Best).run()?;
             equal(&here("best"), got, best(&scored[part.clone()]))?;
 
-            let got = device.reduce(on_device.3.view(part.clone())?, MatProduct).run()?;
+            let got = device
+                .reduce(on_device.3.view(part.clone())?, MatProduct)
+                .run()?;
             equal(&here("product"), got, product(&matrices[part.clone()]))?;
 
             // The three arrays start apart.
@@ -152,7 +188,11 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
                 first..first + n
             };
             let [x, y, z] = &on_device.4;
-            let arrays = (x.view(shifted(0))?, y.view(shifted(1))?, z.view(shifted(1))?);
+            let arrays = (
+                x.view(shifted(0))?,
+                y.view(shifted(1))?,
+                z.view(shifted(1))?,
+            );
             let got = device.reduce(arrays, Dot3).run()?;
             let of = a[shifted(0)].iter().zip(&b[shifted(1)]).zip(&c[shifted(1)]);
             let right: f64 = of
@@ -160,20 +200,31 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
                 .sum();
             equal(&here("dot of three"), got, right + 0.0)?;
 
-            let got = device.reduce(on_device.5.view(part.clone())?, Histogram).run()?;
+            let got = device
+                .reduce(on_device.5.view(part.clone())?, Histogram)
+                .run()?;
             let mut right = [0; 16];
-            bytes[part.clone()].iter().for_each(|byte| right[usize::from(byte >> 4)] += 1);
+            bytes[part.clone()]
+                .iter()
+                .for_each(|byte| right[usize::from(byte >> 4)] += 1);
             equal(&here("histogram"), got, right)?;
 
-            let arrays = (on_device.6.0.view(part.clone())?, on_device.6.1.view(part.clone())?);
+            let arrays = (
+                on_device.6.0.view(part.clone())?,
+                on_device.6.1.view(part.clone())?,
+            );
             let got = device.reduce(arrays, LastValid).run()?;
             let right = valid[part.clone()].iter().rposition(|valid| *valid != 0);
-            let right = right.map(|i| Found { index: i as u64, value: values[start + i] });
+            let right = right.map(|i| Found {
+                index: i as u64,
+                value: values[start + i],
+            });
             equal(&here("last valid"), got, right)?;
             checks += 9;
         }
     }
-    Ok(checks + others(device, &matrices, &scored)?)
+    checks += others(device, &matrices, &scored)?;
+    Ok(checks + log_sum_exp::check_all(device, &lengths)?)
 }
 
 /// Other ways than a call that waits: plans, results that stay on the device, graphs, chunks.
@@ -198,7 +249,10 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
     let mut graph = device.graph(pairs, Best)?;
     graph.launch()?;
     equal("a graph's best", graph.result()?, best(scored))?;
-    let better = Scored { score: 100.0, id: 3 };
+    let better = Scored {
+        score: 100.0,
+        id: 3,
+    };
     graph.write(1, &[better])?;
     graph.launch()?;
     equal("a graph's best of new data", graph.result()?, Some(better))?;
@@ -213,7 +267,11 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
     equal("a product of chunks", got, right)?;
 
     let other = device.new_stream()?;
-    equal("a product on another stream", other.reduce(&x, MatProduct).run()?, right)?;
+    equal(
+        "a product on another stream",
+        other.reduce(&x, MatProduct).run()?,
+        right,
+    )?;
     Ok(6)
 }
 
@@ -233,8 +291,16 @@ fn bounds(points: &[Point]) -> Box3 {
     };
     let (x, y, z) = (of(|p| p.x), of(|p| p.y), of(|p| p.z));
     Box3 {
-        min: Point { x: x.0, y: y.0, z: z.0 },
-        max: Point { x: x.1, y: y.1, z: z.1 },
+        min: Point {
+            x: x.0,
+            y: y.0,
+            z: z.0,
+        },
+        max: Point {
+            x: x.1,
+            y: y.1,
+            z: z.1,
+        },
     }
 }
 
