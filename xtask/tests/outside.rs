@@ -1,6 +1,5 @@
-//! A crate outside of the workspace, as a user has it, with operators and elements of its own
-//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU. On a GPU
-//! `cargo xtask dist` brings the same program.
+//! A workspace outside of this one, as a user has it, with operators, elements and kernels of its own
+//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU.
 
 use std::process::Stdio;
 use xtask::{process, workspace};
@@ -33,24 +32,19 @@ fn cargo(args: &[&str]) -> String {
     out.into_owned()
 }
 
-/// Runs the program on a device of this name.
-fn run(device: &str) {
-    let package = ["--package", "outside", "--features", "simulator"];
-    let out = cargo(&[&["run"], &package[..], &["--", device]].concat());
-    let passed = format!(" passed, 0 failed, on {device}");
-    assert!(out.contains(&passed), "{out}");
-}
-
+/// One command for all, so that each crate is compiled once: the laws of the operators, the stencil on the
+/// simulated GPU, and the short programs and the program itself on the CPU and on the simulated GPU.
 #[test]
-fn operators_of_another_crate_are_right_on_the_cpu_and_under_the_simulator() {
-    run("cpu");
-    run("simulator");
-}
-
-#[test]
-fn operators_of_another_crate_keep_the_laws() {
-    let out = cargo(&["test", "--package", "outside-kernels", "--test", "laws"]);
-    assert!(out.contains("test result: ok. 9 passed; 0 failed"), "{out}");
+fn everything_is_right_on_the_cpu_and_under_the_simulator() {
+    let packages = ["--package=outside-kernels", "--package=heat-kernels"];
+    let programs = ["--package=outside", "--package=heat", "--bins"];
+    let tests = ["--test=laws", "--test=simulator", "--test=programs"];
+    let features = ["--features=outside/simulator"];
+    let out = cargo(&[&["test"], &packages[..], &programs, &tests, &features].concat());
+    for (tests, of) in [(9, "laws"), (3, "the stencil"), (11, "programs")] {
+        let passed = format!("test result: ok. {tests} passed; 0 failed");
+        assert!(out.contains(&passed), "{of}: {out}");
+    }
 }
 
 /// The operator in README is that of the crate which the test above runs.
@@ -101,4 +95,15 @@ fn the_pages_show_their_files_line_by_line() {
 }
 
 /// Pages and the files that they explain.
-const PAGES: [(&str, &[&str]); 1] = [("log_sum_exp.md", &["kernels/src/log_sum_exp.rs"])];
+const PAGES: [(&str, &[&str]); 2] = [
+    ("log_sum_exp.md", &["kernels/src/log_sum_exp.rs"]),
+    (
+        "heat.md",
+        &[
+            "heat/kernels/src/lib.rs",
+            "heat/kernels/tests/simulator.rs",
+            "heat/build.rs",
+            "heat/src/main.rs",
+        ],
+    ),
+];
