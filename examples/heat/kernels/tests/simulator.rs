@@ -20,6 +20,7 @@ fn simulate(
         .grid((x, y))
         .block((BLOCK[0], BLOCK[1]))
         .schedule(schedule)
+        .kernel("heat_step")
         .check_all()
         .run(|| kernel(&old, &new))?;
     Ok(new.to_vec())
