@@ -110,6 +110,35 @@ struct SumDouble {
     __host__ __device__ __forceinline__ double operator()(double a, double b) const { return a + b; }
 };
 
+// The logarithm of a sum of exponentials, as usual in CUDA C++: both numbers in float. (With two doubles, as
+// warpfold's, each `combine` would be several times as many instructions.) The result is stored as two doubles.
+struct MaxSum {
+    float max, sum;
+};
+
+struct ScaledSum {
+    double base, sum;
+    __host__ __device__ __forceinline__ ScaledSum &operator=(const MaxSum &value) {
+        base = value.max;
+        sum = value.sum;
+        return *this;
+    }
+};
+
+struct OneTerm {
+    __host__ __device__ __forceinline__ MaxSum operator()(float x) const { return MaxSum{x, 1.0f}; }
+};
+
+// With finite numbers and the identity only: no case for infinities among the numbers.
+struct CombineTerms {
+    __host__ __device__ __forceinline__ MaxSum operator()(const MaxSum &a, const MaxSum &b) const {
+        const bool b_is_higher = b.max > a.max;
+        const MaxSum high = b_is_higher ? b : a;
+        const MaxSum low = b_is_higher ? a : b;
+        return MaxSum{high.max, high.sum + low.sum * expf(low.max - high.max)};
+    }
+};
+
 #define PARAMETERS                                                                                             \
     void *temp, size_t *temp_bytes, const void *a, const void *b, const void *c, long long n, float parameter, \
         void *result, cudaStream_t stream
@@ -176,6 +205,16 @@ static cudaError_t dot3(PARAMETERS) {
     COUNTED(call);
 }
 
+static cudaError_t log_sum_exp(PARAMETERS) {
+    (void)b, (void)c, (void)parameter;
+    const auto call = [&](auto count) {
+        return cub::DeviceReduce::TransformReduce(temp, *temp_bytes, static_cast<const float *>(a),
+                                                  static_cast<ScaledSum *>(result), count, CombineTerms{},
+                                                  OneTerm{}, MaxSum{-INFINITY, 0.0f}, stream);
+    };
+    COUNTED(call);
+}
+
 #define PEER(NAME, CALL) \
     extern "C" int NAME(PARAMETERS) { return CALL(temp, temp_bytes, a, b, c, n, parameter, result, stream); }
 
@@ -186,6 +225,7 @@ PEER(cub_bounding_box_point, bounding_box)
 PEER(cub_best_scored, best<Scored>)
 PEER(cub_best_scored_aligned, best<AlignedScored>)
 PEER(cub_dot3_f32_f32_f32, dot3)
+PEER(cub_log_sum_exp_f32, log_sum_exp)
 
 extern "C" int cub_version() { return CUB_VERSION; }
 

@@ -1,6 +1,5 @@
-//! A crate outside of the workspace, as a user has it, with operators and elements of its own
-//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU. On a GPU
-//! `cargo xtask dist` brings the same program.
+//! A workspace outside of this one, as a user has it, with operators, elements and kernels of its own
+//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU.
 
 use std::process::Stdio;
 use xtask::{process, workspace};
@@ -33,24 +32,19 @@ fn cargo(args: &[&str]) -> String {
     out.into_owned()
 }
 
-/// Runs the program on a device of this name.
-fn run(device: &str) {
-    let package = ["--package", "outside", "--features", "simulator"];
-    let out = cargo(&[&["run"], &package[..], &["--", device]].concat());
-    let passed = format!(" passed, 0 failed, on {device}");
-    assert!(out.contains(&passed), "{out}");
-}
-
+/// One command for all, so that each crate is compiled once: the laws of the operators, the stencil on the
+/// simulated GPU, and the short programs and the program itself on the CPU and on the simulated GPU.
 #[test]
-fn operators_of_another_crate_are_right_on_the_cpu_and_under_the_simulator() {
-    run("cpu");
-    run("simulator");
-}
-
-#[test]
-fn operators_of_another_crate_keep_the_laws() {
-    let out = cargo(&["test", "--package", "outside-kernels", "--test", "laws"]);
-    assert!(out.contains("test result: ok. 8 passed; 0 failed"), "{out}");
+fn everything_is_right_on_the_cpu_and_under_the_simulator() {
+    let packages = ["--package=outside-kernels", "--package=heat-kernels"];
+    let programs = ["--package=outside", "--package=heat", "--bins"];
+    let tests = ["--test=laws", "--test=simulator", "--test=programs"];
+    let features = ["--features=outside/simulator"];
+    let out = cargo(&[&["test"], &packages[..], &programs, &tests, &features].concat());
+    for (tests, of) in [(9, "laws"), (3, "the stencil"), (11, "programs")] {
+        let passed = format!("test result: ok. {tests} passed; 0 failed");
+        assert!(out.contains(&passed), "{of}: {out}");
+    }
 }
 
 /// The operator in README is that of the crate which the test above runs.
@@ -72,3 +66,44 @@ fn the_readme_shows_lines_of_the_crate() {
         );
     }
 }
+
+/// Lines of code: neither comments nor empty.
+fn code(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .collect()
+}
+
+/// Each page that explains a file line by line shows all lines of it, in their order. The first line of a block
+/// names its file.
+#[test]
+fn the_pages_show_their_files_line_by_line() {
+    let folder = workspace::root().join("examples");
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).expect(path);
+    for (page, files) in PAGES {
+        let page = read(page);
+        for file in files {
+            let heading = format!("```rust\n// {file}\n");
+            let blocks = page.split(&heading).skip(1);
+            let shown: String = blocks
+                .map(|rest| rest.split_once("```").expect("the end of a block").0)
+                .collect();
+            assert_eq!(code(&shown), code(&read(file)), "{file}");
+        }
+    }
+}
+
+/// Pages and the files that they explain.
+const PAGES: [(&str, &[&str]); 2] = [
+    ("log_sum_exp.md", &["kernels/src/log_sum_exp.rs"]),
+    (
+        "heat.md",
+        &[
+            "heat/kernels/src/lib.rs",
+            "heat/kernels/tests/simulator.rs",
+            "heat/build.rs",
+            "heat/src/main.rs",
+        ],
+    ),
+];

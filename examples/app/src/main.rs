@@ -1,6 +1,8 @@
 //! Reduces by the operators of `outside-kernels` and holds every answer against a plain loop:
 //! `outside cpu`, `outside cuda`, or, with the feature `simulator`, `outside simulator`.
 
+mod log_sum_exp;
+
 use std::fmt::Debug;
 use std::process::ExitCode;
 
@@ -46,7 +48,10 @@ fn device(name: &str) -> Result<Device, Failure> {
     // Without its kernels a device says what is missing.
     let x = device.upload(&[1.0f32])?;
     match device.reduce(&x, SquaresAbout { centre: 0.0 }).run() {
-        Err(Error::NotRegistered { package, .. }) if package == "outside-kernels" => {}
+        Err(Error::NotRegistered {
+            package: "outside-kernels",
+            ..
+        }) => {}
         other => return Err(format!("a device without the kernels answers {other:?}").into()),
     }
     Ok(device.with(&KERNELS)?)
@@ -218,7 +223,8 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
             checks += 9;
         }
     }
-    Ok(checks + others(device, &matrices, &scored)?)
+    checks += others(device, &matrices, &scored)?;
+    Ok(checks + log_sum_exp::check_all(device, &lengths)?)
 }
 
 /// Other ways than a call that waits: plans, results that stay on the device, graphs, chunks.

@@ -4,6 +4,10 @@
 
 use kernels_gpu::prelude::*;
 
+mod log_sum_exp;
+
+pub use log_sum_exp::{LogSumExp, ScaledSum};
+
 /// A complex number.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
@@ -321,5 +325,6 @@ kernels! {
         Dot3: (f32, f32, f32);
         Histogram: u8;
         LastValid: (i64, u8);
+        LogSumExp: f32;
     }
 }

@@ -65,3 +65,18 @@ fn histogram() {
 fn last_valid() {
     laws::check(&LastValid, (laws::any::<i64>(), 0..2u8));
 }
+
+#[test]
+fn log_sum_exp() {
+    // All floats, infinities and NaN among them, and numbers so near that every term counts.
+    let close = |a: ScaledSum, b: ScaledSum| {
+        a.base == b.base && (a.sum - b.sum).abs() <= 1e-5 * a.sum.max(b.sum)
+    };
+    let all = laws::any::<f32>();
+    laws::of(&LogSumExp, all).close(close).zeros_equal().check();
+    let near = -20f32..20.0;
+    laws::of(&LogSumExp, near)
+        .close(close)
+        .zeros_equal()
+        .check();
+}

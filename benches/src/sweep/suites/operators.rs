@@ -9,6 +9,7 @@
 //! | `best` | `scored` | the same; the largest score is planted twice, with two ids; no score is NaN |
 //! | `mat_product` | `mat2` | triangular matrices of small integers, with 1 or -1 on the diagonal |
 //! | `dot3` | three arrays of `f32` | products and sums are multiples of 2^-21 that fit an `f64` |
+//! | `log_sum_exp` | `f32` | it is not: results may differ from that in `f64` by the operator's error |
 //!
 //! CUB has no product of matrices: `DeviceReduce` requires a commutative operator.
 
@@ -22,7 +23,7 @@ use warpfold::{Buffer, Device, Items, SinglePass};
 use warpfold_results::schema::By;
 
 use self::arrays::{Arrays, ItemsOf};
-use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, MatProduct, SquaresAbout};
+use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, LogSumExp, MatProduct, SquaresAbout};
 use self::group::Group;
 use super::Bench;
 use crate::peers::Peers;
@@ -96,13 +97,14 @@ struct Listed {
     run: fn(&Operators, &mut Sweep) -> Result<()>,
 }
 
-const CASES: [Listed; 6] = [
+const CASES: [Listed; 7] = [
     listed::<ComplexSum>(),
     listed::<SquaresAbout>(),
     listed::<BoundingBox>(),
     listed::<Best>(),
     listed::<MatProduct>(),
     listed::<Dot3>(),
+    listed::<LogSumExp>(),
 ];
 
 const fn listed<C: Case>() -> Listed {

@@ -1,21 +1,25 @@
-//! The operators, their elements and what naive loops make of them. All answers are exact.
+//! The operators, their elements and what naive loops make of them. All answers but log-sum-exp's are exact.
 
 use std::cmp::Reverse;
 use std::fmt::Debug;
 
 use anyhow::{Context, Result, ensure};
 use outside_kernels as kernels;
-use outside_kernels::{Box3, Complex, Mat2, Point, Scored};
+use outside_kernels::{Box3, Complex, Mat2, Point, ScaledSum, Scored};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
-use warpfold::{Element, SinglePass, Sum};
+use warpfold::{Element, Op, SinglePass, Sum};
+use warpfold_results::schema::By;
 
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use crate::sweep::data::{draw, draw_by, in_128ths};
 
 /// All integers up to this are `f32`.
 const EXACT: i64 = 1 << 24;
+
+/// The result of a case.
+pub type OutputOf<C> = <<C as Case>::Op as Op<ItemsOf<C>>>::Output;
 
 /// An operator with its data.
 pub trait Case {
@@ -60,6 +64,12 @@ pub trait Case {
 
     /// The answer of the first `n` items, as the operator finds it before it finishes.
     fn expected(arrays: &Self::Arrays, n: usize) -> Result<Self::Acc>;
+
+    /// Whether a result is right; equal, by default. A NaN never is.
+    fn accepts(by: By, got: &OutputOf<Self>, expected: &OutputOf<Self>) -> bool {
+        let _ = by;
+        got == expected
+    }
 }
 
 /// Indices below `n` that differ, where there are as many.
@@ -328,5 +338,48 @@ impl Case for Dot3 {
         let triples = a[..n].par_iter().zip(&b[..n]).zip(&c[..n]);
         let products = triples.map(|((x, y), z)| f64::from(*x) * f64::from(*y) * f64::from(*z));
         Ok(products.sum())
+    }
+}
+
+/// The logarithm of the sum of exponentials.
+pub struct LogSumExp;
+
+impl Case for LogSumExp {
+    type Arrays = Vec<f32>;
+    type Acc = ScaledSum;
+    type Op = kernels::LogSumExp;
+    const OP: Self::Op = kernels::LogSumExp;
+    const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
+
+    /// From -1 to 1.
+    fn draw(n: usize, seed: u64) -> Result<Vec<f32>> {
+        draw_by(n, seed, BoundingBox::coordinate)
+    }
+
+    /// A number whose term is as large as those of all others together.
+    fn plant(
+        numbers: &mut Vec<f32>,
+        buffer: &mut BuffersOf<Self>,
+        n: usize,
+        _rank: usize,
+        seed: u64,
+    ) -> Result<()> {
+        let [at] = indices::<1>(n, seed);
+        numbers[at] = (n as f32).ln();
+        Ok(buffer.write(at, &[numbers[at]])?)
+    }
+
+    fn expected(numbers: &Vec<f32>, n: usize) -> Result<ScaledSum> {
+        let numbers = numbers[..n].par_iter().copied();
+        let max = numbers.clone().reduce_with(f32::max);
+        let base = f64::from(max.context("there are no numbers")?);
+        let sum = numbers.map(|x| (f64::from(x) - base).exp()).sum();
+        Ok(ScaledSum { base, sum })
+    }
+
+    /// CUB's terms are added in `f32`, by each thread one after the other.
+    fn accepts(by: By, got: &f64, expected: &f64) -> bool {
+        let tolerance = if by == By::Cub { 1e-4 } else { 1e-5 };
+        (got - expected).abs() <= tolerance
     }
 }

@@ -1,6 +1,5 @@
 //! The rows of one operator over one input.
 
-use std::fmt::Debug;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -9,7 +8,7 @@ use warpfold_results::schema::{By, Row, Suite, Timing};
 
 use super::Operators;
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
-use super::cases::Case;
+use super::cases::{Case, OutputOf};
 use super::peers::{Functor, Launch};
 use crate::sweep::data::{Expected, Number};
 use crate::sweep::rounds::{Timed, Verdict};
@@ -92,7 +91,10 @@ impl<C: Case> Group<'_, C> {
                 // goes (`Stage::time`, `Events::around`).
                 unsafe { functor.enqueue(on) }
             }),
-            judge: Box::new(move || Ok(judge(judged.download()?[0], self.expected))),
+            judge: Box::new(move || {
+                let got = judged.download()?[0];
+                Ok(judge::<C>(By::Cub, C::OP.finish(got), self.expected))
+            }),
         })
     }
 
@@ -110,7 +112,7 @@ impl<C: Case> Group<'_, C> {
         let row = row_of::<C>(By::Warpfold, "single_pass", self.n);
         let view = C::Arrays::view(self.buffers, self.n)?;
         let call = move || Ok(self.suite.gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?);
-        let judge = |got| judge(got, C::OP.finish(self.expected));
+        let judge = |got| judge::<C>(By::Warpfold, got, self.expected);
         Ok(called(row, call, judge))
     }
 }
@@ -126,7 +128,7 @@ pub fn ours<'a, C: Case>(
 ) -> Result<Subject<'a>> {
     let row = row_of::<C>(By::Warpfold, "single_pass", n);
     let view = C::Arrays::view(buffers, n)?;
-    let judge = move |got| judge(got, expected);
+    let judge = move |got| judge::<C>(By::Warpfold, C::OP.finish(got), expected);
     reduced_into::<ItemsOf<C>, _>(row, (gpu, stage), view, C::OP, judge)
 }
 
@@ -154,9 +156,10 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
     }
 }
 
-/// No other answer is right; a NaN never is.
-fn judge<A: PartialEq + Debug>(got: A, expected: A) -> Verdict {
-    match got == expected {
+/// Whether the result is that of the expected accumulator.
+fn judge<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
+    let expected = C::OP.finish(expected);
+    match C::accepts(by, &got, &expected) {
         true => Ok(()),
         false => Err((format!("{got:?}"), format!("{expected:?}"))),
     }
