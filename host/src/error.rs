@@ -75,6 +75,15 @@ pub enum Error {
         log: String,
     },
 
+    /// A program has no module of PTX by this name.
+    #[error("there is no module `{module}` in the embedded PTX, which has: {}", .modules.join(", "))]
+    NoSuchModule {
+        /// The name asked for.
+        module: String,
+        /// Those that there are.
+        modules: Vec<&'static str>,
+    },
+
     /// A number of threads per block that the kernel cannot be launched with.
     #[error("{kernel}: {threads} threads per block; it takes a power of two from 32 to {limit}")]
     BlockSize {

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
+use cust::module::Module;
 
 use crate::backend::Queue;
-use crate::buffer::{Buffer, View};
+use crate::buffer::{Buffer, Place, View};
 use crate::device::Device;
 use crate::driver;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::memory::{DeviceMemory, Span};
+use crate::module::Embedded;
 
 /// Something that was not taken over, with the reason. As an [`Error`] (by `?`) it is the reason alone.
 #[derive(Debug, thiserror::Error)]
@@ -147,8 +149,63 @@ impl Device {
         }
     }
 
+    /// A module of PTX that [`embedded!`](crate::embedded) has put into the program, loaded for this device: for
+    /// kernels that are none of the library's families, marked `#[kernel(module = name)]`, which `cust` launches. The
+    /// device's context is current afterwards on this thread.
+    ///
+    /// On a simulated device such kernels cannot be launched: `cuda_sim::Simulator` runs them.
+    ///
+    /// ```ignore
+    /// let module = device.module(&KERNELS, "calibration")?;
+    /// let calibrate = module.get_function("calibrate")?;
+    /// let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    /// let (address, len) = (readings.address()?, readings.len());
+    /// // SAFETY: ...
+    /// unsafe { launch!(calibrate<<<blocks, 256, 0, stream>>>(address, len, 1.5f32))? };
+    /// stream.synchronize()?;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsGpu`] on the CPU; [`Error::NoSuchModule`], [`Error::NoKernelForDevice`],
+    /// [`Error::ModuleRejected`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn module(&self, embedded: &'static Embedded, name: &str) -> Result<Module, Error> {
+        let gpu = self.backend().gpu_for("a module of PTX")?;
+        let arch = embedded.choose(&gpu.info.name, gpu.info.compute_capability)?;
+        gpu.enter()?;
+        arch.load(name)
+    }
+
     fn queue_for(&self, what: &'static str) -> Result<&Arc<Queue>, Error> {
         self.queue().ok_or(Error::NeedsGpu { what })
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// The address on the device, for kernels that `cust` launches; 0 where there are no elements. What is in flight on
+    /// the device's stream is not waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsGpu`] on the CPU.
+    pub fn address(&mut self) -> Result<u64, Error> {
+        View::from(&*self).address()
+    }
+}
+
+impl<T: Element> View<'_, T> {
+    /// The address on the device, for kernels that `cust` launches and that only read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NeedsGpu`] on the CPU.
+    pub fn address(&self) -> Result<u64, Error> {
+        match self.place() {
+            Place::Device(span) => Ok(span.address()),
+            Place::Host(_) => Err(Error::NeedsGpu {
+                what: "an address of device memory",
+            }),
+        }
     }
 }
 

@@ -63,6 +63,19 @@ impl Compressed {
     }
 }
 
+impl Arch {
+    /// Loads the module of this name. A context is current.
+    pub(crate) fn load(&self, name: &str) -> Result<Module, Error> {
+        match self.modules.iter().find(|module| module.name == name) {
+            Some(module) => load(self.arch, &module.ptx(self.header)),
+            None => Err(Error::NoSuchModule {
+                module: name.into(),
+                modules: self.modules.iter().map(|module| module.name).collect(),
+            }),
+        }
+    }
+}
+
 impl Embedded {
     /// The newest kernels that a device of this capability runs.
     pub(crate) fn choose(

@@ -19,6 +19,7 @@ pub mod fuzz;
 pub mod ladder;
 pub mod laws;
 pub mod lint;
+pub mod new;
 pub mod platforms;
 pub mod process;
 pub mod profile;
@@ -45,6 +46,7 @@ struct Cli {
 enum Command {
     Setup(setup::Args),
     Doctor(doctor::Args),
+    New(new::Args),
     Ptx(ptx::Args),
     Sass(sass::Args),
     Ladder(ladder::Args),
@@ -62,6 +64,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Setup(args) => args.run(),
         Command::Doctor(args) => args.run(),
+        Command::New(args) => args.run(),
         Command::Ptx(args) => args.run(),
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
