@@ -1,6 +1,6 @@
 //! `cargo xtask dist`: a folder of programs for a GPU machine that has no Rust.
 
-use crate::{process, setup};
+use crate::{new, process, setup, workspace};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,8 @@ impl Args {
             (program(COMMAND_LINE, COMMAND)?, COMMAND),
         ];
         programs.extend(gpu_tests()?);
+        programs.extend(examples()?);
+        programs.extend(new_project()?);
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("cannot make {}", self.out.display()))?;
         let mut files = Vec::new();
@@ -103,6 +105,58 @@ fn gpu_tests() -> Result<Vec<(PathBuf, &'static str)>> {
         Ok((found.executable.clone(), name))
     };
     TESTS.into_iter().map(program_of).collect()
+}
+
+/// The programs of `examples`, which check their answers themselves.
+fn examples() -> Result<Vec<(PathBuf, &'static str)>> {
+    let mut cargo = outside(&workspace::root().join("examples"))?;
+    cargo.args(["build", "--locked", "--bins"]);
+    let built = build(cargo)?;
+    let program_of = |name| {
+        let found = built.iter().find(|program| program.is_of(name));
+        let found = found.with_context(|| format!("{name} has no program"))?;
+        Ok((found.executable.clone(), name))
+    };
+    ["outside", "heat"].into_iter().map(program_of).collect()
+}
+
+/// The program of a project that `cargo xtask new` makes, and its test on devices.
+fn new_project() -> Result<Vec<(PathBuf, &'static str)>> {
+    let parent = tempfile::tempdir()?;
+    let folder = parent.path().join("new-project");
+    new::write(&folder, None, &workspace::root())?;
+    let (mut program, mut test) = (outside(&folder)?, outside(&folder)?);
+    program.args(["build", "--bin", "new-project"]);
+    test.args(["test", "--no-run", "--test", "devices"]);
+    let wanted = [
+        (program, "new-project", "new-project"),
+        (test, "devices-", "new-project-devices"),
+    ];
+    let program_of = |(mut cargo, begins, name): (Command, &str, _)| {
+        // A user has no profile of this name.
+        cargo.args(["--config", "profile.dist.inherits = 'release'"]);
+        cargo.args(["--config", "profile.dist.strip = 'symbols'"]);
+        let built = build(cargo)?.into_iter().map(|program| program.executable);
+        let is_it = |path: &PathBuf| {
+            let file = path.file_name().unwrap_or_default();
+            file.to_string_lossy().starts_with(begins)
+        };
+        let found = { built }.find(is_it);
+        Ok((
+            found.with_context(|| format!("cargo built no {name}"))?,
+            name,
+        ))
+    };
+    wanted.into_iter().map(program_of).collect()
+}
+
+/// cargo in a workspace outside of this one.
+fn outside(folder: &Path) -> Result<Command> {
+    let mut cargo = process::cargo();
+    cargo
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", workspace::target_dir()?.join("outside"));
+    Ok(cargo)
 }
 
 /// A program that cargo built.

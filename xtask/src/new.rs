@@ -75,8 +75,9 @@ impl Args {
     }
 }
 
-/// Writes all files, or none.
-fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
+/// Writes all files of a project into a folder that it makes, or none. The project has this name, or the folder's, and
+/// uses the repository at `root`.
+pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
     let folder = absolute(folder).context("the folder has no path")?;
     let own_name = folder.file_name().map(|name| name.to_string_lossy());
     let (Some(own_name), Some(parent)) = (own_name, folder.parent()) else {

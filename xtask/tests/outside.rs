@@ -1,26 +1,24 @@
 //! A workspace outside of this one, as a user has it, with operators, elements and kernels of its own
 //! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU.
 
+use std::path::Path;
 use std::process::Stdio;
 use xtask::{process, workspace};
 
-/// What cargo prints in that workspace, if it succeeds.
-fn cargo(args: &[&str]) -> String {
+/// What cargo prints in a workspace, if it succeeds.
+fn cargo(folder: &Path, args: &[&str]) -> String {
     let (command, rest) = args.split_first().expect("a command");
-    let manifest = workspace::root().join("examples/Cargo.toml");
     let mut cargo = process::cargo();
     cargo
-        .args([command, "--quiet", "--locked", "--manifest-path"])
-        .arg(&manifest)
-        // What is built of this repository's crates on the way is shared with others.
-        .arg("--target-dir")
+        .args([command, "--quiet", "--target-dir"])
+        // What is built of this repository's crates on the way is shared.
         .arg(
             workspace::target_dir()
                 .expect("cargo knows it")
                 .join("outside"),
         )
         // Its own configuration, not the repository's.
-        .current_dir(manifest.parent().expect("it is in a folder"))
+        .current_dir(folder)
         .args(rest)
         .stdin(Stdio::null());
     let output = cargo.output().expect("cargo runs");
@@ -29,7 +27,7 @@ fn cargo(args: &[&str]) -> String {
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(output.status.success(), "{out}{err}");
-    out.into_owned()
+    format!("{out}{err}")
 }
 
 /// One command for all, so that each crate is compiled once: the laws of the operators, the stencil on the
@@ -40,11 +38,39 @@ fn everything_is_right_on_the_cpu_and_under_the_simulator() {
     let programs = ["--package=outside", "--package=heat", "--bins"];
     let tests = ["--test=laws", "--test=simulator", "--test=programs"];
     let features = ["--features=outside/simulator"];
-    let out = cargo(&[&["test"], &packages[..], &programs, &tests, &features].concat());
+    let args = [
+        &["test", "--locked"],
+        &packages[..],
+        &programs,
+        &tests,
+        &features,
+    ]
+    .concat();
+    let out = cargo(&workspace::root().join("examples"), &args);
     for (tests, of) in [(9, "laws"), (3, "the stencil"), (11, "programs")] {
         let passed = format!("test result: ok. {tests} passed; 0 failed");
         assert!(out.contains(&passed), "{of}: {out}");
     }
+}
+
+/// A project that `cargo xtask new` has just made, in a path with spaces.
+#[test]
+fn a_new_project_runs_and_its_tests_pass() {
+    let parent = tempfile::Builder::new().prefix("a new ").tempdir().unwrap();
+    let folder = parent.path().join("warm-day");
+    xtask::new::write(&folder, None, &workspace::root()).unwrap();
+
+    let out = cargo(&folder, &["run"]);
+    let warm = |i: &usize| ((i * 7919 % 401) as f32 / 4.0 - 40.0) * 1.25 - 0.5 > 25.0;
+    let hours = (0..172_800).filter(warm).count() as f64 * 0.5 / 3600.0;
+    let answer = format!("above 25 degrees for {hours:.2} of 24 hours");
+    assert!(out.contains(&answer), "{out}");
+    let on_the_cpu = out.contains("on the CPU, because");
+
+    let out = cargo(&folder, &["test"]);
+    assert_eq!(out.matches("test result: ok. 1 passed").count(), 2, "{out}");
+    assert!(out.contains("test result: ok. 3 passed"), "{out}");
+    assert_eq!(out.contains("on_a_gpu is skipped"), on_the_cpu, "{out}");
 }
 
 /// The operator in README is that of the crate which the test above runs.

@@ -38,11 +38,7 @@ fn device(name: &str) -> Result<Device, Failure> {
         "cpu" => Device::cpu(),
         "cuda" => Device::first()?,
         #[cfg(feature = "simulator")]
-        "simulator" => {
-            cuda_sim_driver::register(&outside_kernels::KERNELS);
-            cuda_sim_driver::install()?;
-            Device::first()?
-        }
+        "simulator" => Device::simulated()?,
         _ => return Err("the devices are cpu, cuda and, with the feature, simulator".into()),
     };
     // Without its kernels a device says what is missing.

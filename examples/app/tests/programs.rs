@@ -299,26 +299,13 @@ programs! {
     with_tokio
 }
 
-/// The CPU, and with the feature the simulated GPU.
+/// The CPU, and with the feature a simulated GPU.
 fn devices() -> Vec<Device> {
     vec![
         Device::cpu(),
         #[cfg(feature = "simulator")]
-        simulated(),
+        Device::simulated().expect("there always is one"),
     ]
-}
-
-#[cfg(feature = "simulator")]
-fn simulated() -> Device {
-    use std::sync::OnceLock;
-    static DEVICE: OnceLock<Device> = OnceLock::new();
-    let device = DEVICE.get_or_init(|| {
-        cuda_sim_driver::register(&outside_kernels::KERNELS);
-        cuda_sim_driver::install().expect("nothing has used a driver before");
-        Device::first().expect("the simulated device is there")
-    });
-    assert!(device.is_gpu());
-    device.clone()
 }
 
 /// The program of this package: all operators of `outside-kernels`.
