@@ -59,6 +59,57 @@
 //! `libm` is written for CPUs. It branches, it has no fused operations, it computes some functions of `f32` in
 //! `f64` (`sin`, `cos`, `tan`, `exp2`, `cbrt`), and square roots inside of `asin`, `acos`, `hypot` and the like
 //! in integers. Where the last bits do not matter use [`ApproxFloat`].
+//!
+//! Picoseconds a call, of a device that computes nothing else: 2^28 calls of 1 ps take 0.27 ms, and to read 2^28 `f32`
+//! from memory takes 0.24 ms.
+//! Beside it nvcc's function of the same name, compiled without `-use_fast_math`, and the ratio. One H200, CUDA 13.0,
+//! 2026-11-23, `cargo run --release -p conformance --example float_cost`.
+//!
+//! | function | `f32` | nvcc | ratio | `f64` | nvcc | ratio |
+//! |---|---|---|---|---|---|---|
+//! | `round` | 0.39 | 0.29 | 1.33 | 0.59 | 0.44 | 1.35 |
+//! | `sqrt` | 0.93 | 0.96 | 0.97 | 1.68 | 1.64 | 1.03 |
+//! | `rsqrt` | 0.83 | 0.33 | 2.51 | 1.54 | 0.78 | 1.99 |
+//! | `mul_add` | 0.26 | | | 0.55 | | |
+//! | `rem_euclid` | 3.00 | | | 5.75 | | |
+//! | `cbrt` | 3.04 | 0.71 | 4.26 | 16.78 | 2.07 | 8.09 |
+//! | `exp` | 2.74 | 0.43 | 6.37 | 4.53 | 1.76 | 2.58 |
+//! | `exp2` | 1.76 | 0.33 | 5.33 | 2.27 | 1.89 | 1.20 |
+//! | `exp_m1` | 3.95 | 1.09 | 3.62 | 6.71 | 2.62 | 2.56 |
+//! | `ln` | 2.01 | 1.05 | 1.92 | 3.81 | 3.40 | 1.12 |
+//! | `log2` | 2.18 | 1.13 | 1.93 | 4.29 | 3.58 | 1.20 |
+//! | `log10` | 2.28 | 1.07 | 2.14 | 4.52 | 3.58 | 1.26 |
+//! | `ln_1p` | 4.20 | 1.17 | 3.57 | 7.64 | 5.39 | 1.42 |
+//! | `powf` | 7.93 | 2.93 | 2.71 | 10.83 | 8.41 | 1.29 |
+//! | `hypot` | 3.72 | 1.05 | 3.54 | 7.46 | 2.09 | 3.57 |
+//! | `sin` | 12.19 | 1.31 | 9.28 | 13.14 | 2.02 | 6.49 |
+//! | `cos` | 12.30 | 1.30 | 9.43 | 14.02 | 2.06 | 6.80 |
+//! | `tan` | 12.01 | 1.22 | 9.84 | 14.42 | 3.40 | 4.25 |
+//! | `asin` | 6.60 | 0.93 | 7.14 | 11.19 | 4.29 | 2.61 |
+//! | `acos` | 8.23 | 0.98 | 8.42 | 17.15 | 4.93 | 3.48 |
+//! | `atan` | 3.81 | 0.79 | 4.82 | 6.49 | 3.00 | 2.16 |
+//! | `atan2` | 5.79 | 1.75 | 3.30 | 9.02 | 4.75 | 1.90 |
+//! | `sinh` | 4.76 | 0.96 | 4.95 | 8.53 | 4.79 | 1.78 |
+//! | `cosh` | 4.45 | 0.83 | 5.37 | 8.52 | 2.37 | 3.59 |
+//! | `tanh` | 7.65 | 0.69 | 11.08 | 12.90 | 3.77 | 3.42 |
+//! | `asinh` | 12.05 | 1.44 | 8.34 | 20.98 | 6.41 | 3.27 |
+//! | `acosh` | 11.38 | 1.39 | 8.20 | 19.56 | 5.37 | 3.64 |
+//! | `atanh` | 9.32 | 1.21 | 7.72 | 16.98 | 6.29 | 2.70 |
+//!
+//! `floor`, `ceil`, `trunc`, `fract`, `abs`, `signum` and `copysign` take 0.1 to 0.4 ps.
+//!
+//! | approximation | `f32` | nvcc's intrinsic |
+//! |---|---|---|
+//! | `exp2_approx` | 0.30 | |
+//! | `exp_approx` | 0.31 | 0.34 |
+//! | `log2_approx` | 0.30 | 0.33 |
+//! | `ln_approx` | 0.32 | 0.33 |
+//! | `sin_approx` | 0.28 | 0.29 |
+//! | `cos_approx` | 0.28 | 0.29 |
+//! | `tanh_approx` | 0.27 | |
+//! | `sqrt_approx`, `rsqrt_approx` | 0.30 | |
+//! | `recip_approx` | 0.41 | 0.36 |
+//! | `div_approx` | 0.35 | 0.39 |
 
 mod exact;
 
