@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 pub const DEVICE_TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Features that are off by default and that no other package enables, for commands over the workspace.
-pub const ALL_FEATURES: [&str; 2] = ["--features", "kernels-gpu/laws,warpfold/laws"];
+pub const ALL_FEATURES: [&str; 2] = [
+    "--features",
+    "kernels-gpu/laws,warpfold/laws,warpfold/simulator",
+];
 
 /// The workspace's root.
 pub fn root() -> PathBuf {
