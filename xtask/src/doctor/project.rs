@@ -41,6 +41,7 @@ struct Dependency {
     name: String,
     /// `None` of normal dependencies.
     kind: Option<String>,
+    features: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -144,7 +145,6 @@ fn packages(folder: &Path) -> Result<Vec<Package>> {
 
 /// What a crate of kernels needs.
 fn of_kernels(krate: &Package) -> Vec<Row> {
-    let vocabulary = krate.vocabulary().unwrap_or(VOCABULARIES[0]);
     let what = |part: &str| format!("{}: {part}", krate.name);
     let mut rows = Vec::new();
     match krate.root_file("lib") {
@@ -165,7 +165,6 @@ fn of_kernels(krate: &Package) -> Vec<Row> {
             });
         }
     }
-    rows.push(simulator(krate, &[format!("{vocabulary}/simulator")]));
     rows
 }
 
@@ -200,14 +199,7 @@ fn of_program(program: &Package, kernels: &[&Package]) -> Vec<Row> {
             }
         },
     );
-    let names = used
-        .into_iter()
-        .map(|krate| format!("{}/simulator", krate.name));
-    let driver = "dep:cuda_sim_driver".to_owned();
-    rows.push(simulator(
-        program,
-        &names.chain([driver]).collect::<Vec<_>>(),
-    ));
+    rows.push(simulator(program));
     rows
 }
 
@@ -244,23 +236,25 @@ fn build_script(program: &Package, kernels: &[&Package]) -> Row {
     }
 }
 
-/// The feature `simulator`, which tests on the simulated GPU need, and nothing else.
-fn simulator(krate: &Package, needs: &[String]) -> Row {
-    let what = format!("{}: feature simulator", krate.name);
-    let has = krate
+/// The library's feature for tests on a simulated GPU: as a dependency's, or behind a feature of the program's.
+fn simulator(program: &Package) -> Row {
+    const FEATURE: &str = "simulator";
+    let what = format!("{}: Device::simulated", program.name);
+    let enables = |d: &Dependency| d.name == LIBRARY && d.features.iter().any(|f| f == FEATURE);
+    let behind = program
         .features
-        .get("simulator")
-        .map_or(&[][..], Vec::as_slice);
-    match needs.iter().all(|need| has.contains(need)) {
-        true => Row::found(what, has.join(", ")),
-        false => {
-            let mend = format!("in [features]: `simulator = {needs:?}`");
-            Row::missing(
-                what,
-                "for tests on the simulated GPU; builds do without",
-                mend,
-            )
-        }
+        .iter()
+        .find(|(_, needs)| needs.contains(&format!("{LIBRARY}/{FEATURE}")));
+    if program.dependencies.iter().any(enables) {
+        return Row::found(what, "a dependency has the feature");
+    }
+    match behind {
+        Some((name, _)) => Row::found(what, format!("the feature `{name}`")),
+        None => Row::missing(
+            what,
+            "for tests on a simulated GPU; builds do without",
+            format!("in [dev-dependencies]: `{LIBRARY}` with `features = [\"{FEATURE}\"]`"),
+        ),
     }
 }
 
@@ -345,12 +339,10 @@ mod tests {
     use tempfile::TempDir;
 
     const KERNELS: &str = "[package]\nname = \"my-kernels\"\nedition = \"2024\"\n\
-        [features]\nsimulator = [\"kernels-gpu/simulator\"]\n\
         [dependencies]\nkernels-gpu = \"0.1\"\n";
     const APP: &str = "[package]\nname = \"app\"\nedition = \"2024\"\n\
-        [features]\nsimulator = [\"my-kernels/simulator\", \"dep:cuda_sim_driver\"]\n\
         [dependencies]\nmy-kernels = { path = \"../kernels\" }\nwarpfold = \"0.1\"\n\
-        cuda_sim_driver = { version = \"0.1\", optional = true }\n\
+        [dev-dependencies]\nwarpfold = { version = \"0.1\", features = [\"simulator\"] }\n\
         [build-dependencies]\nwarpfold-build = \"0.1\"\n";
     const BUILD_SCRIPT: &str = "fn main() {\n    warpfold_build::embed(\"../kernels\");\n}\n";
     const MAIN: &str = "warpfold::embedded!(static KERNELS: my_kernels::KERNELS);\nfn main() {}\n";
@@ -412,11 +404,11 @@ mod tests {
                 true,
             ),
             (
-                "kernels/Cargo.toml",
-                "simulator = [\"kernels-gpu/simulator\"]",
-                "",
-                "my-kernels: feature simulator",
-                "simulator = [\"kernels-gpu/simulator\"]",
+                "app/Cargo.toml",
+                "[\"simulator\"]",
+                "[]",
+                "app: Device::simulated",
+                "[dev-dependencies]",
                 false,
             ),
             (
