@@ -15,7 +15,7 @@
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
-//! The library's own lists are [`library`] and, with the feature of its name, `teaching`. Entry points are
+//! The library's own lists are `library` and `teaching`, behind features of these names. Entry points are
 //! functions of the host only with the feature `simulator`.
 //!
 //! # Parameters
@@ -35,7 +35,7 @@ mod triple;
 #[cfg(feature = "teaching")]
 pub mod copy;
 // The bodies alone are wanted by other crates' kernels.
-#[cfg(any(feature = "library", not(target_arch = "nvptx64")))]
+#[cfg(feature = "library")]
 pub mod library;
 #[cfg(feature = "teaching")]
 pub mod teaching;

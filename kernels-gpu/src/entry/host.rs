@@ -390,7 +390,7 @@ pub const fn part(rows: &'static [Entry], tables: &[&[Entry]], number: usize) ->
     behind.split_at(tables[number].len()).0
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "library"))]
 mod tests {
     extern crate std;
     use super::*;
