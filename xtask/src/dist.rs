@@ -95,6 +95,7 @@ fn program(package: &str, name: &str) -> Result<PathBuf> {
 fn gpu_tests() -> Result<Vec<(PathBuf, &'static str)>> {
     let mut cargo = process::cargo();
     cargo.args(["test", "--no-run", "--test", GPU_TEST]);
+    cargo.args(["--features", "warpfold/teaching"]);
     for (package, _) in TESTS {
         cargo.args(["--package", package]);
     }
