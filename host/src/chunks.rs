@@ -238,7 +238,8 @@ impl Device {
 
     /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` writes the next
     /// from its start on and says how many elements it wrote, or `None` at the end. An empty chunk is not the
-    /// end. Indices count from the first chunk's first element. For empty input the operator's identity.
+    /// end. Indices count from the first chunk's first element. For empty input the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// On a GPU the next chunk is filled while this one is copied and the last one reduced. The chunks'
     /// results are combined in their order: the same bits from run to run, for the same lengths.
@@ -326,7 +327,10 @@ impl Device {
                 }
             }
             if n.is_none() {
-                return Ok(op.finish(combined));
+                return Ok(match start {
+                    0 => op.empty(),
+                    _ => op.finish(combined),
+                });
             }
         }
     }

@@ -69,6 +69,21 @@ pub(crate) fn check<I: Items>(views: I::Of<Views<'_>>, backend: &Backend) -> Res
     }
 }
 
+/// The number of items, of arrays that all have as many.
+pub(crate) fn len<I: Items>(views: I::Of<Views<'_>>) -> usize {
+    struct Len(usize);
+
+    impl<'a> Map<Views<'a>, Nothing> for Len {
+        fn map<T: Element>(&mut self, view: View<'a, T>) {
+            self.0 = view.len();
+        }
+    }
+
+    let mut len = Len(0);
+    I::map(views, &mut len);
+    len.0
+}
+
 /// The elements of arrays that are on the CPU.
 pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>> {
     struct ToSlices;

@@ -5,7 +5,7 @@ use kernels_gpu::entry::SinglePass;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::input::Inputs;
+use crate::input::{self, Inputs};
 use crate::interop::{Refused, refused};
 use crate::temp::Scratch;
 
@@ -45,7 +45,8 @@ pub struct OwnedPlan<B: Inputs, O: SinglePass<B::Items>> {
     input: B,
     cell: Buffer<O::Acc>,
     scratch: Scratch,
-    enqueued: bool,
+    /// The length of the input of the last enqueue, unless that failed.
+    enqueued: Option<usize>,
     op: O,
 }
 
@@ -84,7 +85,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
             input,
             cell,
             scratch,
-            enqueued: false,
+            enqueued: None,
             op,
         }
     }
@@ -109,9 +110,9 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         &mut self,
         enqueue: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.enqueued = false;
+        self.enqueued = None;
         enqueue(self)?;
-        self.enqueued = true;
+        self.enqueued = Some(input::len::<B::Items>(self.input.views()));
         Ok(())
     }
 
@@ -126,26 +127,27 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         self.device.is_idle()
     }
 
-    /// Waits for the last enqueue and returns its value; that of the operator's identity when the input is
-    /// empty.
+    /// Waits for the last enqueue and returns its value; for empty input the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// # Errors
     ///
     /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
     /// fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
-        self.check_enqueued()?;
+        let n = self.check_enqueued()?;
         let combined = self.device.download(&self.cell)?;
-        Ok(self.op.finish(combined[0]))
+        Ok(match n {
+            0 => self.op.empty(),
+            _ => self.op.finish(combined[0]),
+        })
     }
 
-    fn check_enqueued(&self) -> Result<(), Error> {
-        match self.enqueued {
-            true => Ok(()),
-            false => Err(Error::NotEnqueued {
-                kernel: O::ENTRY.kernel,
-            }),
-        }
+    /// The length of what was enqueued.
+    fn check_enqueued(&self) -> Result<usize, Error> {
+        self.enqueued.ok_or(Error::NotEnqueued {
+            kernel: O::ENTRY.kernel,
+        })
     }
 
     pub(crate) fn device(&self) -> &Device {

@@ -39,7 +39,8 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
         self
     }
 
-    /// Runs it and waits. The operator's identity, finished, when the input is empty.
+    /// Runs it and waits. For empty input it gives the operator's [`empty`](kernels_gpu::op::Op::empty) result
+    /// and launches nothing: 0 of sums, `None` of minima and maxima.
     ///
     /// On a GPU this is one launch, without an allocation after the stream's first call.
     ///
@@ -54,14 +55,12 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             asked,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
+        if n == 0 {
+            asked.check(O::ENTRY)?;
+            return Ok(op.empty());
+        }
         let combined = match device.backend() {
-            Backend::Gpu(queue) if n > 0 => {
-                single_pass::blocking::<I, O>(queue, views, n, op, asked)?
-            }
-            Backend::Gpu(_) => {
-                asked.check(O::ENTRY)?;
-                op.identity()
-            }
+            Backend::Gpu(queue) => single_pass::blocking::<I, O>(queue, views, n, op, asked)?,
             Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 cpu::reduce::<I, O>(op, input::slices::<I>(views))
@@ -85,25 +84,21 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
         let kernel = O::ENTRY.kernel;
-        let finish = move |acc| op.finish(acc);
+        if n == 0 {
+            asked.check(O::ENTRY)?;
+            return Ok(Plan::of_nothing(kernel, op));
+        }
         match device.backend() {
-            Backend::Gpu(queue) if n > 0 => {
+            Backend::Gpu(queue) => {
                 let prepared = Prepared::<I, O>::new(queue, views, n, op, asked)?;
                 let pass = prepared.pass();
                 Ok(Plan::new(kernel, vec![pass], prepared))
             }
-            Backend::Gpu(_) => {
-                asked.check(O::ENTRY)?;
-                Ok(Plan::on_cpu(kernel, move || op.identity(), finish))
-            }
             Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 let items = input::slices::<I>(views);
-                Ok(Plan::on_cpu(
-                    kernel,
-                    move || cpu::reduce::<I, O>(op, items),
-                    finish,
-                ))
+                let work = move || cpu::reduce::<I, O>(op, items);
+                Ok(Plan::on_cpu(kernel, work, move |acc| op.finish(acc)))
             }
         }
     }
@@ -142,7 +137,10 @@ impl Device {
     /// Reduces `input` by `op` and leaves the result on the device, in element `at` of `cells`, in the
     /// type that the operator combines in ([`Op::Acc`](kernels_gpu::op::Op::Acc): that of the elements
     /// for sums, minima and maxima of 32 and 64 bits). On a GPU it enqueues one launch and returns: no
-    /// allocation, no wait. For empty input the operator's identity.
+    /// allocation, no wait.
+    ///
+    /// For empty input the element becomes the operator's identity, also of operators whose result is then
+    /// `None`: infinity of a minimum of floats, -0.0 of their sum.
     ///
     /// ```
     /// use warpfold::{Device, Sum};

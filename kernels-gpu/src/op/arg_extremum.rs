@@ -4,14 +4,23 @@ use super::{Op, unrolled};
 use crate::element::{Element, Indexed, Number};
 
 /// The smaller of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmin`.
+/// the smaller index; a NaN comes before all numbers: as NumPy's `argmin`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMin;
 
 /// The larger of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmax`.
+/// the smaller index; a NaN comes before all numbers: as NumPy's `argmax`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMax;
+
+/// The smaller of the two floats with its index, where a NaN does not count: as NumPy's `nanargmin`. Of equal
+/// ones, the two zeros among them, that of the smaller index. `None` where there is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NanArgMin;
+
+/// The larger of the two floats with its index; in all else as [`NanArgMin`], and as NumPy's `nanargmax`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NanArgMax;
 
 /// Which values come first, whatever their indexes.
 pub trait Rank<V> {
@@ -20,6 +29,11 @@ pub trait Rank<V> {
 
     /// Whether `a` comes before `b`. Neither comes before the other where they are equal.
     fn before(a: V, b: V) -> bool;
+
+    /// Whether the value can be a result.
+    fn counts(_: V) -> bool {
+        true
+    }
 }
 
 macro_rules! arg_extremum {
@@ -30,7 +44,7 @@ macro_rules! arg_extremum {
             Indexed<T::Acc>: Element,
         {
             type Acc = Indexed<T::Acc>;
-            type Output = Indexed<T>;
+            type Output = Option<Indexed<T>>;
             const ABSORBS: bool = true;
 
             #[inline(always)]
@@ -77,8 +91,9 @@ macro_rules! arg_extremum {
             }
 
             #[inline(always)]
-            fn finish(&self, acc: Indexed<T::Acc>) -> Indexed<T> {
-                Indexed::new(T::saturate(acc.value()), acc.index())
+            fn finish(&self, acc: Indexed<T::Acc>) -> Option<Indexed<T>> {
+                let best = result::<_, $op>(acc)?;
+                Some(Indexed::new(T::saturate(best.value()), best.index()))
             }
         }
 
@@ -88,7 +103,7 @@ macro_rules! arg_extremum {
             Indexed<V>: Element,
         {
             type Acc = Indexed<V>;
-            type Output = Indexed<V>;
+            type Output = Option<Indexed<V>>;
 
             #[inline(always)]
             fn identity(&self) -> Indexed<V> {
@@ -106,8 +121,8 @@ macro_rules! arg_extremum {
             }
 
             #[inline(always)]
-            fn finish(&self, acc: Indexed<V>) -> Indexed<V> {
-                acc
+            fn finish(&self, acc: Indexed<V>) -> Option<Indexed<V>> {
+                result::<_, $op>(acc)
             }
         }
     )* };
@@ -116,6 +131,13 @@ macro_rules! arg_extremum {
 arg_extremum! {
     ArgMin
     ArgMax
+    NanArgMin
+    NanArgMax
+}
+
+/// An accumulator of at least one value that counts.
+fn result<V: Copy, O: Rank<V>>(acc: Indexed<V>) -> Option<Indexed<V>> {
+    (acc.index() != u64::MAX && O::counts(acc.value())).then_some(acc)
 }
 
 /// Elements of a long row that are absorbed at a time.
@@ -162,7 +184,9 @@ fn first_of<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
 }
 
 macro_rules! rank {
-    ($op:ident: $($value:ident, $last:expr, |$a:ident, $b:ident| $before:expr;)*) => { $(
+    ($op:ident: $(
+        $value:ident, $last:expr, |$a:ident, $b:ident| $before:expr $(, |$counted:ident| $counts:expr)?;
+    )*) => { $(
         impl Rank<$value> for $op {
             const LAST: $value = $last;
 
@@ -170,6 +194,10 @@ macro_rules! rank {
             fn before($a: $value, $b: $value) -> bool {
                 $before
             }
+
+            $(fn counts($counted: $value) -> bool {
+                $counts
+            })?
         }
     )* };
 }
@@ -190,4 +218,14 @@ rank! { ArgMax:
     u64, u64::MIN, |a, b| a > b;
     f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
     f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
+}
+
+rank! { NanArgMin:
+    f32, f32::NAN, |a, b| a < b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
+    f64, f64::NAN, |a, b| a < b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
+}
+
+rank! { NanArgMax:
+    f32, f32::NAN, |a, b| a > b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
+    f64, f64::NAN, |a, b| a > b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
 }
