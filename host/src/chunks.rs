@@ -115,7 +115,7 @@ impl<T: Element> ChunkSource for Chunks<T> {
             Some((stream, buffer)) => {
                 // What was enqueued with the chunk that was here before.
                 stream.wait_for(&self.device)?;
-                stream.enqueue_write(&mut slot.pinned, n, buffer, 0)?;
+                stream.enqueue_write(&mut slot.pinned, n, &mut *buffer, 0)?;
                 self.device.wait_for(stream)?;
                 buffer.view(..n)
             }
@@ -316,7 +316,8 @@ impl Device {
             if let Some(n) = n.filter(|n| *n > 0) {
                 let chunk = chunks.send(n)?;
                 let at = starts.len();
-                self.reduce_views_into::<C::Items, O>(chunk, op, &mut results, at, &mut scratch)?;
+                let cells = results.all_mut();
+                self.reduce_views_into::<C::Items, O>(chunk, op, cells, at, &mut scratch)?;
                 starts.push(start);
                 start += n as u64;
             }

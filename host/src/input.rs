@@ -118,7 +118,8 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
     arguments
 }
 
-/// An input of [`Device::reduce`](crate::Device::reduce): a buffer or a view, or several of the same length.
+/// An input of the calls, such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>` or `View<T>`, or several of
+/// the same length.
 ///
 /// ```
 /// use warpfold::{Device, Dot, Sum};
@@ -130,6 +131,11 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
 /// assert_eq!(device.reduce((&a, &b), Dot).run()?, 11.0);
 /// # Ok::<(), warpfold::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array on a device",
+    label = "expected `&Buffer<_>`, a `View<_>`, or a tuple of these",
+    note = "upload host data first, `let x = device.upload(&data)?;`, and pass the buffer by reference: `&x`"
+)]
 pub trait Input<'a, I: Items> {
     /// The parts of the arrays.
     #[doc(hidden)]
@@ -150,6 +156,11 @@ impl<'a, T: Element> Input<'a, T> for View<'a, T> {
 
 /// Buffers that are given away with the [graph](crate::Graph) that reduces them: one, or several of the same
 /// length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a buffer on a device",
+    label = "expected a `Buffer<_>`, or a tuple of these",
+    note = "upload host data first, `let x = device.upload(&data)?;`, and give the buffer away: `x`"
+)]
 pub trait Inputs {
     /// What is at one index.
     type Items: Items;

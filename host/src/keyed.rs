@@ -6,12 +6,13 @@ use kernels_gpu::entry::{Entry, Keyed};
 use kernels_gpu::op::Op;
 
 use crate::backend::Queue;
-use crate::buffer::{Place, View};
+use crate::buffer::Place;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::DeviceMemory;
 use crate::pass::{CPU_MAX_THREADS, check_threads};
@@ -182,8 +183,8 @@ impl Device {
     /// Those of [`Device::cells`], [`Cells::combine`] and [`Cells::download`].
     pub fn reduce_by_key<'a, K: Key, T: Element, O: Keyed<K, T>>(
         &self,
-        keys: impl Into<View<'a, K>>,
-        values: impl Into<View<'a, T>>,
+        keys: impl Input<'a, K>,
+        values: impl Input<'a, T>,
         cells: usize,
         op: O,
     ) -> Result<ByKey<T>, Error> {
@@ -226,13 +227,13 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     /// [`Error::OutOfHostMemory`], since the pieces have cells of their own.
     pub fn combine<'a, K: Key>(
         &mut self,
-        keys: impl Into<View<'a, K>>,
-        values: impl Into<View<'a, T>>,
+        keys: impl Input<'a, K>,
+        values: impl Input<'a, T>,
     ) -> Result<(), Error>
     where
         O: Keyed<K, T>,
     {
-        let (keys, values) = (keys.into(), values.into());
+        let (keys, values) = (keys.into_views(), values.into_views());
         self.device.check_owner(&keys)?;
         self.device.check_owner(&values)?;
         if Some(values.len()) != keys.len().checked_mul(self.arrays) {

@@ -99,7 +99,8 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
     /// exchanged a buffer, also [`Error::OtherDevice`] and [`Error::Lengths`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
         self.enqueue_by(|plan| {
-            let (views, cell, scratch) = (plan.input.views(), &mut plan.cell, &mut plan.scratch);
+            let (views, cell) = (plan.input.views(), plan.cell.all_mut());
+            let scratch = &mut plan.scratch;
             plan.device
                 .reduce_views_into::<B::Items, O>(views, plan.op, cell, 0, scratch)
         })

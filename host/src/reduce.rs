@@ -3,14 +3,15 @@
 use kernels_gpu::entry::SinglePass;
 
 use crate::backend::Backend;
-use crate::buffer::{Buffer, PlaceMut};
 use crate::cpu;
 use crate::device::Device;
 use crate::error::Error;
 use crate::input::{self, Input, Items, Views};
 use crate::plan::Plan;
+use crate::reduced_by::ReducedBy;
 use crate::single_pass::{self, Asked, Prepared};
 use crate::temp::Scratch;
+use crate::view_mut::{PlaceMut, Target, ViewMut};
 
 /// A reduction that has been described and not yet run; see [`Device::reduce`].
 #[must_use = "nothing happens before run() or plan()"]
@@ -118,18 +119,42 @@ impl Device {
     /// let (x, y) = (device.upload(&[1i32, 2, 3, 4])?, device.upload(&[1i32, 0, 1, 0])?);
     /// assert_eq!(device.reduce(&x, Sum).threads(64).run()?, 10);
     /// assert_eq!(device.reduce((&x, &y), Dot).run()?, 4);
-    /// assert_eq!(device.reduce(x.view(..3)?, ArgMax).run()?.index(), 2);
+    /// let last = device.reduce(x.view(..3)?, ArgMax).run()?;
+    /// assert_eq!(last.map(|last| last.index()), Some(2));
     /// # Ok::<(), warpfold::Error>(())
     /// ```
-    pub fn reduce<'a, I: Items, O: SinglePass<I>>(
+    /// A function over any elements that the operator reduces has the bound [`ReducedBy`], which every
+    /// [`Number`](crate::Number) has for the operators of the calls by name:
+    ///
+    /// ```
+    /// use warpfold::{Buffer, Device, Error, Number, Sum};
+    ///
+    /// fn total<T: Number>(device: &Device, x: &Buffer<T>) -> Result<T, Error> {
+    ///     device.reduce(x, Sum).run()
+    /// }
+    ///
+    /// let device = Device::auto()?;
+    /// assert_eq!(total(&device, &device.upload(&[1.5, 2.0])?)?, 3.5);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    pub fn reduce<'a, I: ReducedBy<O>, O>(
         &self,
         input: impl Input<'a, I>,
         op: O,
-    ) -> Reduction<'a, I, O> {
+    ) -> Reduction<'a, I, I::By> {
+        self.reduce_views(input.into_views(), op)
+    }
+
+    /// The same, of views.
+    pub(crate) fn reduce_views<'a, I: ReducedBy<O>, O>(
+        &self,
+        views: I::Of<Views<'a>>,
+        op: O,
+    ) -> Reduction<'a, I, I::By> {
         Reduction {
             device: self.clone(),
-            views: input.into_views(),
-            op,
+            views,
+            op: I::by(op),
             asked: Asked::default(),
         }
     }
@@ -155,19 +180,22 @@ impl Device {
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
+    /// Several threads fill one buffer by parts of it: see [`ViewMut`].
+    ///
     /// # Errors
     ///
     /// [`Error::ViewRange`] when there is no element `at`; [`Error::OtherStream`] when the scratch was
     /// made by another stream than this one; [`Error::Lengths`], [`Error::NotRegistered`],
     /// [`Error::OtherDevice`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn reduce_into<'a, I: Items, O: SinglePass<I>>(
+    pub fn reduce_into<'a, 'c, I: Items, O: SinglePass<I>>(
         &self,
         input: impl Input<'a, I>,
         op: O,
-        cells: &mut Buffer<O::Acc>,
+        cells: impl Target<'c, O::Acc>,
         at: usize,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
+        let cells = cells.into_view_mut();
         self.reduce_views_into::<I, O>(input.into_views(), op, cells, at, scratch)
     }
 
@@ -176,21 +204,22 @@ impl Device {
         &self,
         views: I::Of<Views<'_>>,
         op: O,
-        cells: &mut Buffer<O::Acc>,
+        cells: ViewMut<'_, O::Acc>,
         at: usize,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let n = self.check_input::<I>(views, O::ENTRY)?;
-        self.check_owner(&cells.view(at..at.saturating_add(1))?)?;
-        match (cells.place_mut(), self.backend()) {
-            (PlaceMut::Host(cells), Backend::Cpu(_)) => {
+        let cell = cells.part(at..at.saturating_add(1))?;
+        self.backend().check_same(cell.owner())?;
+        match (cell.into_place(), self.backend()) {
+            (PlaceMut::Host(cell), Backend::Cpu(_)) => {
                 scratch.of(self.backend())?;
-                cells[at] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
+                cell[0] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
                 Ok(())
             }
-            (PlaceMut::Device(cells), Backend::Gpu(queue)) => {
+            (PlaceMut::Device(cell), Backend::Gpu(queue)) => {
                 let storage = scratch.of(self.backend())?.ok_or(Error::OtherStream)?;
-                single_pass::enqueue::<I, O>(queue, views, n, op, cells, at, storage)
+                single_pass::enqueue::<I, O>(queue, views, n, op, cell, storage)
             }
             _ => unreachable!("the input and the cells are on this device"),
         }

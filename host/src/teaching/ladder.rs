@@ -9,12 +9,13 @@ use kernels_gpu::op::{Op, Sum};
 
 use super::algorithm::Algorithm;
 use crate::backend::Queue;
-use crate::buffer::{Place, View};
+use crate::buffer::Place;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Span};
 use crate::pass::{CPU_MAX_BLOCKS, CPU_MAX_THREADS, Pass};
@@ -145,7 +146,7 @@ impl Device {
     /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn read_ceiling<'a, T: Element>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Plan<'a, T>, Error>
     where
         Sum: Ceiling<T, Output = T>,
@@ -158,7 +159,7 @@ impl Device {
         let [row] = <Sum as Ceiling<T>>::ENTRIES else {
             unreachable!("the family has one kernel")
         };
-        let input = input.into();
+        let input = input.into_views();
         self.check_owner(&input)?;
         match (input.place(), self.queue()) {
             (Place::Device(values), Some(queue)) => {

@@ -30,7 +30,8 @@ pub trait Rank<V> {
     /// Whether `a` comes before `b`. Neither comes before the other where they are equal.
     fn before(a: V, b: V) -> bool;
 
-    /// Whether the value can be a result.
+    /// Whether the value can be a result. One that cannot comes before no other.
+    #[inline(always)]
     fn counts(_: V) -> bool {
         true
     }
@@ -54,7 +55,11 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn lift(&self, value: T, index: u64) -> Indexed<T::Acc> {
-                Indexed::new(value.widen(), index as u64)
+                let value = value.widen();
+                match Self::counts(value) {
+                    true => Indexed::new(value, index),
+                    false => <$op as Op<T>>::identity(self),
+                }
             }
 
             #[inline(always)]
@@ -92,7 +97,7 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn finish(&self, acc: Indexed<T::Acc>) -> Option<Indexed<T>> {
-                let best = result::<_, $op>(acc)?;
+                let best = result(acc)?;
                 Some(Indexed::new(T::saturate(best.value()), best.index()))
             }
         }
@@ -112,7 +117,10 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn lift(&self, value: Indexed<V>, _: u64) -> Indexed<V> {
-                value
+                match Self::counts(value.value()) {
+                    true => value,
+                    false => <$op as Op<Indexed<V>>>::identity(self),
+                }
             }
 
             #[inline(always)]
@@ -122,7 +130,7 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn finish(&self, acc: Indexed<V>) -> Option<Indexed<V>> {
-                result::<_, $op>(acc)
+                result(acc)
             }
         }
     )* };
@@ -136,8 +144,8 @@ arg_extremum! {
 }
 
 /// An accumulator of at least one value that counts.
-fn result<V: Copy, O: Rank<V>>(acc: Indexed<V>) -> Option<Indexed<V>> {
-    (acc.index() != u64::MAX && O::counts(acc.value())).then_some(acc)
+fn result<V: Copy>(acc: Indexed<V>) -> Option<Indexed<V>> {
+    (acc.index() != u64::MAX).then_some(acc)
 }
 
 /// Elements of a long row that are absorbed at a time.
@@ -168,7 +176,7 @@ fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     let mut index = u64::MAX;
     unrolled!(|k < K, e < N| {
         let value = rows[k][e].widen();
-        if !O::before(best, value) && !O::before(value, best) {
+        if !O::before(best, value) && !O::before(value, best) && O::counts(value) {
             index = index.min(first[k] + e as u64);
         }
     });
@@ -184,9 +192,7 @@ fn first_of<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
 }
 
 macro_rules! rank {
-    ($op:ident: $(
-        $value:ident, $last:expr, |$a:ident, $b:ident| $before:expr $(, |$counted:ident| $counts:expr)?;
-    )*) => { $(
+    ($op:ident: $($value:ident, $last:expr, |$a:ident, $b:ident| $before:expr;)*) => { $(
         impl Rank<$value> for $op {
             const LAST: $value = $last;
 
@@ -194,10 +200,6 @@ macro_rules! rank {
             fn before($a: $value, $b: $value) -> bool {
                 $before
             }
-
-            $(fn counts($counted: $value) -> bool {
-                $counts
-            })?
         }
     )* };
 }
@@ -220,12 +222,23 @@ rank! { ArgMax:
     f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
 }
 
-rank! { NanArgMin:
-    f32, f32::NAN, |a, b| a < b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
-    f64, f64::NAN, |a, b| a < b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
+macro_rules! nan_rank {
+    ($op:ident: $last:ident, |$a:ident, $b:ident| $before:expr, $($float:ident)*) => { $(
+        impl Rank<$float> for $op {
+            const LAST: $float = $float::$last;
+
+            #[inline(always)]
+            fn before($a: $float, $b: $float) -> bool {
+                $before
+            }
+
+            #[inline(always)]
+            fn counts(value: $float) -> bool {
+                !value.is_nan()
+            }
+        }
+    )* };
 }
 
-rank! { NanArgMax:
-    f32, f32::NAN, |a, b| a > b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
-    f64, f64::NAN, |a, b| a > b || (b.is_nan() && !a.is_nan()), |value| !value.is_nan();
-}
+nan_rank!(NanArgMin: INFINITY, |a, b| a < b, f32 f64);
+nan_rank!(NanArgMax: NEG_INFINITY, |a, b| a > b, f32 f64);
