@@ -26,7 +26,7 @@ fn timed(device: &Device, runs: u64, mut work: impl FnMut() -> Result<(), Error>
     Duration::from_secs_f64(ms / 1e3)
 }
 
-fn whole<T: Element, O: SinglePass<T, Output = T>>(
+fn whole<T: Element, O: SinglePass<T, Output: Into<Option<T>>>>(
     criterion: &mut Criterion,
     op: O,
     draw: impl Fn(u64) -> T,

@@ -9,6 +9,14 @@ use super::compare::is;
 pub fn tests() -> Vec<Test> {
     vec![Test::new("bounds: every call by one", |device| {
         every_call(device, &[1u8, 2, 3], 6)?;
+        let mean = device
+            .reduce_iter(i32::MEAN_BY, [Ok::<_, Error>([1i32, 2])])?
+            .mean(2);
+        is(mean, Some(1.5), "the mean of an array")?;
+        let mean = device
+            .reduce_iter(i64::MEAN_BY, [Ok::<_, Error>(vec![1i64, 2])])?
+            .mean(2);
+        is(mean, Some(1.5), "the mean of a vector")?;
         every_call(device, &[-1i64, 2, 3], 4)?;
         every_call_of_floats(device, &[1.5f32, -2.0], -0.5)?;
         let one = bf16::from_f32(1.0);
