@@ -196,8 +196,8 @@ numbers! {
 /// use warpfold::{Device, Mean, Number};
 ///
 /// let device = Device::auto()?;
-/// let pieces = [[1, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
-/// let sum: i64 = device.reduce_iter(i32::MEAN_BY, pieces)?;
+/// let pieces = [[1i32, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
+/// let sum = device.reduce_iter(i32::MEAN_BY, pieces)?;
 /// assert_eq!(sum.mean(6), Some(3.5));
 /// # Ok::<(), warpfold::Error>(())
 /// ```

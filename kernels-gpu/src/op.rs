@@ -174,6 +174,11 @@ unsafe impl<T: Element> Value for T {}
 ///
 /// Read an array that the operator holds at indexes that the compiler knows: constants, or a loop that it unrolls.
 /// Where the index comes from the data, each thread first copies the whole array to local memory.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operator over `{I}`",
+    label = "does not reduce `{I}`",
+    note = "an operator implements `Op<{I}>`; those of the library are listed in the documentation of `warpfold`"
+)]
 pub trait Op<I: Items>: Value {
     /// What items are combined in: at most 128 bytes.
     type Acc: Element;

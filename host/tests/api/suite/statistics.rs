@@ -188,6 +188,9 @@ fn weighted_mean<T: Number>(got: Option<f64>, array: &Array<T>, part: &Part) -> 
         .map(|(i, x)| (i % 5) as f64 * x.to_f64());
     let weights: f64 = (0..part.n).map(|i| (i % 5) as f64).sum();
     let size = weighted.map(f64::abs).sum::<f64>() / weights;
+    if array.of(part).iter().all(|x| x.to_f64().is_finite()) && size.is_infinite() {
+        return Ok(()); // no f64 has the sum of the products
+    }
     match (got, part.number::<f64>("weighted_mean_exact")) {
         (Some(got), Some(exact)) => close(got, exact, 4 * part.n + 8, size, f64::ROUNDOFF),
         (None, None) => Ok(()),
