@@ -140,7 +140,7 @@ impl Keys {
                 reading,
                 chunk,
             };
-            let largest = cell_of(array.by(Max)?);
+            let largest = array.by(Max)?.and_then(cell_of);
             Ok(largest.map_or(0, |key| key.saturating_add(1)))
         })
     }

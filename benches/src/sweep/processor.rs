@@ -116,7 +116,11 @@ struct Group<'a, T: Number> {
 }
 
 impl<T: Number> Group<'_, T> {
-    fn time<O: SinglePass<T, Output: Into<Option<T>>>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    fn time<O: SinglePass<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        sweep: &mut Sweep,
+    ) -> Result<()> {
         let cpu = &Device::cpu();
         let input = cpu.upload(self.values)?;
         let parity = self.words.iter().fold(0, |all, word| all ^ word);

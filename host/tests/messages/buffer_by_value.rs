@@ -1,5 +1,5 @@
 // `Buffer<i32>` is not an array on a device
-// expected `&Buffer<_>`, a `View<_>`, or a tuple of these
+// help: consider borrowing here
 fn main() {
     let device = warpfold::Device::cpu();
     let x = device.upload(&[1i32, 2]).unwrap();

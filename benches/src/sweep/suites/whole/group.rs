@@ -37,7 +37,11 @@ pub struct Group<'a, T: Number> {
 
 impl<T: Number> Group<'_, T> {
     /// Every row, in every way of timing that fits the size.
-    pub fn time<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    pub fn time<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        sweep: &mut Sweep,
+    ) -> Result<()> {
         let Sizes { bench, cubs, .. } = self.sizes;
         let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
         if bench.options.wrong_kernel {
@@ -102,7 +106,12 @@ impl<T: Number> Group<'_, T> {
 
     /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
     /// `n` elements.
-    fn ours<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O, kernel: &str, n: usize) -> Result<Subject<'_>> {
+    fn ours<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        kernel: &str,
+        n: usize,
+    ) -> Result<Subject<'_>> {
         let Bench { gpu, stage, .. } = self.sizes.bench;
         let row = self.row(By::Warpfold, kernel, O::ENTRY.op);
         let judge = move |got| data::judge(op.finish(got), self.expected);
@@ -121,7 +130,11 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// The default in another grid.
-    fn in_grid<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O, grid: Grid) -> Result<Subject<'_>> {
+    fn in_grid<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        grid: Grid,
+    ) -> Result<Subject<'_>> {
         let Grid { threads, blocks } = grid;
         let reduction = self.reduction(op)?.threads(threads).blocks(blocks);
         let row = Row {
@@ -131,7 +144,10 @@ impl<T: Number> Group<'_, T> {
         Ok(self.planned(row, reduction.plan().map_err(bad_option)?))
     }
 
-    fn reduction<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O) -> Result<Reduction<'_, T, O>> {
+    fn reduction<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+    ) -> Result<Reduction<'_, T, O>> {
         let gpu = self.sizes.bench.gpu;
         Ok(gpu.reduce(self.input.view(..self.n)?, op))
     }
@@ -167,7 +183,11 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// CUB's reduction by a policy.
-    fn cub<O: Rungs<T, Output: Into<Option<T>>>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
+    fn cub<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        policy: &str,
+        cub: Cub,
+    ) -> Result<Subject<'_>> {
         let kernel = format!("DeviceReduce::{}", cub_name(O::ENTRY.op));
         let row = Row {
             variant: Some(policy.into()),
