@@ -40,6 +40,7 @@ fn whole<T: Element, O: SinglePass<T, Output: Into<Option<T>>>>(
         let expected = values.iter().copied().reduce(&combine).expect("elements");
         let input = device.upload(&values).expect("room for the elements");
         let answer = device.reduce(&input, op).run().expect("a reduction");
+        let answer = answer.into().expect("a result of some elements");
         assert!(answer == expected, "{answer:?} is not {expected:?}");
 
         group.throughput(Throughput::Bytes(size_of_val(values.as_slice()) as u64));

@@ -152,7 +152,7 @@ impl<T: Number> Group<'_, T> {
         Ok(gpu.reduce(self.input.view(..self.n)?, op))
     }
 
-    fn planned<'s>(&'s self, row: Row, plan: Plan<'s, T>) -> Subject<'s> {
+    fn planned<'s, R: Into<Option<T>> + 's>(&'s self, row: Row, plan: Plan<'s, R>) -> Subject<'s> {
         let row = plan_row(row, &plan);
         planned(row, Rc::new(RefCell::new(plan)), self.expected)
     }
@@ -251,7 +251,7 @@ impl<T: Number> Group<'_, T> {
     fn called<'s, O: Rungs<T, Output: Into<Option<T>>>>(
         &'s self,
         variant: Option<&str>,
-        call: impl FnMut() -> Result<T> + 's,
+        call: impl FnMut() -> Result<O::Output> + 's,
     ) -> Timed<'s> {
         let row = Row {
             variant: variant.map(str::to_owned),
