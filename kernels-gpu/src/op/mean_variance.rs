@@ -102,40 +102,59 @@ impl<T: Number> Op<T> for NanMeanVariance {
         combined(a, b)
     }
 
-    /// As [`MeanVariance`]'s, where a NaN has no distance and is not counted.
+    /// As [`MeanVariance`]'s, where a NaN has no distance and is not counted. A long row by itself: more elements,
+    /// each of them used twice, would take more registers than there are.
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
         &self,
-        acc: Moments,
+        mut acc: Moments,
         rows: [[T; N]; K],
         _: [u64; K],
     ) -> Moments {
-        let (mut mean, mut count) = (acc.mean(), acc.count());
-        unrolled!(|k < K, e < N| {
-            let value = rows[k][e].to_f64();
-            // Any number near the elements does for a mean of none.
-            mean = if count == 0.0 { value } else { mean };
-            count += if value.is_nan() { 0.0 } else { 1.0 };
-        });
-        if count == 0.0 {
-            return Moments::NONE;
+        if const { N < LONG } {
+            return absorb_numbers(acc, rows);
         }
-        let (mut distances, mut squares) = (0.0, 0.0);
-        unrolled!(|k < K, e < N| {
-            let value = rows[k][e].to_f64();
-            let distance = if value.is_nan() { 0.0 } else { value - mean };
-            distances += distance;
-            squares += distance * distance;
+        unrolled!(|k < K, e < N| if e == 0 {
+            acc = absorb_numbers(acc, [rows[k]]);
         });
-        let shift = distances / count;
-        let squares = acc.squares() + (squares - distances * shift);
-        Moments::new(count, mean + shift, squares)
+        acc
     }
 
     #[inline(always)]
     fn finish(&self, acc: Moments) -> Option<Moments> {
         finished(acc)
     }
+}
+
+/// Elements of a row that is absorbed by itself.
+const LONG: usize = 8;
+
+/// The accumulator and the elements that are numbers, as one.
+#[inline(always)]
+fn absorb_numbers<T: Number, const N: usize, const K: usize>(
+    acc: Moments,
+    rows: [[T; N]; K],
+) -> Moments {
+    let (mut mean, mut count) = (acc.mean(), acc.count());
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].to_f64();
+        // Any number near the elements does for a mean of none.
+        mean = if count == 0.0 { value } else { mean };
+        count += if value.is_nan() { 0.0 } else { 1.0 };
+    });
+    if count == 0.0 {
+        return Moments::NONE;
+    }
+    let (mut distances, mut squares) = (0.0, 0.0);
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].to_f64();
+        let distance = if value.is_nan() { 0.0 } else { value - mean };
+        distances += distance;
+        squares += distance * distance;
+    });
+    let shift = distances / count;
+    let squares = acc.squares() + (squares - distances * shift);
+    Moments::new(count, mean + shift, squares)
 }
 
 /// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
