@@ -26,10 +26,10 @@ use crate::temp::Scratch;
 /// let device = Device::auto()?;
 /// let mut graph = device.graph(device.upload(&[3, 1, 2])?, Max)?;
 /// graph.launch()?;                   // no wait
-/// assert_eq!(graph.result()?, 3);
+/// assert_eq!(graph.result()?, Some(3));
 /// graph.write(1, &[10])?;
 /// graph.launch()?;
-/// assert_eq!(graph.result()?, 10);
+/// assert_eq!(graph.result()?, Some(10));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///

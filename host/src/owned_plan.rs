@@ -26,7 +26,7 @@ use crate::temp::Scratch;
 ///         Ok(Self { largest: device.owned_plan(readings, Max)? })
 ///     }
 ///
-///     fn read(&mut self, sensor: usize, value: f32) -> Result<f32, Error> {
+///     fn read(&mut self, sensor: usize, value: f32) -> Result<Option<f32>, Error> {
 ///         self.largest.input_mut().write(sensor, &[value])?;
 ///         self.largest.enqueue()?;
 ///         self.largest.result()
@@ -34,8 +34,8 @@ use crate::temp::Scratch;
 /// }
 ///
 /// let mut alarm = Alarm::new(&Device::auto()?, 8)?;
-/// assert_eq!(alarm.read(3, 2.5)?, 2.5);
-/// assert_eq!(alarm.read(0, 1.0)?, 2.5);
+/// assert_eq!(alarm.read(3, 2.5)?, Some(2.5));
+/// assert_eq!(alarm.read(0, 1.0)?, Some(2.5));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
