@@ -219,12 +219,6 @@ impl<A: Element> Trial<'_, A> {
     }
 
     fn finish(&self) -> Verdict {
-        let [once, again] = [(); 2].map(|()| caught(|| self.list.empty()));
-        let empty = |panic| format!("  empty() {panic}");
-        let (once, again) = (once.map_err(empty)?, again.map_err(empty)?);
-        if once != again {
-            return Err(format!("  empty() = {once}\n  empty() again = {again}"));
-        }
         let all = self.in_turn(&self.lifted(self.first));
         for (name, acc) in [("identity", self.list.identity()), ("acc", all)] {
             let [once, again] = [(); 2].map(|()| {
@@ -237,6 +231,12 @@ impl<A: Element> Trial<'_, A> {
                     "  finish({name}) = {once}\n  finish({name}) again = {again}\n  {name} = {acc:?}"
                 ));
             }
+        }
+        let [once, again] = [(); 2].map(|()| caught(|| self.list.empty()));
+        let empty = |panic| format!("  empty() {panic}");
+        let (once, again) = (once.map_err(empty)?, again.map_err(empty)?);
+        if once != again {
+            return Err(format!("  empty() = {once}\n  empty() again = {again}"));
         }
         Ok(())
     }
