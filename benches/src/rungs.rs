@@ -4,7 +4,7 @@
 use anyhow::Result;
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::Entry;
-use warpfold::{Algorithm, Element, Max, Min, Plan, Reduction, SinglePass, Sum};
+use warpfold::{Algorithm, Element, Max, Min, Op, Plan, Reduction, SinglePass, Sum};
 
 use crate::options::{BadOption, bad_option};
 
@@ -54,7 +54,7 @@ macro_rules! rungs {
                 reduction: Reduction<'a, $element, Self>,
                 algorithm: Algorithm,
                 threads: Option<u32>,
-            ) -> Result<Plan<'a, $element>> {
+            ) -> Result<Plan<'a, <Self as Op<$element>>::Output>> {
                 let reduction = match threads {
                     Some(threads) => reduction.threads(threads),
                     None => reduction,

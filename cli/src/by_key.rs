@@ -69,14 +69,7 @@ pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Resu
             values: changed(values, &reading, Wide::from),
         };
         let by_key = match options.op {
-            Op::Sum => job.by(Sum).map(|mut by_key| {
-                // Cells of no floats hold -0.0, to which anything can be added.
-                by_key
-                    .cells
-                    .iter_mut()
-                    .for_each(|sum| *sum += Wide::default());
-                by_key
-            }),
+            Op::Sum => job.by(Sum),
             Op::Min => job.by(Min),
             Op::Max => job.by(Max),
         }?;
@@ -147,7 +140,7 @@ impl Keys {
                 reading,
                 chunk,
             };
-            let largest = cell_of(array.by(Max)?);
+            let largest = array.by(Max)?.and_then(cell_of);
             Ok(largest.map_or(0, |key| key.saturating_add(1)))
         })
     }

@@ -33,22 +33,22 @@ pub fn run(command: &Command, dtype: DType, stderr: &mut dyn Write) -> Result<Do
             chunk,
         };
         let result = match command {
-            Command::Sum(_) => array.sum_by(SumWide)?.into(),
+            Command::Sum(_) => array.by(SumWide)?.into(),
             Command::Product(_) => array.by(Product)?.into(),
-            Command::Min(_) => array.by(Min)?.into(),
-            Command::Max(_) => array.by(Max)?.into(),
-            Command::MinMax(_) => array.by(MinMax)?.into(),
-            Command::Argmin(_) => array.by(ArgMin)?.into(),
-            Command::Argmax(_) => array.by(ArgMax)?.into(),
-            Command::Mean(_) => Mean::mean(array.by(T::MEAN_BY)?, n).into(),
+            Command::Min(_) => some(array.by(Min)?).into(),
+            Command::Max(_) => some(array.by(Max)?).into(),
+            Command::MinMax(_) => some(array.by(MinMax)?).into(),
+            Command::Argmin(_) => some(array.by(ArgMin)?).into(),
+            Command::Argmax(_) => some(array.by(ArgMax)?).into(),
+            Command::Mean(_) => some(array.by(T::MEAN_BY)?.mean(n)).into(),
             Command::Var(VarOptions { ddof, .. }) => {
-                let squares = array.by(MeanVariance)?.squares();
+                let squares = some(array.by(MeanVariance)?).squares();
                 (squares / (n as u64 - ddof) as f64).into()
             }
             Command::Norm(NormOptions { order, .. }) => match order {
-                Order::One => array.sum_by(SumAbs)?.into(),
+                Order::One => array.by(SumAbs)?.into(),
                 Order::Two => array.by(SumSquares)?.norm().into(),
-                Order::Inf => array.by(MinMax)?.norm().into(),
+                Order::Inf => some(array.by(MinMax)?).norm().into(),
             },
             Command::Count(CountOptions { question, .. }) => {
                 array.count(predicate::<T>(question, dtype)?)?.into()
@@ -90,6 +90,11 @@ fn check_some(command: &Command, n: usize) -> Result<(), Failure> {
     }
 }
 
+/// The result of elements of which there are enough.
+fn some<R>(result: Option<R>) -> R {
+    result.expect("`check_some` has found an element")
+}
+
 /// An array in a file, on its way through a device.
 pub struct Array<'a, T: Element> {
     pub device: &'a Device,
@@ -104,14 +109,6 @@ impl<T: Number> Array<'_, T> {
         self.device.reduce_chunks(op, self.chunk, |chunk| {
             self.reading.read(&mut self.elements, chunk)
         })
-    }
-
-    /// 0 of nothing, also where the library has -0.0, to which anything can be added.
-    fn sum_by<O: SinglePass<T, Output: Default>>(self, op: O) -> Result<O::Output, Error> {
-        match self.elements.is_empty() {
-            true => Ok(O::Output::default()),
-            false => self.by(op),
-        }
     }
 
     fn count(mut self, predicate: Predicate<T>) -> Result<u64, Error> {

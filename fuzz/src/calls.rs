@@ -30,7 +30,7 @@ fn call(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
         (DType::I64, true) => by_key::any::<i64>(source),
         (DType::U64, true) => by_key::any::<u64>(source),
         (DType::F32, true) => by_key::any::<f32>(source),
-        (DType::F64, true) => by_key::doubles(source),
+        (DType::F64, true) => by_key::any::<f64>(source),
         (DType::I8, _) => reduce::integers::<i8, i64>(source, &Ladders::NONE),
         (DType::I16, _) => reduce::integers::<i16, i64>(source, &Ladders::NONE),
         (DType::I32, false) => reduce::integers::<i32, i64>(source, &Ladders::of_all()),

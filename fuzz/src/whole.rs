@@ -62,6 +62,7 @@ enum Question {
     Equal,
     Less,
     Greater,
+    InRange,
     Nan,
     Nonzero,
 }
@@ -73,8 +74,8 @@ fn any<T, W: Number>(
 ) -> arbitrary::Result<()>
 where
     T: Number + warpfold::Number<Dot = W>,
-    Min: SinglePass<T, Output = T>,
-    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = Option<T>>,
+    ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let call: Call = source.arbitrary()?;
     let range: Range = source.arbitrary()?;
@@ -94,6 +95,11 @@ where
                 Question::Equal => (Predicate::Equal(value), holds(x, |x| x == value)),
                 Question::Less => (Predicate::Less(value), holds(x, |x| x < value)),
                 Question::Greater => (Predicate::Greater(value), holds(x, |x| x > value)),
+                Question::InRange => {
+                    let end = x.last().copied().unwrap_or(value);
+                    let right = holds(x, |x| value <= x && x < end);
+                    (Predicate::InRange(value, end), right)
+                }
                 Question::Nan => (Predicate::Nan, holds(x, Number::is_nan)),
                 Question::Nonzero => (Predicate::Nonzero, holds(x, |x| x != zero)),
             };
@@ -107,8 +113,8 @@ where
         Call::MinMax => match device.min_max(view) {
             Ok(None) => assert!(x.is_empty()),
             Ok(Some(extrema)) => {
-                oracle::is(extrema.min(), oracle::least(x), x);
-                oracle::is(extrema.max(), oracle::greatest(x), x);
+                oracle::is(Some(extrema.min()), oracle::least(x), x);
+                oracle::is(Some(extrema.max()), oracle::greatest(x), x);
             }
             Err(error) => panic!("{error}"),
         },
@@ -181,7 +187,7 @@ where
 /// Chunks of `len` elements, each filled with no more than `most` by a caller who may say more.
 fn chunks<T: Number>(device: &Device, x: &[T], len: usize, most: usize, too_many: bool)
 where
-    ArgMin: SinglePass<T, Output = Indexed<T>>,
+    ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let (mut left, most) = (x, most.max(1));
     let got = device.reduce_chunks(ArgMin, len, |chunk| {
@@ -207,7 +213,7 @@ where
 /// A graph of which the last `len` elements are written to `start` on.
 fn graph<T: Number>(device: &Device, all: &[T], start: usize, len: usize)
 where
-    Min: SinglePass<T, Output = T>,
+    Min: SinglePass<T, Output = Option<T>>,
 {
     let mut right = all.to_vec();
     let buffer = device.upload(all).expect("there is memory for it");
@@ -225,9 +231,7 @@ where
     }
     assert_eq!(graph.launch(), Ok(()));
     let got = graph.result().unwrap_or_else(|error| panic!("{error}"));
-    if !right.is_empty() {
-        oracle::is(got, oracle::least(&right), &right);
-    }
+    oracle::is(got, oracle::least(&right), &right);
 }
 
 /// The first `len` of `room` pinned elements written to `start` on.

@@ -39,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(sum, 49_950_000.0);
     let mut elements = Elements::<f32>::open_raw(&path)?;
     let largest = device.reduce_chunks(ArgMax, 30_000, |chunk| elements.read(chunk))?;
+    let largest = largest.expect("the file has elements");
     assert_eq!((largest.value(), largest.index()), (999.0, 999));
 
     fs::remove_file(&path)?;

@@ -17,8 +17,8 @@ fn main() -> Result<(), warpfold::Error> {
         graph.write(0, &data)?;
         graph.launch()?; // no wait
         let max = graph.result()?; // waits
-        println!("step {step} on {device}: {max}");
-        assert_eq!(Some(&max), data.iter().max());
+        println!("step {step} on {device}: {max:?}");
+        assert_eq!(max, data.iter().copied().max());
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
 use crate::memory::{DeviceMemory, Span};
+use crate::view_mut::{PlaceMut, ViewMut};
 
 /// An array of `T` on a [`Device`](crate::Device), made by [`Device::upload`](crate::Device::upload) or
 /// [`Device::alloc`](crate::Device::alloc).
@@ -78,25 +79,16 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::ViewRange`] when the buffer has not so many; [`Error::Cuda`], [`Error::Deferred`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
-        let backend = self.backend.clone();
-        self.write_on(&backend, start, data)
+        self.all_mut().write(start, data)
     }
 
-    /// The same after the work on the backend's stream.
-    pub(crate) fn write_on(
-        &mut self,
-        backend: &Backend,
-        start: usize,
-        data: &[T],
-    ) -> Result<(), Error> {
-        let end = start.saturating_add(data.len());
-        self.view(start..end)?;
-        match (&mut self.storage, backend.queue()) {
-            (Storage::Host(all), _) => all[start..end].copy_from_slice(data),
-            (Storage::Device(memory), Some(queue)) => memory.write(queue, start, data)?,
-            (Storage::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
-        }
-        Ok(())
+    /// The elements in `range`, to be written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewRange`] when the range is not inside the buffer.
+    pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>, Error> {
+        self.all_mut().part(range)
     }
 
     /// The address of the first element: of device memory, or on the CPU device of host
@@ -140,12 +132,13 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Where the elements are, for one who writes them.
-    pub(crate) fn place_mut(&mut self) -> PlaceMut<'_, T> {
-        match &mut self.storage {
+    /// All elements, to be written.
+    pub(crate) fn all_mut(&mut self) -> ViewMut<'_, T> {
+        let place = match &mut self.storage {
             Storage::Host(data) => PlaceMut::Host(data),
-            Storage::Device(memory) => PlaceMut::Device(memory),
-        }
+            Storage::Device(memory) => PlaceMut::Device(memory.all_mut()),
+        };
+        ViewMut::new(&self.backend, place)
     }
 }
 
@@ -182,20 +175,7 @@ impl<'a, T: Element> View<'a, T> {
     ///
     /// [`Error::ViewRange`] when the range is not inside the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'a, T>, Error> {
-        let len = self.len();
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&start) => start.saturating_add(1),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&end) => end.saturating_add(1),
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => len,
-        };
-        if start > end || end > len {
-            return Err(Error::ViewRange { start, end, len });
-        }
+        let (start, end) = indices(range, self.len())?;
         let place = match self.place {
             Place::Host(data) => Place::Host(&data[start..end]),
             Place::Device(span) => Place::Device(span.part(start, end - start)),
@@ -246,17 +226,29 @@ impl<'a, T: Element> View<'a, T> {
     }
 }
 
+/// The first index of a range of `len` elements, and the one behind the last.
+pub(crate) fn indices(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize), Error> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&start) => start.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&end) => end.saturating_add(1),
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    match start <= end && end <= len {
+        true => Ok((start, end)),
+        false => Err(Error::ViewRange { start, end, len }),
+    }
+}
+
 /// Where a view's elements are.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a, T: Element> {
     Host(&'a [T]),
     Device(Span<'a, T>),
-}
-
-/// Where all of a buffer's elements are, for one who writes them.
-pub(crate) enum PlaceMut<'a, T: Element> {
-    Host(&'a mut [T]),
-    Device(&'a mut DeviceMemory<T>),
 }
 
 impl<T: Element> Clone for View<'_, T> {

@@ -2,14 +2,14 @@
 
 use kernels_gpu::element::{Extrema, Indexed, Moments};
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanMax, NanMin, Product, Sum, SumAbs,
-    SumSquares, SumWide,
+    ArgMax, ArgMin, Max, MeanVariance, Min, MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance,
+    NanMin, NanSum, Product, Sum, SumAbs, SumSquares, SumWide,
 };
 
-use crate::buffer::View;
 use crate::device::Device;
 use crate::error::Error;
-use crate::number::{Mean, Norm, Number, Predicate};
+use crate::input::{self, Input};
+use crate::number::{Float, Mean, Norm, Number, Predicate};
 use crate::reduced_by::ReducedBy;
 
 /// What [`Device::sum_wide`] gives for elements `T`: `i64`, `u64` or `f64`.
@@ -20,16 +20,38 @@ type Wide<T> = <T as ReducedBy<SumWide>>::Output;
 impl Device {
     /// The sum, in the type of the elements. Integers wrap. Floats are added in an order that depends
     /// on n and the device alone: the same bits every time; 16-bit floats in `f32`, rounded once at
-    /// the end. Of nothing: 0 (for floats -0.0, which added to anything leaves it as it is).
+    /// the end. 0 for empty input.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn sum<'a, T: ReducedBy<Sum, Output = T>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<T, Error> {
-        T::reduced(self, input.into(), Sum)
+        self.reduce(input, Sum).run()
+    }
+
+    /// The sum of the floats, where a NaN counts as 0, as NumPy's `nansum`. In all else as [`sum`](Self::sum).
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[1.5, f64::NAN, 2.0])?;
+    /// assert_eq!(device.nan_sum(&x)?, 3.5);
+    /// assert_eq!(device.nan_sum(x.view(1..2)?)?, 0.0);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`](crate::Reduction::run).
+    pub fn nan_sum<'a, T: ReducedBy<NanSum, Output = T>>(
+        &self,
+        input: impl Input<'a, T>,
+    ) -> Result<T, Error> {
+        self.reduce(input, NanSum).run()
     }
 
     /// The sum in 64 bits: an `i64` of signed integers, a `u64` of unsigned ones, an `f64` of floats.
@@ -50,52 +72,52 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn sum_wide<'a, T: ReducedBy<SumWide>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Wide<T>, Error> {
-        T::reduced(self, input.into(), SumWide)
+        self.reduce(input, SumWide).run()
     }
 
-    /// The product, in the type of the elements. Integers wrap; floats as of [`sum`](Self::sum). Of
-    /// nothing: 1.
+    /// The product, in the type of the elements. Integers wrap; floats as of [`sum`](Self::sum). 1 for
+    /// empty input.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn product<'a, T: ReducedBy<Product, Output = T>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<T, Error> {
-        T::reduced(self, input.into(), Product)
+        self.reduce(input, Product).run()
     }
 
-    /// The smallest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
+    /// The smallest element; `None` for empty input. Floats: NaN when there is one, and -0.0 is
     /// smaller than 0.0.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn min<'a, T: ReducedBy<Min, Output = T>>(
+    pub fn min<'a, T: ReducedBy<Min, Output = Option<T>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<T>, Error> {
-        self.of_some(input.into(), Min)
+        self.reduce(input, Min).run()
     }
 
-    /// The largest element; `None` of nothing. Floats: NaN when there is one, and -0.0 is
+    /// The largest element; `None` for empty input. Floats: NaN when there is one, and -0.0 is
     /// smaller than 0.0.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn max<'a, T: ReducedBy<Max, Output = T>>(
+    pub fn max<'a, T: ReducedBy<Max, Output = Option<T>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<T>, Error> {
-        self.of_some(input.into(), Max)
+        self.reduce(input, Max).run()
     }
 
     /// The smallest and the largest element, each as [`min`](Self::min) and [`max`](Self::max) give it,
-    /// in one pass; `None` of nothing.
+    /// in one pass; `None` for empty input.
     ///
     /// ```
     /// use warpfold::Device;
@@ -110,41 +132,41 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn min_max<'a, T: ReducedBy<MinMax, Output = Extrema<T>>>(
+    pub fn min_max<'a, T: ReducedBy<MinMax, Output = Option<Extrema<T>>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<Extrema<T>>, Error> {
-        self.of_some(input.into(), MinMax)
+        self.reduce(input, MinMax).run()
     }
 
-    /// The smallest of the floats that are numbers: NaN when none is, `None` of nothing. -0.0 is
+    /// The smallest of the floats that are numbers: NaN when none is, `None` for empty input. -0.0 is
     /// smaller than 0.0.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn nan_min<'a, T: ReducedBy<NanMin, Output = T>>(
+    pub fn nan_min<'a, T: ReducedBy<NanMin, Output = Option<T>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<T>, Error> {
-        self.of_some(input.into(), NanMin)
+        self.reduce(input, NanMin).run()
     }
 
-    /// The largest of the floats that are numbers: NaN when none is, `None` of nothing. -0.0 is
+    /// The largest of the floats that are numbers: NaN when none is, `None` for empty input. -0.0 is
     /// smaller than 0.0.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn nan_max<'a, T: ReducedBy<NanMax, Output = T>>(
+    pub fn nan_max<'a, T: ReducedBy<NanMax, Output = Option<T>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<T>, Error> {
-        self.of_some(input.into(), NanMax)
+        self.reduce(input, NanMax).run()
     }
 
-    /// Where the smallest element is, the first of equal ones, counted from the view's start; `None` of
-    /// nothing. Floats: where the first NaN is, when there is one; the two zeros are equal. As NumPy's
+    /// Where the smallest element is, the first of equal ones, counted from the view's start; `None` for
+    /// empty input. Floats: where the first NaN is, when there is one; the two zeros are equal. As NumPy's
     /// `argmin`. The element itself comes with it from [`reduce`](Self::reduce) by [`ArgMin`].
     ///
     /// ```
@@ -159,11 +181,11 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn argmin<'a, T: ReducedBy<ArgMin, Output = Indexed<T>>>(
+    pub fn argmin<'a, T: ReducedBy<ArgMin, Output = Option<Indexed<T>>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.of_some(input.into(), ArgMin)?;
+        let place = self.reduce(input, ArgMin).run()?;
         Ok(place.map(|place| place.index() as usize))
     }
 
@@ -172,15 +194,53 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn argmax<'a, T: ReducedBy<ArgMax, Output = Indexed<T>>>(
+    pub fn argmax<'a, T: ReducedBy<ArgMax, Output = Option<Indexed<T>>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.of_some(input.into(), ArgMax)?;
+        let place = self.reduce(input, ArgMax).run()?;
         Ok(place.map(|place| place.index() as usize))
     }
 
-    /// The mean, as an `f64`; `None` of nothing. Integers of 32 bits and less, and floats, are summed in
+    /// Where the smallest of the floats that are numbers is, the first of equal ones, as NumPy's `nanargmin`; `None`
+    /// where there is no number, for empty input too. Of NaN and infinity it gives the infinity, where NumPy gives
+    /// the first of both.
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[f32::NAN, 3.0, 1.0])?;
+    /// assert_eq!((device.nan_argmin(&x)?, device.nan_argmax(&x)?), (Some(2), Some(1)));
+    /// assert_eq!(device.nan_argmin(x.view(..1)?)?, None);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`](crate::Reduction::run).
+    pub fn nan_argmin<'a, T: ReducedBy<NanArgMin, Output = Option<Indexed<T>>>>(
+        &self,
+        input: impl Input<'a, T>,
+    ) -> Result<Option<usize>, Error> {
+        let place = self.reduce(input, NanArgMin).run()?;
+        Ok(place.map(|place| place.index() as usize))
+    }
+
+    /// Where the largest of the floats that are numbers is; in all else as [`nan_argmin`](Self::nan_argmin).
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`](crate::Reduction::run).
+    pub fn nan_argmax<'a, T: ReducedBy<NanArgMax, Output = Option<Indexed<T>>>>(
+        &self,
+        input: impl Input<'a, T>,
+    ) -> Result<Option<usize>, Error> {
+        let place = self.reduce(input, NanArgMax).run()?;
+        Ok(place.map(|place| place.index() as usize))
+    }
+
+    /// The mean, as an `f64`; `None` for empty input. Integers of 32 bits and less, and floats, are summed in
     /// 64 bits and divided once, so that the mean of integers is as exact as an `f64` can be up to a sum
     /// of 2^53. Integers of 64 bits go by [`mean_variance`](Self::mean_variance), since their sum may
     /// have no 64 bits.
@@ -197,16 +257,13 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn mean<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<Option<f64>, Error> {
-        let input = input.into();
-        let mean = self
-            .reduce::<T, _>(input, T::MEAN_BY)
-            .run()?
-            .mean(input.len());
-        Ok((!input.is_empty()).then_some(mean))
+    pub fn mean<'a, T: Number>(&self, input: impl Input<'a, T>) -> Result<Option<f64>, Error> {
+        let views = input.into_views();
+        let sum = self.reduce_views::<T, _>(views, T::MEAN_BY).run()?;
+        Ok(sum.mean(input::len::<T>(views)))
     }
 
-    /// Mean, variance and count in one pass, as [`Moments`]; `None` of nothing.
+    /// Mean, variance and count in one pass, as [`Moments`]; `None` for empty input.
     ///
     /// In `f64`, of which the elements are the nearest. With u = 2^-53, κ the quotient of the root mean
     /// square and the standard deviation, and k the roundings in a row (a few for every 16 bytes that a
@@ -230,27 +287,75 @@ impl Device {
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn mean_variance<'a, T: ReducedBy<MeanVariance, Output = Moments>>(
+    pub fn mean_variance<'a, T: ReducedBy<MeanVariance, Output = Option<Moments>>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Option<Moments>, Error> {
-        self.of_some(input.into(), MeanVariance)
+        self.reduce(input, MeanVariance).run()
+    }
+
+    /// Mean, variance and count of the floats that are not NaN, in one pass, as NumPy's `nanmean` and `nanvar`; `None`
+    /// where there is none, for empty input too. In all else as [`mean_variance`](Self::mean_variance).
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[4.0, f64::NAN, 7.0, 13.0, f64::NAN, 16.0])?;
+    /// let moments = device.nan_mean_variance(&x)?.unwrap();
+    /// assert_eq!((moments.count(), moments.mean(), moments.variance()), (4.0, 10.0, 22.5));
+    /// assert_eq!(device.nan_mean_variance(x.view(1..2)?)?, None);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Reduction::run`](crate::Reduction::run).
+    pub fn nan_mean_variance<'a, T: ReducedBy<NanMeanVariance, Output = Option<Moments>>>(
+        &self,
+        input: impl Input<'a, T>,
+    ) -> Result<Option<Moments>, Error> {
+        self.reduce(input, NanMeanVariance).run()
+    }
+
+    /// The mean of the values, each with its weight: `sum(w * x) / sum(w)` in one pass over both arrays, in `f64`, as
+    /// NumPy's `average`. Products of 32 bits and less are exact. `None` where the weights add up to 0, as they do
+    /// for empty input.
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let (x, w) = (device.upload(&[1.0f32, 2.0, 6.0])?, device.upload(&[1.0f32, 2.0, 1.0])?);
+    /// assert_eq!(device.weighted_mean(&x, &w)?, Some(2.75));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
+    pub fn weighted_mean<'a, T: Float>(
+        &self,
+        values: impl Input<'a, T>,
+        weights: impl Input<'a, T>,
+    ) -> Result<Option<f64>, Error> {
+        T::weighted_mean(self, values, weights)
     }
 
     /// The sum of the absolute values in 64 bits, the 1-norm: a `u64` of integers, which wraps, and an
-    /// `f64` of floats. Of nothing: 0 (for floats -0.0).
+    /// `f64` of floats. 0 for empty input.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn norm_l1<'a, T: ReducedBy<SumAbs>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<<T as ReducedBy<SumAbs>>::Output, Error> {
-        T::reduced(self, input.into(), SumAbs)
+        self.reduce(input, SumAbs).run()
     }
 
-    /// The Euclidean norm, the root of the sum of the squares, as an `f64`. Of nothing: 0.
+    /// The Euclidean norm, the root of the sum of the squares, as an `f64`. 0 for empty input.
     ///
     /// No square overflows or underflows where the norm itself does not: squares of 32 bits and less are
     /// `f64`, and those of `f64` are scaled by powers of two. Infinity where there is an infinite element
@@ -271,29 +376,26 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn norm_l2<'a, T: ReducedBy<SumSquares, Output: Norm>>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<f64, Error> {
-        Ok(T::reduced(self, input.into(), SumSquares)?.norm())
+        Ok(self.reduce(input, SumSquares).run()?.norm())
     }
 
-    /// The largest absolute value, the maximum norm, as an `f64`; `None` of nothing. NaN where there is
+    /// The largest absolute value, the maximum norm, as an `f64`; `None` for empty input. NaN where there is
     /// one. Integers of 64 bits are rounded to the nearest `f64`.
     ///
     /// # Errors
     ///
     /// As [`Reduction::run`](crate::Reduction::run).
-    pub fn norm_inf<'a, T: Number>(
-        &self,
-        input: impl Into<View<'a, T>>,
-    ) -> Result<Option<f64>, Error> {
-        let extrema = self.of_some(input.into(), MinMax)?;
+    pub fn norm_inf<'a, T: Number>(&self, input: impl Input<'a, T>) -> Result<Option<f64>, Error> {
+        let extrema = self.reduce(input, MinMax).run()?;
         Ok(extrema.map(Norm::norm))
     }
 
     /// The sum of the products of `a` and `b`, element by element, in 64 bits: an `i64` of signed
     /// integers and a `u64` of unsigned ones, which wrap; an `f64` of floats, where each product of 32
-    /// bits and less is exact and `f64` rounds once. Bit-equal from run to run. For empty input 0 (for floats
-    /// -0.0).
+    /// bits and less is exact and `f64` rounds once. Bit-equal from run to run. 0 for empty
+    /// input.
     ///
     /// It is fastest where both start alike: at multiples of 16 bytes, or as far behind one.
     ///
@@ -311,10 +413,10 @@ impl Device {
     /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
     pub fn dot<'a, T: Number>(
         &self,
-        a: impl Into<View<'a, T>>,
-        b: impl Into<View<'a, T>>,
+        a: impl Input<'a, T>,
+        b: impl Input<'a, T>,
     ) -> Result<T::Dot, Error> {
-        T::dot(self, a.into(), b.into())
+        T::dot(self, a, b)
     }
 
     /// Counts the elements for which the predicate holds; 0 for empty input.
@@ -325,6 +427,7 @@ impl Device {
     /// let device = Device::auto()?;
     /// let x = device.upload(&[3.0, 0.0, f32::NAN, -1.0])?;
     /// assert_eq!(device.count(&x, Predicate::Less(3.0))?, 2);
+    /// assert_eq!(device.count(&x, Predicate::InRange(-1.0, 3.0))?, 2);
     /// assert_eq!(device.count(&x, Predicate::Nan)?, 1);
     /// assert_eq!(device.count(&x, Predicate::Nonzero)?, 3);
     /// # Ok::<(), warpfold::Error>(())
@@ -335,10 +438,10 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn count<'a, T: Number>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
         predicate: Predicate<T>,
     ) -> Result<u64, Error> {
-        T::count(self, input.into(), predicate)
+        T::count(self, input.into_views(), predicate)
     }
 
     /// Whether no element is zero; a NaN is not. True for empty input. All elements are read, also where
@@ -347,9 +450,10 @@ impl Device {
     /// # Errors
     ///
     /// As [`count`](Self::count).
-    pub fn all<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<bool, Error> {
-        let input = input.into();
-        Ok(self.count(input, Predicate::Nonzero)? == input.len() as u64)
+    pub fn all<'a, T: Number>(&self, input: impl Input<'a, T>) -> Result<bool, Error> {
+        let views = input.into_views();
+        let nonzero = T::count(self, views, Predicate::Nonzero)?;
+        Ok(nonzero == input::len::<T>(views) as u64)
     }
 
     /// Whether any element is not zero; a NaN is not. False for empty input. All elements are read, also
@@ -358,17 +462,7 @@ impl Device {
     /// # Errors
     ///
     /// As [`count`](Self::count).
-    pub fn any<'a, T: Number>(&self, input: impl Into<View<'a, T>>) -> Result<bool, Error> {
+    pub fn any<'a, T: Number>(&self, input: impl Input<'a, T>) -> Result<bool, Error> {
         Ok(self.count(input, Predicate::Nonzero)? > 0)
-    }
-
-    /// What only an input that is not empty has.
-    fn of_some<T: ReducedBy<O>, O>(
-        &self,
-        input: View<'_, T>,
-        op: O,
-    ) -> Result<Option<<T as ReducedBy<O>>::Output>, Error> {
-        let value = T::reduced(self, input, op)?;
-        Ok((!input.is_empty()).then_some(value))
     }
 }

@@ -115,7 +115,7 @@ impl<T: Element> ChunkSource for Chunks<T> {
             Some((stream, buffer)) => {
                 // What was enqueued with the chunk that was here before.
                 stream.wait_for(&self.device)?;
-                stream.enqueue_write(&mut slot.pinned, n, buffer, 0)?;
+                stream.enqueue_write(&mut slot.pinned, n, &mut *buffer, 0)?;
                 self.device.wait_for(stream)?;
                 buffer.view(..n)
             }
@@ -238,7 +238,8 @@ impl Device {
 
     /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` writes the next
     /// from its start on and says how many elements it wrote, or `None` at the end. An empty chunk is not the
-    /// end. Indices count from the first chunk's first element. For empty input the operator's identity.
+    /// end. Indices count from the first chunk's first element. For empty input the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// On a GPU the next chunk is filled while this one is copied and the last one reduced. The chunks'
     /// results are combined in their order: the same bits from run to run, for the same lengths.
@@ -315,7 +316,8 @@ impl Device {
             if let Some(n) = n.filter(|n| *n > 0) {
                 let chunk = chunks.send(n)?;
                 let at = starts.len();
-                self.reduce_views_into::<C::Items, O>(chunk, op, &mut results, at, &mut scratch)?;
+                let cells = results.all_mut();
+                self.reduce_views_into::<C::Items, O>(chunk, op, cells, at, &mut scratch)?;
                 starts.push(start);
                 start += n as u64;
             }
@@ -326,7 +328,10 @@ impl Device {
                 }
             }
             if n.is_none() {
-                return Ok(op.finish(combined));
+                return Ok(match start {
+                    0 => op.empty(),
+                    _ => op.finish(combined),
+                });
             }
         }
     }

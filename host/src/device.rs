@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::host;
 use crate::info::DeviceInfo;
-use crate::input::{self, Items, Views};
+use crate::input::{self, Input, Items, Views};
 use crate::memory::DeviceMemory;
 use crate::module::{self, Embedded};
 use crate::stream::Stream;
@@ -279,8 +279,8 @@ impl Device {
     ///
     /// [`Error::OtherDevice`]; [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for the fault of an
     /// earlier kernel; [`Error::Deferred`].
-    pub fn download<'a, T: Element>(&self, view: impl Into<View<'a, T>>) -> Result<Vec<T>, Error> {
-        let view = view.into();
+    pub fn download<'a, T: Element>(&self, view: impl Input<'a, T>) -> Result<Vec<T>, Error> {
+        let view = view.into_views();
         self.check_owner(&view)?;
         view.download_on(&self.backend)
     }

@@ -167,6 +167,19 @@ pub enum Error {
         arrays: usize,
     },
 
+    /// More cells than keys of a signed type can have.
+    #[error(
+        "{cells} cells by keys of {key}, which take at most {limit}; use unsigned keys or keys of 64 bits"
+    )]
+    CellsOfKey {
+        /// The cells of each array.
+        cells: usize,
+        /// The type of the keys.
+        key: &'static str,
+        /// The most cells.
+        limit: u64,
+    },
+
     /// Other than one value, or one of each array, for each key.
     #[error(
         "{keys} keys and {values} values; {arrays} array(s) of values take as many for each key"

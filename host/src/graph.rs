@@ -26,10 +26,10 @@ use crate::temp::Scratch;
 /// let device = Device::auto()?;
 /// let mut graph = device.graph(device.upload(&[3, 1, 2])?, Max)?;
 /// graph.launch()?;                   // no wait
-/// assert_eq!(graph.result()?, 3);
+/// assert_eq!(graph.result()?, Some(3));
 /// graph.write(1, &[10])?;
 /// graph.launch()?;
-/// assert_eq!(graph.result()?, 10);
+/// assert_eq!(graph.result()?, Some(10));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
@@ -84,7 +84,7 @@ impl Device {
         recording.reduce_views_into::<B::Items, O>(
             input.views(),
             op,
-            &mut cell,
+            cell.all_mut(),
             0,
             &mut scratch,
         )?;
@@ -95,7 +95,7 @@ impl Device {
                 recording.reduce_views_into::<B::Items, O>(
                     input.views(),
                     op,
-                    &mut cell,
+                    cell.all_mut(),
                     0,
                     &mut scratch,
                 )
@@ -160,8 +160,9 @@ impl<T: Element, O: SinglePass<T>> Graph<Buffer<T>, O> {
     ///
     /// As [`Buffer::write`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
-        let backend = self.plan.device().backend().clone();
-        self.plan.input_mut().write_on(&backend, start, data)
+        let device = self.plan.device().clone();
+        let input = self.plan.input_mut().all_mut();
+        input.write_on(device.backend().queue(), start, data)
     }
 }
 

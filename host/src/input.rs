@@ -69,6 +69,21 @@ pub(crate) fn check<I: Items>(views: I::Of<Views<'_>>, backend: &Backend) -> Res
     }
 }
 
+/// The number of items, of arrays that all have as many.
+pub(crate) fn len<I: Items>(views: I::Of<Views<'_>>) -> usize {
+    struct Len(usize);
+
+    impl<'a> Map<Views<'a>, Nothing> for Len {
+        fn map<T: Element>(&mut self, view: View<'a, T>) {
+            self.0 = view.len();
+        }
+    }
+
+    let mut len = Len(0);
+    I::map(views, &mut len);
+    len.0
+}
+
 /// The elements of arrays that are on the CPU.
 pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>> {
     struct ToSlices;
@@ -103,7 +118,8 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
     arguments
 }
 
-/// An input of [`Device::reduce`](crate::Device::reduce): a buffer or a view, or several of the same length.
+/// An input of the calls, such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>` or `View<T>`, or several of
+/// the same length.
 ///
 /// ```
 /// use warpfold::{Device, Dot, Sum};
@@ -115,6 +131,11 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
 /// assert_eq!(device.reduce((&a, &b), Dot).run()?, 11.0);
 /// # Ok::<(), warpfold::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array on a device",
+    label = "expected `&Buffer<_>`, a `View<_>`, or a tuple of these",
+    note = "upload host data first, `let x = device.upload(&data)?;`, and pass the buffer by reference: `&x`"
+)]
 pub trait Input<'a, I: Items> {
     /// The parts of the arrays.
     #[doc(hidden)]
@@ -135,6 +156,11 @@ impl<'a, T: Element> Input<'a, T> for View<'a, T> {
 
 /// Buffers that are given away with the [graph](crate::Graph) that reduces them: one, or several of the same
 /// length.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a buffer on a device",
+    label = "expected a `Buffer<_>`, or a tuple of these",
+    note = "upload host data first, `let x = device.upload(&data)?;`, and give the buffer away: `x`"
+)]
 pub trait Inputs {
     /// What is at one index.
     type Items: Items;

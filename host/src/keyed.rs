@@ -6,12 +6,13 @@ use kernels_gpu::entry::{Entry, Keyed};
 use kernels_gpu::op::Op;
 
 use crate::backend::Queue;
-use crate::buffer::{Place, View};
+use crate::buffer::Place;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::DeviceMemory;
 use crate::pass::{CPU_MAX_THREADS, check_threads};
@@ -65,7 +66,9 @@ impl KeyedAlgorithm {
 /// What [`Device::reduce_by_key`] gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByKey<T> {
-    /// What the values of each key come to; the operator's identity where there are none.
+    /// What the values of each key come to. Where there are none, the operator's
+    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 of sums, infinity of minima of floats, the greatest
+    /// integer of minima of integers.
     pub cells: Vec<T>,
     /// How many elements had a key that names no cell.
     pub rejected: u64,
@@ -111,14 +114,16 @@ enum State<T: Element> {
         stream: Arc<Queue>,
         cells: DeviceMemory<T>,
         /// What the cells begin with.
-        identities: DeviceMemory<T>,
+        initial: DeviceMemory<T>,
         rejected: DeviceMemory<u64>,
         zero: DeviceMemory<u64>,
     },
 }
 
 impl Device {
-    /// `len` cells that hold the operator's identity, for keys from 0 to `len - 1`.
+    /// `len` cells for keys from 0 to `len - 1`. Until the first value of its key, a cell holds the operator's
+    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 of sums, infinity of minima of floats, the greatest
+    /// integer of minima of integers.
     ///
     /// # Errors
     ///
@@ -146,7 +151,7 @@ impl Device {
         len: usize,
         op: O,
     ) -> Result<Cells<T, O>, Error> {
-        let all = host::filled(len.saturating_mul(arrays), op.identity())?;
+        let all = host::filled(len.saturating_mul(arrays), op.initial())?;
         let state = match self.queue() {
             None => State::Host {
                 cells: all,
@@ -154,7 +159,7 @@ impl Device {
             },
             Some(stream) => State::Device {
                 cells: DeviceMemory::upload(stream, &all)?,
-                identities: DeviceMemory::upload(stream, &all)?,
+                initial: DeviceMemory::upload(stream, &all)?,
                 rejected: DeviceMemory::filled(stream, 1, 0)?,
                 zero: DeviceMemory::filled(stream, 1, 0)?,
                 stream: Arc::clone(stream),
@@ -178,8 +183,8 @@ impl Device {
     /// Those of [`Device::cells`], [`Cells::combine`] and [`Cells::download`].
     pub fn reduce_by_key<'a, K: Key, T: Element, O: Keyed<K, T>>(
         &self,
-        keys: impl Into<View<'a, K>>,
-        values: impl Into<View<'a, T>>,
+        keys: impl Input<'a, K>,
+        values: impl Input<'a, T>,
         cells: usize,
         op: O,
     ) -> Result<ByKey<T>, Error> {
@@ -217,18 +222,18 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`],
+    /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`], [`Error::CellsOfKey`],
     /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
     /// [`Error::OutOfHostMemory`], since the pieces have cells of their own.
     pub fn combine<'a, K: Key>(
         &mut self,
-        keys: impl Into<View<'a, K>>,
-        values: impl Into<View<'a, T>>,
+        keys: impl Input<'a, K>,
+        values: impl Input<'a, T>,
     ) -> Result<(), Error>
     where
         O: Keyed<K, T>,
     {
-        let (keys, values) = (keys.into(), values.into());
+        let (keys, values) = (keys.into_views(), values.into_views());
         self.device.check_owner(&keys)?;
         self.device.check_owner(&values)?;
         if Some(values.len()) != keys.len().checked_mul(self.arrays) {
@@ -238,6 +243,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 arrays: self.arrays,
             });
         }
+        check_cells::<K>(self.len)?;
         let entry = self.entry::<K>()?;
         match (&mut self.state, keys.place(), values.place()) {
             (State::Host { cells, rejected }, Place::Host(keys), Place::Host(values)) => {
@@ -283,7 +289,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 //   implement).
                 // - The views borrow live memory of this device, as many values for each key as the entry
                 //   takes (checked above); the cells are borrowed mutably, so they are none of the inputs. A
-                //   key that names no cell is not used.
+                //   key that names no cell is not used; of as many cells a negative one names none (`check_cells`).
                 // - Whole warps (`check_threads`), and blocks for all elements.
                 unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }
             }
@@ -313,7 +319,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         Ok(entry)
     }
 
-    /// Puts the operator's identity into all cells and forgets the rejected elements.
+    /// Puts the operator's [`initial`](kernels_gpu::op::Op::initial) value into all cells and forgets the rejected elements.
     ///
     /// # Errors
     ///
@@ -321,19 +327,19 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     pub fn clear(&mut self) -> Result<(), Error> {
         match &mut self.state {
             State::Host { cells, rejected } => {
-                cells.fill(self.op.identity());
+                cells.fill(self.op.initial());
                 *rejected = 0;
                 Ok(())
             }
             State::Device {
                 stream,
                 cells,
-                identities,
+                initial,
                 rejected,
                 zero,
             } => {
                 stream.gpu().enter()?;
-                cells.enqueue_copy(stream, identities)?;
+                cells.enqueue_copy(stream, initial)?;
                 rejected.enqueue_copy(stream, zero)
             }
         }
@@ -387,6 +393,18 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     }
 }
 
+/// Whether the kernels tell the negative keys from those that name one of so many cells.
+fn check_cells<K: Key>(cells: usize) -> Result<(), Error> {
+    match cells as u64 <= K::MOST_CELLS {
+        true => Ok(()),
+        false => Err(Error::CellsOfKey {
+            cells,
+            key: name_of::<K>(),
+            limit: K::MOST_CELLS,
+        }),
+    }
+}
+
 impl<T: Element, O: Op<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { len, arrays, .. } = self;
@@ -396,5 +414,25 @@ impl<T: Element, O: Op<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
             name_of::<T>(),
             self.device
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn negative_keys_name_no_cell() {
+        let most = 1 << 31;
+        assert_eq!(check_cells::<i32>(most), Ok(()));
+        assert!(-1i32 as u32 as usize >= most && i32::MIN as u32 as usize >= most);
+        let error = Error::CellsOfKey {
+            cells: most + 1,
+            key: "i32",
+            limit: most as u64,
+        };
+        assert_eq!(check_cells::<i32>(most + 1), Err(error));
+        assert_eq!(check_cells::<u32>(most + 1), Ok(()));
+        assert_eq!(check_cells::<i64>(most + 1), Ok(()));
     }
 }

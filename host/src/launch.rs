@@ -9,7 +9,7 @@ use kernels_gpu::entry::{Entry, Parameter};
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
-use crate::memory::{DeviceMemory, Span};
+use crate::memory::{DeviceMemory, Span, SpanMut};
 use crate::module::Function;
 use crate::stream::Stream;
 
@@ -55,21 +55,16 @@ impl<'a> Argument<'a> {
 
     /// An array that is written.
     pub(crate) fn output<T: Element>(memory: &'a mut DeviceMemory<T>) -> Self {
-        let len = memory.len();
-        Self::output_from(memory, 0, len)
+        Self::output_span(memory.all_mut())
     }
 
-    /// The `len` elements of an array from `start` on, which are written.
-    pub(crate) fn output_from<T: Element>(
-        memory: &'a mut DeviceMemory<T>,
-        start: usize,
-        len: usize,
-    ) -> Self {
-        let span = memory.span(start, len);
+    /// Some elements of an array, which are written.
+    pub(crate) fn output_span<T: Element>(span: SpanMut<'a, T>) -> Self {
+        let span = span.into_span();
         Self(Kind::Array {
             written: true,
             address: span.address(),
-            len: len as u64,
+            len: span.len() as u64,
             bytes: size_of::<T>(),
             gpu: span.gpu(),
         })

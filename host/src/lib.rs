@@ -23,11 +23,13 @@
 //! |---|---|---|
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::write`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
+//! | `&mut [T]` | [`ViewMut<T>`](ViewMut) | [`Buffer::view_mut`]; parts of it for several threads |
 //! | a file | | [`file`](mod@file): `.npy` and raw, read, mapped, or piece by piece |
 //! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | these wait, as all calls up to `norm_inf` |
 //! | `iter().min()`, `position_min` | [`min`](Device::min), [`max`](Device::max), [`min_max`](Device::min_max), [`argmin`](Device::argmin), [`argmax`](Device::argmax) | `None` for empty input |
 //! | `iter().all(..)`, `filter(..).count()` | [`all`](Device::all), [`any`](Device::any), [`count`](Device::count) | by a [`Predicate`] |
-//! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance) | one pass |
+//! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance), [`weighted_mean`](Device::weighted_mean) | one pass |
+//! | `filter(..)` of NaN | [`nan_sum`](Device::nan_sum), [`nan_min`](Device::nan_min), [`nan_max`](Device::nan_max), [`nan_argmin`](Device::nan_argmin), [`nan_argmax`](Device::nan_argmax), [`nan_mean_variance`](Device::nan_mean_variance) | floats only |
 //! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
 //! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan); [`OwnedPlan`] owns its buffers |
@@ -51,9 +53,9 @@
 //! |---|---|
 //! | [`Sum`], [`SumWide`], [`Product`], [`Min`], [`Max`], [`MinMax`], [`ArgMin`], [`ArgMax`], [`SumAbs`], [`SumSquares`], [`MeanVariance`] | all [numbers](Number): integers of 8 to 64 bits, [`f16`](struct@f16), [`bf16`], `f32`, `f64` |
 //! | [`And`], [`Or`], [`Xor`] | integers |
-//! | [`NanMin`], [`NanMax`] | floats |
-//! | [`Count`] of [`Equal`], [`Less`], [`Greater`], [`IsNan`] | numbers; [`IsNan`]: floats |
-//! | [`Dot`] | pairs of numbers, of two arrays |
+//! | [`NanSum`], [`NanMin`], [`NanMax`], [`NanArgMin`], [`NanArgMax`], [`NanMeanVariance`] | floats |
+//! | [`Count`] of [`Equal`], [`Less`], [`Greater`], [`InRange`], [`IsNan`] | numbers; [`IsNan`]: floats |
+//! | [`Dot`], [`WeightedMean`] | pairs of numbers, of two arrays; [`WeightedMean`]: of floats |
 //! | [`ArgMin`], [`ArgMax`] | [`Indexed`] numbers of 32 and 64 bits: the extremum of extrema |
 //!
 //! What has no kernel does not compile; `kernels_gpu::entry::library::KERNELS` documents every operator with its
@@ -80,8 +82,9 @@
 //!
 //! # What to expect
 //!
-//! - **Empty input.** [`Reduction::run`] and `sum` give the operator's identity, `min` and `max`
-//!   give `None`; nothing is launched.
+//! - **Empty input.** Sums, counts and norms are 0, products 1; extrema, means and their places are `None`, by
+//!   name and by [`Device::reduce`]. Nothing is launched. What stays on the device is not finished: in
+//!   [`Device::reduce_into`]'s cells is the operator's identity, in [`Cells`] its [`initial`](Op::initial) value.
 //! - **Numbers.** Integers wrap in their own type, in [`SumWide`] in 64 bits. 16-bit floats are added
 //!   in `f32`, others in their own type. A NaN anywhere is the result, except of [`NanMin`] and
 //!   [`NanMax`]; -0.0 is smaller than 0.0. Of equal elements, [`ArgMin`] and [`ArgMax`] give the first.
@@ -146,6 +149,7 @@ mod stream;
 #[cfg(feature = "teaching")]
 mod teaching;
 mod temp;
+mod view_mut;
 mod workspace;
 
 pub use buffer::{Buffer, View};
@@ -164,8 +168,9 @@ pub use kernels_gpu::entry::{Keyed, SinglePass};
 #[cfg(feature = "laws")]
 pub use kernels_gpu::laws;
 pub use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
-    NanMax, NanMin, Op, Or, Product, Sum, SumAbs, SumSquares, SumWide, Xor,
+    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, InRange, IsNan, Less, Max, MeanVariance, Min,
+    MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op, Or, Product, Sum,
+    SumAbs, SumSquares, SumWide, WeightedMean, Xor,
 };
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use module::Embedded;
@@ -180,6 +185,7 @@ pub use reduced_by::ReducedBy;
 #[cfg(feature = "teaching")]
 pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;
+pub use view_mut::{Target, ViewMut};
 
 /// The README's example, compiled and run with the documentation's.
 #[cfg(doctest)]

@@ -74,7 +74,7 @@ impl<T: Element> DeviceMemory<T> {
     /// A copy of `data`, which has arrived when this returns.
     pub(crate) fn upload(stream: &Stream, data: &[T]) -> Result<Self, Error> {
         let mut memory = Self::allocate(stream, data.len())?;
-        memory.write(stream, 0, data)?;
+        memory.all_mut().write(stream, data)?;
         Ok(memory)
     }
 
@@ -103,22 +103,6 @@ impl<T: Element> DeviceMemory<T> {
         // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see
         // `Drop`); `T` takes every pattern of bits (`Plain`).
         unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }
-    }
-
-    /// Overwrites the elements from `start` on, after what is on the stream already; waits for it.
-    ///
-    /// The caller has checked the range.
-    pub(crate) fn write(&mut self, stream: &Stream, start: usize, data: &[T]) -> Result<(), Error> {
-        let span = self.span(start, data.len());
-        self.gpu.enter()?;
-        if data.is_empty() {
-            return Ok(());
-        }
-        let (to, from) = (span.address(), data.as_ptr().cast());
-        // SAFETY: both are as long as `data`: the span is inside the memory. The source outlives the
-        // copy, which is waited for below.
-        unsafe { driver::copy_to_device(to, from, size_of_val(data), stream.handle()) }?;
-        stream.synchronize()
     }
 
     /// Puts a copy of `source`'s first element into the first element here on the stream and
@@ -165,6 +149,11 @@ impl<T: Element> DeviceMemory<T> {
     /// All elements.
     pub(crate) fn all(&self) -> Span<'_, T> {
         self.span(0, self.len)
+    }
+
+    /// All elements, to be written.
+    pub(crate) fn all_mut(&mut self) -> SpanMut<'_, T> {
+        SpanMut(self.all())
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -246,6 +235,50 @@ impl<'a, T: Element> Span<'a, T> {
         unsafe { driver::copy_to_host(to, self.address, bytes, stream.handle()) }?;
         stream.synchronize()?;
         Ok(data)
+    }
+}
+
+/// Elements of device memory that the host has borrowed to nobody else: what a call writes.
+pub(crate) struct SpanMut<'a, T: Element>(Span<'a, T>);
+
+impl<'a, T: Element> SpanMut<'a, T> {
+    /// The elements, to be read.
+    pub(crate) fn all(&self) -> Span<'_, T> {
+        self.0
+    }
+
+    /// The elements before `at`, and those from there on.
+    ///
+    /// # Panics
+    ///
+    /// When there are not so many.
+    pub(crate) fn split_at(self, at: usize) -> (Self, Self) {
+        let Self(all) = self;
+        (Self(all.part(0, at)), Self(all.part(at, all.len - at)))
+    }
+
+    /// The elements, for as long as they are borrowed.
+    pub(crate) fn into_span(self) -> Span<'a, T> {
+        self.0
+    }
+
+    /// The same elements for a while.
+    pub(crate) fn reborrow(&mut self) -> SpanMut<'_, T> {
+        SpanMut(self.0)
+    }
+
+    /// Overwrites the elements, which are as many, after what is on the stream already; waits for it.
+    pub(crate) fn write(self, stream: &Stream, data: &[T]) -> Result<(), Error> {
+        let Self(span) = self;
+        assert_eq!(span.len, data.len());
+        span.gpu.enter()?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        let (to, from) = (span.address, data.as_ptr().cast());
+        // SAFETY: both are as long as `data`. The source outlives the copy, which is waited for below.
+        unsafe { driver::copy_to_device(to, from, size_of_val(data), stream.handle()) }?;
+        stream.synchronize()
     }
 }
 

@@ -3,14 +3,16 @@
 use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 use kernels_gpu::entry::SinglePass;
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
-    NanMax, NanMin, Op, Product, Sum, SumAbs, SumSquares, SumWide,
+    ArgMax, ArgMin, Count, Dot, Equal, Greater, InRange, IsNan, Less, Max, MeanVariance, Min,
+    MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op, Product, Sum,
+    SumAbs, SumSquares, SumWide, WeightedMean,
 };
 
 use crate::buffer::View;
 use crate::device::Device;
 use crate::element::zero;
 use crate::error::Error;
+use crate::input::{Input, Items, Views};
 use crate::reduced_by::ReducedBy;
 
 /// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
@@ -28,17 +30,23 @@ use crate::reduced_by::ReducedBy;
 /// assert_eq!(total(&Device::auto()?, &[1.5, 2.0])?, 3.5);
 /// # Ok::<(), warpfold::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that the library's kernels reduce",
+    label = "not a number",
+    note = "numbers are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`; your own elements are reduced by \
+            `device.reduce` and your own operators"
+)]
 pub trait Number:
     kernels_gpu::element::Number
     + ReducedBy<Sum, Output = Self>
     + ReducedBy<SumWide>
     + ReducedBy<Product, Output = Self>
-    + ReducedBy<Min, Output = Self>
-    + ReducedBy<Max, Output = Self>
-    + ReducedBy<MinMax, Output = Extrema<Self>>
-    + ReducedBy<ArgMin, Output = Indexed<Self>>
-    + ReducedBy<ArgMax, Output = Indexed<Self>>
-    + ReducedBy<MeanVariance, Output = Moments>
+    + ReducedBy<Min, Output = Option<Self>>
+    + ReducedBy<Max, Output = Option<Self>>
+    + ReducedBy<MinMax, Output = Option<Extrema<Self>>>
+    + ReducedBy<ArgMin, Output = Option<Indexed<Self>>>
+    + ReducedBy<ArgMax, Output = Option<Indexed<Self>>>
+    + ReducedBy<MeanVariance, Output = Option<Moments>>
     + ReducedBy<SumAbs>
     + ReducedBy<SumSquares, Output: Norm>
 {
@@ -47,7 +55,11 @@ pub trait Number:
 
     /// [`Device::dot`](crate::Device::dot).
     #[doc(hidden)]
-    fn dot(device: &Device, a: View<'_, Self>, b: View<'_, Self>) -> Result<Self::Dot, Error>;
+    fn dot<'a>(
+        device: &Device,
+        a: impl Input<'a, Self>,
+        b: impl Input<'a, Self>,
+    ) -> Result<Self::Dot, Error>;
 
     /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] of integers of 64 bits.
     type MeanBy: SinglePass<Self, Output: Mean>;
@@ -59,22 +71,51 @@ pub trait Number:
     #[doc(hidden)]
     fn count(
         device: &Device,
-        input: View<'_, Self>,
+        input: <Self as Items>::Of<Views<'_>>,
         predicate: Predicate<Self>,
     ) -> Result<u64, Error>;
 }
 
 /// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`. Enough for the calls that ignore NaN,
 /// too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a floating-point number",
+    label = "not a float",
+    note = "floats are `f16`, `bf16`, `f32` and `f64`; integers have no NaN, and the calls without `nan_` take them"
+)]
 pub trait Float:
-    Number + ReducedBy<NanMin, Output = Self> + ReducedBy<NanMax, Output = Self>
+    Number
+    + ReducedBy<NanSum, Output = Self>
+    + ReducedBy<NanMin, Output = Option<Self>>
+    + ReducedBy<NanMax, Output = Option<Self>>
+    + ReducedBy<NanArgMin, Output = Option<Indexed<Self>>>
+    + ReducedBy<NanArgMax, Output = Option<Indexed<Self>>>
+    + ReducedBy<NanMeanVariance, Output = Option<Moments>>
 {
+    /// [`Device::weighted_mean`](crate::Device::weighted_mean).
+    #[doc(hidden)]
+    fn weighted_mean<'a>(
+        device: &Device,
+        values: impl Input<'a, Self>,
+        weights: impl Input<'a, Self>,
+    ) -> Result<Option<f64>, Error>;
 }
 
-impl Float for f16 {}
-impl Float for bf16 {}
-impl Float for f32 {}
-impl Float for f64 {}
+macro_rules! floats {
+    ($($float:ident)*) => { $(
+        impl Float for $float {
+            fn weighted_mean<'a>(
+                device: &Device,
+                values: impl Input<'a, Self>,
+                weights: impl Input<'a, Self>,
+            ) -> Result<Option<f64>, Error> {
+                device.reduce((values, weights), WeightedMean).run()
+            }
+        }
+    )* };
+}
+
+floats!(f16 bf16 f32 f64);
 
 /// A question about an element; see [`Device::count`](crate::Device::count).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +127,8 @@ pub enum Predicate<T> {
     Less(T),
     /// The element is greater than this. A NaN is not, nor is anything greater than it.
     Greater(T),
+    /// The element is not less than the first value, and less than the second. A NaN is in no range.
+    InRange(T, T),
     /// The element is a NaN. No integer is.
     Nan,
     /// The element is not zero. A NaN is not.
@@ -97,10 +140,10 @@ macro_rules! numbers {
         impl Number for $number {
             type Dot = <Dot as Op<($number, $number)>>::Output;
 
-            fn dot(
+            fn dot<'a>(
                 device: &Device,
-                a: View<'_, Self>,
-                b: View<'_, Self>,
+                a: impl Input<'a, Self>,
+                b: impl Input<'a, Self>,
             ) -> Result<Self::Dot, Error> {
                 device.reduce((a, b), Dot).run()
             }
@@ -118,6 +161,9 @@ macro_rules! numbers {
                     Predicate::Equal(value) => equal(value),
                     Predicate::Less(value) => device.reduce(input, Count(Less(value))).run(),
                     Predicate::Greater(value) => device.reduce(input, Count(Greater(value))).run(),
+                    Predicate::InRange(least, end) => {
+                        device.reduce(input, Count(InRange(least, end))).run()
+                    }
                     Predicate::Nonzero => Ok(input.len() as u64 - equal(zero())?),
                     Predicate::Nan => {
                         let count: fn(&Device, View<'_, Self>) -> Result<u64, Error> = $count_nan;
@@ -150,21 +196,21 @@ numbers! {
 /// use warpfold::{Device, Mean, Number};
 ///
 /// let device = Device::auto()?;
-/// let pieces = [[1, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
-/// let sum: i64 = device.reduce_iter(i32::MEAN_BY, pieces)?;
-/// assert_eq!(sum.mean(6), 3.5);
+/// let pieces = [[1i32, 2, 3], [4, 5, 6]].map(Ok::<_, warpfold::Error>);
+/// let sum = device.reduce_iter(i32::MEAN_BY, pieces)?;
+/// assert_eq!(sum.mean(6), Some(3.5));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 pub trait Mean {
-    /// The mean of `n` elements, `n > 0`.
-    fn mean(self, n: usize) -> f64;
+    /// The mean of `n` elements; `None` of 0.
+    fn mean(self, n: usize) -> Option<f64>;
 }
 
 macro_rules! sums {
     ($($sum:ident)*) => { $(
         impl Mean for $sum {
-            fn mean(self, n: usize) -> f64 {
-                self as f64 / n as f64
+            fn mean(self, n: usize) -> Option<f64> {
+                (n > 0).then(|| self as f64 / n as f64)
             }
         }
     )* };
@@ -172,9 +218,9 @@ macro_rules! sums {
 
 sums!(i64 u64 f64);
 
-impl Mean for Moments {
-    fn mean(self, _: usize) -> f64 {
-        Moments::mean(self)
+impl Mean for Option<Moments> {
+    fn mean(self, _: usize) -> Option<f64> {
+        self.map(Moments::mean)
     }
 }
 

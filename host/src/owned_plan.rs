@@ -5,7 +5,7 @@ use kernels_gpu::entry::SinglePass;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
-use crate::input::Inputs;
+use crate::input::{self, Inputs};
 use crate::interop::{Refused, refused};
 use crate::temp::Scratch;
 
@@ -26,7 +26,7 @@ use crate::temp::Scratch;
 ///         Ok(Self { largest: device.owned_plan(readings, Max)? })
 ///     }
 ///
-///     fn read(&mut self, sensor: usize, value: f32) -> Result<f32, Error> {
+///     fn read(&mut self, sensor: usize, value: f32) -> Result<Option<f32>, Error> {
 ///         self.largest.input_mut().write(sensor, &[value])?;
 ///         self.largest.enqueue()?;
 ///         self.largest.result()
@@ -34,8 +34,8 @@ use crate::temp::Scratch;
 /// }
 ///
 /// let mut alarm = Alarm::new(&Device::auto()?, 8)?;
-/// assert_eq!(alarm.read(3, 2.5)?, 2.5);
-/// assert_eq!(alarm.read(0, 1.0)?, 2.5);
+/// assert_eq!(alarm.read(3, 2.5)?, Some(2.5));
+/// assert_eq!(alarm.read(0, 1.0)?, Some(2.5));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
@@ -45,7 +45,8 @@ pub struct OwnedPlan<B: Inputs, O: SinglePass<B::Items>> {
     input: B,
     cell: Buffer<O::Acc>,
     scratch: Scratch,
-    enqueued: bool,
+    /// The length of the input of the last enqueue, unless that failed.
+    enqueued: Option<usize>,
     op: O,
 }
 
@@ -84,7 +85,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
             input,
             cell,
             scratch,
-            enqueued: false,
+            enqueued: None,
             op,
         }
     }
@@ -98,7 +99,8 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
     /// exchanged a buffer, also [`Error::OtherDevice`] and [`Error::Lengths`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
         self.enqueue_by(|plan| {
-            let (views, cell, scratch) = (plan.input.views(), &mut plan.cell, &mut plan.scratch);
+            let (views, cell) = (plan.input.views(), plan.cell.all_mut());
+            let scratch = &mut plan.scratch;
             plan.device
                 .reduce_views_into::<B::Items, O>(views, plan.op, cell, 0, scratch)
         })
@@ -109,9 +111,9 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         &mut self,
         enqueue: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.enqueued = false;
+        self.enqueued = None;
         enqueue(self)?;
-        self.enqueued = true;
+        self.enqueued = Some(input::len::<B::Items>(self.input.views()));
         Ok(())
     }
 
@@ -126,26 +128,27 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         self.device.is_idle()
     }
 
-    /// Waits for the last enqueue and returns its value; that of the operator's identity when the input is
-    /// empty.
+    /// Waits for the last enqueue and returns its value; for empty input the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// # Errors
     ///
     /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
     /// fault; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
-        self.check_enqueued()?;
+        let n = self.check_enqueued()?;
         let combined = self.device.download(&self.cell)?;
-        Ok(self.op.finish(combined[0]))
+        Ok(match n {
+            0 => self.op.empty(),
+            _ => self.op.finish(combined[0]),
+        })
     }
 
-    fn check_enqueued(&self) -> Result<(), Error> {
-        match self.enqueued {
-            true => Ok(()),
-            false => Err(Error::NotEnqueued {
-                kernel: O::ENTRY.kernel,
-            }),
-        }
+    /// The length of what was enqueued.
+    fn check_enqueued(&self) -> Result<usize, Error> {
+        self.enqueued.ok_or(Error::NotEnqueued {
+            kernel: O::ENTRY.kernel,
+        })
     }
 
     pub(crate) fn device(&self) -> &Device {

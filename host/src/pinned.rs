@@ -2,14 +2,16 @@
 
 use std::fmt;
 
-use crate::buffer::{Buffer, Place, PlaceMut, View};
+use crate::buffer::Place;
 use crate::device::Device;
 use crate::driver;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
+use crate::input::Input;
 use crate::memory::PinnedMemory;
 use crate::stream::{Event, Stream};
+use crate::view_mut::{PlaceMut, Target};
 
 /// An array in host memory that is locked in place (pinned), so that copies between it and a device
 /// need no wait; made by [`Device::pinned`].
@@ -126,24 +128,24 @@ impl Device {
     ///
     /// [`Error::ViewRange`] when either has not so many; [`Error::OtherDevice`]; [`Error::Cuda`],
     /// [`Error::Deferred`].
-    pub fn enqueue_write<T: Element>(
+    pub fn enqueue_write<'a, T: Element>(
         &self,
         from: &mut Pinned<T>,
         len: usize,
-        to: &mut Buffer<T>,
+        to: impl Target<'a, T>,
         start: usize,
     ) -> Result<(), Error> {
         from.check(len)?;
-        let end = start.saturating_add(len);
-        self.check_owner(&to.view(start..end)?)?;
+        let to = to.into_view_mut().part(start..start.saturating_add(len))?;
+        self.backend().check_same(to.owner())?;
         self.backend().check_same(from.device.backend())?;
-        match (&mut from.place, to.place_mut(), self.queue()) {
+        match (&mut from.place, to.into_place(), self.queue()) {
             (Locked::Host(from), PlaceMut::Host(to), _) => {
-                to[start..end].copy_from_slice(&from[..len]);
+                to.copy_from_slice(&from[..len]);
                 Ok(())
             }
             (Locked::Gpu { memory, copied }, PlaceMut::Device(to), Some(stream)) => {
-                let (to, bytes) = (to.span(start, len).address(), len * size_of::<T>());
+                let (to, bytes) = (to.all().address(), len * size_of::<T>());
                 copy_between(stream, copied, bytes, || {
                     // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all
                     // streams (their Drop). The host does not touch `memory` before the copy has been
@@ -165,10 +167,10 @@ impl Device {
     /// As [`enqueue_write`](Self::enqueue_write).
     pub fn enqueue_read<'a, T: Element>(
         &self,
-        from: impl Into<View<'a, T>>,
+        from: impl Input<'a, T>,
         to: &mut Pinned<T>,
     ) -> Result<(), Error> {
-        let from = from.into();
+        let from = from.into_views();
         to.check(from.len())?;
         self.check_owner(&from)?;
         self.backend().check_same(to.device.backend())?;

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use kernels_gpu::items::Items;
+use kernels_gpu::op::Op;
+
 use crate::backend::Queue;
 use crate::error::Error;
 use crate::pass::Pass;
@@ -84,7 +87,15 @@ impl<'a, R> Plan<'a, R> {
         }
     }
 
-    /// Work on the CPU, or of an empty input: what computes, and what makes the result of that.
+    /// The reduction of an empty input: nothing to do.
+    pub(crate) fn of_nothing<I: Items, O: Op<I, Output = R> + 'a>(
+        kernel: &'static str,
+        op: O,
+    ) -> Self {
+        Self::on_cpu(kernel, || (), move |()| op.empty())
+    }
+
+    /// Work on the CPU: what computes, and what makes the result of that.
     pub(crate) fn on_cpu<A: Copy + Send + 'a>(
         kernel: &'static str,
         work: impl FnMut() -> A + Send + 'a,
@@ -120,8 +131,8 @@ impl<'a, R> Plan<'a, R> {
         Ok(())
     }
 
-    /// Waits for the last enqueue and returns its value; that of the operator's identity when the input
-    /// is empty.
+    /// Waits for the last enqueue and returns its value; for empty input the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// # Errors
     ///

@@ -3,14 +3,15 @@
 use kernels_gpu::entry::SinglePass;
 
 use crate::backend::Backend;
-use crate::buffer::{Buffer, PlaceMut};
 use crate::cpu;
 use crate::device::Device;
 use crate::error::Error;
 use crate::input::{self, Input, Items, Views};
 use crate::plan::Plan;
+use crate::reduced_by::ReducedBy;
 use crate::single_pass::{self, Asked, Prepared};
 use crate::temp::Scratch;
+use crate::view_mut::{PlaceMut, Target, ViewMut};
 
 /// A reduction that has been described and not yet run; see [`Device::reduce`].
 #[must_use = "nothing happens before run() or plan()"]
@@ -39,7 +40,8 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
         self
     }
 
-    /// Runs it and waits. The operator's identity, finished, when the input is empty.
+    /// Runs it and waits. For empty input it gives the operator's [`empty`](kernels_gpu::op::Op::empty) result
+    /// and launches nothing: 0 of sums, `None` of minima and maxima.
     ///
     /// On a GPU this is one launch, without an allocation after the stream's first call.
     ///
@@ -54,14 +56,12 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             asked,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
+        if n == 0 {
+            asked.check(O::ENTRY)?;
+            return Ok(op.empty());
+        }
         let combined = match device.backend() {
-            Backend::Gpu(queue) if n > 0 => {
-                single_pass::blocking::<I, O>(queue, views, n, op, asked)?
-            }
-            Backend::Gpu(_) => {
-                asked.check(O::ENTRY)?;
-                op.identity()
-            }
+            Backend::Gpu(queue) => single_pass::blocking::<I, O>(queue, views, n, op, asked)?,
             Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 cpu::reduce::<I, O>(op, input::slices::<I>(views))
@@ -85,25 +85,21 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
         let kernel = O::ENTRY.kernel;
-        let finish = move |acc| op.finish(acc);
+        if n == 0 {
+            asked.check(O::ENTRY)?;
+            return Ok(Plan::of_nothing(kernel, op));
+        }
         match device.backend() {
-            Backend::Gpu(queue) if n > 0 => {
+            Backend::Gpu(queue) => {
                 let prepared = Prepared::<I, O>::new(queue, views, n, op, asked)?;
                 let pass = prepared.pass();
                 Ok(Plan::new(kernel, vec![pass], prepared))
             }
-            Backend::Gpu(_) => {
-                asked.check(O::ENTRY)?;
-                Ok(Plan::on_cpu(kernel, move || op.identity(), finish))
-            }
             Backend::Cpu(_) => {
                 asked.check(O::ENTRY)?;
                 let items = input::slices::<I>(views);
-                Ok(Plan::on_cpu(
-                    kernel,
-                    move || cpu::reduce::<I, O>(op, items),
-                    finish,
-                ))
+                let work = move || cpu::reduce::<I, O>(op, items);
+                Ok(Plan::on_cpu(kernel, work, move |acc| op.finish(acc)))
             }
         }
     }
@@ -123,18 +119,42 @@ impl Device {
     /// let (x, y) = (device.upload(&[1i32, 2, 3, 4])?, device.upload(&[1i32, 0, 1, 0])?);
     /// assert_eq!(device.reduce(&x, Sum).threads(64).run()?, 10);
     /// assert_eq!(device.reduce((&x, &y), Dot).run()?, 4);
-    /// assert_eq!(device.reduce(x.view(..3)?, ArgMax).run()?.index(), 2);
+    /// let last = device.reduce(x.view(..3)?, ArgMax).run()?;
+    /// assert_eq!(last.map(|last| last.index()), Some(2));
     /// # Ok::<(), warpfold::Error>(())
     /// ```
-    pub fn reduce<'a, I: Items, O: SinglePass<I>>(
+    /// A function over any elements that the operator reduces has the bound [`ReducedBy`], which every
+    /// [`Number`](crate::Number) has for the operators of the calls by name:
+    ///
+    /// ```
+    /// use warpfold::{Buffer, Device, Error, Number, Sum};
+    ///
+    /// fn total<T: Number>(device: &Device, x: &Buffer<T>) -> Result<T, Error> {
+    ///     device.reduce(x, Sum).run()
+    /// }
+    ///
+    /// let device = Device::auto()?;
+    /// assert_eq!(total(&device, &device.upload(&[1.5, 2.0])?)?, 3.5);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    pub fn reduce<'a, I: ReducedBy<O>, O>(
         &self,
         input: impl Input<'a, I>,
         op: O,
-    ) -> Reduction<'a, I, O> {
+    ) -> Reduction<'a, I, I::By> {
+        self.reduce_views(input.into_views(), op)
+    }
+
+    /// The same, of views.
+    pub(crate) fn reduce_views<'a, I: ReducedBy<O>, O>(
+        &self,
+        views: I::Of<Views<'a>>,
+        op: O,
+    ) -> Reduction<'a, I, I::By> {
         Reduction {
             device: self.clone(),
-            views: input.into_views(),
-            op,
+            views,
+            op: I::by(op),
             asked: Asked::default(),
         }
     }
@@ -142,7 +162,10 @@ impl Device {
     /// Reduces `input` by `op` and leaves the result on the device, in element `at` of `cells`, in the
     /// type that the operator combines in ([`Op::Acc`](kernels_gpu::op::Op::Acc): that of the elements
     /// for sums, minima and maxima of 32 and 64 bits). On a GPU it enqueues one launch and returns: no
-    /// allocation, no wait. For empty input the operator's identity.
+    /// allocation, no wait.
+    ///
+    /// For empty input the element becomes the operator's identity, also of operators whose result is then
+    /// `None`: infinity of a minimum of floats, -0.0 of their sum.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -157,19 +180,22 @@ impl Device {
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
+    /// Several threads fill one buffer by parts of it: see [`ViewMut`].
+    ///
     /// # Errors
     ///
     /// [`Error::ViewRange`] when there is no element `at`; [`Error::OtherStream`] when the scratch was
     /// made by another stream than this one; [`Error::Lengths`], [`Error::NotRegistered`],
     /// [`Error::OtherDevice`], [`Error::Cuda`], [`Error::Deferred`].
-    pub fn reduce_into<'a, I: Items, O: SinglePass<I>>(
+    pub fn reduce_into<'a, 'c, I: Items, O: SinglePass<I>>(
         &self,
         input: impl Input<'a, I>,
         op: O,
-        cells: &mut Buffer<O::Acc>,
+        cells: impl Target<'c, O::Acc>,
         at: usize,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
+        let cells = cells.into_view_mut();
         self.reduce_views_into::<I, O>(input.into_views(), op, cells, at, scratch)
     }
 
@@ -178,21 +204,22 @@ impl Device {
         &self,
         views: I::Of<Views<'_>>,
         op: O,
-        cells: &mut Buffer<O::Acc>,
+        cells: ViewMut<'_, O::Acc>,
         at: usize,
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let n = self.check_input::<I>(views, O::ENTRY)?;
-        self.check_owner(&cells.view(at..at.saturating_add(1))?)?;
-        match (cells.place_mut(), self.backend()) {
-            (PlaceMut::Host(cells), Backend::Cpu(_)) => {
+        let cell = cells.part(at..at.saturating_add(1))?;
+        self.backend().check_same(cell.owner())?;
+        match (cell.into_place(), self.backend()) {
+            (PlaceMut::Host(cell), Backend::Cpu(_)) => {
                 scratch.of(self.backend())?;
-                cells[at] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
+                cell[0] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
                 Ok(())
             }
-            (PlaceMut::Device(cells), Backend::Gpu(queue)) => {
+            (PlaceMut::Device(cell), Backend::Gpu(queue)) => {
                 let storage = scratch.of(self.backend())?.ok_or(Error::OtherStream)?;
-                single_pass::enqueue::<I, O>(queue, views, n, op, cells, at, storage)
+                single_pass::enqueue::<I, O>(queue, views, n, op, cell, storage)
             }
             _ => unreachable!("the input and the cells are on this device"),
         }

@@ -2,15 +2,12 @@
 
 use kernels_gpu::entry::SinglePass;
 
-use crate::buffer::View;
-use crate::device::Device;
-use crate::element::Element;
-use crate::error::Error;
+use crate::input::Items;
 
-/// Elements that the operator `O` reduces. `T: ReducedBy<Sum>` says the same as `Sum: SinglePass<T>`, and follows
+/// Items that the operator `O` reduces. `T: ReducedBy<Sum>` says the same as `Sum: SinglePass<T>`, and follows
 /// from it.
 ///
-/// A bound on the elements can be a part of another bound: every [`Number`](crate::Number) is reduced by the
+/// A bound on the items can be a part of another bound: every [`Number`](crate::Number) is reduced by the
 /// operators of all calls by name, so that a function over numbers needs no other bound.
 ///
 /// ```
@@ -24,23 +21,23 @@ use crate::error::Error;
 /// assert_eq!(spread(&Device::auto()?, &[3, -1, 2])?, Some(4));
 /// # Ok::<(), warpfold::Error>(())
 /// ```
-pub trait ReducedBy<O>: Element {
+pub trait ReducedBy<O>: Items {
     /// What the reduction gives.
     type Output;
 
-    /// Reduces, and waits.
+    /// The operator, as one with a kernel.
     #[doc(hidden)]
-    fn reduced(
-        device: &Device,
-        view: View<'_, Self>,
-        op: O,
-    ) -> Result<<Self as ReducedBy<O>>::Output, Error>;
+    type By: SinglePass<Self, Output = <Self as ReducedBy<O>>::Output>;
+
+    #[doc(hidden)]
+    fn by(op: O) -> Self::By;
 }
 
-impl<T: Element, O: SinglePass<T>> ReducedBy<O> for T {
+impl<I: Items, O: SinglePass<I>> ReducedBy<O> for I {
     type Output = O::Output;
+    type By = O;
 
-    fn reduced(device: &Device, view: View<'_, T>, op: O) -> Result<O::Output, Error> {
-        device.reduce(view, op).run()
+    fn by(op: O) -> O {
+        op
     }
 }

@@ -8,7 +8,7 @@ use crate::backend::Queue;
 use crate::error::Error;
 use crate::input::{self, Items, Views};
 use crate::launch::{Argument, Arguments, Grid, Kernel};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, SpanMut};
 use crate::pass::{CPU_MAX_THREADS, Pass, check_threads};
 use crate::plan::Job;
 use crate::policy::Policy;
@@ -147,21 +147,21 @@ pub(crate) fn blocking<I: Items, O: SinglePass<I>>(
     Ok(workspace.result())
 }
 
-/// Puts the reduction of an input that is not empty on the stream and returns; its result will be element
-/// `at` of `cells`.
+/// Puts the reduction on the stream and returns; its result will be the one element of `cell`.
 pub(crate) fn enqueue<I: Items, O: SinglePass<I>>(
     queue: &Queue,
     views: I::Of<Views<'_>>,
     n: usize,
     op: O,
-    cells: &mut DeviceMemory<O::Acc>,
-    at: usize,
+    cell: SpanMut<'_, O::Acc>,
     storage: &mut Storage,
 ) -> Result<(), Error> {
     let launch = Launch::<I, O>::new(queue, views, n, op, Asked::default())?;
     queue.gpu().enter()?;
-    let result = cells.span(at, 1).address();
-    // SAFETY: an element of `cells`, which is borrowed mutably and freed only after a wait for all streams.
+    let cell = cell.into_span();
+    assert_eq!(cell.len(), 1);
+    let result = cell.address();
+    // SAFETY: memory that is borrowed mutably and freed only after a wait for all streams.
     unsafe { launch.enqueue(queue, storage, result) }
 }
 

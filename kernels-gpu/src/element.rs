@@ -63,6 +63,11 @@ pub use plain::Plain;
 ///     to: *const f32, // not an element
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an element of an array on a device",
+    label = "not an element",
+    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`"
+)]
 pub trait Element: Plain + Debug + PartialEq + Send + Sync {
     /// The value that another lane of the warp brings, as `from` says; the own value where there is no
     /// such lane. One `shfl.sync` for each 32 bits of a number (PTX ISA, data movement instructions).

@@ -10,7 +10,7 @@
 //! | family | an entry | the operator then implements |
 //! |---|---|---|
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
-//! | `keyed`, `keyed_all`, `keyed_signed` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
+//! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |

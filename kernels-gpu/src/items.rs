@@ -12,6 +12,11 @@ use crate::op::unrolled;
 /// | `T` | one of `T` |
 /// | `(T, U)` | one of `T` and one of `U`, of the same length |
 /// | `(T, U, V)` | three |
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be reduced: it is neither an element nor a tuple of two or three elements",
+    label = "not an element, nor a tuple of elements",
+    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`"
+)]
 pub trait Items: Copy + Send + Sync + 'static {
     /// Something for each array: a view, a slice; see [`Each`].
     type Of<E: Each>: Copy + Send + Sync;

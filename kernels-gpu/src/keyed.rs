@@ -46,7 +46,18 @@ use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 use cuda_std::warp::{WarpMatchValue, WarpShuffleValue};
 
 /// What an element is sorted by: an integer of 32 or 64 bits.
+///
+/// There are entry points for `u32` and `u64`. They take signed keys of the same size too, which they read as
+/// unsigned ones.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a key",
+    label = "not a key",
+    note = "a key names its cell by a number: `u32`, `u64`, `i32` or `i64`"
+)]
 pub trait Key: Number + WarpMatchValue + WarpShuffleValue + Ord {
+    /// The most cells of which no negative key, read as an unsigned one, names any.
+    const MOST_CELLS: u64;
+
     /// The cell that the key names. A negative key names none: this is then beyond every array.
     fn cell(self) -> usize;
 
@@ -55,8 +66,10 @@ pub trait Key: Number + WarpMatchValue + WarpShuffleValue + Ord {
 }
 
 macro_rules! keys {
-    ($($key:ident, |$this:ident| $cell:expr;)*) => {
+    ($($key:ident, $most_cells:expr, |$this:ident| $cell:expr;)*) => {
         $(impl Key for $key {
+            const MOST_CELLS: u64 = $most_cells;
+
             #[inline(always)]
             fn cell(self) -> usize {
                 let $this = self;
@@ -75,10 +88,10 @@ macro_rules! keys {
 }
 
 keys! {
-    u32, |key| key as usize;
-    u64, |key| key as usize;
-    i32, |key| key as isize as usize;
-    i64, |key| key as usize;
+    u32, u64::MAX, |key| key as usize;
+    u64, u64::MAX, |key| key as usize;
+    i32, 1 << 31, |key| key as isize as usize;
+    i64, 1 << 63, |key| key as usize;
 }
 
 /// What a launch is given: the elements, and where they go.

@@ -12,7 +12,7 @@
 //! | absorb | `absorb(acc, rows, first)` is `lift` and `combine` for one item after the other; in rows as kernels load them | closely |
 //! | offset | `offset(acc, by)` is the accumulator of the same items, lifted at indices larger by `by` | closely |
 //! | grouping | a list of up to 160 items gives the same from the left, from the right, by halves and in blocks; where the operator is commutative, also backwards and by strides | closely |
-//! | finish | `finish` does not panic, also for empty input, and gives the same each time | by `Debug` |
+//! | finish | `finish` and `empty` do not panic, and give the same each time | by `Debug` |
 //!
 //! *Exactly*: number by number and bit by bit, with all NaNs alike. *Closely*: exactly too, unless the test
 //! states a [`tolerance`](Laws::tolerance) or a [`close`](Laws::close) of its own. Nothing may panic, and an

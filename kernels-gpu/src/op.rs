@@ -7,13 +7,17 @@
 //! | [`Product`] | numbers | the same | a compare-and-swap loop |
 //! | [`Min`], [`Max`] | numbers | the same | an instruction; of floats that of an integer, by the sign |
 //! | [`NanMin`], [`NanMax`] | floats | the same | as the former |
+//! | [`NanSum`] | floats | the same | none |
 //! | [`And`], [`Or`], [`Xor`] | integers | the same | an instruction |
 //! | [`ArgMin`], [`ArgMax`] | numbers | [`Indexed`](crate::element::Indexed) | none |
+//! | [`NanArgMin`], [`NanArgMax`] | floats | the same | none |
 //! | [`MinMax`] | numbers | [`Extrema`](crate::element::Extrema) | none |
 //! | [`SumAbs`] | numbers | `u64`, `f64` | none |
 //! | [`SumSquares`] | numbers | `f64`; of `f64` [`ScaledSquares`](crate::element::ScaledSquares) | none |
 //! | [`MeanVariance`] | numbers | [`Moments`](crate::element::Moments) | none |
+//! | [`NanMeanVariance`] | floats | the same | none |
 //! | [`Dot`] | pairs of numbers | `i64`, `u64`, `f64` | none |
+//! | [`WeightedMean`] | pairs of numbers | `[f64; 2]` | none |
 //! | [`Count`] | numbers for which a [`Predicate`] holds | `u64` | none |
 //!
 //! # Laws
@@ -33,10 +37,12 @@
 //! - 16-bit floats accumulate in `f32` and are rounded once, where the result is finished.
 //! - [`Min`] and [`Max`] of floats are IEEE 754-2019 `minimum` and `maximum`: a NaN anywhere gives
 //!   NaN. [`NanMin`] and [`NanMax`] are `minimumNumber` and `maximumNumber`: NaN only if there is
-//!   no number, of an empty array too. In all four `-0.0` is smaller than `+0.0`, so that the
+//!   no number. In all four `-0.0` is smaller than `+0.0`, so that the
 //!   result depends on the set of values alone and never on their order.
 //! - [`ArgMin`] and [`ArgMax`] give the first of equal values, of which the two zeros are some, and
-//!   the first NaN if there is one; for empty input the index [`u64::MAX`].
+//!   the first NaN if there is one. [`NanArgMin`] and [`NanArgMax`] give the first that is a number.
+//! - For empty input the output of extrema, of [`MeanVariance`] and of [`WeightedMean`] is `None`. The result
+//!   of sums is 0 (of floats `0.0`), of products 1, of [`And`] an integer of ones.
 
 #[macro_use]
 mod number;
@@ -51,6 +57,7 @@ mod extremum;
 mod mean_variance;
 mod min_max;
 mod nan_extremum;
+mod nan_sum;
 mod one_instruction;
 mod product;
 mod sum;
@@ -58,16 +65,18 @@ mod sum_abs;
 mod sum_squares;
 mod sum_wide;
 mod unrolled;
+mod weighted_mean;
 
-pub use arg_extremum::{ArgMax, ArgMin, Rank};
+pub use arg_extremum::{ArgMax, ArgMin, NanArgMax, NanArgMin, Rank};
 pub use bits::{And, Or, Xor};
 pub use by_cas::{ByCas, Replace};
-pub use count::{Count, Equal, Greater, IsNan, Less, Predicate};
+pub use count::{Count, Equal, Greater, InRange, IsNan, Less, Predicate};
 pub use dot::Dot;
 pub use extremum::{Max, Min};
-pub use mean_variance::MeanVariance;
+pub use mean_variance::{MeanVariance, NanMeanVariance};
 pub use min_max::MinMax;
 pub use nan_extremum::{NanMax, NanMin};
+pub use nan_sum::NanSum;
 pub use number::{Combine, CombineAtomic};
 pub use product::Product;
 pub use sum::Sum;
@@ -75,6 +84,7 @@ pub use sum_abs::{Magnitude, SumAbs};
 pub use sum_squares::{Squares, SumSquares};
 pub use sum_wide::{SumWide, Wide};
 pub(crate) use unrolled::unrolled;
+pub use weighted_mean::WeightedMean;
 
 use crate::element::Element;
 use crate::items::Items;
@@ -164,6 +174,11 @@ unsafe impl<T: Element> Value for T {}
 ///
 /// Read an array that the operator holds at indexes that the compiler knows: constants, or a loop that it unrolls.
 /// Where the index comes from the data, each thread first copies the whole array to local memory.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operator over `{I}`",
+    label = "does not reduce `{I}`",
+    note = "an operator implements `Op<{I}>`; those of the library are listed in the documentation of `warpfold`"
+)]
 pub trait Op<I: Items>: Value {
     /// What items are combined in: at most 128 bytes.
     type Acc: Element;
@@ -179,8 +194,7 @@ pub trait Op<I: Items>: Value {
     /// with a group of items at a time.
     const ABSORBS: bool = false;
 
-    /// The accumulator that changes nothing: what an empty input reduces to, and what a thread with
-    /// nothing to load contributes.
+    /// The accumulator that changes nothing: what a thread with nothing to load contributes.
     fn identity(&self) -> Self::Acc;
 
     /// Item `index` of the input as it enters the reduction.
@@ -214,8 +228,22 @@ pub trait Op<I: Items>: Value {
         acc
     }
 
-    /// The result of a whole reduction as its caller gets it.
+    /// The result of a whole reduction of at least one item, as its caller gets it.
     fn finish(&self, acc: Self::Acc) -> Self::Output;
+
+    /// What a cell begins with into which values are combined by key, and what it still holds where no value
+    /// had its key. The default is the identity; a sum of floats, whose identity is `-0.0`, begins with `0.0`.
+    #[inline(always)]
+    fn initial(&self) -> Self::Acc {
+        self.identity()
+    }
+
+    /// The result of an empty input. The default finishes [`initial`](Self::initial). An operator without a
+    /// result for an empty input, such as [`Min`], has an `Option` as output, and `None` here.
+    #[inline(always)]
+    fn empty(&self) -> Self::Output {
+        self.finish(self.initial())
+    }
 }
 
 /// An operator that the memory system applies by itself: `*cell = combine(*cell, value)` in one
@@ -268,12 +296,17 @@ values!(
     And,
     Or,
     Xor,
+    NanSum,
     ArgMin,
     ArgMax,
+    NanArgMin,
+    NanArgMax,
     MinMax,
     SumAbs,
     SumSquares,
     MeanVariance,
+    NanMeanVariance,
     Dot,
+    WeightedMean,
     IsNan
 );

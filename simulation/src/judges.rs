@@ -7,9 +7,9 @@ use cuda_sim::Simulator;
 use kernels_gpu::element::{Extrema, Indexed, Moments, Number, ScaledSquares, bf16, f16};
 use kernels_gpu::entry::SinglePass;
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Magnitude, Max, MeanVariance,
-    Min, MinMax, NanMax, NanMin, Op, Or, Product, Squares, Sum, SumAbs, SumSquares, SumWide, Wide,
-    Xor,
+    And, ArgMax, ArgMin, Count, Dot, Equal, Greater, InRange, IsNan, Less, Magnitude, Max,
+    MeanVariance, Min, MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op,
+    Or, Product, Squares, Sum, SumAbs, SumSquares, SumWide, WeightedMean, Wide, Xor,
 };
 
 use crate::case::{Case, Launched, Wrong};
@@ -69,7 +69,9 @@ impl Judges {
                 all.add::<$number, _>(|_| MinMax, min_max);
                 all.add::<$number, _>(|_| SumAbs, sum_abs);
                 all.add::<$number, _>(|_| SumSquares, $squares::sum_squares);
-                all.add::<$number, _>(|_| MeanVariance, mean_variance);
+                all.add::<$number, _>(|_| MeanVariance, |_, given, got| {
+                    moments(given.items.iter().copied(), given.chain, got)
+                });
                 all.add::<($number, $number), _>(|_| Dot, dot);
                 all.add::<$number, _>(|x| Count(Equal(some(x))), |op, given, got| {
                     count(given, got, |x| x == op.0.0)
@@ -79,6 +81,9 @@ impl Judges {
                 });
                 all.add::<$number, _>(|x| Count(Greater(some(x))), |op, given, got| {
                     count(given, got, |x| x > op.0.0)
+                });
+                all.add::<$number, _>(|x| Count(range(x)), |op, given, got| {
+                    count(given, got, |x| op.0.0 <= x && x < op.0.1)
                 });
             )* };
         }
@@ -92,6 +97,11 @@ impl Judges {
                 all.add::<$float, _>(|_| Count(IsNan), |_, given, got| {
                     count(given, got, |x: $float| x.is_nan())
                 });
+                all.add::<$float, _>(|_| NanMeanVariance, |_, given, got| {
+                    let numbers = given.items.iter().copied().filter(|x| !x.is_nan());
+                    moments(numbers, given.chain, got)
+                });
+                all.add::<($float, $float), _>(|_| WeightedMean, weighted_mean);
             )* };
         }
         floats!(f16 bf16 f32 f64);
@@ -130,6 +140,12 @@ impl Judges {
 fn some<T: Drawn>(elements: &[T]) -> T {
     let one = elements.get(elements.len() / 2);
     one.copied().unwrap_or(T::ZEROES[0])
+}
+
+/// A range from one of the elements to another, so that some are in it, and some equal to its ends.
+fn range<T: Drawn>(elements: &[T]) -> InRange<T> {
+    let other = elements.get(elements.len() / 3);
+    InRange(some(elements), other.copied().unwrap_or(T::ZEROES[0]))
 }
 
 /// By an operator with a naive loop over accumulators.
@@ -212,26 +228,18 @@ mod scaled {
 
 /// Within the error that [`MeanVariance`] has for elements that are not much larger than they are
 /// spread.
-fn mean_variance<T: Drawn + Number>(
-    op: &MeanVariance,
-    given: Given<'_, T>,
+fn moments<T: Drawn + Number>(
+    numbers: impl Iterator<Item = T>,
+    chain: f64,
     got: Moments,
 ) -> Verdict {
-    let got = Op::<T>::finish(op, got);
-    let values: Vec<f64> = given
-        .items
-        .iter()
-        .map(|value| Number::to_f64(*value))
-        .collect();
+    let values: Vec<f64> = numbers.map(Number::to_f64).collect();
+    let Some(got) = Op::<f64>::finish(&MeanVariance, got) else {
+        return equal(values.len(), 0);
+    };
     let n = values.len() as f64;
     if got.count() != n {
         return Err(format!("{} elements instead of {n}", got.count()));
-    }
-    if values.is_empty() {
-        return match (got.mean(), got.squares()) {
-            (0.0, 0.0) => Ok(()),
-            _ => Err(format!("{got:?} of nothing")),
-        };
     }
     // From the distances to one of them, whose sum is finite where their squares are.
     let distances: Vec<f64> = values.iter().map(|value| value - values[0]).collect();
@@ -245,7 +253,7 @@ fn mean_variance<T: Drawn + Number>(
             false => Err(format!("{got:?} of squares that are no f64")),
         };
     }
-    let rounding = 8.0 * (given.chain + 8.0) * f64::EPSILON;
+    let rounding = 8.0 * (chain + 8.0) * f64::EPSILON;
     let near = |got: f64, right: f64, scale: f64| (got - right).abs() <= rounding * scale;
     let largest = values
         .iter()
@@ -265,6 +273,17 @@ where
     let pairs = given.items.iter();
     let products = pairs.map(|(a, b)| Wide::product(a.widen(), b.widen()));
     close(got, &Total::sum(&products.collect::<Vec<_>>()), given.chain)
+}
+
+fn weighted_mean<T>(_: &WeightedMean, given: Given<'_, (T, T)>, got: [f64; 2]) -> Verdict
+where
+    T: Drawn + Number,
+{
+    let pairs = given.items.iter();
+    let pairs = pairs.map(|(x, w)| (Number::to_f64(*x), Number::to_f64(*w)));
+    let (products, weights): (Vec<f64>, Vec<f64>) = pairs.map(|(x, w)| (x * w, w)).unzip();
+    close(got[0], &Total::sum(&products), given.chain)?;
+    close(got[1], &Total::sum(&weights), given.chain)
 }
 
 fn count<T: Drawn>(given: Given<'_, T>, got: u64, holds: impl Fn(T) -> bool) -> Verdict {

@@ -96,8 +96,6 @@ impl Keyed {
         match self.entry.key {
             "u32" => by_element!(u32),
             "u64" => by_element!(u64),
-            "i32" => by_element!(i32),
-            "i64" => by_element!(i64),
             _ => Err(self.no_oracle()),
         }
     }

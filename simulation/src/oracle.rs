@@ -34,7 +34,7 @@ impl<T> Expected<T> {
 }
 
 /// An operator with its naive loop over accumulators.
-pub trait Oracle<A: Value>: Op<A, Acc = A, Output = A> {
+pub trait Oracle<A: Value>: Op<A, Acc = A> {
     /// The operator as a value.
     const OP: Self;
     /// Whether floats without a fraction, if they are few and small, are combined without rounding.

@@ -8,7 +8,7 @@ macro_rules! for_all_pairs {
             i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64
         ]);
         $crate::for_all_pairs!($row: And, Or, Xor of [i8, i16, i32, i64, u8, u16, u32, u64]);
-        $crate::for_all_pairs!($row: NanMin, NanMax of [f16, bf16, f32, f64]);
+        $crate::for_all_pairs!($row: NanSum, NanMin, NanMax, NanArgMin, NanArgMax of [f16, bf16, f32, f64]);
         $crate::for_all_pairs!($row: ArgMin, ArgMax of [
             Indexed<i32>, Indexed<u32>, Indexed<i64>, Indexed<u64>, Indexed<f32>, Indexed<f64>
         ]);

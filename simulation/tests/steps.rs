@@ -10,7 +10,8 @@ use kernels_gpu::entry::SinglePass;
 use kernels_gpu::keyed::peers::{all_reduce_peers, get_peers, match_peers};
 use kernels_gpu::mem::Global;
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Op, Or, Product,
+    Sum, SumWide, Xor,
 };
 use kernels_gpu::warp::{FULL_MASK, all_reduce};
 use kernels_sim::oracle::{Drawn, Oracle, Value, close, same};

@@ -81,9 +81,9 @@ fn launch(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(boo
 
 fn reduce<T: Number>(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)>
 where
-    Sum: Rungs<T, Output = T>,
-    Min: Rungs<T, Output = T>,
-    Max: Rungs<T, Output = T>,
+    Sum: Rungs<T, Output: Into<Option<T>>>,
+    Min: Rungs<T, Output: Into<Option<T>>>,
+    Max: Rungs<T, Output: Into<Option<T>>>,
 {
     let mut values = data::draw::<T>(options.n, options.seed)?;
     data::plant(&mut values, entry.operator, options.seed);
@@ -98,7 +98,7 @@ where
     }
 }
 
-fn reduce_by<T: Number, O: Rungs<T, Output = T>>(
+fn reduce_by<T: Number, O: Rungs<T, Output: Into<Option<T>>>>(
     device: &Device,
     entry: Entry,
     threads: u32,

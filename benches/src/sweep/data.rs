@@ -315,9 +315,13 @@ pub fn plant<T: Number>(values: &mut [T], op: Op, seed: u64) -> Option<(usize, T
     Some((at, std::mem::replace(place, extreme)))
 }
 
-/// Compares what came out with what should have; a NaN is never right.
-pub fn judge<T: Number>(got: T, expected: Expected<T>) -> Verdict {
+/// Compares what came out with what should have; a NaN is never right. A result of some elements may be an
+/// `Option`.
+pub fn judge<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
     let Expected { value, within } = expected;
+    let Some(got) = got.into() else {
+        return Err(("None".into(), format!("{value:?}")));
+    };
     match got == value || got.distance(value) <= within {
         true => Ok(()),
         false => Err((format!("{got:?}"), format!("{value:?}"))),

@@ -64,9 +64,9 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 
 fn of_type<T: Number>(options: &SweepOptions, sizes: &[usize], sweep: &mut Sweep) -> Result<()>
 where
-    Sum: SinglePass<T, Output = T>,
-    Min: SinglePass<T, Output = T>,
-    Max: SinglePass<T, Output = T>,
+    Sum: SinglePass<T, Output: Into<Option<T>>>,
+    Min: SinglePass<T, Output: Into<Option<T>>>,
+    Max: SinglePass<T, Output: Into<Option<T>>>,
 {
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let file = options.input.as_deref();
@@ -116,7 +116,11 @@ struct Group<'a, T: Number> {
 }
 
 impl<T: Number> Group<'_, T> {
-    fn time<O: SinglePass<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    fn time<O: SinglePass<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        sweep: &mut Sweep,
+    ) -> Result<()> {
         let cpu = &Device::cpu();
         let input = cpu.upload(self.values)?;
         let parity = self.words.iter().fold(0, |all, word| all ^ word);

@@ -188,8 +188,8 @@ mod tests {
             spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
             enqueue: Box::new(|_| {
                 runs.set(runs.get() + 1);
-                let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-                Ok(gpu.reduce_into(&input, Sum, cell, 0, scratch)?)
+                let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
+                Ok(gpu.reduce_into(&input, Sum, &mut *cell, 0, scratch)?)
             }),
             judge: Box::new(|| match judged.borrow().download()?[0] {
                 1000 => Ok(Ok(())),

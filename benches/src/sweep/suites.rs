@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use warpfold::{Buffer, Device, DeviceInfo, View};
+use warpfold::{Buffer, Device, DeviceInfo, Input};
 use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
 use super::data::{self, Expected, Number};
@@ -111,7 +111,7 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
 fn ceiling<'a>(
     bench: &Bench<'a>,
     row: Row,
-    input: impl Into<View<'a, i32>>,
+    input: impl Input<'a, i32>,
     expected: Expected<i32>,
 ) -> Result<Subject<'a>> {
     let plan = bench.gpu.read_ceiling(input)?;

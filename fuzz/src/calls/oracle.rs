@@ -19,18 +19,20 @@ fn nan_of<T: Number>(x: &[T]) -> Option<T> {
 }
 
 /// Judges an extremum; what it is of no numbers is the operator's affair.
-pub fn is<T: Number>(got: T, expected: Option<T>, x: &[T]) {
-    match expected {
-        Some(expected) => assert!(got.is(expected), "{got:?} instead of {expected:?}"),
-        None => assert!(x.iter().all(|x| x.is_nan())),
+pub fn is<T: Number>(got: Option<T>, expected: Option<T>, x: &[T]) {
+    match (got, expected) {
+        (Some(got), Some(expected)) => assert!(got.is(expected), "{got:?} instead of {expected:?}"),
+        // The extremum of NaNs, where they do not count.
+        (Some(got), None) => assert!(got.is_nan() && x.iter().all(|x| x.is_nan())),
+        (None, _) => assert!(x.is_empty()),
     }
 }
 
 /// Judges a place: the first NaN's, or the first of those before which no other one comes. The zeros
 /// are equal.
-pub fn place<T: Number>(got: Indexed<T>, x: &[T], comes_first: fn(&T, &T) -> bool) {
-    let Some(first) = x.first() else {
-        return;
+pub fn place<T: Number>(got: Option<Indexed<T>>, x: &[T], comes_first: fn(&T, &T) -> bool) {
+    let (Some(first), Some(got)) = (x.first(), got) else {
+        return assert!(x.is_empty() && got.is_none());
     };
     let (mut value, mut at) = (*first, 0);
     for (i, x) in x.iter().enumerate() {
@@ -50,7 +52,7 @@ pub fn place<T: Number>(got: Indexed<T>, x: &[T], comes_first: fn(&T, &T) -> boo
 /// times the sum of the magnitudes. Where some order overflows, anything may come out.
 pub fn sum<T: Number>(got: T, x: &[T]) {
     if x.is_empty() {
-        return assert!(got.is(T::nearest(-0.0)), "{got:?} of nothing");
+        return assert!(got.is(T::nearest(0.0)), "{got:?} of nothing");
     }
     if nan_of(x).is_some() {
         return assert!(got.is_nan(), "{got:?} of a NaN");

@@ -12,13 +12,13 @@ use super::number::Number;
 use super::oracle;
 
 /// A reduction of a view by an algorithm of choice, and whether there is such a kernel.
-type Rung<T> = fn(&Device, View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<T, Error>);
+type Rung<T, R> = fn(&Device, View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<R, Error>);
 
 /// The operators of one type that have a ladder.
 pub struct Ladders<T: Number> {
-    sum: Option<Rung<T>>,
-    min: Option<Rung<T>>,
-    max: Option<Rung<T>>,
+    sum: Option<Rung<T, T>>,
+    min: Option<Rung<T, Option<T>>>,
+    max: Option<Rung<T, Option<T>>>,
 }
 
 impl<T: Number> Ladders<T> {
@@ -41,8 +41,8 @@ impl<T: Number> Ladders<T> {
     pub fn of_all() -> Self
     where
         Sum: SinglePass<T, Output = T> + Ladder<T>,
-        Min: SinglePass<T, Output = T> + Ladder<T>,
-        Max: SinglePass<T, Output = T> + Ladder<T>,
+        Min: SinglePass<T, Output = Option<T>> + Ladder<T>,
+        Max: SinglePass<T, Output = Option<T>> + Ladder<T>,
     {
         Self {
             min: Some(|device, view, algorithm, threads| by(device, view, Min, algorithm, threads)),
@@ -52,13 +52,13 @@ impl<T: Number> Ladders<T> {
     }
 }
 
-fn by<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
+fn by<T: Number, O: SinglePass<T> + Ladder<T>>(
     device: &Device,
     view: View<'_, T>,
     op: O,
     algorithm: Algorithm,
     threads: Option<u32>,
-) -> (bool, Result<T, Error>) {
+) -> (bool, Result<O::Output, Error>) {
     let mut reduction = device.reduce(view, op).algorithm(algorithm);
     if let Some(threads) = threads {
         reduction = reduction.threads(threads);
@@ -136,12 +136,12 @@ fn run<T: Number, O: SinglePass<T>>(
 }
 
 /// The same of an operator that may have a ladder: by the algorithm that is asked for.
-fn run_rung<T: Number, O: SinglePass<T, Output = T>>(
+fn run_rung<T: Number, O: SinglePass<T>>(
     how: &How,
     all: &[T],
     op: O,
-    rung: Option<Rung<T>>,
-    judge: impl FnOnce(T, &[T]),
+    rung: Option<Rung<T, O::Output>>,
+    judge: impl FnOnce(O::Output, &[T]),
 ) {
     let (Some(rung), Some(algorithm)) = (rung, how.algorithm) else {
         return run(how, all, op, judge);
@@ -188,10 +188,10 @@ where
     And: SinglePass<T, Output = T>,
     Or: SinglePass<T, Output = T>,
     Xor: SinglePass<T, Output = T>,
-    Min: SinglePass<T, Output = T>,
-    Max: SinglePass<T, Output = T>,
-    ArgMin: SinglePass<T, Output = Indexed<T>>,
-    ArgMax: SinglePass<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = Option<T>>,
+    Max: SinglePass<T, Output = Option<T>>,
+    ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
+    ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let operator = source.int_in_range(0..=9)?;
     let how = How::of(source)?;
@@ -233,12 +233,12 @@ where
     Sum: SinglePass<T, Output = T>,
     SumWide: SinglePass<T, Output = f64>,
     Product: SinglePass<T, Output = T>,
-    NanMin: SinglePass<T, Output = T>,
-    NanMax: SinglePass<T, Output = T>,
-    Min: SinglePass<T, Output = T>,
-    Max: SinglePass<T, Output = T>,
-    ArgMin: SinglePass<T, Output = Indexed<T>>,
-    ArgMax: SinglePass<T, Output = Indexed<T>>,
+    NanMin: SinglePass<T, Output = Option<T>>,
+    NanMax: SinglePass<T, Output = Option<T>>,
+    Min: SinglePass<T, Output = Option<T>>,
+    Max: SinglePass<T, Output = Option<T>>,
+    ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
+    ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let operator = source.int_in_range(0..=8)?;
     let how = How::of(source)?;
@@ -266,10 +266,10 @@ where
 /// What every type has.
 fn comparison<T: Number>(operator: u8, how: &How, all: &[T], ladders: &Ladders<T>)
 where
-    Min: SinglePass<T, Output = T>,
-    Max: SinglePass<T, Output = T>,
-    ArgMin: SinglePass<T, Output = Indexed<T>>,
-    ArgMax: SinglePass<T, Output = Indexed<T>>,
+    Min: SinglePass<T, Output = Option<T>>,
+    Max: SinglePass<T, Output = Option<T>>,
+    ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
+    ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     match operator {
         0 => run_rung(how, all, Min, ladders.min, |got, x| {

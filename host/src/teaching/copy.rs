@@ -5,14 +5,16 @@ use std::sync::Arc;
 use kernels_gpu::entry::{Entry, teaching};
 
 use crate::backend::Queue;
-use crate::buffer::{Buffer, Place, PlaceMut, View};
+use crate::buffer::Place;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
-use crate::memory::{DeviceMemory, Span};
+use crate::memory::{Span, SpanMut};
 use crate::pass::Pass;
 use crate::plan::{Job, Plan};
+use crate::view_mut::{PlaceMut, Target};
 
 /// How much one instruction of a copy moves; see [`kernels_gpu::copy`].
 ///
@@ -59,8 +61,7 @@ struct Launch<'a, T: Element> {
     kernel: Kernel,
     pass: Pass,
     from: Span<'a, T>,
-    to: &'a mut DeviceMemory<T>,
-    at: usize,
+    to: SpanMut<'a, T>,
 }
 
 impl Device {
@@ -83,25 +84,22 @@ impl Device {
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn copy<'a, T: Element>(
         &self,
-        from: impl Into<View<'a, T>>,
-        to: &'a mut Buffer<T>,
+        from: impl Input<'a, T>,
+        to: impl Target<'a, T>,
         at: usize,
         width: CopyWidth,
     ) -> Result<Plan<'a, ()>, Error> {
-        let from = from.into();
+        let from = from.into_views();
         self.check_owner(&from)?;
-        let end = at.saturating_add(from.len());
-        self.check_owner(&to.view(at..end)?)?;
+        let to = to.into_view_mut().part(at..at.saturating_add(from.len()))?;
+        self.backend().check_same(to.owner())?;
         let kernel = width.kernel_name();
-        match (from.place(), to.place_mut(), self.queue()) {
-            (Place::Host(from), PlaceMut::Host(to), _) => {
-                let to = &mut to[at..end];
-                Ok(Plan::on_cpu(
-                    kernel,
-                    move || to.copy_from_slice(from),
-                    |()| (),
-                ))
-            }
+        match (from.place(), to.into_place(), self.queue()) {
+            (Place::Host(from), PlaceMut::Host(to), _) => Ok(Plan::on_cpu(
+                kernel,
+                move || to.copy_from_slice(from),
+                |()| (),
+            )),
             (Place::Device(from), PlaceMut::Device(to), Some(queue)) => {
                 let entry = width.entry(align_of::<T>());
                 let words = from.len() * (size_of::<T>() / align_of::<T>());
@@ -114,7 +112,6 @@ impl Device {
                     pass,
                     from,
                     to,
-                    at,
                 };
                 Ok(Plan::new(kernel, vec![pass], launch))
             }
@@ -132,7 +129,7 @@ impl<T: Element> Job<()> for Launch<'_, T> {
         };
         let arguments = [
             Argument::input(self.from).as_words(align_of::<T>()),
-            Argument::output_from(self.to, self.at, self.from.len()).as_words(align_of::<T>()),
+            Argument::output_span(self.to.reborrow()).as_words(align_of::<T>()),
         ];
         // SAFETY:
         // - The row is of words of the element's alignment, of which the element's size is a multiple; any

@@ -9,12 +9,13 @@ use kernels_gpu::op::{Op, Sum};
 
 use super::algorithm::Algorithm;
 use crate::backend::Queue;
-use crate::buffer::{Place, View};
+use crate::buffer::Place;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Span};
 use crate::pass::{CPU_MAX_BLOCKS, CPU_MAX_THREADS, Pass};
@@ -64,7 +65,7 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         self
     }
 
-    /// Runs it and waits. The operator's identity, finished, when the input is empty.
+    /// Runs it and waits; for empty input as [`Reduction::run`].
     ///
     /// # Errors
     ///
@@ -123,7 +124,9 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
                 plan_of_passes(queue, first, second, values, op, passes)
             }
             (Place::Host(values), _) => {
-                passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?;
+                if passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?.is_empty() {
+                    return Ok(Plan::of_nothing::<T, O>(kernel, op));
+                }
                 let work = move || cpu::reduce::<T, O>(op, values);
                 Ok(Plan::on_cpu(kernel, work, move |acc| op.finish(acc)))
             }
@@ -143,7 +146,7 @@ impl Device {
     /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn read_ceiling<'a, T: Element>(
         &self,
-        input: impl Into<View<'a, T>>,
+        input: impl Input<'a, T>,
     ) -> Result<Plan<'a, T>, Error>
     where
         Sum: Ceiling<T, Output = T>,
@@ -156,7 +159,7 @@ impl Device {
         let [row] = <Sum as Ceiling<T>>::ENTRIES else {
             unreachable!("the family has one kernel")
         };
-        let input = input.into();
+        let input = input.into_views();
         self.check_owner(&input)?;
         match (input.place(), self.queue()) {
             (Place::Device(values), Some(queue)) => {
@@ -180,6 +183,7 @@ impl Device {
                 let passes = if input.is_empty() { vec![] } else { vec![pass] };
                 plan_of_passes(queue, first, row, values, Sum, passes)
             }
+            (Place::Host([]), _) => Ok(Plan::of_nothing::<T, Sum>(row.kernel, Sum)),
             (Place::Host(values), _) => {
                 let work = move || cpu::reduce::<T, Sum>(Sum, values);
                 Ok(Plan::on_cpu(row.kernel, work, |acc| {
@@ -202,10 +206,7 @@ fn plan_of_passes<'a, T: Element, O: Op<T, Acc = T>>(
 ) -> Result<Plan<'a, O::Output>, Error> {
     let entry = first.entry;
     if passes.is_empty() {
-        let identity = move || op.identity();
-        return Ok(Plan::on_cpu(entry.kernel, identity, move |acc| {
-            op.finish(acc)
-        }));
+        return Ok(Plan::of_nothing::<T, O>(entry.kernel, op));
     }
     let scratch = |pass: usize| {
         let outputs = |pass: &Pass| entry.needs.outputs(pass.blocks);

@@ -6,11 +6,12 @@ use kernels_gpu::entry::{self, Triple};
 use kernels_gpu::op::{Op, Sum};
 
 use crate::backend::Queue;
-use crate::buffer::{Place, View};
+use crate::buffer::Place;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
+use crate::input::Input;
 use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{DeviceMemory, Span};
 use crate::pass::Pass;
@@ -67,7 +68,7 @@ impl Device {
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
-    /// The sums of no triples are zero (`-0.0` of floats, the identity of their addition). Those of floats
+    /// The sums of no triples are zero. Those of floats
     /// depend on the order in which the atomics of the device's warps arrive, and an atomic addition takes a
     /// subnormal `f32` for zero. On the CPU they do not: the order depends on the number of triples alone.
     ///
@@ -77,17 +78,24 @@ impl Device {
     /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn sum_triples<'a, T: Element>(
         &self,
-        triples: impl Into<View<'a, T>>,
+        triples: impl Input<'a, T>,
         order: TripleOrder,
     ) -> Result<Plan<'a, [T; 3]>, Error>
     where
         Sum: Triple<T>,
     {
-        let triples = triples.into();
+        let triples = triples.into_views();
         self.check_owner(&triples)?;
         let (kernel, len) = (order.kernel_name(), triples.len());
         if !len.is_multiple_of(3) {
             return Err(Error::Triples { kernel, len });
+        }
+        if len == 0 {
+            return Ok(Plan::on_cpu(
+                kernel,
+                || [<Sum as Op<T>>::initial(&Sum); 3],
+                |sums| sums,
+            ));
         }
         let identity = <Sum as Op<T>>::identity(&Sum);
         match (triples.place(), self.queue()) {

@@ -169,12 +169,12 @@ impl Case<'_> {
             .plan()?;
         plan.fill_scratch(0xff)?;
         plan.enqueue()?;
-        let first = plan.result()?;
+        let first = O::value(plan.result()?, self.n);
         plan.fill_scratch(0xff)?;
         plan.enqueue()?;
         plan.enqueue()?;
         let chain = chain(self.algorithm, self.threads, plan.passes());
-        Ok((first, plan.result()?, chain))
+        Ok((first, O::value(plan.result()?, self.n), chain))
     }
 }
 

@@ -5,13 +5,31 @@ use warpfold::SinglePass;
 
 /// An operator with its naive loop.
 pub trait Oracle<T: Subject>:
-    SinglePass<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+    SinglePass<T, Acc = T, Output: Into<Option<T>>> + kernels_sim::oracle::Oracle<T>
 {
     /// The operator's name: `"sum"`.
     const NAME: &'static str = <Self as SinglePass<T>>::ENTRY.op;
+
+    /// The result of `n` elements, as the naive loop has it, which gives the identity for empty input.
+    ///
+    /// # Panics
+    ///
+    /// If the result of empty input is not the operator's.
+    fn value(result: Self::Output, n: usize) -> T {
+        let (result, empty): (Option<T>, Option<T>) = (result.into(), Self::OP.empty().into());
+        if n == 0 {
+            assert_eq!(
+                format!("{result:?}"),
+                format!("{empty:?}"),
+                "of no elements"
+            );
+            return Self::OP.identity();
+        }
+        result.expect("some elements have a result")
+    }
 }
 
 impl<T: Subject, O> Oracle<T> for O where
-    O: SinglePass<T, Acc = T, Output = T> + kernels_sim::oracle::Oracle<T>
+    O: SinglePass<T, Acc = T, Output: Into<Option<T>>> + kernels_sim::oracle::Oracle<T>
 {
 }

@@ -17,8 +17,8 @@ use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
-    Algorithm, And, ArgMax, ArgMin, Buffer, Ceiling, Device, Indexed, Ladder, Max, Min, NanMax,
-    NanMin, Or, Plan, Product, SinglePass, Sum, SumWide, Xor, bf16, f16,
+    Algorithm, And, ArgMax, ArgMin, Buffer, Ceiling, Device, Indexed, Ladder, Max, Min, NanArgMax,
+    NanArgMin, NanMax, NanMin, NanSum, Or, Plan, Product, SinglePass, Sum, SumWide, Xor, bf16, f16,
 };
 
 use crate::lab::Lab;

@@ -166,7 +166,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
 /// Every edge of n for a grid of many blocks: most of them leave blocks without a tile.
 fn read_ceiling<T: Subject>(lab: &Lab, device: &Device) -> Result<Completion, Failed>
 where
-    Sum: Oracle<T> + Ceiling<T>,
+    Sum: Oracle<T> + Ceiling<T, Output = T>,
 {
     let data = lab.data::<T>()?;
     let per_load = 16 / size_of::<T>();
@@ -183,7 +183,7 @@ where
         plan.fill_scratch(0xff)?;
         plan.enqueue()?;
         let expected: Expected<T> = data.whole.answer::<Sum>(start, n);
-        close(plan.result()?, &expected, 0.0)
+        close(<Sum as Oracle<T>>::value(plan.result()?, n), &expected, 0.0)
             .map_err(|wrong| format!("n = {n} from {start}: {wrong} (seed {})", lab.seed))?;
     }
     Ok(Completion::Completed)

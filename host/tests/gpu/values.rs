@@ -66,7 +66,7 @@ fn check<T: Subject, O: Oracle<T> + Ladder<T>>(
                 let x = device.upload(&array.values)?;
                 for threads in [32, 256] {
                     let reduction = device.reduce(&x, O::OP).algorithm(algorithm);
-                    let got = reduction.threads(threads).run()?;
+                    let got = O::value(reduction.threads(threads).run()?, n);
                     if !same(got, expected) {
                         let name = array.name;
                         return Err(format!(

@@ -265,9 +265,30 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 
 /// An operator with kernels that reduce by key.
 ///
+/// A list names keys of `u32` and `u64`; signed keys of the same size are reduced by the same kernels.
+///
+/// ```
+/// use kernels_gpu::entry::Keyed;
+/// use kernels_gpu::op::Sum;
+///
+/// assert_eq!(<Sum as Keyed<i32, f32>>::ENTRIES[0].name, "keyed_atomic_sum_f32_by_u32");
+/// ```
+///
+/// What has no kernel does not compile:
+///
+/// ```compile_fail,E0277
+/// use kernels_gpu::entry::Keyed;
+/// use kernels_gpu::op::Sum;
+///
+/// fn reduce<O: Keyed<i32, i16>>(op: O) {}
+///
+/// reduce(Sum); // no kernel has cells of `i16`
+/// ```
+///
 /// # Safety
 ///
-/// `ENTRIES` are entry points for this operator over this element and these keys.
+/// `ENTRIES` are entry points for this operator over this element and keys of this size, of up to
+/// [`MOST_CELLS`](Key::MOST_CELLS) cells.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that reduces `{T}` by `{Self}` with keys of `{K}`",
     label = "no kernel for these types",
@@ -278,6 +299,18 @@ pub unsafe trait Keyed<K: Key, T: Items>: Op<T, Acc = T> {
     /// The rows, one for each kernel there is.
     const ENTRIES: &'static [Entry];
 }
+
+macro_rules! signed_keys {
+    ($($signed:ident as $unsigned:ident),*) => { $(
+        // SAFETY: the entries are those for keys of the same size, which read the bits of a negative key as a
+        // number that is `MOST_CELLS` or more.
+        unsafe impl<T: Items, O: Keyed<$unsigned, T>> Keyed<$signed, T> for O {
+            const ENTRIES: &'static [Entry] = <O as Keyed<$unsigned, T>>::ENTRIES;
+        }
+    )* };
+}
+
+signed_keys!(i32 as u32, i64 as u64);
 
 /// An operator with kernels that reduce triples.
 ///

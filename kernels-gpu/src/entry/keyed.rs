@@ -12,7 +12,9 @@
 //! |---|---|
 //! | `keyed` | one array of values, each way to combine them |
 //! | `keyed_all` | also by compare-and-swap, and for two and three arrays of values |
-//! | `keyed_signed` | for keys that can be negative |
+//!
+//! Keys are `u32` and `u64`. Signed keys need no entries: those of the same size read a negative key as an unsigned
+//! one that names no cell.
 
 /// The family `keyed`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
@@ -31,18 +33,6 @@ macro_rules! family_keyed_all {
         keyed_match_x3 [3, 1] = keyed_warp::<K, T, O, Match, 3>(op, task);
         keyed_ballot_x3 [3, 1] = keyed_warp::<K, T, O, Ballot, 3>(op, task);
     } };
-}
-
-/// For keys that can be negative.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! family_keyed_signed {
-    ($($given:tt)*) => { $crate::keyed_entries! { $($given)* {
-        |op, task|
-        keyed_ballot [1, 1] = keyed_warp::<K, T, O, Ballot, 1>(op, task);
-        keyed_match [1, 1] = keyed_warp::<K, T, O, Match, 1>(op, task);
-        keyed_runs [1, runs::PER_THREAD] = keyed_runs::<K, T, O>(op, task);
-    } } };
 }
 
 /// All kernels of one array of values, and others.

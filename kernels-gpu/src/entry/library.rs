@@ -18,6 +18,9 @@ kernels! {
         Product: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         NanMin: f16, bf16, f32, f64;
         NanMax: f16, bf16, f32, f64;
+        NanSum: f16, bf16, f32, f64;
+        NanArgMin: f16, bf16, f32, f64;
+        NanArgMax: f16, bf16, f32, f64;
         MinMax: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         And: i8, i16, i32, i64, u8, u16, u32, u64;
         Or: i8, i16, i32, i64, u8, u16, u32, u64;
@@ -27,6 +30,7 @@ kernels! {
         SumAbs: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         SumSquares: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         MeanVariance: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
+        NanMeanVariance: f16, bf16, f32, f64;
         Count<IsNan>: f16, bf16, f32, f64;
     }
     // The extrema of extrema: of chunks, say.
@@ -38,6 +42,7 @@ kernels! {
         Dot:
             (i8, i8), (i16, i16), (i32, i32), (i64, i64), (u8, u8), (u16, u16), (u32, u32), (u64, u64),
             (f16, f16), (bf16, bf16), (f32, f32), (f64, f64);
+        WeightedMean: (f16, f16), (bf16, bf16), (f32, f32), (f64, f64);
         Count<Equal<i8>>: i8;
         Count<Equal<i16>>: i16;
         Count<Equal<i32>>: i32;
@@ -74,6 +79,18 @@ kernels! {
         Count<Greater<bf16>>: bf16;
         Count<Greater<f32>>: f32;
         Count<Greater<f64>>: f64;
+        Count<InRange<i8>>: i8;
+        Count<InRange<i16>>: i16;
+        Count<InRange<i32>>: i32;
+        Count<InRange<i64>>: i64;
+        Count<InRange<u8>>: u8;
+        Count<InRange<u16>>: u16;
+        Count<InRange<u32>>: u32;
+        Count<InRange<u64>>: u64;
+        Count<InRange<f16>>: f16;
+        Count<InRange<bf16>>: bf16;
+        Count<InRange<f32>>: f32;
+        Count<InRange<f64>>: f64;
     }
     keyed_all as keyed {
         Sum: f32 by u32, f64 by u32, i32 by u32, f64 by u64;
@@ -84,8 +101,5 @@ kernels! {
         Min: f32 by u64, f64 by u64, i32 by u64, i64 by u64, u64 by u64;
         Max: f32 by u32, f64 by u32, i32 by u32, i64 by u32, u64 by u32;
         Max: f32 by u64, f64 by u64, i32 by u64, i64 by u64, u64 by u64;
-    }
-    keyed_signed as keyed {
-        Sum: f64 by i32, f64 by i64;
     }
 }

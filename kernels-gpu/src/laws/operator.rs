@@ -21,6 +21,9 @@ pub(super) trait Reduction<A> {
     /// The result's text.
     fn finish(&self, acc: A) -> String;
 
+    /// The text of an empty input's result.
+    fn empty(&self) -> String;
+
     /// The rows that can be absorbed together.
     fn rows(&self) -> Vec<Rows>;
 
@@ -73,6 +76,10 @@ impl<I: Items + Debug, O: Op<I, Output: Debug>> Reduction<O::Acc> for List<O, I>
 
     fn finish(&self, acc: O::Acc) -> String {
         format!("{:?}", self.op.finish(acc))
+    }
+
+    fn empty(&self) -> String {
+        format!("{:?}", self.op.empty())
     }
 
     /// Those that kernels load, and the CPU.

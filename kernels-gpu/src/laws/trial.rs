@@ -232,6 +232,12 @@ impl<A: Element> Trial<'_, A> {
                 ));
             }
         }
+        let [once, again] = [(); 2].map(|()| caught(|| self.list.empty()));
+        let empty = |panic| format!("  empty() {panic}");
+        let (once, again) = (once.map_err(empty)?, again.map_err(empty)?);
+        if once != again {
+            return Err(format!("  empty() = {once}\n  empty() again = {again}"));
+        }
         Ok(())
     }
 

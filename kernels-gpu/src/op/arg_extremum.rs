@@ -4,14 +4,23 @@ use super::{Op, unrolled};
 use crate::element::{Element, Indexed, Number};
 
 /// The smaller of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmin`.
+/// the smaller index; a NaN comes before all numbers: as NumPy's `argmin`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMin;
 
 /// The larger of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmax`.
+/// the smaller index; a NaN comes before all numbers: as NumPy's `argmax`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMax;
+
+/// The smaller of the two floats with its index, where a NaN does not count: as NumPy's `nanargmin`. Of equal
+/// ones, the two zeros among them, that of the smaller index. `None` where there is no number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NanArgMin;
+
+/// The larger of the two floats with its index; in all else as [`NanArgMin`], and as NumPy's `nanargmax`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NanArgMax;
 
 /// Which values come first, whatever their indexes.
 pub trait Rank<V> {
@@ -20,6 +29,12 @@ pub trait Rank<V> {
 
     /// Whether `a` comes before `b`. Neither comes before the other where they are equal.
     fn before(a: V, b: V) -> bool;
+
+    /// Whether the value can be a result. One that cannot comes before no other.
+    #[inline(always)]
+    fn counts(_: V) -> bool {
+        true
+    }
 }
 
 macro_rules! arg_extremum {
@@ -30,7 +45,7 @@ macro_rules! arg_extremum {
             Indexed<T::Acc>: Element,
         {
             type Acc = Indexed<T::Acc>;
-            type Output = Indexed<T>;
+            type Output = Option<Indexed<T>>;
             const ABSORBS: bool = true;
 
             #[inline(always)]
@@ -40,7 +55,11 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn lift(&self, value: T, index: u64) -> Indexed<T::Acc> {
-                Indexed::new(value.widen(), index as u64)
+                let value = value.widen();
+                match Self::counts(value) {
+                    true => Indexed::new(value, index),
+                    false => <$op as Op<T>>::identity(self),
+                }
             }
 
             #[inline(always)]
@@ -77,8 +96,9 @@ macro_rules! arg_extremum {
             }
 
             #[inline(always)]
-            fn finish(&self, acc: Indexed<T::Acc>) -> Indexed<T> {
-                Indexed::new(T::saturate(acc.value()), acc.index())
+            fn finish(&self, acc: Indexed<T::Acc>) -> Option<Indexed<T>> {
+                let best = result(acc)?;
+                Some(Indexed::new(T::saturate(best.value()), best.index()))
             }
         }
 
@@ -88,7 +108,7 @@ macro_rules! arg_extremum {
             Indexed<V>: Element,
         {
             type Acc = Indexed<V>;
-            type Output = Indexed<V>;
+            type Output = Option<Indexed<V>>;
 
             #[inline(always)]
             fn identity(&self) -> Indexed<V> {
@@ -97,7 +117,10 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn lift(&self, value: Indexed<V>, _: u64) -> Indexed<V> {
-                value
+                match Self::counts(value.value()) {
+                    true => value,
+                    false => <$op as Op<Indexed<V>>>::identity(self),
+                }
             }
 
             #[inline(always)]
@@ -106,8 +129,8 @@ macro_rules! arg_extremum {
             }
 
             #[inline(always)]
-            fn finish(&self, acc: Indexed<V>) -> Indexed<V> {
-                acc
+            fn finish(&self, acc: Indexed<V>) -> Option<Indexed<V>> {
+                result(acc)
             }
         }
     )* };
@@ -116,6 +139,13 @@ macro_rules! arg_extremum {
 arg_extremum! {
     ArgMin
     ArgMax
+    NanArgMin
+    NanArgMax
+}
+
+/// An accumulator of at least one value that counts.
+fn result<V: Copy>(acc: Indexed<V>) -> Option<Indexed<V>> {
+    (acc.index() != u64::MAX).then_some(acc)
 }
 
 /// Elements of a long row that are absorbed at a time.
@@ -146,7 +176,7 @@ fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     let mut index = u64::MAX;
     unrolled!(|k < K, e < N| {
         let value = rows[k][e].widen();
-        if !O::before(best, value) && !O::before(value, best) {
+        if !O::before(best, value) && !O::before(value, best) && O::counts(value) {
             index = index.min(first[k] + e as u64);
         }
     });
@@ -191,3 +221,24 @@ rank! { ArgMax:
     f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
     f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
 }
+
+macro_rules! nan_rank {
+    ($op:ident: $last:ident, |$a:ident, $b:ident| $before:expr, $($float:ident)*) => { $(
+        impl Rank<$float> for $op {
+            const LAST: $float = $float::$last;
+
+            #[inline(always)]
+            fn before($a: $float, $b: $float) -> bool {
+                $before
+            }
+
+            #[inline(always)]
+            fn counts(value: $float) -> bool {
+                !value.is_nan()
+            }
+        }
+    )* };
+}
+
+nan_rank!(NanArgMin: INFINITY, |a, b| a < b, f32 f64);
+nan_rank!(NanArgMax: NEG_INFINITY, |a, b| a > b, f32 f64);

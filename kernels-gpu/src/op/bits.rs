@@ -14,9 +14,9 @@ pub struct Or;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xor;
 
-operator_of_numbers!(And, wrap);
-operator_of_numbers!(Or, wrap);
-operator_of_numbers!(Xor, wrap);
+operator_of_numbers!(And: T, |acc| T::wrap(acc));
+operator_of_numbers!(Or: T, |acc| T::wrap(acc));
+operator_of_numbers!(Xor: T, |acc| T::wrap(acc));
 
 combine! { And:
     i32, !0, |a, b| a & b;

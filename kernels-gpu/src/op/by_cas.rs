@@ -41,6 +41,16 @@ impl<T: Element, O: Op<T>> Op<T> for ByCas<O> {
     fn finish(&self, acc: O::Acc) -> O::Output {
         self.0.finish(acc)
     }
+
+    #[inline(always)]
+    fn initial(&self) -> O::Acc {
+        self.0.initial()
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> O::Output {
+        self.0.empty()
+    }
 }
 
 impl<T: Element, O: Op<T, Acc: Replace>> AtomicOp<T> for ByCas<O> {

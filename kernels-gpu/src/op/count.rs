@@ -85,6 +85,23 @@ comparisons! {
     Greater, |element, value| element > value;
 }
 
+/// The element is in a half-open range: not less than the first value, and less than the second. A NaN is in no
+/// range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct InRange<T>(pub T, pub T);
+
+// SAFETY: `repr(C)`, of plain data.
+unsafe impl<T: Element> Value for InRange<T> {}
+
+impl<T: Number> Predicate<T> for InRange<T> {
+    #[inline(always)]
+    fn holds(&self, element: T) -> bool {
+        let element = element.widen();
+        self.0.widen() <= element && element < self.1.widen()
+    }
+}
+
 /// The element is a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsNan;

@@ -37,4 +37,9 @@ where
     fn finish(&self, acc: W) -> W {
         acc
     }
+
+    #[inline(always)]
+    fn initial(&self) -> W {
+        <Sum as Combine<W>>::INITIAL
+    }
 }

@@ -5,16 +5,16 @@ use super::by_sign::BySign;
 use super::one_instruction::OneInstruction;
 use cuda_std::atomic::mid;
 
-/// The smaller of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`.
+/// The smaller of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Min;
 
-/// The larger of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`.
+/// The larger of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Max;
 
-operator_of_numbers!(Min, saturate);
-operator_of_numbers!(Max, saturate);
+operator_of_numbers!(Min: Option<T>, |acc| Some(T::saturate(acc)), empty None);
+operator_of_numbers!(Max: Option<T>, |acc| Some(T::saturate(acc)), empty None);
 
 combine! { Min:
     i32, i32::MAX, |a, b| a.min(b);

@@ -11,13 +11,18 @@ use crate::element::{Moments, Number};
 /// R. J. LeVeque (1979) where two threads' moments meet.
 ///
 /// Elements count as `f64`; of integers of 64 bits the nearest. With an infinity or a NaN among them
-/// mean and variance are NaN, as with squares that no `f64` has.
+/// mean and variance are NaN, as with squares that no `f64` has. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanVariance;
 
+/// The same of the floats that are not NaN, whose number is the count: as NumPy's `nanmean` and `nanvar`. `None`
+/// where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NanMeanVariance;
+
 impl<T: Number> Op<T> for MeanVariance {
     type Acc = Moments;
-    type Output = Moments;
+    type Output = Option<Moments>;
     const ABSORBS: bool = true;
 
     #[inline(always)]
@@ -30,27 +35,9 @@ impl<T: Number> Op<T> for MeanVariance {
         Moments::new(1.0, value.to_f64(), 0.0)
     }
 
-    /// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
-    /// higher one, whichever is which, so that both orders give the same bits.
     #[inline(always)]
     fn combine(&self, a: Moments, b: Moments) -> Moments {
-        if a.count() == 0.0 {
-            return b;
-        }
-        if b.count() == 0.0 {
-            return a;
-        }
-        let count = a.count() + b.count();
-        let (of_a, of_b) = (a.count() / count, b.count() / count);
-        let (low, high, of_high) = if a.mean() <= b.mean() {
-            (a.mean(), b.mean(), of_b)
-        } else {
-            (b.mean(), a.mean(), of_a)
-        };
-        let apart = high - low;
-        let mean = low + apart * of_high;
-        let between = apart * apart * (of_a * of_b * count);
-        Moments::new(count, mean, a.squares() + b.squares() + between)
+        combined(a, b)
     }
 
     /// Welford's update for several elements at once, by a single division. With `d` the distances of
@@ -86,11 +73,118 @@ impl<T: Number> Op<T> for MeanVariance {
     }
 
     #[inline(always)]
-    fn finish(&self, acc: Moments) -> Moments {
-        if acc.squares().is_finite() {
-            acc
-        } else {
-            Moments::new(acc.count(), f64::NAN, f64::NAN)
+    fn finish(&self, acc: Moments) -> Option<Moments> {
+        finished(acc)
+    }
+}
+
+impl<T: Number> Op<T> for NanMeanVariance {
+    type Acc = Moments;
+    type Output = Option<Moments>;
+    const ABSORBS: bool = true;
+
+    #[inline(always)]
+    fn identity(&self) -> Moments {
+        Moments::NONE
+    }
+
+    #[inline(always)]
+    fn lift(&self, value: T, _: u64) -> Moments {
+        let value = value.to_f64();
+        match value.is_nan() {
+            true => Moments::NONE,
+            false => Moments::new(1.0, value, 0.0),
         }
     }
+
+    #[inline(always)]
+    fn combine(&self, a: Moments, b: Moments) -> Moments {
+        combined(a, b)
+    }
+
+    /// As [`MeanVariance`]'s, where a NaN has no distance and is not counted. A long row by itself: more elements,
+    /// each of them used twice, would take more registers than there are.
+    #[inline(always)]
+    fn absorb<const N: usize, const K: usize>(
+        &self,
+        mut acc: Moments,
+        rows: [[T; N]; K],
+        _: [u64; K],
+    ) -> Moments {
+        if const { N < LONG } {
+            return absorb_numbers(acc, rows);
+        }
+        unrolled!(|k < K, e < N| if e == 0 {
+            acc = absorb_numbers(acc, [rows[k]]);
+        });
+        acc
+    }
+
+    #[inline(always)]
+    fn finish(&self, acc: Moments) -> Option<Moments> {
+        finished(acc)
+    }
+}
+
+/// Elements of a row that is absorbed by itself.
+const LONG: usize = 8;
+
+/// The accumulator and the elements that are numbers, as one.
+#[inline(always)]
+fn absorb_numbers<T: Number, const N: usize, const K: usize>(
+    acc: Moments,
+    rows: [[T; N]; K],
+) -> Moments {
+    let (mut mean, mut count) = (acc.mean(), acc.count());
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].to_f64();
+        // Any number near the elements does for a mean of none.
+        mean = if count == 0.0 { value } else { mean };
+        count += if value.is_nan() { 0.0 } else { 1.0 };
+    });
+    if count == 0.0 {
+        return Moments::NONE;
+    }
+    let (mut distances, mut squares) = (0.0, 0.0);
+    unrolled!(|k < K, e < N| {
+        let value = rows[k][e].to_f64();
+        let distance = if value.is_nan() { 0.0 } else { value - mean };
+        distances += distance;
+        squares += distance * distance;
+    });
+    let shift = distances / count;
+    let squares = acc.squares() + (squares - distances * shift);
+    Moments::new(count, mean + shift, squares)
+}
+
+/// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
+/// higher one, whichever is which, so that both orders give the same bits.
+#[inline(always)]
+fn combined(a: Moments, b: Moments) -> Moments {
+    if a.count() == 0.0 {
+        return b;
+    }
+    if b.count() == 0.0 {
+        return a;
+    }
+    let count = a.count() + b.count();
+    let (of_a, of_b) = (a.count() / count, b.count() / count);
+    let (low, high, of_high) = if a.mean() <= b.mean() {
+        (a.mean(), b.mean(), of_b)
+    } else {
+        (b.mean(), a.mean(), of_a)
+    };
+    let apart = high - low;
+    let mean = low + apart * of_high;
+    let between = apart * apart * (of_a * of_b * count);
+    Moments::new(count, mean, a.squares() + b.squares() + between)
+}
+
+/// The moments of at least one element.
+fn finished(acc: Moments) -> Option<Moments> {
+    let moments = match acc.squares().is_finite() {
+        true => acc,
+        false => Moments::new(acc.count(), f64::NAN, f64::NAN),
+    };
+    (acc.count() > 0.0).then_some(moments)
 }

@@ -4,7 +4,7 @@ use super::{Combine, Max, Min, Op};
 use crate::element::{Element, Extrema, Number};
 
 /// The smaller and the larger of the two, as [`Min`] and [`Max`] would give them: one pass over the
-/// array for both.
+/// array for both. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinMax;
 
@@ -15,7 +15,7 @@ where
     Extrema<T::Acc>: Element,
 {
     type Acc = Extrema<T::Acc>;
-    type Output = Extrema<T>;
+    type Output = Option<Extrema<T>>;
 
     #[inline(always)]
     fn identity(&self) -> Extrema<T::Acc> {
@@ -39,7 +39,12 @@ where
     }
 
     #[inline(always)]
-    fn finish(&self, acc: Extrema<T::Acc>) -> Extrema<T> {
-        Extrema::new(T::saturate(acc.min()), T::saturate(acc.max()))
+    fn finish(&self, acc: Extrema<T::Acc>) -> Option<Extrema<T>> {
+        Some(Extrema::new(T::saturate(acc.min()), T::saturate(acc.max())))
+    }
+
+    #[inline(always)]
+    fn empty(&self) -> Option<Extrema<T>> {
+        None
     }
 }

@@ -4,17 +4,17 @@ use super::CombineAtomic;
 use super::by_sign::BySign;
 
 /// The smaller of the two floats, where a NaN does not count: NaN only if both are, as NumPy's
-/// `nanmin`. `-0.0 < +0.0`.
+/// `nanmin`. `-0.0 < +0.0`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMin;
 
 /// The larger of the two floats, where a NaN does not count: NaN only if both are, as NumPy's
-/// `nanmax`. `-0.0 < +0.0`.
+/// `nanmax`. `-0.0 < +0.0`. `None` for empty input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMax;
 
-operator_of_numbers!(NanMin, saturate);
-operator_of_numbers!(NanMax, saturate);
+operator_of_numbers!(NanMin: Option<T>, |acc| Some(T::saturate(acc)), empty None);
+operator_of_numbers!(NanMax: Option<T>, |acc| Some(T::saturate(acc)), empty None);
 
 macro_rules! nan_extremum {
     ($($float:ident)*) => { $(

@@ -8,6 +8,9 @@ pub trait Combine<A> {
     /// [`Op::identity`](super::Op::identity).
     const IDENTITY: A;
 
+    /// [`Op::initial`](super::Op::initial).
+    const INITIAL: A = Self::IDENTITY;
+
     /// [`Op::combine`](super::Op::combine).
     fn combine(a: A, b: A) -> A;
 }
@@ -31,16 +34,16 @@ pub trait CombineAtomic<A>: Combine<A> {
     unsafe fn combine_block(cell: *mut A, value: A);
 }
 
-/// An operator of every number whose accumulators it [`Combine`]s. `wrap` or `saturate` finishes: a sum is right modulo the type's range; the
-/// smallest of no `i8` at all is the greatest `i8`.
+/// An operator of every number `T` whose accumulators it [`Combine`]s: what it gives of at least one number, and
+/// of none if that is another thing than what it makes of the initial accumulator.
 macro_rules! operator_of_numbers {
-    ($op:ident, $finish:ident) => {
+    ($op:ident: $output:ty, |$acc:ident| $finish:expr $(, empty $empty:expr)?) => {
         impl<T: $crate::element::Number> $crate::op::Op<T> for $op
         where
             $op: $crate::op::Combine<T::Acc>,
         {
             type Acc = T::Acc;
-            type Output = T;
+            type Output = $output;
 
             #[inline(always)]
             fn identity(&self) -> T::Acc {
@@ -58,9 +61,21 @@ macro_rules! operator_of_numbers {
             }
 
             #[inline(always)]
-            fn finish(&self, acc: T::Acc) -> T {
-                T::$finish(acc)
+            fn finish(&self, $acc: T::Acc) -> $output {
+                $finish
             }
+
+            #[inline(always)]
+            fn initial(&self) -> T::Acc {
+                <$op as $crate::op::Combine<T::Acc>>::INITIAL
+            }
+
+            $(
+                #[inline(always)]
+                fn empty(&self) -> $output {
+                    $empty
+                }
+            )?
         }
 
         impl<T: $crate::element::Number> $crate::op::AtomicOp<T> for $op
@@ -85,11 +100,14 @@ macro_rules! operator_of_numbers {
 }
 
 /// What an operator makes of two accumulators: `i32, 0, |a, b| a.wrapping_add(b);` for a type,
-/// its identity, and the two values as one.
+/// its identity, the initial value where that is another one, and the two values as one.
 macro_rules! combine {
-    ($op:ident: $($acc:ident, $identity:expr, |$a:ident, $b:ident| $combined:expr;)*) => { $(
+    ($op:ident: $(
+        $acc:ident, $identity:expr $(, initial $initial:expr)?, |$a:ident, $b:ident| $combined:expr;
+    )*) => { $(
         impl $crate::op::Combine<$acc> for $op {
             const IDENTITY: $acc = $identity;
+            $(const INITIAL: $acc = $initial;)?
 
             #[inline(always)]
             fn combine($a: $acc, $b: $acc) -> $acc {

@@ -6,7 +6,7 @@ use super::{Combine, CombineAtomic, Replace};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product;
 
-operator_of_numbers!(Product, wrap);
+operator_of_numbers!(Product: T, |acc| T::wrap(acc));
 
 combine! { Product:
     i32, 1, |a, b| a.wrapping_mul(b);

@@ -6,7 +6,7 @@ use cuda_std::atomic::mid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sum;
 
-operator_of_numbers!(Sum, wrap);
+operator_of_numbers!(Sum: T, |acc| T::wrap(acc));
 
 // -0.0 is the identity of float addition: (-0.0) + (-0.0) is -0.0, but 0.0 + (-0.0) is 0.0.
 combine! { Sum:
@@ -14,8 +14,8 @@ combine! { Sum:
     u32, 0, |a, b| a.wrapping_add(b);
     i64, 0, |a, b| a.wrapping_add(b);
     u64, 0, |a, b| a.wrapping_add(b);
-    f32, -0.0, |a, b| a + b;
-    f64, -0.0, |a, b| a + b;
+    f32, -0.0, initial 0.0, |a, b| a + b;
+    f64, -0.0, initial 0.0, |a, b| a + b;
 }
 
 atomic_instruction!(Sum is add: i32 u32 i64 u64 f32 f64);

@@ -69,4 +69,9 @@ where
     fn finish(&self, acc: W) -> W {
         acc
     }
+
+    #[inline(always)]
+    fn initial(&self) -> W {
+        <Sum as Combine<W>>::INITIAL
+    }
 }

@@ -16,8 +16,11 @@ pub trait Squares {
     /// What squares are added in.
     type Squares: Element;
 
-    /// The sum of no squares.
+    /// The identity of [`plus`](Self::plus).
     const NONE: Self::Squares;
+
+    /// The sum of the square of 0.
+    const ZERO: Self::Squares;
 
     /// The square.
     fn square(self) -> Self::Squares;
@@ -31,6 +34,7 @@ macro_rules! squares {
         impl Squares for $acc {
             type Squares = f64;
             const NONE: f64 = -0.0;
+            const ZERO: f64 = 0.0;
 
             #[inline(always)]
             fn square(self) -> f64 {
@@ -51,6 +55,7 @@ squares!(i32 u32 i64 u64 f32);
 impl Squares for f64 {
     type Squares = ScaledSquares;
     const NONE: ScaledSquares = ScaledSquares::NONE;
+    const ZERO: ScaledSquares = ScaledSquares::of(0.0);
 
     #[inline(always)]
     fn square(self) -> ScaledSquares {
@@ -90,5 +95,10 @@ where
     #[inline(always)]
     fn finish(&self, acc: S) -> S {
         acc
+    }
+
+    #[inline(always)]
+    fn initial(&self) -> S {
+        A::ZERO
     }
 }

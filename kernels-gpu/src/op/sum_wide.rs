@@ -77,6 +77,11 @@ where
     fn finish(&self, acc: W) -> W {
         acc
     }
+
+    #[inline(always)]
+    fn initial(&self) -> W {
+        <Sum as Combine<W>>::INITIAL
+    }
 }
 
 impl<T, A, W> AtomicOp<T> for SumWide

@@ -5,8 +5,9 @@ use crate::keep_the_laws;
 use kernels_gpu::element::{Indexed, Number, bf16, f16};
 use kernels_gpu::laws::{any, proptest::prelude::*, proptest::sample::select};
 use kernels_gpu::op::{
-    ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
-    NanMax, NanMin, Op, Product, Sum, SumAbs, SumSquares, SumWide,
+    ArgMax, ArgMin, Count, Dot, Equal, Greater, InRange, IsNan, Less, Max, MeanVariance, Min,
+    MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op, Product, Sum,
+    SumAbs, SumSquares, SumWide, WeightedMean,
 };
 use std::cmp::Ordering;
 
@@ -43,12 +44,18 @@ macro_rules! floats {
                 (-1e3..1e3).prop_map(near)
             }
 
+            /// Some of them NaN, also many in a row.
+            fn with_nan() -> impl Strategy<Value = $t> {
+                prop_oneof![2 => moderate(), 1 => Just(near(f64::NAN))]
+            }
+
             mod keeps_the_laws {
                 use super::*;
 
                 keep_the_laws! {
                     sum: Sum, terms(), .tolerance(TOLERANCE);
                     sum_wide: SumWide, terms(), .tolerance(TOLERANCE_64);
+                    nan_sum: NanSum, terms(), .tolerance(TOLERANCE);
                     product: Product, factors(), .close(|a, b| {
                         (a - b).abs() <= TOLERANCE as $acc * a.abs()
                     });
@@ -64,11 +71,22 @@ macro_rules! floats {
                     arg_min_of_partials: ArgMin, any::<Indexed<$acc>>(), .zeros_equal();
                     arg_max_of_partials: ArgMax, any::<Indexed<$acc>>(), .zeros_equal();
                     count: Count(Less(near(2.0))), any::<$t>();
+                    nan_arg_min: NanArgMin, any::<$t>(), .zeros_equal();
+                    nan_arg_max: NanArgMax, any::<$t>(), .zeros_equal();
+                    nan_arg_min_of_nan: NanArgMin, with_nan();
+                    nan_arg_max_of_partials: NanArgMax, any::<Indexed<$acc>>(), .zeros_equal();
+                    count_in_range: Count(InRange(near(-1.0), near(2.0))), any::<$t>();
+                    weighted_mean: WeightedMean, (moderate(), moderate()), .tolerance(TOLERANCE_64);
                     count_nan: Count(IsNan), any::<$t>();
                     dot: Dot, (moderate(), moderate()), .tolerance(TOLERANCE_64);
                     sum_abs: SumAbs, terms(), .tolerance(TOLERANCE_64);
                     sum_squares: SumSquares, any::<$t>(), .tolerance(TOLERANCE_64);
                     mean_variance: MeanVariance, moderate(), .close(|a, b| {
+                        a.count() == b.count()
+                            && (a.mean() - b.mean()).abs() < 1e-9
+                            && (a.squares() - b.squares()).abs() < 1e-6
+                    });
+                    nan_mean_variance: NanMeanVariance, with_nan(), .close(|a, b| {
                         a.count() == b.count()
                             && (a.mean() - b.mean()).abs() < 1e-9
                             && (a.squares() - b.squares()).abs() < 1e-6
@@ -98,13 +116,13 @@ macro_rules! floats {
                     number(Max, x, extremum(x, Ordering::Greater, true))?;
                     number(NanMin, x, extremum(x, Ordering::Less, false))?;
                     number(NanMax, x, extremum(x, Ordering::Greater, false))?;
-                    let both = reduced(MinMax, x);
-                    prop_assert_eq!(text(both.min()), text(reduced(Min, x)));
-                    prop_assert_eq!(text(both.max()), text(reduced(Max, x)));
+                    let both = reduced(MinMax, x).unwrap();
+                    prop_assert_eq!(text(Some(both.min())), text(reduced(Min, x)));
+                    prop_assert_eq!(text(Some(both.max())), text(reduced(Max, x)));
                 }
 
                 #[test]
-                fn count(x in three(), value in any::<$t>()) {
+                fn count(x in three(), value in any::<$t>(), below in any::<$t>()) {
                     let number = |holds: fn($t, $t) -> bool| {
                         x.iter().filter(|x| holds(**x, value)).count() as u64
                     };
@@ -112,14 +130,41 @@ macro_rules! floats {
                     prop_assert_eq!(reduced(Count(Equal(value)), x), number(|x, y| x == y));
                     prop_assert_eq!(reduced(Count(Greater(value)), x), number(|x, y| x > y));
                     prop_assert_eq!(reduced(Count(IsNan), x), number(|x, _| x.is_nan()));
+                    let within = x.iter().filter(|x| (value..below).contains(x)).count() as u64;
+                    prop_assert_eq!(reduced(Count(InRange(value, below)), x), within);
                 }
 
                 #[test]
                 fn index(x in three()) {
                     partials(ArgMin, x)?;
                     partials(ArgMax, x)?;
-                    prop_assert_eq!(text(reduced(ArgMin, x)), text(first(x, |a, b| a < b)));
-                    prop_assert_eq!(text(reduced(ArgMax, x)), text(first(x, |a, b| a > b)));
+                    prop_assert_eq!(text(reduced(ArgMin, x)), text(Some(first(x, |a, b| a < b))));
+                    prop_assert_eq!(text(reduced(ArgMax, x)), text(Some(first(x, |a, b| a > b))));
+                }
+
+                #[test]
+                fn without_nan(x in [with_nan(), with_nan(), with_nan()]) {
+                    let numbers = (FIRST..).zip(x).filter(|(_, x)| !x.is_nan());
+                    let numbers: Vec<_> = numbers.map(|(i, x)| Indexed::new(x, i)).collect();
+                    let least = numbers.iter().copied().reduce(|a, b| if b.value() < a.value() { b } else { a });
+                    let most = numbers.iter().copied().reduce(|a, b| if b.value() > a.value() { b } else { a });
+                    prop_assert_eq!(reduced(NanArgMin, x), least);
+                    prop_assert_eq!(reduced(NanArgMax, x), most);
+                    let zeros = x.map(|x| if x.is_nan() { near(0.0) } else { x });
+                    prop_assert_eq!(text(reduced(NanSum, x)), text(reduced(Sum, zeros)));
+                    let moments = numbers.iter().map(|x| Op::<$t>::lift(&MeanVariance, x.value(), 0));
+                    let moments = moments.reduce(|a, b| a.merge(b));
+                    prop_assert_eq!(reduced(NanMeanVariance, x), moments);
+                }
+
+                #[test]
+                fn weights(x in [moderate(), moderate(), moderate()], w in [factors(), factors(), factors()]) {
+                    let pairs = [0, 1, 2].map(|i| (x[i], w[i]));
+                    let [a, b, c] = pairs.map(|(x, w)| f64::from(x) * f64::from(w));
+                    let [u, v, w] = w.map(f64::from);
+                    let (sum, weight) = ((a + b) + c, (u + v) + w);
+                    let right = (weight != 0.0).then(|| sum / weight);
+                    prop_assert_eq!(text(reduced(WeightedMean, pairs)), text(right));
                 }
             }
 
@@ -151,12 +196,28 @@ macro_rules! floats {
 
             #[test]
             fn of_no_values() {
-                assert_eq!(text(empty::<$t, _>(Sum)), "-0.0");
-                assert_eq!(text(empty::<$t, _>(Product)), "1.0");
-                assert_eq!(text(empty::<$t, _>(Min)), "inf");
-                assert_eq!(text(empty::<$t, _>(Max)), "-inf");
-                assert_eq!(text(empty::<$t, _>(NanMin)), "NaN");
-                assert_eq!(text(empty::<$t, _>(NanMax)), "NaN");
+                let results = [empty::<$t, _>(Sum), empty::<$t, _>(NanSum), empty::<$t, _>(Product)];
+                assert_eq!(text(results), "[0.0, 0.0, 1.0]");
+                assert_eq!(text(empty::<$t, _>(SumWide)), "0.0");
+                assert_eq!(text(empty::<$t, _>(SumAbs)), "0.0");
+                assert_eq!(text(empty::<($t, $t), _>(Dot)), "0.0");
+                let none = [empty::<$t, _>(Min), empty::<$t, _>(Max), empty::<$t, _>(NanMin), empty::<$t, _>(NanMax)];
+                assert_eq!(none, [None; 4]);
+                let none = [empty::<$t, _>(ArgMin), empty::<$t, _>(ArgMax), empty::<$t, _>(NanArgMin), empty::<$t, _>(NanArgMax)];
+                assert_eq!(none, [None; 4]);
+                assert_eq!(empty::<$t, _>(MinMax), None);
+                assert_eq!(empty::<$t, _>(MeanVariance), None);
+                assert_eq!(empty::<$t, _>(NanMeanVariance), None);
+                assert_eq!(empty::<($t, $t), _>(WeightedMean), None);
+            }
+
+            /// A cell that begins with it holds what the values come to, but for the sign of a zero.
+            #[test]
+            fn initial_sums() {
+                let initial: $acc = Op::<$t>::initial(&Sum);
+                assert_eq!(text(initial), "0.0");
+                assert_eq!(text(Op::<$t>::combine(&Sum, initial, -0.0)), "0.0");
+                assert_eq!(text(Op::<$t>::combine(&Sum, initial, -1.5)), "-1.5");
             }
         }
     )* };

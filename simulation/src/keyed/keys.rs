@@ -23,7 +23,7 @@ macro_rules! key_subjects {
     };
 }
 
-key_subjects!(u32, u64, i32, i64);
+key_subjects!(u32, u64);
 
 /// How keys are spread over cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

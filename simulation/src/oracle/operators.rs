@@ -5,14 +5,15 @@ use std::ops::{BitAnd, BitOr, BitXor};
 
 use kernels_gpu::element::Indexed;
 use kernels_gpu::op::{
-    And, ArgMax, ArgMin, Max, Min, NanMax, NanMin, Op, Or, Product, Sum, SumWide, Xor,
+    And, ArgMax, ArgMin, Max, Min, NanArgMax, NanArgMin, NanMax, NanMin, NanSum, Op, Or, Product,
+    Sum, SumWide, Xor,
 };
 
 use super::{Expected, Oracle, Subject, Total, Value};
 
 impl<A: Total> Oracle<A> for Sum
 where
-    Sum: Op<A, Acc = A, Output = A>,
+    Sum: Op<A, Acc = A>,
 {
     const OP: Self = Sum;
     fn expected(values: &[A]) -> Expected<A> {
@@ -20,9 +21,20 @@ where
     }
 }
 
+/// Of what enters the sum, in which no value is NaN.
+impl<A: Total> Oracle<A> for NanSum
+where
+    NanSum: Op<A, Acc = A>,
+{
+    const OP: Self = NanSum;
+    fn expected(values: &[A]) -> Expected<A> {
+        A::sum(values)
+    }
+}
+
 impl<A: Total> Oracle<A> for SumWide
 where
-    SumWide: Op<A, Acc = A, Output = A>,
+    SumWide: Op<A, Acc = A>,
 {
     const OP: Self = SumWide;
     fn expected(values: &[A]) -> Expected<A> {
@@ -32,7 +44,7 @@ where
 
 impl<A: Total> Oracle<A> for Product
 where
-    Product: Op<A, Acc = A, Output = A>,
+    Product: Op<A, Acc = A>,
 {
     const OP: Self = Product;
     const EXACT_ON_WHOLE: bool = false;
@@ -45,7 +57,7 @@ macro_rules! extrema {
     ($($op:ident: $wins:ident, NaN wins $nan:literal;)*) => { $(
         impl<A: Subject> Oracle<A> for $op
         where
-            $op: Op<A, Acc = A, Output = A>,
+            $op: Op<A, Acc = A>,
         {
             const OP: Self = $op;
             fn expected(values: &[A]) -> Expected<A> {
@@ -81,7 +93,7 @@ macro_rules! bitwise {
     ($($op:ident: $bit:ident, $bit_op:ident, $none:expr;)*) => { $(
         impl<A: Subject + $bit<Output = A>> Oracle<A> for $op
         where
-            $op: Op<A, Acc = A, Output = A>,
+            $op: Op<A, Acc = A>,
         {
             const OP: Self = $op;
             fn expected(values: &[A]) -> Expected<A> {
@@ -104,7 +116,7 @@ macro_rules! places {
         impl<V: Subject + PartialOrd> Oracle<Indexed<V>> for $op
         where
             Indexed<V>: Value,
-            $op: Op<Indexed<V>, Acc = Indexed<V>, Output = Indexed<V>>,
+            $op: Op<Indexed<V>, Acc = Indexed<V>>,
         {
             const OP: Self = $op;
             fn expected(values: &[Indexed<V>]) -> Expected<Indexed<V>> {
@@ -118,6 +130,9 @@ macro_rules! places {
 places! {
     ArgMin: Less;
     ArgMax: Greater;
+    // Of what enters, in which no value is NaN.
+    NanArgMin: Less;
+    NanArgMax: Greater;
 }
 
 /// In the order of the indexes the first NaN, or the first to which no other is preferred.

@@ -122,7 +122,7 @@ impl Group<'_> {
     fn pass(&self, width: CopyWidth) -> Result<Pass> {
         let from = self.source.view(..self.integers.len())?;
         let mut to = self.target.borrow_mut();
-        let copy = self.bench.gpu.copy(from, &mut to, 0, width)?;
+        let copy = self.bench.gpu.copy(from, &mut *to, 0, width)?;
         copy.passes()
             .first()
             .copied()
@@ -133,7 +133,7 @@ impl Group<'_> {
     fn enqueue(&self, width: CopyWidth) -> Result<()> {
         let from = self.source.view(..self.integers.len())?;
         let mut to = self.target.borrow_mut();
-        Ok(self.bench.gpu.copy(from, &mut to, 0, width)?.enqueue()?)
+        Ok(self.bench.gpu.copy(from, &mut *to, 0, width)?.enqueue()?)
     }
 
     /// Of the source and the target.

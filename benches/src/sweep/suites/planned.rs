@@ -27,10 +27,10 @@ pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
 
 /// The plan as something to time, with the value that it must give. Its partials are poisoned with the
 /// result, so that each must be written anew; a single pass empties its own.
-pub fn planned<'a, R: Number>(
+pub fn planned<'a, T: Number, R: Into<Option<T>> + 'a>(
     row: Row,
     plan: SharedPlan<'a, R>,
-    expected: Expected<R>,
+    expected: Expected<T>,
 ) -> Subject<'a> {
     let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
     Subject {
@@ -56,8 +56,8 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
         row,
         spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
         enqueue: Box::new(move |_| {
-            let (cell, scratch) = (&mut cell.borrow_mut(), &mut scratch.borrow_mut());
-            Ok(gpu.reduce_into::<I, _>(input, op, cell, 0, scratch)?)
+            let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
+            Ok(gpu.reduce_into::<I, _>(input, op, &mut *cell, 0, scratch)?)
         }),
         judge: Box::new(move || Ok(judge(judged.borrow().download()?[0]))),
     })

@@ -102,9 +102,9 @@ struct Sizes<'a> {
 impl Sizes<'_> {
     fn run<T: Number>(&self, sweep: &mut Sweep) -> Result<()>
     where
-        Sum: Rungs<T, Output = T>,
-        Min: Rungs<T, Output = T>,
-        Max: Rungs<T, Output = T>,
+        Sum: Rungs<T, Output: Into<Option<T>>>,
+        Min: Rungs<T, Output: Into<Option<T>>>,
+        Max: Rungs<T, Output: Into<Option<T>>>,
     {
         let gpu = self.bench.gpu;
         let longest = self.sizes.iter().copied().max().unwrap_or(1);

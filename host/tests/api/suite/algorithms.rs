@@ -1,5 +1,7 @@
 //! `reduce(..).algorithm(..).threads(..)`: every algorithm with every type.
 
+use std::fmt::Debug;
+
 use kernels_gpu::entry;
 use libtest_mimic::Failed;
 use warpfold::{Algorithm, Device, Error, Ladder, Max, Min, SinglePass, Sum, bf16, f16};
@@ -13,7 +15,7 @@ use super::number::Number;
 const THREADS: [u32; 3] = [32, 256, 1024];
 
 /// Holds a result against the answers for a part.
-type Judge<T> = fn(T, &Array<T>, &Part) -> Result<(), String>;
+type Judge<T, R> = fn(R, &Array<T>, &Part) -> Result<(), String>;
 
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![];
@@ -46,18 +48,19 @@ fn integer_sum<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), Strin
     same(got, part.number("sum").expect("of all"))
 }
 
-fn min<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
-    let got = (part.n > 0).then_some(got);
+fn min<T: Number>(got: Option<T>, array: &Array<T>, part: &Part) -> Result<(), String> {
     extremum(got, part.number("min"), array.of(part), true)
 }
 
-fn max<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
-    let got = (part.n > 0).then_some(got);
+fn max<T: Number>(got: Option<T>, array: &Array<T>, part: &Part) -> Result<(), String> {
     extremum(got, part.number("max"), array.of(part), false)
 }
 
 /// The single pass, with blocks of several sizes.
-fn by_threads<T: Number, O: SinglePass<T, Output = T>>(op: O, judge: Judge<T>) -> Test {
+fn by_threads<T: Number, O: SinglePass<T, Output: 'static>>(
+    op: O,
+    judge: Judge<T, O::Output>,
+) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
             let buffer = array.upload(device)?;
@@ -79,9 +82,9 @@ fn by_threads<T: Number, O: SinglePass<T, Output = T>>(op: O, judge: Judge<T>) -
 }
 
 /// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
-fn by_algorithm<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
+fn by_algorithm<T: Number, O: SinglePass<T, Output: Debug + 'static> + Ladder<T>>(
     op: O,
-    judge: Judge<T>,
+    judge: Judge<T, O::Output>,
 ) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
@@ -108,10 +111,10 @@ fn by_algorithm<T: Number, O: SinglePass<T, Output = T> + Ladder<T>>(
     Test::new(format!("algorithms/{op}/{}", T::NAME), run)
 }
 
-fn judge_one<T: Number, O: SinglePass<T> + Ladder<T>>(
+fn judge_one<T: Number, O: SinglePass<T, Output: Debug> + Ladder<T>>(
     algorithm: Algorithm,
-    got: Result<T, Error>,
-    judge: impl FnOnce(T) -> Result<(), String>,
+    got: Result<O::Output, Error>,
+    judge: impl FnOnce(O::Output) -> Result<(), String>,
 ) -> Result<(), String> {
     let kernel = algorithm.kernel_name();
     let exists = algorithm == Algorithm::SinglePass

@@ -1,7 +1,7 @@
 //! Generic functions over numbers: one bound is enough for every call.
 
 use libtest_mimic::Failed;
-use warpfold::{Device, Float, Number, Predicate, bf16};
+use warpfold::{ArgMax, Device, Error, Float, Mean, Min, Number, Predicate, Sum, bf16};
 
 use super::Test;
 use super::compare::is;
@@ -9,6 +9,14 @@ use super::compare::is;
 pub fn tests() -> Vec<Test> {
     vec![Test::new("bounds: every call by one", |device| {
         every_call(device, &[1u8, 2, 3], 6)?;
+        let mean = device
+            .reduce_iter(i32::MEAN_BY, [Ok::<_, Error>([1i32, 2])])?
+            .mean(2);
+        is(mean, Some(1.5), "the mean of an array")?;
+        let mean = device
+            .reduce_iter(i64::MEAN_BY, [Ok::<_, Error>(vec![1i64, 2])])?
+            .mean(2);
+        is(mean, Some(1.5), "the mean of a vector")?;
         every_call(device, &[-1i64, 2, 3], 4)?;
         every_call_of_floats(device, &[1.5f32, -2.0], -0.5)?;
         let one = bf16::from_f32(1.0);
@@ -22,6 +30,26 @@ fn every_call<T: Number + PartialEq>(device: &Device, x: &[T], sum: T) -> Result
     is(device.sum(&x)?, sum, "the sum")?;
     device.sum_wide(&x)?;
     device.product(&x)?;
+    is(
+        device.reduce(&x, Sum).run()?,
+        sum,
+        "the sum by the operator",
+    )?;
+    let min = device.reduce(x.view(..)?, Min).threads(64).plan()?.run()?;
+    is(min, device.min(&x)?, "the smallest by the operator")?;
+    let argmax = device.reduce(&x, ArgMax).run()?;
+    is(
+        argmax.map(|place| place.index() as usize),
+        device.argmax(&x)?,
+        "the largest's place",
+    )?;
+    let pieces = x.download()?;
+    let of_pieces = device.reduce_iter(T::MEAN_BY, [Ok::<_, Error>(&pieces)])?;
+    is(
+        of_pieces.mean(x.len()),
+        device.mean(&x)?,
+        "the mean of pieces",
+    )?;
     let (min, max) = (device.min(&x)?, device.max(&x)?);
     let extrema = device.min_max(&x)?.ok_or("extrema")?;
     is(
@@ -60,6 +88,23 @@ fn every_call_of_floats<T: Float + PartialEq>(
 ) -> Result<(), Failed> {
     every_call(device, x, sum)?;
     let x = device.upload(x)?;
+    is(device.nan_sum(&x)?, sum, "the sum of the numbers")?;
+    is(
+        device.nan_argmin(&x)?,
+        device.argmin(&x)?,
+        "the smallest number's place",
+    )?;
+    is(
+        device.nan_argmax(&x)?,
+        device.argmax(&x)?,
+        "the largest number's place",
+    )?;
+    is(
+        device.nan_mean_variance(&x)?,
+        device.mean_variance(&x)?,
+        "moments of the numbers",
+    )?;
+    device.weighted_mean(&x, &x)?;
     is(device.nan_min(&x)?, device.min(&x)?, "the smallest number")?;
     is(device.nan_max(&x)?, device.max(&x)?, "the largest number")
 }

@@ -3,20 +3,6 @@
 use super::compare;
 use super::number::Number;
 
-/// The sum of no floats is -0.0, NumPy's is 0.0: -0.0 added to anything, -0.0 itself included, leaves it
-/// as it is, so that the sum of parts is the sum of the whole.
-pub fn empty_sum<T: Number>(numpys: T) -> T {
-    assert_eq!(
-        numpys.to_f64().to_bits(),
-        0.0f64.to_bits(),
-        "NumPy's is 0.0"
-    );
-    match T::ROUNDOFF > 0.0 {
-        true => T::from_f64(-0.0),
-        false => numpys,
-    }
-}
-
 /// -0.0 is smaller than 0.0; to NumPy they are equal, and which of them it gives depends on the order
 /// and on the processor. So the result does not depend on either.
 pub fn extremum<T: Number>(

@@ -6,11 +6,13 @@ mod bounds;
 mod calls;
 mod compare;
 mod differences;
+mod empty;
 mod items;
 mod keyed;
 mod moving;
 mod number;
 mod statistics;
+mod threads;
 
 use std::sync::Arc;
 
@@ -57,6 +59,8 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         items::tests(),
         bounds::tests(),
         moving::tests(),
+        empty::tests(),
+        threads::tests(),
     ];
     let tests = tests.iter().flatten();
     tests

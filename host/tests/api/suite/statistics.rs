@@ -28,6 +28,19 @@ pub fn tests() -> Vec<Test> {
                 |device, x| device.count(x, Predicate::Nan),
                 |got, _, part| equal(Some(got as usize), part.count("nan")),
             ));
+            tests.push(test::<$number, Option<Moments>>(
+                "nan_mean_variance",
+                |device, x| device.nan_mean_variance(x),
+                nan_moments,
+            ));
+            tests.push(test::<$number, Option<f64>>(
+                "weighted_mean",
+                |device, x| {
+                    let weights: Vec<_> = (0..x.len()).map(|i| $number::from_f64((i % 5) as f64)).collect();
+                    device.weighted_mean(x, &device.upload(&weights)?)
+                },
+                weighted_mean,
+            ));
         )* };
     }
     floats!(f16, bf16, f32, f64);
@@ -82,12 +95,10 @@ where
                     let Some(exact) = part.number::<f64>("norm_1_exact") else {
                         return Ok(()); // no f64 has the sum
                     };
-                    let got = if part.n == 0 {
-                        0.0
-                    } else {
-                        Number::to_f64(got)
-                    };
-                    return close(got, exact, part.n, exact, f64::ROUNDOFF);
+                    if part.n == 0 {
+                        return same(got, W::from_f64(0.0));
+                    }
+                    return close(Number::to_f64(got), exact, part.n, exact, f64::ROUNDOFF);
                 }
                 // Of integers of 64 bits the sum wraps, which NumPy's float does not.
                 let sizes = array.of(part).iter().map(|x| differences::size(*x));
@@ -122,10 +133,12 @@ where
                 for part in &array.parts {
                     let x = part.view(&buffer)?;
                     let value: T = part.number("value").expect("of all");
+                    let least: T = part.number("least").expect("of all");
                     for (name, predicate) in [
                         ("equal", Predicate::Equal(value)),
                         ("less", Predicate::Less(value)),
                         ("greater", Predicate::Greater(value)),
+                        ("in_range", Predicate::InRange(least, value)),
                         ("nonzero", Predicate::Nonzero),
                     ] {
                         let got = device.count(x, predicate)? as usize;
@@ -155,7 +168,9 @@ fn float_dot<T: Number>(got: f64, array: &Array<T>, part: &Part) -> Result<(), S
     let elements = array.of(part);
     let pairs = elements.iter().zip(elements.iter().rev());
     let size: f64 = pairs.map(|(a, b)| (a.to_f64() * b.to_f64()).abs()).sum();
-    let got = if part.n == 0 { got + 0.0 } else { got };
+    if part.n == 0 {
+        return same(got, 0.0);
+    }
     // A product may also fall between the smallest numbers.
     close(
         got,
@@ -164,6 +179,46 @@ fn float_dot<T: Number>(got: f64, array: &Array<T>, part: &Part) -> Result<(), S
         size * (1.0 + 1e-9) + 1e-300,
         f64::ROUNDOFF,
     )
+}
+
+/// The weights are 0, 1, 2, 3, 4, 0, ...
+fn weighted_mean<T: Number>(got: Option<f64>, array: &Array<T>, part: &Part) -> Result<(), String> {
+    let weighted = (0..)
+        .zip(array.of(part))
+        .map(|(i, x)| (i % 5) as f64 * x.to_f64());
+    let weights: f64 = (0..part.n).map(|i| (i % 5) as f64).sum();
+    let size = weighted.map(f64::abs).sum::<f64>() / weights;
+    if array.of(part).iter().all(|x| x.to_f64().is_finite()) && size.is_infinite() {
+        return Ok(()); // no f64 has the sum of the products
+    }
+    match (got, part.number::<f64>("weighted_mean_exact")) {
+        (Some(got), Some(exact)) => close(got, exact, 4 * part.n + 8, size, f64::ROUNDOFF),
+        (None, None) => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}
+
+fn nan_moments<T: Number>(
+    got: Option<Moments>,
+    array: &Array<T>,
+    part: &Part,
+) -> Result<(), String> {
+    let elements = array.of(part).iter().map(|x| x.to_f64());
+    let numbers: Vec<f64> = elements.filter(|x| !x.is_nan()).collect();
+    let Some(got) = got else {
+        equal(part.number::<f64>("nan_mean_exact"), None)?;
+        return equal(numbers.len(), 0);
+    };
+    equal(got.count(), numbers.len() as f64)?;
+    let squares: f64 = numbers.iter().map(|x| x * x).sum();
+    if differences::has_no_moments(squares) {
+        return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
+    }
+    let (n, k) = (got.count(), 8 * part.n + 64);
+    let mean = part.number("nan_mean_exact").expect("of some");
+    let variance = part.number("nan_var_exact").expect("of some");
+    close(got.mean(), mean, k, (squares / n).sqrt(), f64::ROUNDOFF)?;
+    close(got.variance(), variance, k, squares / n, f64::ROUNDOFF)
 }
 
 fn moments<T: Number>(got: Option<Moments>, array: &Array<T>, part: &Part) -> Result<(), String> {

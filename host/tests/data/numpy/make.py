@@ -11,9 +11,13 @@ Keys of an answer, all in the type of the elements where nothing else is said:
     sum prod min max nan_min nan_max    wrapping where integers; nan_min by np.fmin
     and or xor                          integers only
     argmin argmax                       the first place, of a NaN where there is one
+    nan_sum nan_argmin nan_argmax       floats only, as are
+    nan_mean nan_var                    f64; of the elements that are not NaN, null where there are none
+    weighted_mean                       f64, floats only: the weights are 0, 1, 2, 3, 4, 0, ...
     sum_wide                            i64, u64 or f64
     all any nonzero nan                 nonzero and nan are counts
     value equal less greater            counts of x == value, x < value, x > value
+    least in_range                      the count of least <= x < value
     mean var0 var1 norm_1 norm_2 norm_inf    f64; var1 divides by n - 1
     dot                                 of the part with itself reversed; as sum_wide
     cells_sum cells_min cells_max dropped    by the keys (i * i + 3 * i) % 7 - 1 into five cells;
@@ -178,6 +182,33 @@ def cells(x, kind):
     return answer
 
 
+def without_nan(x, kind):
+    """What NumPy's functions for NaN give, and its weighted mean."""
+    f64 = x.astype("<f8")
+    numbers = f64[~np.isnan(f64)]
+    some = len(numbers) > 0
+    exact = rational(numbers.tolist())
+    finite = exact is not None and some
+    mean = sum(exact) / len(exact) if finite else None
+    var = sum((value - mean) ** 2 for value in exact) / len(exact) if finite else None
+    weights = np.arange(len(x)) % 5
+    weighted = None
+    if weights.sum() > 0:
+        weighted = np.average(f64, weights=weights)
+        if (values := rational(x.tolist())) is not None:
+            products = [int(weight) * value for weight, value in zip(weights, values)]
+            weighted = rounded(sum(products) / int(weights.sum()))
+    return {
+        "nan_sum": bits(np.nansum(x, dtype=x.dtype), kind),
+        "nan_sum_exact": bits(np.nansum(f64) if exact is None else rounded(sum(exact)), "f64"),
+        "nan_argmin": int(np.nanargmin(x)) if some else None,
+        "nan_argmax": int(np.nanargmax(x)) if some else None,
+        "nan_mean_exact": bits(rounded(mean) if finite else np.nanmean(f64) if some else None, "f64"),
+        "nan_var_exact": bits(rounded(var) if finite else np.nanvar(f64) if some else None, "f64"),
+        "weighted_mean_exact": bits(weighted, "f64"),
+    }
+
+
 def answers(x, kind):
     """NumPy's, of one part."""
     n, integer = len(x), kind in INTEGERS
@@ -208,6 +239,9 @@ def answers(x, kind):
     answer["value"] = bits(value, kind)
     for name, ufunc in [("equal", np.equal), ("less", np.less), ("greater", np.greater)]:
         answer[name] = int(np.count_nonzero(ufunc(x, value)))
+    least = x[n // 3] if some else x.dtype.type(0)
+    answer["least"] = bits(least, kind)
+    answer["in_range"] = int(np.count_nonzero((least <= x) & (x < value)))
     if integer:
         answer["and"] = bits(np.bitwise_and.reduce(x), kind)
         answer["or"] = bits(np.bitwise_or.reduce(x), kind)
@@ -216,6 +250,7 @@ def answers(x, kind):
         answer["nan"] = int(np.count_nonzero(np.isnan(x)))
         answer["nan_min"] = bits(np.fmin.reduce(x) if some else None, kind)
         answer["nan_max"] = bits(np.fmax.reduce(x) if some else None, kind)
+        answer |= without_nan(x, kind)
     exact = rational(x.tolist())
     results = exact_results(exact, kind)
     for name in ["sum", "prod", "dot", "mean", "var0", "var1", "norm_1", "norm_2"]:

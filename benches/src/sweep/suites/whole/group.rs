@@ -37,7 +37,11 @@ pub struct Group<'a, T: Number> {
 
 impl<T: Number> Group<'_, T> {
     /// Every row, in every way of timing that fits the size.
-    pub fn time<O: Rungs<T, Output = T>>(&self, op: O, sweep: &mut Sweep) -> Result<()> {
+    pub fn time<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        sweep: &mut Sweep,
+    ) -> Result<()> {
         let Sizes { bench, cubs, .. } = self.sizes;
         let mut subjects = vec![self.ours(op, "single_pass", self.n)?];
         if bench.options.wrong_kernel {
@@ -102,7 +106,12 @@ impl<T: Number> Group<'_, T> {
 
     /// The library's default, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first
     /// `n` elements.
-    fn ours<O: Rungs<T, Output = T>>(&self, op: O, kernel: &str, n: usize) -> Result<Subject<'_>> {
+    fn ours<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        kernel: &str,
+        n: usize,
+    ) -> Result<Subject<'_>> {
         let Bench { gpu, stage, .. } = self.sizes.bench;
         let row = self.row(By::Warpfold, kernel, O::ENTRY.op);
         let judge = move |got| data::judge(op.finish(got), self.expected);
@@ -110,7 +119,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// Another algorithm of the library's.
-    fn by_algorithm<O: Rungs<T, Output = T>>(
+    fn by_algorithm<O: Rungs<T, Output: Into<Option<T>>>>(
         &self,
         op: O,
         algorithm: Algorithm,
@@ -121,7 +130,11 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// The default in another grid.
-    fn in_grid<O: Rungs<T, Output = T>>(&self, op: O, grid: Grid) -> Result<Subject<'_>> {
+    fn in_grid<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+        grid: Grid,
+    ) -> Result<Subject<'_>> {
         let Grid { threads, blocks } = grid;
         let reduction = self.reduction(op)?.threads(threads).blocks(blocks);
         let row = Row {
@@ -131,12 +144,15 @@ impl<T: Number> Group<'_, T> {
         Ok(self.planned(row, reduction.plan().map_err(bad_option)?))
     }
 
-    fn reduction<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Reduction<'_, T, O>> {
+    fn reduction<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        op: O,
+    ) -> Result<Reduction<'_, T, O>> {
         let gpu = self.sizes.bench.gpu;
         Ok(gpu.reduce(self.input.view(..self.n)?, op))
     }
 
-    fn planned<'s>(&'s self, row: Row, plan: Plan<'s, T>) -> Subject<'s> {
+    fn planned<'s, R: Into<Option<T>> + 's>(&'s self, row: Row, plan: Plan<'s, R>) -> Subject<'s> {
         let row = plan_row(row, &plan);
         planned(row, Rc::new(RefCell::new(plan)), self.expected)
     }
@@ -167,7 +183,11 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// CUB's reduction by a policy.
-    fn cub<O: Rungs<T, Output = T>>(&self, policy: &str, cub: Cub) -> Result<Subject<'_>> {
+    fn cub<O: Rungs<T, Output: Into<Option<T>>>>(
+        &self,
+        policy: &str,
+        cub: Cub,
+    ) -> Result<Subject<'_>> {
         let kernel = format!("DeviceReduce::{}", cub_name(O::ENTRY.op));
         let row = Row {
             variant: Some(policy.into()),
@@ -177,7 +197,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// PyTorch's or CuPy's reduction, as its users call it.
-    fn python<'s, O: Rungs<T, Output = T>>(
+    fn python<'s, O: Rungs<T, Output: Into<Option<T>>>>(
         &'s self,
         (by, python): Taken<'s>,
         (cache, timing): (Cache, Timing),
@@ -203,12 +223,12 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// The call that waits.
-    fn call<O: Rungs<T, Output = T>>(&self, op: O) -> Timed<'_> {
+    fn call<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O) -> Timed<'_> {
         self.called::<O>(None, move || Ok(self.reduction(op)?.run()?))
     }
 
     /// [`reduce_into`](warpfold::Device::reduce_into) and a copy of the result.
-    fn call_into<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
+    fn call_into<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O) -> Result<Timed<'_>> {
         let gpu = self.sizes.bench.gpu;
         let view = self.input.view(..self.n)?;
         let mut cell = gpu.alloc::<O::Acc>(1)?;
@@ -220,7 +240,7 @@ impl<T: Number> Group<'_, T> {
     }
 
     /// A prepared plan and its result.
-    fn call_of_plan<O: Rungs<T, Output = T>>(&self, op: O) -> Result<Timed<'_>> {
+    fn call_of_plan<O: Rungs<T, Output: Into<Option<T>>>>(&self, op: O) -> Result<Timed<'_>> {
         let mut plan = self.reduction(op)?.plan().map_err(bad_option)?;
         Ok(self.called::<O>(Some("plan"), move || {
             plan.enqueue()?;
@@ -228,10 +248,10 @@ impl<T: Number> Group<'_, T> {
         }))
     }
 
-    fn called<'s, O: Rungs<T, Output = T>>(
+    fn called<'s, O: Rungs<T, Output: Into<Option<T>>>>(
         &'s self,
         variant: Option<&str>,
-        call: impl FnMut() -> Result<T> + 's,
+        call: impl FnMut() -> Result<O::Output> + 's,
     ) -> Timed<'s> {
         let row = Row {
             variant: variant.map(str::to_owned),
