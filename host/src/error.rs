@@ -75,6 +75,16 @@ pub enum Error {
         log: String,
     },
 
+    /// A module of PTX was asked for on a simulated device, which runs functions of the host.
+    #[error(
+        "a simulated device runs operators only, and not the kernels of module `{module}`: run kernels of your own \
+         by `cuda_sim::Simulator`"
+    )]
+    OnlyFamilies {
+        /// The module's name.
+        module: String,
+    },
+
     /// A program has no module of PTX by this name.
     #[error("there is no module `{module}` in the embedded PTX, which has: {}", .modules.join(", "))]
     NoSuchModule {

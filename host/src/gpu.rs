@@ -70,6 +70,11 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// Whether it is a device of the simulator's.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.simulated
+    }
+
     /// Makes the device's context current on the calling thread, which every driver call
     /// needs, and says what has failed in a destructor since the last time.
     pub(crate) fn enter(&self) -> Result<(), Error> {

@@ -153,24 +153,27 @@ impl Device {
     /// kernels that are none of the library's families, marked `#[kernel(module = name)]`, which `cust` launches. The
     /// device's context is current afterwards on this thread.
     ///
-    /// On a simulated device such kernels cannot be launched: `cuda_sim::Simulator` runs them.
+    /// A simulated device runs the kernels of the library's families only: [`Error::OnlyFamilies`]. Run kernels of
+    /// your own by `cuda_sim::Simulator`.
     ///
     /// ```ignore
     /// let module = device.module(&KERNELS, "calibration")?;
     /// let calibrate = module.get_function("calibrate")?;
-    /// let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    /// // What a kernel is given in place of a slice.
     /// let (address, len) = (readings.address()?, readings.len());
-    /// // SAFETY: ...
-    /// unsafe { launch!(calibrate<<<blocks, 256, 0, stream>>>(address, len, 1.5f32))? };
-    /// stream.synchronize()?;
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::NeedsGpu`] on the CPU; [`Error::NoSuchModule`], [`Error::NoKernelForDevice`],
+    /// [`Error::NeedsGpu`] on the CPU; [`Error::OnlyFamilies`], [`Error::NoSuchModule`], [`Error::NoKernelForDevice`],
     /// [`Error::ModuleRejected`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn module(&self, embedded: &'static Embedded, name: &str) -> Result<Module, Error> {
         let gpu = self.backend().gpu_for("a module of PTX")?;
+        if gpu.is_simulated() {
+            return Err(Error::OnlyFamilies {
+                module: name.into(),
+            });
+        }
         let arch = embedded.choose(&gpu.info.name, gpu.info.compute_capability)?;
         gpu.enter()?;
         arch.load(name)

@@ -199,3 +199,15 @@ fn a_simulated_device_is_no_gpu_of_the_process() {
     let x = simulated.upload(&[1u32, 2, 3]).unwrap();
     assert_eq!(simulated.sum(&x), Ok(6));
 }
+
+/// Kernels that are in no family have no function that the simulator's driver could call.
+#[test]
+fn modules_are_for_gpus() {
+    let found = device().module(embedded(), "calibration").map(drop);
+    assert!(
+        matches!(found, Err(Error::OnlyFamilies { .. })),
+        "{found:?}"
+    );
+    let found = Device::cpu().module(embedded(), "calibration").map(drop);
+    assert!(matches!(found, Err(Error::NeedsGpu { .. })), "{found:?}");
+}
