@@ -220,15 +220,17 @@ pub trait Op<I: Items>: Value {
         acc
     }
 
-    /// What an accumulator is if its items stand `by` indices further on. Only operators that use the
-    /// index change it.
+    /// What an accumulator is if its items stand `by` indices further on. **An operator whose `lift` uses the index
+    /// must implement it**: arrays that are reduced in pieces give wrong indices otherwise. The identity stays what it
+    /// is.
     #[inline(always)]
     fn offset(&self, acc: Self::Acc, by: u64) -> Self::Acc {
         let _ = by;
         acc
     }
 
-    /// The result of a whole reduction of at least one item, as its caller gets it.
+    /// The result of a whole reduction, as its caller gets it: of at least one item, and of the identity unless
+    /// `empty` is implemented.
     fn finish(&self, acc: Self::Acc) -> Self::Output;
 
     /// What a cell begins with into which values are combined by key, and what it still holds where no value

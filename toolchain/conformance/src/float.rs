@@ -476,7 +476,7 @@ fn of_ulps(ulps: f64, value: f64) -> Option<f64> {
 /// The bound of sine and cosine.
 fn of_angle(angle: f64) -> Option<f64> {
     match angle.abs() / real::PI.high {
-        ..=2.0 => Some(-20.5_f64),
+        ..=2.0 => Some(-20.4_f64),
         ..=100.0 => Some(-14.7),
         _ => None,
     }
@@ -507,7 +507,7 @@ pub fn approximations() -> Vec<Approximation> {
         };
         ln_approx(x) in (0.0, 4.0), f64::ln, |[x, ..], value| match x {
             0.5..=2.0 => Some((-21.41_f64).exp2()),
-            _ => of_ulps(3.0, value),
+            _ => of_ulps(4.0, value),
         };
         sin_approx(x) in (-20.0, 20.0), f64::sin, |[x, ..], _| of_angle(x);
         cos_approx(x) in (-20.0, 20.0), f64::cos, |[x, ..], _| of_angle(x);

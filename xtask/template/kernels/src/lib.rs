@@ -84,7 +84,7 @@ pub unsafe fn calibrate(readings: *mut Reading, len: usize, gain: f32, offset: f
     let readings = unsafe { Global::new(readings, len) };
     // Each thread takes an element, then the one that lies a whole grid further on, until the end: any number of
     // threads is right, and neighbours load neighbours.
-    let threads = (thread::grid_dim_x() * thread::block_dim_x()) as usize;
+    let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut i = thread::index_1d() as usize;
     while i < readings.len() {
         readings.set(i, calibrated(readings.get(i), gain, offset));
