@@ -57,7 +57,7 @@ fn without_a_device_the_ladder_is_a_sum_on_the_cpu_and_says_why() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     for part in [
         "no CUDA device (`cargo xtask doctor` says why)",
-        "the CPU reduces the same integers instead",
+        "sums on the CPU",
         "random, seed 7",
         "of sum i32, n 100,000",
         "| cpu ",
