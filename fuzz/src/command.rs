@@ -170,7 +170,7 @@ fn in_folder(folder: &Path, source: &mut Unstructured<'_>) -> arbitrary::Result<
     words.extend(json.then(|| "--json".into()));
     words.extend(dtype.map(|dtype| format!("--dtype={}", dtype.of(&DType::ALL.map(DType::name)))));
     let answer = |files: &[String], stdin: &[u8], memory: &str| {
-        self::answer(&[&words, files].concat(), stdin, memory, json)
+        self::answer(&[&words[..], files].concat(), stdin, memory, json)
     };
     let file = file.display().to_string();
     let in_a_file = answer(slice::from_ref(&file), &[], &memory.word());

@@ -79,7 +79,7 @@ fn elements<T: Element>(content: &[u8]) {
         // SAFETY: the file is this process's alone, and this thread writes to it only when the
         // mapping is gone.
         let mapped = unsafe { Mapped::npy(path) };
-        let streamed = Stream::npy(content, path).and_then(in_pieces_of_stream);
+        let streamed = Stream::npy(content, path).and_then(in_pieces_of_stream::<T>);
         assert_eq!(npy.as_deref().map(bits), streamed.as_deref().map(bits));
         same(content, npy, pieces, mapped, || {
             let header = NpyHeader::of_file(path).expect("it has been read");
@@ -92,7 +92,7 @@ fn elements<T: Element>(content: &[u8]) {
         // SAFETY: as above.
         let mapped = unsafe { Mapped::raw(path) };
         assert_eq!(raw.is_ok(), content.len().is_multiple_of(size_of::<T>()));
-        let streamed = in_pieces_of_stream(Stream::raw(content, path));
+        let streamed = in_pieces_of_stream::<T>(Stream::raw(content, path));
         assert_eq!(raw.as_deref().map(bits), streamed.as_deref().map(bits));
         same(content, raw, pieces, mapped, || (0, false));
     });
