@@ -29,16 +29,16 @@ fn several_files_are_one_array() {
     // Standard input between two files.
     let words = [
         "argmin",
-        &parts[0],
+        parts[0],
         "-",
-        &parts[3],
+        parts[3],
         "--device=cpu",
         "--dtype=i32",
     ];
     let said = piped(&words, &npy(second));
     assert_eq!(said.stdout, answer(&["argmin", &whole]));
 
-    let json = answer(&["sum", &parts[0], &parts[3], "--json"]);
+    let json = answer(&["sum", parts[0], parts[3], "--json"]);
     let report: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(report["files"], serde_json::json!([parts[0], parts[3]]));
     assert_eq!((&report["n"], report.get("file")), (&2999.into(), None));
