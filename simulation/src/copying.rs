@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cuda_sim::{Buffer, Counters, Report, Simulator, Space, What};
+use cuda_sim::{Buffer, Counters, InstructionKind, Report, Simulator, Space};
 use kernels_gpu::entry::Entry;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -117,7 +117,10 @@ impl Copy {
     /// Whether each byte was loaded once and stored once, as many as can be in the widest words.
     fn moved_as_it_should(&self, counters: &Counters) -> Result<(), String> {
         let (size, word, words) = (self.entry.read_bytes[0], self.word(), self.words());
-        for what in [What::Load(Space::Global), What::Store(Space::Global)] {
+        for what in [
+            InstructionKind::Load(Space::Global),
+            InstructionKind::Store(Space::Global),
+        ] {
             let lanes = |size: usize| {
                 let of_size = |line: &cuda_sim::Line| line.what == what && line.size == size as u32;
                 counters.sum(of_size).lanes

@@ -3,7 +3,7 @@
 mod table;
 mod words;
 
-use cuda_sim::{Counters, Counts, Simulator, Space, What};
+use cuda_sim::{Counters, Counts, InstructionKind, Simulator, Space};
 use kernels_gpu::entry::{Entry, teaching};
 
 use crate::case::{Case, Wrong};
@@ -133,15 +133,16 @@ impl Rung {
     }
 
     fn global_loads(&self) -> Counts {
-        self.counters.of(What::Load(Space::Global))
+        self.counters.of(InstructionKind::Load(Space::Global))
     }
 
     fn atomics(&self, space: Space) -> Counts {
-        self.counters.of(What::Atomic(space))
+        self.counters.of(InstructionKind::Atomic(space))
     }
 
     /// Shuffles, and the instruction that does the work of five.
     fn exchanges(&self) -> u64 {
-        self.counters.of(What::Shuffle).requests + self.counters.of(What::Redux).requests
+        self.counters.of(InstructionKind::Shuffle).requests
+            + self.counters.of(InstructionKind::Redux).requests
     }
 }

@@ -3,7 +3,7 @@
 //! The sums here are taken step by step over the tree, with 32 banks of 4 bytes and warps of 32
 //! lanes, and with none of the simulator's code. Elements of 8 bytes are served by half warps.
 
-use cuda_sim::{Counters, Counts, Space, What};
+use cuda_sim::{Counters, Counts, InstructionKind, Space};
 use kernels_sim::ladder::{counters, entry};
 
 const THREADS: [u64; 6] = [32, 64, 128, 256, 512, 1024];
@@ -124,18 +124,23 @@ fn the_trees_are_as_theory_says() {
                 let what = format!("{kernel} of {element}, {threads} threads");
                 let form = form(threads, bytes);
                 // One thread reads the partial at the end.
-                let loads = tree(counters.of(What::Load(Space::Shared)), 1, 1, bytes);
+                let loads = tree(
+                    counters.of(InstructionKind::Load(Space::Shared)),
+                    1,
+                    1,
+                    bytes,
+                );
                 assert_eq!(loads, twice(form), "{what}");
                 // Every thread stores its element at the start.
                 let stores = tree(
-                    counters.of(What::Store(Space::Shared)),
+                    counters.of(InstructionKind::Store(Space::Shared)),
                     threads / 32,
                     32,
                     bytes,
                 );
                 assert_eq!(stores, form, "{what}");
 
-                let barriers = counters.of(What::Barrier);
+                let barriers = counters.of(InstructionKind::Barrier);
                 let steps = u64::from(threads.ilog2());
                 assert_eq!(barriers.requests, (1 + steps) * threads / 32, "{what}");
                 assert_eq!(barriers.partial, 0, "{what}");
@@ -154,8 +159,8 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
             let form = Tree::reduce_2(threads, 32, bytes);
             for (kind, tree_of) in [
                 // Every thread reads its own element at the end.
-                (What::Load(Space::Shared), twice(form)),
-                (What::Store(Space::Shared), form),
+                (InstructionKind::Load(Space::Shared), twice(form)),
+                (InstructionKind::Store(Space::Shared), form),
             ] {
                 assert_eq!(
                     tree(counters.of(kind), threads / 32, 32, bytes),
@@ -165,12 +170,12 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
             }
             let steps = steps(32, threads).count() as u64;
             assert_eq!(
-                counters.of(What::Barrier).requests,
+                counters.of(InstructionKind::Barrier).requests,
                 (1 + steps) * threads / 32,
                 "{what}"
             );
             // A shuffle of 8 bytes is two of 4.
-            let shuffles = counters.of(What::Shuffle);
+            let shuffles = counters.of(InstructionKind::Shuffle);
             assert_eq!(
                 (shuffles.requests, shuffles.lanes),
                 (5 * bytes / 4, 160 * bytes / 4),
@@ -183,7 +188,7 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
 
 /// Loads of global memory by neighbours: whole warps on consecutive sectors.
 fn neighbours(counters: &Counters, n: u64, bytes: u64, what: &str) {
-    let loads = counters.of(What::Load(Space::Global));
+    let loads = counters.of(InstructionKind::Load(Space::Global));
     assert_eq!((loads.requests, loads.lanes), (n / 32, n), "{what}");
     assert_eq!(loads.sectors, n * bytes / 32, "{what}");
 }

@@ -8,7 +8,7 @@
 use std::env;
 use std::process::ExitCode;
 
-use cuda_sim::{Schedule, Simulator, Space, What};
+use cuda_sim::{InstructionKind, Schedule, Simulator, Space};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::teaching::COPIES;
 use kernels_sim::copying::Copy;
@@ -142,7 +142,10 @@ fn sectors(entry: Entry, seed: u64) -> Result<(), Failed> {
         let counters = report.counters.as_ref().expect("every launch counts");
         let bytes = (copy.n * entry.read_bytes[0]) as u64;
         let request = 32 * copy.word() as u64;
-        for what in [What::Load(Space::Global), What::Store(Space::Global)] {
+        for what in [
+            InstructionKind::Load(Space::Global),
+            InstructionKind::Store(Space::Global),
+        ] {
             let counts = counters.of(what);
             let got = (counts.requests, counts.partial, counts.sectors);
             let expected = (bytes / request, 0, bytes / 32);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use cuda_sim::What;
+use cuda_sim::InstructionKind;
 
 use super::{Ladder, OPEN_LOADS, Rung};
 
@@ -41,7 +41,10 @@ const COLUMNS: [(&str, Cell); 12] = [
         rung.counters.shared().conflicts().to_string()
     }),
     ("barriers", |rung| {
-        rung.counters.of(What::Barrier).requests.to_string()
+        rung.counters
+            .of(InstructionKind::Barrier)
+            .requests
+            .to_string()
     }),
     ("shuffles", |rung| rung.exchanges().to_string()),
     ("atomics", |rung| {

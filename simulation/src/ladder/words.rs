@@ -1,7 +1,7 @@
 //! What differs between two rungs, in words. Every word follows from a number: none is written
 //! down for a rung by name.
 
-use cuda_sim::{Space, What};
+use cuda_sim::{InstructionKind, Space};
 
 use super::Rung;
 
@@ -45,7 +45,7 @@ const QUANTITIES: [Quantity; 9] = [
         rung.per_1000(rung.counters.shared().conflicts())
     }),
     cost("barriers", |rung| {
-        rung.per_1000(rung.counters.of(What::Barrier).requests)
+        rung.per_1000(rung.counters.of(InstructionKind::Barrier).requests)
     }),
     cost("shuffles", |rung| rung.per_1000(rung.exchanges())),
 ];

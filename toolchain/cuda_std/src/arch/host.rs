@@ -4,7 +4,7 @@
 
 #[cfg(feature = "simulator")]
 use cuda_sim::device;
-use device::{Barrier, Meeting, Redux, Scope, Shuffle};
+use device::{Barrier, Collective, Redux, Scope, Shuffle};
 #[cfg(not(feature = "simulator"))]
 use no_simulator as device;
 
@@ -189,8 +189,8 @@ pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
     }
 }
 
-macro_rules! meetings {
-    ($($name:ident($($value:ident: $ty:ty, $bits:expr)?) -> $output:ty = $meeting:expr, $public:literal,
+macro_rules! collectives {
+    ($($name:ident($($value:ident: $ty:ty, $bits:expr)?) -> $output:ty = $collective:expr, $public:literal,
        |$result:ident, $mask:ident| $given:expr;)*) => { $(
         /// # Safety
         ///
@@ -199,34 +199,34 @@ macro_rules! meetings {
         #[track_caller]
         pub(crate) unsafe fn $name($mask: u32 $(, $value: $ty)?) -> $output {
             let value = 0 $(| $bits)?;
-            let $result = device::meet($public, $meeting, $mask, value);
+            let $result = device::collective($public, $collective, $mask, value);
             $given
         }
     )* };
 }
 
-meetings! {
-    sync_warp() -> () = Meeting::SyncWarp, "cuda_std::warp::sync_warp", |_result, mask| ();
-    vote_all(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAll, "cuda_std::warp::warp_vote_all",
+collectives! {
+    sync_warp() -> () = Collective::SyncWarp, "cuda_std::warp::sync_warp", |_result, mask| ();
+    vote_all(holds: bool, u64::from(holds)) -> bool = Collective::VoteAll, "cuda_std::warp::warp_vote_all",
         |all, mask| all != 0;
-    vote_any(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAny, "cuda_std::warp::warp_vote_any",
+    vote_any(holds: bool, u64::from(holds)) -> bool = Collective::VoteAny, "cuda_std::warp::warp_vote_any",
         |any, mask| any != 0;
-    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Meeting::Ballot, "cuda_std::warp::warp_vote_ballot",
+    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Collective::Ballot, "cuda_std::warp::warp_vote_ballot",
         |lanes, mask| lanes as u32;
-    match_any_32(value: u32, u64::from(value)) -> u32 = Meeting::MatchAny(32),
+    match_any_32(value: u32, u64::from(value)) -> u32 = Collective::MatchAny(32),
         "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
-    match_any_64(value: u64, value) -> u32 = Meeting::MatchAny(64),
+    match_any_64(value: u64, value) -> u32 = Collective::MatchAny(64),
         "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
-    match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Meeting::MatchAll(32),
+    match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Collective::MatchAll(32),
         "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
-    match_all_64(value: u64, value) -> (u32, bool) = Meeting::MatchAll(64),
+    match_all_64(value: u64, value) -> (u32, bool) = Collective::MatchAll(64),
         "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn activemask() -> u32 {
-    device::meet("cuda_std::warp::activemask", Meeting::ActiveMask, 0, 0) as u32
+    device::collective("cuda_std::warp::activemask", Collective::ActiveMask, 0, 0) as u32
 }
 
 macro_rules! reductions {
@@ -238,7 +238,7 @@ macro_rules! reductions {
         #[track_caller]
         pub(crate) unsafe fn $name(value: $ty, mask: u32) -> $ty {
             let bits = u64::from(value as u32);
-            device::meet("cuda_std::warp::warp_reduce", Meeting::Redux(Redux::$op), mask, bits) as $ty
+            device::collective("cuda_std::warp::warp_reduce", Collective::Redux(Redux::$op), mask, bits) as $ty
         }
     )* };
 }

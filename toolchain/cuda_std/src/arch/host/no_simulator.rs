@@ -12,7 +12,7 @@ pub enum Barrier {
 }
 
 /// What the lanes of a member mask do together.
-pub enum Meeting {
+pub enum Collective {
     SyncWarp,
     VoteAll,
     VoteAny,
@@ -69,7 +69,7 @@ panics! {
     arch() -> u32;
     clock() -> u64;
     barrier(Barrier, bool) -> u32;
-    meet(Meeting, u32, u64) -> u64;
+    collective(Collective, u32, u64) -> u64;
     shuffle(Shuffle, u32, u32, u32, u32) -> (u32, bool);
     sleep() -> ();
     fence(Scope) -> ();
