@@ -1,13 +1,13 @@
-//! The running sum of all elements in one launch: each block waits for the one before it.
+//! The prefix sum of all elements in one launch: each block waits for the previous one.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use cuda_std::atomic::AtomicU32;
 use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[i]` becomes the sum of `input[0..=i]`. The first counter numbers the blocks in the order
-/// in which they begin, so that a block waits for one that has begun; behind it stands a flag per
-/// block, set when the block's sums are there.
+/// Stores the sum of `input[0..=i]` in `output[i]`. The first counter numbers the blocks in the order in
+/// which they start, so that a block only waits for a block that has started. It is followed by a flag for
+/// each block, which is set when the block's sums are stored.
 ///
 /// # Safety
 ///
