@@ -55,7 +55,9 @@ impl Peers {
         let nvcc = find_nvcc()?;
         let nvcc_version = version(&nvcc)?;
         let nvcc_flags = flags(capability);
-        let macros = macros.iter().map(|(name, value)| format!("-D{name}={value}"));
+        let macros = macros
+            .iter()
+            .map(|(name, value)| format!("-D{name}={value}"));
         let flags: Vec<_> = nvcc_flags.iter().cloned().chain(macros).collect();
         let library = compile(sources, &nvcc, &nvcc_version, &flags)?;
         // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of

@@ -130,7 +130,10 @@ mod tests {
         assert_eq!(drifts.interval_us, (103.0, 103.0), "which is narrow");
         assert!(drifts.unstable);
         assert!(!time(&steps(101.0), 0.02).unwrap().unstable);
-        assert_eq!((drift(&[]), drift(&[1.0]), drift(&[1.0, 3.0])), (0.0, 0.0, 2.0));
+        assert_eq!(
+            (drift(&[]), drift(&[1.0]), drift(&[1.0, 3.0])),
+            (0.0, 0.0, 2.0)
+        );
         assert!(time(&[1.0, f64::NAN], 0.02).unwrap().unstable, "no number");
     }
 

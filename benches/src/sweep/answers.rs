@@ -136,9 +136,7 @@ impl<T: Number> Truth<T> {
             }
             (Some(Answer::Float(got)), Answer::Float(value)) => (got - value).abs() <= within,
             (Some(Answer::Moments(n, mean, variance)), Answer::Moments(count, m, v)) => {
-                n == count
-                    && (mean - m).abs() <= within
-                    && (variance - v).abs() <= of_variance * v
+                n == count && (mean - m).abs() <= within && (variance - v).abs() <= of_variance * v
             }
             (got, answer) => got == Some(answer),
         };
@@ -172,7 +170,10 @@ impl<T: Number> Truth<T> {
                 Err(_) => wrong(),
             },
             Answer::Moments(count, mean, _) => {
-                let numbers: Vec<f64> = text.split(' ').map_while(|part| part.parse().ok()).collect();
+                let numbers: Vec<f64> = text
+                    .split(' ')
+                    .map_while(|part| part.parse().ok())
+                    .collect();
                 let [m, v] = numbers[..] else { return wrong() };
                 let got = Some(Answer::Moments(count, m, v));
                 let within = precision * (self.scale + mean.abs());
@@ -216,10 +217,18 @@ mod tests {
         assert_eq!(answers[..6], expected[..6]);
         let loops = ALL.map(|operation| naive(operation, (&a, &b)));
         assert_eq!(loops[..6], expected[..6]);
-        assert!(truth(Operation::MeanVariance, (&a, &b), false).unwrap().judge(Some(expected[6])).is_ok());
+        assert!(
+            truth(Operation::MeanVariance, (&a, &b), false)
+                .unwrap()
+                .judge(Some(expected[6]))
+                .is_ok()
+        );
         let wide = of(Operation::Dot, &[u64::MAX, 2], &[u64::MAX, 3]);
         assert_eq!(wide, Answer::Integer(7), "wraps in 64 bits");
-        assert_eq!(of(Operation::Dot, &[0.5f32, 2.0], &[4.0, 0.25]), Answer::Float(2.5));
+        assert_eq!(
+            of(Operation::Dot, &[0.5f32, 2.0], &[4.0, 0.25]),
+            Answer::Float(2.5)
+        );
         assert!(truth::<f32>(Operation::ArgMin, (&[], &[]), false).is_err());
     }
 
@@ -229,7 +238,9 @@ mod tests {
             let mut a = data::draw::<T>(4096, 5).unwrap();
             let b = data::draw::<T>(4096, 6).unwrap();
             for operation in ALL {
-                let planted = operation.of_elements().and_then(|op| data::plant(&mut a, op, 9));
+                let planted = operation
+                    .of_elements()
+                    .and_then(|op| data::plant(&mut a, op, 9));
                 let truth = truth(operation, (&a, &b), false).unwrap();
                 assert_eq!(truth.judge(Some(truth.answer)), Ok(()));
                 let (mut less_a, mut less_b) = (a.clone(), b.clone());
@@ -242,8 +253,15 @@ mod tests {
                 let less = of(operation, &less_a, &less_b);
                 // Of 8 bits several elements have the extreme.
                 let has_another = less == truth.answer;
-                assert!(has_another || truth.judge(Some(less)).is_err(), "{operation:?}");
-                assert!(!has_another || size_of::<T>() == 1, "{operation:?} {}", T::NAME);
+                assert!(
+                    has_another || truth.judge(Some(less)).is_err(),
+                    "{operation:?}"
+                );
+                assert!(
+                    !has_another || size_of::<T>() == 1,
+                    "{operation:?} {}",
+                    T::NAME
+                );
                 assert!(truth.judge(None).is_err());
                 if let Some((at, value)) = planted {
                     a[at] = value;

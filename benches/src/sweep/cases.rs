@@ -36,8 +36,7 @@ pub trait Case<T: Number> {
 }
 
 /// What the operator of a case gives.
-pub type OutputOf<T, C> =
-    <<C as Case<T>>::By as Op<<C as Case<T>>::Items>>::Output;
+pub type OutputOf<T, C> = <<C as Case<T>>::By as Op<<C as Case<T>>::Items>>::Output;
 
 /// Runs the body with `$C` as the [`Case`] of an operation.
 macro_rules! with_case {

@@ -136,7 +136,11 @@ mod tests {
         let mut given = cpu.upload(&large).unwrap();
         let address = given.as_device_ptr();
         let mut copies = Copies::of(&cpu, &mut given, &large).unwrap();
-        assert_eq!((copies.count(), copies.address(0)), (1, address), "nothing is copied");
+        assert_eq!(
+            (copies.count(), copies.address(0)),
+            (1, address),
+            "nothing is copied"
+        );
         copies.set(7, 1).unwrap();
         assert_eq!(given.view(6..9).unwrap().download().unwrap(), [0, 1, 0]);
     }

@@ -83,7 +83,8 @@ where
     let mut values = data::elements::<T>(file, longest, sweep.seed())?;
     data::refuse_useless(&values).map_err(BadOption::new)?;
     let arrays = options.ops.iter().map(|op| op.arrays()).max().unwrap_or(1);
-    let words_of = |n: usize, arrays: usize| (n * size_of::<T>() * arrays).div_ceil(size_of::<u64>());
+    let words_of =
+        |n: usize, arrays: usize| (n * size_of::<T>() * arrays).div_ceil(size_of::<u64>());
     let words = data::draw::<u64>(words_of(longest, arrays), sweep.seed() + 1)?;
     let others = match arrays {
         1 => Vec::new(),
@@ -97,7 +98,11 @@ where
             // Someone's own elements stay as they are.
             let extreme = op.of_elements().filter(|_| file.is_none());
             let planted = extreme.and_then(|op| data::plant(&mut values[..n], op, sweep.seed()));
-            let b = if op.arrays() == 2 { &others[..n] } else { &values[..n] };
+            let b = if op.arrays() == 2 {
+                &others[..n]
+            } else {
+                &values[..n]
+            };
             let group = Group {
                 a: &values[..n],
                 b,

@@ -126,7 +126,7 @@ fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }
 
-/// Every y comes from the rows: a speed, or what the median of one is of the median of another.
+/// Every y comes from the rows: a speed, a median, or what the median of one is of the median of another.
 pub fn come_from(results: &Results, listed: &Listed) -> Result<(), Failed> {
     let rows = &results.rows;
     let speeds = rows.iter().filter_map(|row| row.gb_per_s());
@@ -134,7 +134,8 @@ pub fn come_from(results: &Results, listed: &Listed) -> Result<(), Failed> {
     let ratios = pairs
         .filter(|(a, b)| a.group == b.group)
         .filter_map(|(a, b)| Some(a.median_us()? / b.median_us()?));
-    let known: Vec<_> = speeds.chain(ratios).collect();
+    let times = rows.iter().filter_map(|row| row.median_us());
+    let known: Vec<_> = speeds.chain(times).chain(ratios).collect();
     let is_known = |y: f64| {
         known
             .iter()

@@ -99,14 +99,16 @@ impl Group<'_> {
             }
         }
         if options.wants_kernel(DRIVER) {
-            subjects.push(self.subject(self.row(By::Driver, DRIVER), move |copy, stream| {
-                let (from, to) = self.addresses(copy);
-                let bytes = n * size_of::<i32>();
-                // SAFETY: as above.
-                let copied =
-                    unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
-                checked(DRIVER, copied)
-            }));
+            subjects.push(
+                self.subject(self.row(By::Driver, DRIVER), move |copy, stream| {
+                    let (from, to) = self.addresses(copy);
+                    let bytes = n * size_of::<i32>();
+                    // SAFETY: as above.
+                    let copied =
+                        unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
+                    checked(DRIVER, copied)
+                }),
+            );
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let rows = self.bench.by_device(&subjects);
@@ -125,7 +127,10 @@ impl Group<'_> {
     /// The launch of the library's copy.
     fn pass(&self, width: CopyWidth) -> Result<Pass> {
         let mut to = self.target.borrow_mut();
-        let copy = self.bench.gpu.copy(self.source.view(0)?, to.view_mut(0)?, 0, width)?;
+        let copy = self
+            .bench
+            .gpu
+            .copy(self.source.view(0)?, to.view_mut(0)?, 0, width)?;
         copy.passes()
             .first()
             .copied()
@@ -141,7 +146,10 @@ impl Group<'_> {
 
     /// Of a source and its target.
     fn addresses(&self, copy: usize) -> (u64, u64) {
-        (self.source.address(copy), self.target.borrow().address(copy))
+        (
+            self.source.address(copy),
+            self.target.borrow().address(copy),
+        )
     }
 
     /// A copy by `enqueue`. The targets' sums must be the source's; after the first run of a row each must be the
@@ -157,7 +165,9 @@ impl Group<'_> {
             copies: self.source.count(),
             spoil: Box::new(|| {
                 let target = self.target.borrow();
-                target.memory().try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
+                target
+                    .memory()
+                    .try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
             }),
             enqueue: Box::new(enqueue),
             judge: Box::new(move |copies| {

@@ -145,7 +145,9 @@ impl Group<'_> {
                 chunks: chunks(algorithm),
                 ..self.row(By::Warpfold, algorithm.kernel_name())
             };
-            let row = plans.first().map_or(row.clone(), |plan| plan_row(row, plan));
+            let row = plans
+                .first()
+                .map_or(row.clone(), |plan| plan_row(row, plan));
             let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
             let plans: Vec<_> = plans.collect();
             let judge = |got| data::judge(got, self.expected);

@@ -130,11 +130,7 @@ fn sizes(options: &SweepOptions, bytes: usize) -> Vec<usize> {
 }
 
 /// All sizes of one operator, from the smallest on.
-fn sizes_of<C: Case>(
-    suite: &Operators,
-    words: &mut Buffer<i32>,
-    sweep: &mut Sweep,
-) -> Result<()> {
+fn sizes_of<C: Case>(suite: &Operators, words: &mut Buffer<i32>, sweep: &mut Sweep) -> Result<()> {
     let sizes = sizes(suite.bench.options, <ItemsOf<C> as Items>::BYTES);
     let longest = sizes.last().copied().unwrap_or(1);
     if sweep.is_over() {

@@ -74,7 +74,11 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
         }),
         judge: Box::new(move |copies| {
             let got = judged.borrow().view(..copies)?.download()?;
-            Ok(got.into_iter().map(&judge).find(Result::is_err).unwrap_or(Ok(())))
+            Ok(got
+                .into_iter()
+                .map(&judge)
+                .find(Result::is_err)
+                .unwrap_or(Ok(())))
         }),
     })
 }

@@ -99,7 +99,8 @@ fn sizes(
     element: DType,
     operation: Operation,
 ) -> Vec<usize> {
-    let is_dense = DENSE.contains(&element) && [Operation::Sum, Operation::Min].contains(&operation);
+    let is_dense =
+        DENSE.contains(&element) && [Operation::Sum, Operation::Min].contains(&operation);
     let is_own = options.sizes.is_empty() && options.input.is_none();
     if is_dense || !is_own {
         return asked.sizes.clone();
@@ -219,7 +220,10 @@ impl Sizes<'_> {
                     sizes: self,
                     operation: op,
                     a: &input,
-                    b: other.as_ref().filter(|_| op.arrays() == 2).unwrap_or(&input),
+                    b: other
+                        .as_ref()
+                        .filter(|_| op.arrays() == 2)
+                        .unwrap_or(&input),
                     values,
                     truth: truth(op, (values, others), file.is_some())?,
                     words: &words,
@@ -259,12 +263,7 @@ impl Sizes<'_> {
 type Taken<'a> = (By, &'a RefCell<Python>);
 
 /// Overwrites an element wherever it is.
-fn set<T: Number>(
-    input: &mut Copies<T>,
-    pythons: &[Taken],
-    at: usize,
-    value: T,
-) -> Result<()> {
+fn set<T: Number>(input: &mut Copies<T>, pythons: &[Taken], at: usize, value: T) -> Result<()> {
     input.set(at, value)?;
     let mut bytes = Vec::new();
     value.append(&mut bytes);

@@ -62,7 +62,9 @@ impl Reference {
     /// That of the kernel of this name.
     pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
         // SAFETY: SOURCES define every `reference_*` with this signature (their macro REFERENCE).
-        Ok(Self(unsafe { peers.function(&format!("reference_{kernel}")) }?))
+        Ok(Self(unsafe {
+            peers.function(&format!("reference_{kernel}"))
+        }?))
     }
 
     /// Launches every pass on the stream; allocates nothing and does not wait.
@@ -108,7 +110,10 @@ mod tests {
         for algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
             let name = algorithm.kernel_name();
             let defined = |by| sources.contains(&format!("\n{by}({name}, "));
-            assert!(["ATOMIC", "PARTIALS", "STABLE"].into_iter().any(defined), "{name}");
+            assert!(
+                ["ATOMIC", "PARTIALS", "STABLE"].into_iter().any(defined),
+                "{name}"
+            );
         }
     }
 }

@@ -180,7 +180,9 @@ impl Group<'_> {
             spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
             // SAFETY: as for the twin; the outputs have room for a run of each key, and `temp` for what CUB
             // asked for; `judge` keeps all but `temp`, which this closure keeps.
-            enqueue: Box::new(move |_, _| unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) }),
+            enqueue: Box::new(move |_, _| unsafe {
+                cub.enqueue(on, to, temp.as_device_ptr(), bytes)
+            }),
             judge: Box::new(move |_| {
                 let (found, runs) = (count.download()?[0], self.particles.runs);
                 if found as usize != runs {

@@ -135,7 +135,13 @@ pub fn ours<'a, C: Case>(
     let row = row_of::<C>(By::Warpfold, "single_pass", n);
     let views = copies.iter().map(|buffers| C::Arrays::view(buffers, n));
     let judge = move |got| judge::<C>(By::Warpfold, C::OP.finish(got), expected);
-    reduced_into::<ItemsOf<C>, _>(row, (gpu, stage), views.collect::<Result<_>>()?, C::OP, judge)
+    reduced_into::<ItemsOf<C>, _>(
+        row,
+        (gpu, stage),
+        views.collect::<Result<_>>()?,
+        C::OP,
+        judge,
+    )
 }
 
 /// The peer's function.

@@ -164,7 +164,9 @@ impl<T: Number> Group<'_, T> {
     ) -> Result<Subject<'s>> {
         let plans: Result<Vec<_>> = (0..self.a.count()).map(plan).collect();
         let plans = plans?;
-        let row = plans.first().map_or(row.clone(), |plan| plan_row(row, plan));
+        let row = plans
+            .first()
+            .map_or(row.clone(), |plan| plan_row(row, plan));
         let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
         let judge = |got| self.truth.judge(C::answer(got));
         Ok(planned(row, plans.collect(), judge))

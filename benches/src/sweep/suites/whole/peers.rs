@@ -241,7 +241,15 @@ mod tests {
             let row = format!("TYPES({}, {c}, ", code(element).unwrap());
             assert!(SOURCE.contains(&row), "{row}");
         }
-        let calls = ["sum", "least", "largest", "where_least", "where_largest", "dot", "mean_variance"];
+        let calls = [
+            "sum",
+            "least",
+            "largest",
+            "where_least",
+            "where_largest",
+            "dot",
+            "mean_variance",
+        ];
         for (operation, call) in Operation::value_variants().iter().zip(calls) {
             let code = *operation as i32 * 2;
             let case = format!("case {code}: return {call}(call);");
