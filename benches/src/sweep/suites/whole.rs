@@ -270,3 +270,86 @@ fn set<T: Number>(input: &mut Copies<T>, pythons: &[Taken], at: usize, value: T)
     let mut pythons = pythons.iter();
     pythons.try_for_each(|(_, python)| python.borrow_mut().set(at, &bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+    use warpfold_results::schema::{Cache, Timing};
+
+    use super::*;
+    use crate::sweep::options::Sizes as AskedSizes;
+    use crate::sweep::suites::tests::simulate;
+
+    /// On the simulated device, whose times say nothing.
+    #[test]
+    fn every_operator_is_right_and_the_host_is_timed_of_one_type() {
+        let options = SweepOptions {
+            sizes: vec![AskedSizes::one(100)],
+            types: vec![DType::F16, DType::I8],
+            ops: Operation::value_variants().to_vec(),
+            quick: true,
+            quiet: true,
+            ..SweepOptions::default()
+        };
+        let results = simulate(&options, run);
+        let rows = |element: &str, op: &str, timing| {
+            let rows = results.rows.iter().filter(|row| {
+                (row.by, row.element.as_str(), row.timing) == (By::Warpfold, element, timing)
+                    && row.op.as_deref() == Some(op)
+            });
+            rows.map(|row| (row.cache, row.bytes)).collect::<Vec<_>>()
+        };
+        let ops = [
+            "sum",
+            "min",
+            "max",
+            "arg_min",
+            "arg_max",
+            "dot",
+            "mean_variance",
+        ];
+        for op in ops {
+            for (element, size) in [("f16", 2), ("i8", 1)] {
+                let bytes = if op == "dot" { 200 * size } else { 100 * size };
+                let device = [(Cache::Cold, bytes), (Cache::Warm, bytes)];
+                assert_eq!(rows(element, op, Timing::Device), device, "{op} {element}");
+                for timing in [Timing::Graph, Timing::Call] {
+                    assert_eq!(
+                        rows(element, op, timing).len(),
+                        1,
+                        "{op} {element} {timing}"
+                    );
+                }
+                for timing in [Timing::Launch, Timing::Stream] {
+                    let of_first = usize::from(element == "f16");
+                    assert_eq!(rows(element, op, timing).len(), of_first, "{op} {element}");
+                }
+            }
+        }
+        let ceilings = results.rows.iter().filter(|row| row.by == By::Ceiling);
+        assert_eq!(ceilings.count(), 2 * 2 * ops.len());
+    }
+
+    #[test]
+    fn a_default_sweep_has_every_size_of_some_and_a_few_of_all() {
+        let options = SweepOptions::default();
+        let asked = asked(&options, 10..=28, &TYPES).unwrap();
+        let powers = |element, op| {
+            let sizes = sizes(&options, &asked, element, op);
+            sizes.into_iter().map(usize::ilog2).collect::<Vec<_>>()
+        };
+        let every: Vec<_> = (10..=28).step_by(2).collect();
+        assert_eq!(powers(DType::F32, Operation::Sum), every);
+        for (element, op) in [(DType::F32, Operation::Dot), (DType::U8, Operation::Sum)] {
+            assert_eq!(powers(element, op), [10, 14, 18, 22, 26, 28]);
+        }
+        assert_eq!(asked.types.len(), DType::ALL.len());
+        assert!(DType::ALL.iter().all(|element| TYPES.contains(element)));
+        let own = SweepOptions {
+            sizes: vec![AskedSizes::one(77)],
+            ..SweepOptions::default()
+        };
+        let asked = super::asked(&own, 10..=28, &TYPES).unwrap();
+        assert_eq!(sizes(&own, &asked, DType::U8, Operation::Dot), [77]);
+    }
+}

@@ -202,9 +202,10 @@ impl<T: Number> Group<'_, T> {
     fn cub<C: Case<T>>(&self, policy: Policy, cub: Cub) -> Result<Subject<'_>> {
         let Bench { gpu, stage, .. } = self.sizes.bench;
         let (n, copies) = (self.n(), self.a.count());
+        let is_narrow = size_of::<T>() < size_of::<T::Acc>();
         let row = Row {
             variant: Some(policy.name().into()),
-            ..self.row::<C>(By::Cub, cub.name())
+            ..self.row::<C>(By::Cub, cub.name(is_narrow))
         };
         let shift = self.values.first().map_or(0.0, |value| value.to_f64());
         let cells = Rc::new(gpu.alloc::<u64>(RESULT_WORDS * copies)?);

@@ -126,9 +126,10 @@ impl Cub {
         })
     }
 
-    /// CUB's name of the call.
-    pub fn name(&self) -> &'static str {
+    /// CUB's name of the call; a sum may be of elements that are narrower than its accumulator.
+    pub fn name(&self, is_narrow: bool) -> &'static str {
         match self.operation {
+            Operation::Sum if is_narrow => "DeviceReduce::Reduce",
             Operation::Sum => "DeviceReduce::Sum",
             Operation::Min => "DeviceReduce::Min",
             Operation::Max => "DeviceReduce::Max",
