@@ -7,12 +7,18 @@
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it says so and measures the CPU.
+//! Without the feature `sweeps` it has the command `ladder` alone.
+//!
 //! Exit code 0: every answer was right; 1: one was wrong, or the run failed; 2: bad arguments.
+
+// What only sweeps use is there without them, too.
+#![cfg_attr(not(feature = "sweeps"), allow(dead_code))]
 
 mod driver;
 mod machine;
 mod options;
 mod peers;
+#[cfg(feature = "sweeps")]
 mod profile;
 mod rungs;
 mod sweep;
@@ -28,9 +34,12 @@ use crate::options::{BadOption, Cli, Command};
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Bench(options) => sweep::run(&options),
         Command::Ladder(options) => sweep::ladder(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Bench(options) => sweep::run(&options),
+        #[cfg(feature = "sweeps")]
         Command::Profile(options) => profile::run(&options),
+        #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };
     match done {

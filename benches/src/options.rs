@@ -19,21 +19,30 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[cfg(feature = "sweeps")]
     /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
     Bench(Box<SweepOptions>),
     /// The reduction ladder at one size, as a table: every rung on the same random integers, timed in turn
     Ladder(LadderOptions),
+    #[cfg(feature = "sweeps")]
     /// What each kernel does and where its time goes, by Nsight Compute
     Profile(ProfileOptions),
+    #[cfg(feature = "sweeps")]
     /// Launch kernels once each and check their answers: what a profiler or a sanitizer runs
     Launch(LaunchOptions),
 }
 
+/// Integers that the ladder reduces by default.
+const LADDER_N: usize = 400_000_000;
+
+/// The same on the CPU, whose rows are a first look.
+const CPU_N: usize = 1 << 26;
+
 #[derive(Args, Debug)]
 pub struct LadderOptions {
-    /// Integers to reduce: 400000000, 400_000_000 or 2^28
-    #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
-    pub n: usize,
+    /// Integers to reduce: 400000000, 400_000_000 or 2^28 [default: 400000000, on the CPU 2^26]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub n: Option<usize>,
 
     /// Threads per block [default: 256]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
@@ -155,6 +164,11 @@ pub struct LaunchOptions {
 }
 
 impl LadderOptions {
+    /// Integers to reduce on the CPU, at most as many as fit.
+    pub fn on_cpu(&self, fits: usize) -> usize {
+        self.n.unwrap_or(CPU_N).min(fits)
+    }
+
     /// The same as options of `bench`.
     pub fn sweep(&self) -> SweepOptions {
         let (nvcc_and_cub, none) = (vec![PeerName::Nvcc, PeerName::Cub], Vec::new());
@@ -164,7 +178,7 @@ impl LadderOptions {
         };
         SweepOptions {
             suite: vec![Wanted::Ladder],
-            sizes: vec![Sizes::one(self.n)],
+            sizes: vec![Sizes::one(self.n.unwrap_or(LADDER_N))],
             types: vec![DType::I32],
             ops: vec![Operation::Sum],
             threads,

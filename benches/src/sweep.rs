@@ -9,6 +9,7 @@
 mod answers;
 mod asked;
 mod cases;
+#[cfg(feature = "sweeps")]
 mod clocks;
 mod copies;
 pub mod data;
@@ -17,10 +18,13 @@ mod graph;
 pub mod options;
 mod output;
 mod processor;
+#[cfg(feature = "sweeps")]
 mod profiled;
+#[cfg(feature = "sweeps")]
 mod python;
 mod rounds;
 mod run;
+#[cfg(feature = "sweeps")]
 mod simulated;
 mod subject;
 mod suites;
@@ -35,6 +39,7 @@ use self::run::Sweep;
 use crate::machine;
 use crate::options::{BadOption, LadderOptions, bad_option};
 
+#[cfg(feature = "sweeps")]
 /// Fails where an answer was wrong, a row slower than it may be, or the run broken off; the results are
 /// written all the same.
 pub fn run(options: &SweepOptions) -> Result<()> {
@@ -45,10 +50,13 @@ pub fn run(options: &SweepOptions) -> Result<()> {
     let gpu = gpu(options)?;
     let has_gpu = gpu.is_ok();
     options.check_backends(has_gpu).map_err(refuse)?;
-    measure(options, &output, gpu, Vec::new())
+    let missing = gpu.as_ref().err().and_then(Option::as_ref);
+    let missing = missing.map(|reason| format!("no CUDA device was found: {reason}"));
+    missing.iter().for_each(|note| eprintln!("note: {note}"));
+    measure(options, &output, gpu, missing.into_iter().collect())
 }
 
-/// The ladder at one size, as a table; where there is no CUDA device, sums of the same integers on the CPU.
+/// The ladder at one size, as a table; without a CUDA device, sums on the CPU.
 pub fn ladder(ladder: &LadderOptions) -> Result<()> {
     let mut options = ladder.sweep();
     suites::check(&options)?;
@@ -57,16 +65,18 @@ pub fn ladder(ladder: &LadderOptions) -> Result<()> {
     let gpu = gpu(&options)?;
     let mut notes = Vec::new();
     if gpu.is_err() {
-        notes.push("the CPU reduces the same integers instead".into());
+        notes.push("no CUDA device (`cargo xtask doctor` says why): sums on the CPU".into());
+        notes.push("`cargo xtask ladder --sim` simulates each rung, without a GPU".into());
         let fits = processor::most(machine::here()?.free_memory_bytes);
-        if ladder.n > fits {
-            options.sizes = vec![Sizes::one(fits)];
+        let n = ladder.on_cpu(fits);
+        if let Some(asked) = ladder.n.filter(|asked| *asked > n) {
             notes.push(format!(
-                "{} were asked for; {} are what a quarter of the free memory holds",
-                thousands(ladder.n as u64),
-                thousands(fits as u64)
+                "n is {}, because {} integers do not fit into a quarter of the free memory",
+                thousands(n as u64),
+                thousands(asked as u64)
             ));
         }
+        options.sizes = vec![Sizes::one(n)];
         options.suite = vec![Wanted::Whole];
         options.backend = vec![BackendName::Cpu];
         options.quick = true;
@@ -79,13 +89,11 @@ type Gpu = Result<Device, Option<warpfold::Error>>;
 
 /// Measures on the device, and on the CPU what is asked for there.
 fn measure(options: &SweepOptions, output: &Output, gpu: Gpu, notes: Vec<String>) -> Result<()> {
-    let missing = gpu.as_ref().err().and_then(Option::as_ref);
-    let missing = missing.map(|reason| format!("no CUDA device was found: {reason}"));
     let gpu = gpu.as_ref().ok();
     let mut sweep = Sweep::begin(options, gpu)?;
     sweep.heed_interrupts()?;
-    for note in missing.into_iter().chain(notes) {
-        sweep.note(note);
+    for note in notes {
+        sweep.note_in_header(note);
     }
     if let Some(gpu) = gpu {
         suites::run(gpu, options, &mut sweep)?;
@@ -93,6 +101,7 @@ fn measure(options: &SweepOptions, output: &Output, gpu: Gpu, notes: Vec<String>
     if on_processor(options, gpu) {
         processor::run(options, &mut sweep)?;
     }
+    #[cfg(feature = "sweeps")]
     if options.profile {
         profiled::run(options.device.unwrap_or(0), &mut sweep);
     }

@@ -21,7 +21,7 @@ pub enum Answer {
     },
     Cells {
         cells: Vec<Value>,
-        /// Elements whose key names no cell.
+        /// The number of elements whose key is not that of a cell.
         rejected: u64,
     },
     /// Cells in a file.
@@ -38,36 +38,59 @@ impl<T: Into<Value>> From<T> for Answer {
     }
 }
 
+impl Answer {
+    /// As text, line by line.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Number(value) => vec![value.to_string()],
+            Self::Extrema { min, max } => vec![format!("{min} {max}")],
+            Self::Place { index, value } => vec![format!("{index} {value}")],
+            Self::Cells { cells, .. } => cells.iter().map(Value::to_string).collect(),
+            Self::Written { .. } => vec![],
+        }
+    }
+}
+
+/// The files of an array: in JSON `"file": FILE` or `"files": [FILE, ..]`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Named {
+    File(String),
+    Files(Vec<String>),
+}
+
 /// All that `--json` prints.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub op: &'static str,
-    pub file: String,
+    #[serde(flatten)]
+    pub file: Named,
     pub dtype: &'static str,
-    /// Elements.
+    /// The number of elements.
     pub n: usize,
     pub result: Answer,
     pub device: String,
-    /// From the start of the program on.
+    /// From the start of the command to its result.
     pub seconds: f64,
     pub seconds_reading: f64,
-    /// That were read.
+    /// The number of bytes read.
     pub bytes: u64,
     pub chunk_bytes: u64,
 }
 
 impl Report {
-    pub fn write(&self, json: bool, to: &mut impl Write) -> io::Result<()> {
+    /// As JSON, or as text; with `each`, the file's name is at the end of each line of text.
+    pub fn write(&self, json: bool, each: bool, to: &mut dyn Write) -> io::Result<()> {
         if json {
             serde_json::to_writer(&mut *to, self)?;
             return writeln!(to);
         }
-        match &self.result {
-            Answer::Number(value) => writeln!(to, "{value}"),
-            Answer::Extrema { min, max } => writeln!(to, "{min} {max}"),
-            Answer::Place { index, value } => writeln!(to, "{index} {value}"),
-            Answer::Cells { cells, .. } => cells.iter().try_for_each(|cell| writeln!(to, "{cell}")),
-            Answer::Written { .. } => Ok(()),
+        for line in self.result.lines() {
+            match &self.file {
+                Named::File(file) if each => writeln!(to, "{line} {file}"),
+                _ => writeln!(to, "{line}"),
+            }?;
         }
+        Ok(())
     }
 }

@@ -1,84 +1,107 @@
 //! Reductions by key of files.
 //!
-//! Values go to the device in the type of 64 bits that they are combined in, and keys as `u64`: for
-//! those there are kernels of every operator.
+//! Values go to the device converted to the 64-bit type that they are combined in, and keys to `u64`, because
+//! these types have kernels of every operator.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::slice;
 
 use npyz::WriterBuilder;
-use warpfold::file::{DType, Elements, NpyHeader};
+use warpfold::file::DType;
 use warpfold::{ByKey, Device, Element, Error, Keyed, Max, Min, Sum, SumWide};
 
 use crate::answer::Answer;
-use crate::command::{self, Done};
+use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::chunk_len;
 use crate::options::{ByKeyOptions, Op};
 use crate::reading::Reading;
 use crate::reduce::Array;
+use crate::source::Other;
+use crate::sources::{Elements, Sources};
 use crate::value::Value;
 
-/// Elements whose type is changed at a time: they stay in a core's first cache.
+/// The elements that are converted at a time: they stay in a core's first cache.
 const AT_ONCE: usize = 4096;
 
 /// The bytes of a key and of a value on the device.
 const PAIR: usize = 8 + 8;
 
-/// Fills a chunk from its start, and says how far.
+/// Fills a chunk from its start, and returns the number of elements; `None` at the end.
 type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<Option<usize>, Error> + 'a>;
 
-pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
+pub fn run<'a>(
+    options: &ByKeyOptions,
+    sources: Sources<'a>,
+    session: &mut Session<'a>,
+) -> Result<Done, Failure> {
     let input = &options.input;
-    warpfold::with_type!(dtype, |T| {
+    let keys_file = slice::from_ref(&options.keys);
+    let keys = Sources::find(keys_file, Other::Npy, &mut session.stdin)?;
+    if let (Some(pipe), None) = (keys.pipe(), options.cells) {
+        return Err(Failure::Usage(format!(
+            "--keys {}: without --cells, keys are read twice, and a pipe can be read only once; give --cells, \
+             or save the keys to a file",
+            pipe.display()
+        )));
+    }
+    let (name, keys_name) = (sources.name(), keys.name());
+    let mismatch = |keys, values| Failure::Keys {
+        keys_file: keys_name.clone(),
+        keys,
+        file: name.clone(),
+        values,
+    };
+    if let (Some(keys), Some(values)) = (keys.len, sources.len)
+        && keys != values
+    {
+        return Err(mismatch(keys, values));
+    }
+    warpfold::with_type!(sources.dtype, |T| {
         type Wide = <SumWide as warpfold::Op<T>>::Output;
-        let values = command::open::<T>(&input.file)?;
-        let n = values.len();
-        let holds = NpyHeader::of_file(&options.keys)?.dtype()?;
-        let keys = Keys::open(&options.keys, holds)?;
-        if keys.len() != n {
-            let (keys, values, arrays) = (keys.len(), n, 1);
-            let error = Error::KeysAndValues {
-                keys,
-                values,
-                arrays,
-            };
-            return Err(error.into());
-        }
-        let device = command::device(input.device, stderr)?;
+        let n = sources.len.or(keys.len);
+        let key_size = keys.dtype.size();
         let passes = if options.cells.is_some() { 1 } else { 2 };
-        let size = size_of::<T>() + passes * holds.size();
-        let reading = Reading::new((n as u64).saturating_mul(size as u64));
+        let bytes = sources.bytes().zip(keys.bytes());
+        let bytes = bytes.map(|(values, keys)| keys.saturating_mul(passes).saturating_add(values));
+        // Before the device: its opening takes longer than to see that they are no keys.
+        let keys = Keys::of(keys)?;
+        let device = session.device(input)?;
+        let reading = Reading::new(bytes);
 
         let limit = input.device_memory;
-        let cells = match options.cells {
-            Some(cells) => cells,
+        let (cells, keys) = match options.cells {
+            Some(cells) => (cells, keys),
             None => {
-                let chunk = chunk_len(&device, limit, holds.size(), n, 0)?;
-                Keys::open(&options.keys, holds)?.cells(&device, &reading, chunk)?
+                let chunk = chunk_len(&device, limit, key_size, n, 0)?;
+                let cells = keys.cells(&device, &reading, chunk)?;
+                let again = Sources::find(keys_file, Other::Npy, &mut session.stdin)?;
+                (cells, Keys::of(again)?)
             }
         };
         let chunk = chunk_len(&device, limit, PAIR, n, cells)?;
         let job = Job {
             device: &device,
             chunk,
-            // So many fit into the limit.
+            // That many fit into the limit.
             cells: usize::try_from(cells).unwrap_or(usize::MAX),
             keys: keys.fill(&reading),
-            values: changed(values, &reading, Wide::from),
+            values: converted(sources.elements::<T>(), &reading, Wide::from),
         };
-        let by_key = match options.op {
+        let (by_key, n) = match options.op {
             Op::Sum => job.by(Sum),
             Op::Min => job.by(Min),
             Op::Max => job.by(Max),
-        }?;
+        }
+        .map_err(|error| match error {
+            Ended::Early { keys, values } => mismatch(keys, values),
+            Ended::By(error) => error.into(),
+        })?;
         let result = match &options.output {
             None => Answer::from(by_key),
-            Some(output) => written(&by_key, output).map_err(|error| Failure::Write {
-                file: output.clone(),
-                error,
-            })?,
+            Some(output) => written(&by_key, output).map_err(|error| Failure::io(output, error))?,
         };
         Ok(Done {
             n,
@@ -90,12 +113,12 @@ pub fn run(options: &ByKeyOptions, dtype: DType, stderr: &mut dyn Write) -> Resu
     })
 }
 
-/// The elements of a file of keys, as the type that they have there.
-enum Keys {
-    U32(Elements<u32>),
-    U64(Elements<u64>),
-    I32(Elements<i32>),
-    I64(Elements<i64>),
+/// The elements of a file of keys, by their type in the file.
+enum Keys<'a> {
+    U32(Elements<'a, u32>),
+    U64(Elements<'a, u64>),
+    I32(Elements<'a, i32>),
+    I64(Elements<'a, i64>),
 }
 
 /// An expression of keys of any type.
@@ -110,31 +133,24 @@ macro_rules! with_keys {
     };
 }
 
-impl Keys {
-    fn open(file: &Path, holds: DType) -> Result<Self, Failure> {
-        Ok(match holds {
-            DType::U32 => Self::U32(Elements::open_npy(file)?),
-            DType::U64 => Self::U64(Elements::open_npy(file)?),
-            DType::I32 => Self::I32(Elements::open_npy(file)?),
-            DType::I64 => Self::I64(Elements::open_npy(file)?),
-            _ => {
-                let file = file.into();
+impl<'a> Keys<'a> {
+    fn of(sources: Sources<'a>) -> Result<Self, Failure> {
+        Ok(match sources.dtype {
+            DType::U32 => Self::U32(sources.elements()),
+            DType::U64 => Self::U64(sources.elements()),
+            DType::I32 => Self::I32(sources.elements()),
+            DType::I64 => Self::I64(sources.elements()),
+            holds => {
+                let file = sources.name();
                 return Err(Failure::NoKeys { file, holds });
             }
         })
     }
 
-    fn len(&self) -> usize {
-        with_keys!(self, |keys| keys.len())
-    }
-
     /// The number of cells that have room for all keys.
     fn cells(self, device: &Device, reading: &Reading, chunk: usize) -> Result<u64, Error> {
-        if self.len() == 0 {
-            return Ok(0);
-        }
         with_keys!(self, |elements| {
-            let array = Array {
+            let mut array = Array {
                 device,
                 elements,
                 reading,
@@ -146,32 +162,36 @@ impl Keys {
     }
 
     /// A negative key becomes one that no cell has.
-    fn fill(self, reading: &Reading) -> Fill<'_, u64> {
-        with_keys!(self, |keys| changed(keys, reading, |key| {
+    fn fill<'f>(self, reading: &'f Reading) -> Fill<'f, u64>
+    where
+        'a: 'f,
+    {
+        with_keys!(self, |keys| converted(keys, reading, |key| {
             cell_of(key).unwrap_or(u64::MAX)
         }))
     }
 }
 
-/// `None` of a negative key.
+/// The cell of a key; `None` for a negative key.
 fn cell_of(key: impl TryInto<u64>) -> Option<u64> {
     key.try_into().ok()
 }
 
-/// The elements of a file in another type.
-fn changed<'a, T: Element + Default, U>(
-    mut elements: Elements<T>,
+/// The elements of files in another type.
+fn converted<'a, T: Element + Default, U>(
+    mut elements: Elements<'a, T>,
     reading: &'a Reading,
-    change: impl Fn(T) -> U + 'a,
+    convert: impl Fn(T) -> U + 'a,
 ) -> Fill<'a, U> {
     let mut read = [T::default(); AT_ONCE];
     Box::new(move |chunk| {
         let mut done = 0;
         for part in chunk.chunks_mut(AT_ONCE) {
-            let n = reading.read(&mut elements, &mut read[..part.len()])?;
-            let n = n.unwrap_or(0);
+            let Some(n) = elements.read(&mut read[..part.len()], reading)? else {
+                break;
+            };
             for (place, element) in part.iter_mut().zip(&read[..n]) {
-                *place = change(*element);
+                *place = convert(*element);
             }
             done += n;
         }
@@ -179,31 +199,67 @@ fn changed<'a, T: Element + Default, U>(
     })
 }
 
-/// Keys and values on their way into cells.
+/// Keys and values to be combined into cells.
 struct Job<'a, T> {
     device: &'a Device,
-    /// Elements of a chunk.
+    /// The elements of a chunk.
     chunk: usize,
     cells: usize,
     keys: Fill<'a, u64>,
     values: Fill<'a, T>,
 }
 
+/// Why there are no cells.
+enum Ended {
+    /// There are fewer keys than values, or fewer values than keys.
+    Early {
+        keys: usize,
+        values: usize,
+    },
+    By(Error),
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Self::By(error)
+    }
+}
+
 impl<T: Element> Job<'_, T> {
-    fn by<O: Keyed<u64, T>>(mut self, op: O) -> Result<ByKey<T>, Error> {
+    /// The cells, and the number of values.
+    fn by<O: Keyed<u64, T>>(mut self, op: O) -> Result<(ByKey<T>, usize), Ended> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;
-        while let (Some(keys), Some(values)) =
-            (keys.load(&mut self.keys)?, values.load(&mut self.values)?)
-        {
-            cells.combine(keys, values)?;
+        let mut n = 0;
+        loop {
+            match (keys.load(&mut self.keys)?, values.load(&mut self.values)?) {
+                (None, None) => break,
+                (Some(keys), Some(values)) if keys.len() == values.len() => {
+                    n += keys.len();
+                    cells.combine(keys, values)?;
+                }
+                (keys, values) => {
+                    return Err(Ended::Early {
+                        keys: n + keys.map_or(0, |keys| keys.len()) + rest(&mut self.keys)?,
+                        values: n + values.map_or(0, |v| v.len()) + rest(&mut self.values)?,
+                    });
+                }
+            }
         }
-        Ok(ByKey {
-            rejected: cells.rejected()?,
-            cells: cells.download()?,
-        })
+        let (rejected, cells) = (cells.rejected()?, cells.download()?);
+        Ok((ByKey { rejected, cells }, n))
     }
+}
+
+/// The number of elements that have not been read.
+fn rest<T: Element>(fill: &mut Fill<'_, T>) -> Result<usize, Error> {
+    let mut piece = Device::cpu().alloc(AT_ONCE)?.download()?;
+    let mut n = 0;
+    while let Some(more) = fill(&mut piece)? {
+        n += more;
+    }
+    Ok(n)
 }
 
 impl<T: Into<Value>> From<ByKey<T>> for Answer {

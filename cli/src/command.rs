@@ -1,19 +1,22 @@
-//! Opens the file and the device, and answers.
+//! Finds the files, opens the device, and prints the answers.
 
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::slice;
 use std::time::Instant;
 
-use warpfold::file::{DType, Elements, NpyHeader};
-use warpfold::{Device, Element, Error};
+use warpfold::{Device, Error};
 
-use crate::answer::{Answer, Report};
+use crate::answer::{Answer, Named, Report};
+use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
-use crate::{by_key, reduce};
+use crate::source::{Other, Stdin};
+use crate::sources::Sources;
+use crate::{by_key, manual, reduce};
 
-/// An answer, and what it took.
+/// A result, and what it took.
 pub struct Done {
     pub n: usize,
     pub result: Answer,
@@ -22,67 +25,157 @@ pub struct Done {
     pub chunk_bytes: usize,
 }
 
-pub fn run(cli: &Cli, stderr: &mut dyn Write) -> Result<Report, Failure> {
-    let started = Instant::now();
-    let input = cli.command.input();
-    let dtype = dtype(input)?;
-    let done = match &cli.command {
-        Command::ReduceByKey(options) => by_key::run(options, dtype, stderr),
-        command => reduce::run(command, dtype, stderr),
-    }?;
-    if let Answer::Cells { rejected, .. } | Answer::Written { rejected, .. } = done.result
-        && rejected > 0
-    {
-        let n = done.n;
-        let _ = writeln!(stderr, "warpfold: {rejected} of {n} keys name no cell");
-    }
-    Ok(Report {
-        op: cli.command.name(),
-        file: input.file.display().to_string(),
-        dtype: dtype.name(),
-        n: done.n,
-        result: done.result,
-        device: done.device.name().into(),
-        seconds: started.elapsed().as_secs_f64(),
-        seconds_reading: done.reading.seconds(),
-        bytes: done.reading.bytes(),
-        chunk_bytes: done.chunk_bytes as u64,
-    })
+/// What the files of one command have in common.
+pub struct Session<'a> {
+    pub stdin: Stdin<'a>,
+    stderr: &'a mut dyn Write,
+    device: Option<Device>,
 }
 
-fn is_npy(file: &Path) -> bool {
-    let extension = file.extension();
-    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
-}
-
-fn dtype(input: &Input) -> Result<DType, Failure> {
-    match input.dtype {
-        Some(dtype) => Ok(dtype),
-        None if is_npy(&input.file) => Ok(NpyHeader::of_file(&input.file)?.dtype()?),
-        None => Err(Failure::Usage(format!(
-            "{}: raw elements, whose type no file says: it takes --dtype",
-            input.file.display()
-        ))),
+pub fn run(
+    cli: &Cli,
+    stdin: &mut dyn Read,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<(), Failure> {
+    let input = match (&cli.command, cli.command.input()) {
+        (_, Some(input)) => input,
+        (Command::Devices(options), None) => {
+            let devices = Devices::list();
+            return print(stdout, |to| devices.write(options.json, to)).map(drop);
+        }
+        (Command::Completions { shell }, None) => {
+            let script = manual::completions(*shell);
+            return print(stdout, |to| to.write_all(&script)).map(drop);
+        }
+        (Command::Man { command }, None) => {
+            let page = manual::page(command.as_deref())?;
+            return print(stdout, |to| to.write_all(&page)).map(drop);
+        }
+        (_, None) => unreachable!("all other commands have an input"),
+    };
+    let mut session = Session {
+        stdin: Some(stdin),
+        stderr,
+        device: None,
+    };
+    let Input {
+        files, each, json, ..
+    } = input;
+    if !each {
+        let report = session.report(cli, input, files)?;
+        return print(stdout, |to| report.write(*json, false, to)).map(drop);
+    }
+    let mut failed = 0;
+    for file in files {
+        let report = session.report(cli, input, slice::from_ref(file));
+        match report {
+            Ok(report) => {
+                if !print(stdout, |to| report.write(*json, true, to))? {
+                    break;
+                }
+            }
+            // The others are independent of it.
+            Err(failure) if files.len() > 1 => {
+                failed += 1;
+                session.say(&failure.to_string());
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::Files {
+            failed,
+            files: files.len(),
+        }),
     }
 }
 
-/// The elements of a file of either kind.
-pub fn open<T: Element>(file: &Path) -> Result<Elements<T>, Error> {
-    match is_npy(file) {
-        true => Elements::open_npy(file),
-        false => Elements::open_raw(file),
+/// Writes to `stdout`. Returns whether it is still read: a reader that has closed it (`| head`) is not a
+/// failure.
+fn print(
+    stdout: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<bool, Failure> {
+    let mut stdout = BufWriter::new(stdout);
+    let written = write(&mut stdout).and_then(|()| stdout.flush());
+    // A drop would try again to write what could not be written.
+    let _ = stdout.into_parts();
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::Output(error)),
     }
 }
 
-/// The device asked for. Where there is no GPU, it says so.
-pub fn device(choice: Choice, stderr: &mut dyn Write) -> Result<Device, Error> {
-    let device = match choice {
-        Choice::Auto => Device::auto(),
-        Choice::Cuda(index) => Device::nth(index),
-        Choice::Cpu => Ok(Device::cpu()),
-    }?;
-    if let Some(reason) = device.fallback_reason() {
-        let _ = writeln!(stderr, "warpfold: no GPU: {reason}; computing on the CPU");
+impl Session<'_> {
+    fn say(&mut self, text: &str) {
+        let _ = writeln!(self.stderr, "warpfold: {text}");
     }
-    Ok(device)
+
+    /// The answer for an array that is in `files`.
+    fn report(&mut self, cli: &Cli, input: &Input, files: &[PathBuf]) -> Result<Report, Failure> {
+        let started = Instant::now();
+        let sources = Sources::find(files, Other::Raw(input.dtype), &mut self.stdin)?;
+        let dtype = sources.dtype;
+        let done = match &cli.command {
+            Command::ReduceByKey(options) => by_key::run(options, sources, self),
+            command => reduce::run(command, input, sources, self),
+        }?;
+        if let Answer::Cells { rejected, .. } | Answer::Written { rejected, .. } = done.result
+            && rejected > 0
+        {
+            let n = done.n;
+            self.say(&format!("{rejected} of {n} keys have no cell"));
+        }
+        let names = files.iter().map(|file| file.display().to_string());
+        Ok(Report {
+            op: cli.command.name(),
+            file: match &files {
+                [file] => Named::File(file.display().to_string()),
+                _ => Named::Files(names.collect()),
+            },
+            dtype: dtype.name(),
+            n: done.n,
+            result: done.result,
+            device: done.device.name().into(),
+            seconds: started.elapsed().as_secs_f64(),
+            seconds_reading: done.reading.seconds(),
+            bytes: done.reading.bytes(),
+            chunk_bytes: done.chunk_bytes as u64,
+        })
+    }
+
+    /// The device that `--device` names, opened once. Tells the user when it is the CPU for want of a GPU.
+    pub fn device(&mut self, input: &Input) -> Result<Device, Failure> {
+        if let Some(device) = &self.device {
+            return Ok(device.clone());
+        }
+        let device = match input.device {
+            Choice::Auto => Device::auto(),
+            Choice::Cuda(index) => Device::nth(index),
+            Choice::Cpu => Ok(Device::cpu()),
+        }
+        .map_err(|error| Failure::Device(devices::reason(&error)))?;
+        match (device.fallback_reason(), input.verbose) {
+            (Some(reason), false) => self.say(&format!("on the CPU: {}", in_short(reason))),
+            (Some(reason), true) => self.say(&format!("on the CPU: {}", devices::reason(reason))),
+            (None, true) => self.say(&format!("on {}", device.name())),
+            (None, false) => {}
+        }
+        self.device = Some(device.clone());
+        Ok(device)
+    }
+}
+
+/// Why there is no GPU, without the advice.
+fn in_short(reason: &Error) -> &'static str {
+    match reason {
+        Error::NoDriver { .. } => "no CUDA driver",
+        Error::NoDevice { .. } => "no CUDA device",
+        Error::NoKernelForDevice { .. } => "no kernels for this CUDA device",
+        Error::ModuleRejected { .. } => "the CUDA driver rejects the kernels",
+        _ => "no usable CUDA device",
+    }
 }

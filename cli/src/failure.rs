@@ -1,31 +1,62 @@
 //! What can go wrong.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 use warpfold::file::DType;
+use zip::result::ZipError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What only the file shows to be wrong with the arguments.
+    /// Wrong arguments that only the files show to be wrong.
     #[error("{0}")]
     Usage(String),
 
     #[error(transparent)]
     Library(#[from] warpfold::Error),
 
-    #[error("{}: {n} element(s) have no {what}", .file.display())]
+    /// The reason, with what to do.
+    #[error("{0}")]
+    Device(String),
+
+    #[error("{file}: {n} element(s), too few for {what}; it requires at least {needs}")]
     TooFew {
-        file: PathBuf,
+        file: String,
         n: usize,
         what: String,
+        needs: u128,
     },
 
-    #[error("{} holds {holds}, and keys are u32, u64, i32 or i64", .file.display())]
-    NoKeys { file: PathBuf, holds: DType },
+    #[error(
+        "{} holds {holds}, but {} holds {expected}: files of one array must have one type; --each gives one \
+         result for each file",
+        .file.display(), .first.display()
+    )]
+    OtherType {
+        file: PathBuf,
+        holds: DType,
+        first: PathBuf,
+        expected: DType,
+    },
 
-    #[error("--device-memory {}: {what} takes {needs} bytes", .limit.as_u64())]
+    #[error("{file} holds {holds}; keys must be u32, u64, i32 or i64")]
+    NoKeys { file: String, holds: DType },
+
+    #[error(
+        "{keys_file} has {keys} keys, but {file} has {values} elements; each element requires one key"
+    )]
+    Keys {
+        keys_file: String,
+        keys: usize,
+        file: String,
+        values: usize,
+    },
+
+    #[error(
+        "--device-memory {} is too small: {what} need {needs} bytes; give at least that",
+        .limit.as_u64()
+    )]
     Memory {
         limit: ByteSize,
         what: String,
@@ -33,13 +64,44 @@ pub enum Failure {
     },
 
     #[error("{}: {error}", .file.display())]
-    Write { file: PathBuf, error: io::Error },
+    Io { file: PathBuf, error: io::Error },
+
+    #[error("{}: not a readable .npz archive: {error}", .file.display())]
+    Archive { file: PathBuf, error: ZipError },
+
+    #[error("{}", array(archive, name, arrays))]
+    Array {
+        archive: PathBuf,
+        /// Given after the archive's.
+        name: Option<String>,
+        /// Those of the archive.
+        arrays: String,
+    },
+
+    #[error("{failed} of {files} files failed")]
+    Files { failed: usize, files: usize },
 
     #[error("cannot print: {0}")]
     Output(io::Error),
 }
 
+fn array(archive: &Path, name: &Option<String>, arrays: &str) -> String {
+    let archive = archive.display();
+    match name {
+        Some(name) => format!("{archive} has no array {name:?}; it has {arrays}"),
+        None if arrays == "no arrays" => format!("{archive} has no arrays"),
+        None => format!("{archive} has {arrays}; name one, as {archive}:NAME"),
+    }
+}
+
 impl Failure {
+    pub fn io(file: &Path, error: io::Error) -> Self {
+        Self::Io {
+            file: file.into(),
+            error,
+        }
+    }
+
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,

@@ -2,37 +2,45 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `options` | what can be asked for |
-//! | `command` | opens the file and the device, and answers |
+//! | `options` | the command line's syntax and help |
+//! | `command` | finds the files, opens the device, and prints the answers |
+//! | `sources`, `source`, `archive` | an array in files, in one of them, in an `.npz` archive |
 //! | `reduce`, `by_key` | the answers, chunk by chunk |
-//! | `memory` | how long a chunk is |
-//! | `reading` | the time that reading takes, and a bar of it |
+//! | `memory` | the length of a chunk |
+//! | `reading` | the time that reading takes, and its progress bar |
 //! | `answer`, `value` | what is printed |
+//! | `devices`, `manual` | the list of devices; completions and manual pages |
 
 mod answer;
+mod archive;
 mod by_key;
 mod command;
+mod devices;
 mod failure;
+mod manual;
 mod memory;
 mod options;
 mod reading;
 mod reduce;
+mod source;
+mod sources;
 mod value;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Read, Write};
 
 use clap::Parser;
 
-use crate::failure::Failure;
 use crate::options::Cli;
 
-/// Does what the arguments, the first of which is the program's name, ask for. The exit code: 0 it is done,
-/// 1 something failed, 2 the arguments are wrong.
+/// Runs a command line, whose first argument is the program's name. Returns the exit code: 0 success,
+/// 1 failure, 2 wrong arguments.
 ///
-/// Answers go to `stdout`, all else to `stderr`. A reader of either who has gone away is no failure.
+/// The file `-` is `stdin`. Answers go to `stdout`, everything else to `stderr`. A reader that has closed
+/// either is not a failure.
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
+    stdin: &mut impl Read,
     stdout: &mut impl Write,
     stderr: &mut impl Write,
 ) -> u8 {
@@ -40,35 +48,23 @@ pub fn run(
         Ok(cli) => cli,
         Err(wrong) => {
             let text = wrong.render();
-            let said = match wrong.use_stderr() {
+            let written = match wrong.use_stderr() {
                 true => write!(stderr, "{text}"),
                 false => write!(stdout, "{text}"),
             };
-            return match read_or_unread(said) {
-                Ok(()) => u8::try_from(wrong.exit_code()).unwrap_or(2),
-                Err(_) => 1,
+            // A reader that has closed its end (`| head`) is not a failure.
+            return match written {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
+                _ => u8::try_from(wrong.exit_code()).unwrap_or(2),
             };
         }
     };
-    let done = command::run(&cli, stderr).and_then(|report| {
-        let mut stdout = BufWriter::new(stdout);
-        let said = report.write(cli.command.input().json, &mut stdout);
-        read_or_unread(said.and_then(|()| stdout.flush())).map_err(Failure::Output)
-    });
-    match done {
+    match command::run(&cli, stdin, stdout, stderr) {
         Ok(()) => 0,
         Err(failure) => {
-            // There is nobody left to tell.
+            // Nothing is left to report a failure of stderr to.
             let _ = writeln!(stderr, "warpfold: {failure}");
             failure.exit_code()
         }
-    }
-}
-
-/// What nobody reads any more (`| head`) has been said.
-fn read_or_unread(said: io::Result<()>) -> io::Result<()> {
-    match said {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        said => said,
     }
 }

@@ -5,6 +5,11 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let code = warpfold_cli::run(env::args_os(), &mut io::stdout(), &mut io::stderr());
+    let code = warpfold_cli::run(
+        env::args_os(),
+        &mut io::stdin(),
+        &mut io::stdout(),
+        &mut io::stderr(),
+    );
     ExitCode::from(code)
 }

@@ -1,23 +1,25 @@
-//! What can be asked for.
+//! The command line's syntax and help.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use warpfold::file::DType;
 
 const AFTER: &str = "\
-Floats are printed so that they read back to the same bits. -0.0 is smaller than 0.0, and one NaN makes
-the smallest, the largest, the sum and the like NaN. Sums of floats have the same bits every time on the
-same device and with the same --device-memory; sums by key have them on the CPU alone.
+Floats are printed so that they read back to the same bits. -0.0 is smaller than 0.0. One NaN makes the
+result NaN, except of count. Sums of floats have the same bits at every run on the same device with the
+same --device-memory; sums by key only on the CPU.
 
-Of no elements the sum, the count and the norms 1 and 2 are 0, and the product is 1; all else fails.
+For empty input the sum, the count and the norms 1 and 2 are 0, and the product is 1; all other commands
+fail.
 
 Exit code:
-  0  done
-  1  something failed, and stderr says what
-  2  wrong usage";
+  0  success
+  1  failure; standard error has the reason
+  2  wrong arguments";
 
 /// Reductions of arrays in files, on a GPU or on the CPU
 #[derive(Debug, Parser)]
@@ -39,20 +41,32 @@ pub enum Command {
     Max(Input),
     /// The smallest and the largest element
     MinMax(Input),
-    /// Where the smallest element is, counted from 0, and the element; of equal ones the first
+    /// The index of the smallest element, counted from 0, and the element; of equal ones the first
     Argmin(Input),
-    /// Where the largest element is, counted from 0, and the element; of equal ones the first
+    /// The index of the largest element, counted from 0, and the element; of equal ones the first
     Argmax(Input),
     /// The mean, as an f64
     Mean(Input),
     /// The variance, as an f64
     Var(VarOptions),
-    /// The norm: by default the root of the sum of the squares, as an f64
+    /// A norm; the default is the square root of the sum of the squares, as an f64
     Norm(NormOptions),
-    /// How many elements are equal to, less or greater than a value, NaN, or not zero
+    /// The number of elements that are equal to, less or greater than a value, NaN, or not zero
     Count(CountOptions),
     /// The sum, minimum or maximum of the elements of each key: of key 0, of key 1 and so on
     ReduceByKey(ByKeyOptions),
+    /// List the CPU and the CUDA devices, or the reason why there is none
+    Devices(DevicesOptions),
+    /// Print a script that completes this command line in a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page in roff, as for `warpfold man | man -l -`
+    Man {
+        /// The command that the page is about [default: the program]
+        command: Option<String>,
+    },
 }
 
 impl Command {
@@ -71,10 +85,14 @@ impl Command {
             Self::Norm(_) => "norm",
             Self::Count(_) => "count",
             Self::ReduceByKey(_) => "reduce-by-key",
+            Self::Devices(_) => "devices",
+            Self::Completions { .. } => "completions",
+            Self::Man { .. } => "man",
         }
     }
 
-    pub fn input(&self) -> &Input {
+    /// Those of a reduction.
+    pub fn input(&self) -> Option<&Input> {
         match self {
             Self::Sum(input)
             | Self::Product(input)
@@ -87,7 +105,8 @@ impl Command {
             | Self::Var(VarOptions { input, .. })
             | Self::Norm(NormOptions { input, .. })
             | Self::Count(CountOptions { input, .. })
-            | Self::ReduceByKey(ByKeyOptions { input, .. }) => input,
+            | Self::ReduceByKey(ByKeyOptions { input, .. }) => Some(input),
+            Self::Devices(_) | Self::Completions { .. } | Self::Man { .. } => None,
         }
     }
 }
@@ -95,24 +114,42 @@ impl Command {
 #[derive(Args, Debug)]
 #[command(after_help = AFTER)]
 pub struct Input {
-    /// The array: a .npy file, or any other file as raw little-endian elements (--dtype)
-    pub file: PathBuf,
+    /// The array: a .npy file, an .npz archive of one array, ARCHIVE.npz:NAME for one of several, any other
+    /// file as raw little-endian elements (--dtype), or - for standard input. Several files are one array,
+    /// one after another; they must have one type
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 
-    /// The type of the elements: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64. A .npy file
-    /// says its own, and another is a failure
+    /// Print one result for each file, with the file's name at the end of the line
+    #[arg(long)]
+    pub each: bool,
+
+    /// The type of the elements: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32 or f64. Required for
+    /// raw elements; a .npy file must have this type
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<DType>,
 
-    /// auto, cuda:N or cpu: the first GPU or else the CPU, the GPU with this number, or the CPU
+    /// auto, cuda:N or cpu: the first GPU, or the CPU if there is none; the GPU with this index; the CPU
     #[arg(long, default_value = "auto")]
     pub device: Choice,
 
-    /// The most memory for elements and cells on the device, as 512MiB; files go through it in chunks of
-    /// at most 64 MiB, or 8 MiB on the CPU
+    /// The limit of memory for elements and cells on the device, as 512MiB. Files are read in chunks of at
+    /// most 64 MiB, or 8 MiB on the CPU
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub device_memory: ByteSize,
 
-    /// Print one JSON object; NaN and infinities are strings there
+    /// Print a JSON object, with --each one in each line; NaN and infinities are strings
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print the device to standard error, and if it is the CPU, the reason and what to do
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct DevicesOptions {
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
 }
@@ -122,7 +159,7 @@ pub struct VarOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// The sum of the squares is divided by the number of elements less N: 1 for a sample's
+    /// Divide the sum of the squares by the number of elements minus N; 1 gives the variance of a sample
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub ddof: u64,
 }
@@ -132,7 +169,8 @@ pub struct NormOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// The sum of the absolute values, the root of the sum of the squares, or the largest absolute value
+    /// 1: the sum of the absolute values; 2: the square root of the sum of the squares; inf: the largest
+    /// absolute value
     #[arg(long, default_value = "2")]
     pub order: Order,
 }
@@ -155,27 +193,27 @@ pub struct CountOptions {
     pub question: Question,
 }
 
-/// Values are of the type of the elements, which the file says: they are read once it is open.
+/// Values have the type of the elements, so they are parsed after the file's header has been read.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
 pub struct Question {
-    /// The elements that equal V
+    /// Count the elements that equal V
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub equal: Option<String>,
 
-    /// The elements that are less than V
+    /// Count the elements that are less than V
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub less: Option<String>,
 
-    /// The elements that are greater than V
+    /// Count the elements that are greater than V
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub greater: Option<String>,
 
-    /// The elements that are NaN
+    /// Count the elements that are NaN
     #[arg(long)]
     pub nan: bool,
 
-    /// The elements that are not zero; a NaN is not
+    /// Count the elements that are not zero; NaN counts
     #[arg(long)]
     pub nonzero: bool,
 }
@@ -185,22 +223,23 @@ pub struct ByKeyOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// The key of each element: a .npy file of u32, u64, i32 or i64
+    /// The key of each element: a .npy file, an array of an .npz archive, or - (which requires --cells), of
+    /// u32, u64, i32 or i64
     #[arg(long, value_name = "KEYS.npy")]
     pub keys: PathBuf,
 
-    /// How many cells, for the keys from 0 on; elements of other keys are left out, and counted
-    /// [default: one more than the largest key]
+    /// The number of cells, for the keys 0 to N-1; elements of other keys are ignored, and their number is
+    /// printed to standard error [default: the largest key plus 1]
     #[arg(long, value_name = "N")]
     pub cells: Option<u64>,
 
-    /// How the elements of a key are combined, in 64 bits as by `sum`. Of no elements: 0, or the
-    /// type's largest or smallest value
+    /// How the elements of a key are combined, in 64 bits as by `sum`. A key without elements has 0, or for
+    /// min and max the largest or smallest value of the type
     #[arg(long, default_value = "sum")]
     pub op: Op,
 
     /// Write the cells to a .npy file instead of printing them
-    #[arg(long, value_name = "OUT.npy")]
+    #[arg(long, value_name = "OUT.npy", conflicts_with = "each")]
     pub output: Option<PathBuf>,
 }
 
@@ -211,7 +250,7 @@ pub enum Op {
     Max,
 }
 
-/// Where to compute.
+/// The device to compute on.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice {
     Auto,
@@ -228,7 +267,7 @@ impl FromStr for Choice {
             ("auto", _) => Ok(Self::Auto),
             ("cpu", _) => Ok(Self::Cpu),
             (_, Some(Ok(index))) => Ok(Self::Cuda(index)),
-            _ => Err("devices are auto, cuda:N and cpu"),
+            _ => Err("use auto, cpu, or cuda:N with an index from `warpfold devices`"),
         }
     }
 }

@@ -1,33 +1,39 @@
-//! The time that reading takes, and a bar of it.
+//! The time that reading takes, and its progress bar.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use warpfold::file::Elements;
-use warpfold::{Element, Error};
+use warpfold::Error;
 
-/// Before a bar appears.
-const SOON: Duration = Duration::from_millis(500);
+/// The time before a bar appears.
+const DELAY: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// What is read from files while something is computed.
+/// The same where the total is unknown.
+const TEMPLATE_OF_A_PIPE: &str = "{spinner} {bytes}, {bytes_per_sec}";
+
+/// Counts and times what is read from files while something is computed.
 pub struct Reading {
     started: Instant,
     bytes: Cell<u64>,
     spent: Cell<Duration>,
     bar: ProgressBar,
-    /// Whether the bar has appeared: on a terminal, and indicatif looks whether it is one.
+    /// Whether the bar has been shown; indicatif draws it only on a terminal.
     shown: Cell<bool>,
 }
 
 impl Reading {
-    /// Of `total` bytes in all.
-    pub fn new(total: u64) -> Self {
-        let style = ProgressStyle::with_template(TEMPLATE).expect("it names fields");
+    /// Starts the clock, for `total` bytes where their number is known.
+    pub fn new(total: Option<u64>) -> Self {
+        let template = match total {
+            Some(_) => TEMPLATE,
+            None => TEMPLATE_OF_A_PIPE,
+        };
+        let style = ProgressStyle::with_template(template).expect("it names fields");
         // It counts from the first byte on, so that the rate is right when it appears.
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         Self {
             started: Instant::now(),
             bytes: Cell::default(),
@@ -37,30 +43,29 @@ impl Reading {
         }
     }
 
-    /// [`Elements::read`], which counts.
-    pub fn read<T: Element>(
+    /// Calls `read`, which returns a number of elements, and counts their bytes.
+    pub fn read<T>(
         &self,
-        elements: &mut Elements<T>,
-        piece: &mut [T],
+        read: impl FnOnce() -> Result<Option<usize>, Error>,
     ) -> Result<Option<usize>, Error> {
         let start = Instant::now();
-        let n = elements.read(piece)?;
+        let n = read()?;
         self.spent.update(|spent| spent + start.elapsed());
         self.bytes
             .update(|bytes| bytes + (n.unwrap_or(0) * size_of::<T>()) as u64);
         self.bar.set_position(self.bytes.get());
-        if self.started.elapsed() > SOON && !self.shown.replace(true) {
+        if self.started.elapsed() > DELAY && !self.shown.replace(true) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         Ok(n)
     }
 
-    /// Bytes that have been read.
+    /// The bytes that have been read.
     pub fn bytes(&self) -> u64 {
         self.bytes.get()
     }
 
-    /// The seconds that it took.
+    /// The seconds spent in `read`.
     pub fn seconds(&self) -> f64 {
         self.spent.get().as_secs_f64()
     }

@@ -1,63 +1,81 @@
-//! Whole reductions of files.
+//! Whole-array reductions of files.
 
-use std::io::Write;
 use std::str::FromStr;
 
-use warpfold::file::{DType, Elements};
+use warpfold::file::DType;
 use warpfold::{
-    ArgMax, ArgMin, Device, Element, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min, MinMax,
-    Norm, Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
+    ArgMax, ArgMin, Device, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min, MinMax, Norm,
+    Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
 };
 
 use crate::answer::Answer;
-use crate::command::{self, Done};
+use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::chunk_len;
-use crate::options::{Command, CountOptions, NormOptions, Order, Question, VarOptions};
+use crate::options::{Command, CountOptions, Input, NormOptions, Order, Question, VarOptions};
 use crate::reading::Reading;
+use crate::sources::{Elements, Sources};
 use crate::value::Value;
 
-pub fn run(command: &Command, dtype: DType, stderr: &mut dyn Write) -> Result<Done, Failure> {
-    let input = command.input();
+pub fn run(
+    command: &Command,
+    input: &Input,
+    sources: Sources<'_>,
+    session: &mut Session<'_>,
+) -> Result<Done, Failure> {
+    let (dtype, name) = (sources.dtype, sources.name());
     warpfold::with_type!(dtype, |T| {
-        let elements = command::open::<T>(&input.file)?;
-        let n = elements.len();
-        check_some(command, n)?;
-        let device = command::device(input.device, stderr)?;
-        let chunk = chunk_len(&device, input.device_memory, size_of::<T>(), n, 0)?;
-        let reading = Reading::new((n * size_of::<T>()) as u64);
-        let array = Array {
+        let predicate = match command {
+            Command::Count(CountOptions { question, .. }) => Some(predicate::<T>(question, dtype)?),
+            _ => None,
+        };
+        let device = session.device(input)?;
+        let chunk = chunk_len(&device, input.device_memory, size_of::<T>(), sources.len, 0)?;
+        let reading = Reading::new(sources.bytes());
+        let mut array = Array {
             device: &device,
-            elements,
+            elements: sources.elements::<T>(),
             reading: &reading,
             chunk,
         };
         let result = match command {
-            Command::Sum(_) => array.by(SumWide)?.into(),
-            Command::Product(_) => array.by(Product)?.into(),
-            Command::Min(_) => some(array.by(Min)?).into(),
-            Command::Max(_) => some(array.by(Max)?).into(),
-            Command::MinMax(_) => some(array.by(MinMax)?).into(),
-            Command::Argmin(_) => some(array.by(ArgMin)?).into(),
-            Command::Argmax(_) => some(array.by(ArgMax)?).into(),
-            Command::Mean(_) => some(array.by(T::MEAN_BY)?.mean(n)).into(),
+            Command::Sum(_) => Some(array.by(SumWide)?.into()),
+            Command::Product(_) => Some(array.by(Product)?.into()),
+            Command::Min(_) => array.by(Min)?.map(Into::into),
+            Command::Max(_) => array.by(Max)?.map(Into::into),
+            Command::MinMax(_) => array.by(MinMax)?.map(Into::into),
+            Command::Argmin(_) => array.by(ArgMin)?.map(Into::into),
+            Command::Argmax(_) => array.by(ArgMax)?.map(Into::into),
+            Command::Mean(_) => {
+                let sum = array.by(T::MEAN_BY)?;
+                sum.mean(array.elements.n()).map(Into::into)
+            }
             Command::Var(VarOptions { ddof, .. }) => {
-                let squares = some(array.by(MeanVariance)?).squares();
-                (squares / (n as u64 - ddof) as f64).into()
+                let moments = array.by(MeanVariance)?;
+                let divisor = (array.elements.n() as u64).checked_sub(*ddof);
+                let divisor = divisor.filter(|divisor| *divisor > 0);
+                let both = moments.zip(divisor);
+                both.map(|(moments, divisor)| (moments.squares() / divisor as f64).into())
             }
             Command::Norm(NormOptions { order, .. }) => match order {
-                Order::One => array.by(SumAbs)?.into(),
-                Order::Two => array.by(SumSquares)?.norm().into(),
-                Order::Inf => some(array.by(MinMax)?).norm().into(),
+                Order::One => Some(array.by(SumAbs)?.into()),
+                Order::Two => Some(array.by(SumSquares)?.norm().into()),
+                Order::Inf => array.by(MinMax)?.map(|extrema| extrema.norm().into()),
             },
-            Command::Count(CountOptions { question, .. }) => {
-                array.count(predicate::<T>(question, dtype)?)?.into()
-            }
-            Command::ReduceByKey(_) => unreachable!("`by_key` does"),
+            Command::Count(_) => match predicate {
+                Some(predicate) => Some(array.count(predicate)?.into()),
+                None => unreachable!("it has been parsed"),
+            },
+            Command::ReduceByKey(_)
+            | Command::Devices(_)
+            | Command::Completions { .. }
+            | Command::Man { .. } => unreachable!("not a whole-array reduction"),
         };
+        let n = array.elements.n();
+        drop(array);
         Ok(Done {
             n,
-            result,
+            result: result.ok_or_else(|| too_few(command, name, n))?,
             device,
             reading,
             chunk_bytes: chunk * size_of::<T>(),
@@ -65,56 +83,43 @@ pub fn run(command: &Command, dtype: DType, stderr: &mut dyn Write) -> Result<Do
     })
 }
 
-/// That there are elements enough.
-fn check_some(command: &Command, n: usize) -> Result<(), Failure> {
-    let (without, what) = match command {
-        Command::Min(_) => (0, "minimum".into()),
-        Command::Max(_) => (0, "maximum".into()),
-        Command::MinMax(_) => (0, "minimum and no maximum".into()),
-        Command::Argmin(_) => (0, "smallest one".into()),
-        Command::Argmax(_) => (0, "largest one".into()),
-        Command::Mean(_) => (0, "mean".into()),
-        Command::Var(VarOptions { ddof, .. }) => (*ddof, format!("variance with --ddof {ddof}")),
-        Command::Norm(NormOptions {
-            order: Order::Inf, ..
-        }) => (0, "largest absolute value".into()),
-        _ => return Ok(()),
+/// The failure of a command without a result for `n` elements.
+fn too_few(command: &Command, file: String, n: usize) -> Failure {
+    let (what, needs) = match command {
+        Command::Var(VarOptions { ddof, .. }) => {
+            (format!("var --ddof {ddof}"), u128::from(*ddof) + 1)
+        }
+        Command::Norm(_) => ("norm --order inf".into(), 1),
+        _ => (command.name().into(), 1),
     };
-    match n as u64 > without {
-        true => Ok(()),
-        false => Err(Failure::TooFew {
-            file: command.input().file.clone(),
-            n,
-            what,
-        }),
+    Failure::TooFew {
+        file,
+        n,
+        what,
+        needs,
     }
 }
 
-/// The result of elements of which there are enough.
-fn some<R>(result: Option<R>) -> R {
-    result.expect("`check_some` has found an element")
-}
-
-/// An array in a file, on its way through a device.
-pub struct Array<'a, T: Element> {
+/// An array in files, and the device that reduces it.
+pub struct Array<'a, T: Number> {
     pub device: &'a Device,
-    pub elements: Elements<T>,
+    pub elements: Elements<'a, T>,
     pub reading: &'a Reading,
-    /// Elements of a chunk.
+    /// The elements of a chunk.
     pub chunk: usize,
 }
 
 impl<T: Number> Array<'_, T> {
-    pub fn by<O: SinglePass<T>>(mut self, op: O) -> Result<O::Output, Error> {
+    pub fn by<O: SinglePass<T>>(&mut self, op: O) -> Result<O::Output, Error> {
         self.device.reduce_chunks(op, self.chunk, |chunk| {
-            self.reading.read(&mut self.elements, chunk)
+            self.elements.read(chunk, self.reading)
         })
     }
 
-    fn count(mut self, predicate: Predicate<T>) -> Result<u64, Error> {
+    fn count(&mut self, predicate: Predicate<T>) -> Result<u64, Error> {
         let mut chunks = self.device.chunks(self.chunk)?;
         let mut count = 0;
-        while let Some(chunk) = chunks.load(|chunk| self.reading.read(&mut self.elements, chunk))? {
+        while let Some(chunk) = chunks.load(|chunk| self.elements.read(chunk, self.reading))? {
             count += self.device.count(chunk, predicate)?;
         }
         Ok(count)
@@ -123,7 +128,11 @@ impl<T: Number> Array<'_, T> {
 
 fn predicate<T: FromStr>(question: &Question, dtype: DType) -> Result<Predicate<T>, Failure> {
     let value = |option: &str, text: &String| {
-        let wrong = |_| Failure::Usage(format!("{option} {text:?}: no {dtype}"));
+        let wrong = |_| {
+            let text =
+                format!("{option} {text:?} is not of type {dtype}, the type of the elements");
+            Failure::Usage(text)
+        };
         text.parse().map_err(wrong)
     };
     Ok(match question {

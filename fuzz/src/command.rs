@@ -2,17 +2,22 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::Path;
+use std::slice;
 
 use arbitrary::{Arbitrary, Unstructured};
 use tempfile::TempDir;
 use warpfold::file::DType;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 /// The bytes say what the command line asks for; those that are left are the files.
 ///
 /// - The exit code is 0, 1 or 2. At 0 there is an answer, which is JSON where that is asked for; at the
 ///   others none, and stderr says why.
-/// - How long the chunks are changes nothing where nothing is rounded.
+/// - The length of the chunks changes nothing where nothing is rounded.
+/// - An array has the same answer in a file, in a pipe and in an archive.
 pub fn command(bytes: &[u8]) {
     let mut source = Unstructured::new(bytes);
     // Too few bytes to say what is asked for are nothing to ask.
@@ -142,7 +147,12 @@ fn in_folder(folder: &Path, source: &mut Unstructured<'_>) -> arbitrary::Result<
     let (memory, json): (Memory, bool) = source.arbitrary()?;
     let dtype: Option<Text> = source.arbitrary()?;
     let (values_of, keys_of): (Option<u8>, Option<u8>) = source.arbitrary()?;
-    let raw = source.arbitrary()?;
+    // The lowest bit says whether the elements are raw, the others where they are.
+    let place: u8 = source.arbitrary()?;
+    let (raw, place) = (
+        place & 1 == 1,
+        Place::ALL[usize::from(place / 2) % Place::ALL.len()],
+    );
     let keys = usize::from(source.arbitrary::<u16>()?) % (source.len() + 1);
     let keys = npy(keys_of, source.bytes(keys)?);
     let rest = source.bytes(source.len())?;
@@ -151,31 +161,95 @@ fn in_folder(folder: &Path, source: &mut Unstructured<'_>) -> arbitrary::Result<
         false => ("array.npy", npy(values_of, rest)),
     };
     let file = folder.join(name);
-    fs::write(&file, content).expect("it can be written to");
+    fs::write(&file, &content).expect("it can be written to");
     fs::write(folder.join("keys.npy"), keys).expect("it can be written to");
 
     let mut words = vec!["warpfold".to_owned()];
     words.extend(asked.words(folder));
-    words.extend([file.display().to_string(), "--device=cpu".into()]);
+    words.push("--device=cpu".into());
     words.extend(json.then(|| "--json".into()));
     words.extend(dtype.map(|dtype| format!("--dtype={}", dtype.of(&DType::ALL.map(DType::name)))));
-    let answer = answer(&words, &memory.word(), json);
-    if let Some(answer) = answer
-        && asked.is_exact()
-        && !json
-    {
-        assert_eq!(
-            self::answer(&words, "1MiB", json),
-            Some(answer),
-            "{words:?}"
-        );
+    let answer = |files: &[String], stdin: &[u8], memory: &str| {
+        self::answer(&[&words[..], files].concat(), stdin, memory, json)
+    };
+    let file = file.display().to_string();
+    let in_a_file = answer(slice::from_ref(&file), &[], &memory.word());
+    if asked.is_exact() && !json && in_a_file.is_some() {
+        let in_one_chunk = answer(slice::from_ref(&file), &[], "1MiB");
+        assert_eq!(in_one_chunk, in_a_file, "{words:?}");
+    }
+
+    let archive = folder.join("array.npz").display().to_string();
+    let is_npy = content.starts_with(b"\x93NUMPY");
+    let (elsewhere, is_same) = match place {
+        Place::File => return Ok(()),
+        Place::Pipe => {
+            let of_pipe = answer(&["-".into()], &content, &memory.word());
+            (of_pipe, raw != is_npy)
+        }
+        Place::Stored | Place::Deflated => {
+            fs::write(&archive, npz(&content, place)).expect("it can be written to");
+            (answer(&[archive], &[], &memory.word()), !raw)
+        }
+        Place::AnyArchive => {
+            fs::write(&archive, &content).expect("it can be written to");
+            (answer(&[archive], &[], &memory.word()), false)
+        }
+        Place::Twice => (answer(&[file.clone(), file], &[], &memory.word()), false),
+        Place::Each => {
+            let each = ["--each".into(), file.clone(), file];
+            (answer(&each, &[], &memory.word()), false)
+        }
+    };
+    if is_same && !json {
+        assert_eq!(elsewhere, in_a_file, "{place:?} {words:?}");
     }
     Ok(())
 }
 
+/// Where the array is besides in a file.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    File,
+    Pipe,
+    Stored,
+    Deflated,
+    /// The bytes as an archive.
+    AnyArchive,
+    /// Once more after itself.
+    Twice,
+    Each,
+}
+
+impl Place {
+    const ALL: [Self; 7] = [
+        Self::File,
+        Self::Pipe,
+        Self::Stored,
+        Self::Deflated,
+        Self::AnyArchive,
+        Self::Twice,
+        Self::Each,
+    ];
+}
+
+/// An archive of one array.
+fn npz(content: &[u8], place: Place) -> Vec<u8> {
+    let method = match place {
+        Place::Deflated => CompressionMethod::Deflated,
+        _ => CompressionMethod::Stored,
+    };
+    let options = SimpleFileOptions::default().compression_method(method);
+    let mut archive = ZipWriter::new(Cursor::new(vec![]));
+    let written = archive.start_file("array.npy", options);
+    written.expect("it is in memory");
+    archive.write_all(content).expect("it is in memory");
+    archive.finish().expect("it is in memory").into_inner()
+}
+
 /// A `.npy` file of so many elements as the bytes have, or the bytes.
 fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
-    const DESCRS: [(&str, usize); 12] = [
+    const DESCRS: [(&str, usize); 16] = [
         ("|i1", 1),
         ("<i2", 2),
         ("<i4", 4),
@@ -188,6 +262,10 @@ fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
         ("<f4", 4),
         ("<f8", 8),
         ("|V2", 2),
+        (">i4", 4),
+        (">u8", 8),
+        (">f2", 2),
+        (">f8", 8),
     ];
     let Some(dtype) = dtype else {
         return bytes.to_vec();
@@ -206,14 +284,16 @@ fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// What is printed; `None` where it fails.
-fn answer(words: &[String], memory: &str, json: bool) -> Option<Vec<u8>> {
+fn answer(words: &[String], mut stdin: &[u8], memory: &str, json: bool) -> Option<Vec<u8>> {
     let memory = format!("--device-memory={memory}");
     let words = words.iter().chain([&memory]).map(OsString::from);
     let (mut stdout, mut stderr) = (vec![], vec![]);
-    let code = warpfold_cli::run(words, &mut stdout, &mut stderr);
+    let code = warpfold_cli::run(words, &mut stdin, &mut stdout, &mut stderr);
     match code {
         0 if json => {
-            serde_json::from_slice::<serde_json::Value>(&stdout).expect("it is JSON");
+            let values = serde_json::Deserializer::from_slice(&stdout).into_iter();
+            let values: Result<Vec<serde_json::Value>, _> = values.collect();
+            values.expect("it is JSON");
             Some(stdout)
         }
         0 => Some(stdout),

@@ -5,14 +5,14 @@ use std::io::{Seek, Write};
 
 use npyz::Order;
 use tempfile::NamedTempFile;
-use warpfold::file::{DType, Elements, Mapped, NpyHeader, read_npy, read_raw};
+use warpfold::file::{DType, Elements, Mapped, NpyHeader, Stream, read_npy, read_raw};
 use warpfold::{Device, Element, Error, bf16, f16};
 
 /// The first byte says which type is asked for; the rest is the file.
 ///
 /// - Every way to read it gives the same elements or the same error, and elements are the file's
-///   bytes.
-/// - What the header is said to be, `npyz` says, too.
+///   bytes, swapped where they are big-endian.
+/// - `npyz` reads the same header.
 pub fn files(bytes: &[u8]) {
     let Some((first, content)) = bytes.split_first() else {
         return;
@@ -79,9 +79,12 @@ fn elements<T: Element>(content: &[u8]) {
         // SAFETY: the file is this process's alone, and this thread writes to it only when the
         // mapping is gone.
         let mapped = unsafe { Mapped::npy(path) };
+        let streamed = Stream::npy(content, path).and_then(in_pieces_of_stream::<T>);
+        assert_eq!(npy.as_deref().map(bits), streamed.as_deref().map(bits));
         same(content, npy, pieces, mapped, || {
             let header = NpyHeader::of_file(path).expect("it has been read");
-            usize::try_from(header.offset()).expect("a header is short")
+            let offset = usize::try_from(header.offset()).expect("a header is short");
+            (offset, header.big_endian())
         });
 
         let raw = read_raw::<T>(path);
@@ -89,7 +92,9 @@ fn elements<T: Element>(content: &[u8]) {
         // SAFETY: as above.
         let mapped = unsafe { Mapped::raw(path) };
         assert_eq!(raw.is_ok(), content.len().is_multiple_of(size_of::<T>()));
-        same(content, raw, pieces, mapped, || 0);
+        let streamed = in_pieces_of_stream::<T>(Stream::raw(content, path));
+        assert_eq!(raw.as_deref().map(bits), streamed.as_deref().map(bits));
+        same(content, raw, pieces, mapped, || (0, false));
     });
 }
 
@@ -105,12 +110,16 @@ fn same<T: Element>(
     all: Result<Vec<T>, Error>,
     pieces: Result<Vec<T>, Error>,
     mapped: Result<Mapped<T>, Error>,
-    offset: impl FnOnce() -> usize,
+    place: impl FnOnce() -> (usize, bool),
 ) {
     match all {
         Ok(all) => {
-            let (offset, all) = (offset(), bits(&all));
-            assert_eq!(all, &content[offset..offset + all.len()]);
+            let ((offset, big_endian), all) = (place(), bits(&all));
+            let mut right = content[offset..offset + all.len()].to_vec();
+            if big_endian {
+                right.chunks_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+            }
+            assert_eq!(all, right);
             assert_eq!(all, bits(&pieces.expect("all at once works")));
             match mapped {
                 Ok(mapped) => assert_eq!(all, bits(&mapped)),
@@ -135,5 +144,14 @@ fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
         all.extend_from_slice(&piece[..n]);
     }
     assert_eq!(all.len(), elements.len());
+    Ok(all)
+}
+
+fn in_pieces_of_stream<T: Element>(mut stream: Stream<T, &[u8]>) -> Result<Vec<T>, Error> {
+    let mut piece = Device::cpu().alloc(3)?.download()?;
+    let mut all = vec![];
+    while let Some(n) = stream.read(&mut piece)? {
+        all.extend_from_slice(&piece[..n]);
+    }
     Ok(all)
 }

@@ -346,17 +346,17 @@ pub enum Error {
     #[error(transparent)]
     Other(OtherError),
 
-    /// A file that the system does not give.
+    /// A file that cannot be opened or read.
     #[error("{}: {text}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// The system's sentence, or ours where it is no regular file.
+        /// The system's sentence, or ours where the file is not a regular one or became shorter.
         text: String,
     },
 
-    /// A `.npy` file that is none, or none of a plain array.
-    #[error("{}: no .npy file of a plain array: {what}", .path.display())]
+    /// A file that is not a `.npy` file of a plain array.
+    #[error("{}: not a .npy file of a plain array: {what}", .path.display())]
     Npy {
         /// The file.
         path: PathBuf,
@@ -376,7 +376,7 @@ pub enum Error {
     },
 
     /// A `.npy` file whose elements are of another type.
-    #[error("{} holds {holds}, and {wanted} was asked for", .path.display())]
+    #[error("{} holds {holds}, not {wanted}; read it as {holds}", .path.display())]
     OtherDType {
         /// The file.
         path: PathBuf,
@@ -388,7 +388,7 @@ pub enum Error {
 
     /// A name that no element type has.
     #[error(
-        "there is no element type {name:?}; there are i8, i16, i32, i64, u8, u16, u32, u64, f16, \
+        "unknown element type {name:?}; use i8, i16, i32, i64, u8, u16, u32, u64, f16, \
          bf16, f32 or f64"
     )]
     NoSuchDType {
@@ -397,7 +397,10 @@ pub enum Error {
     },
 
     /// A `.npy` file that ends before its last element.
-    #[error("{}: {has} bytes, and its shape needs {needs}", .path.display())]
+    #[error(
+        "{}: too short: {has} bytes, but the header and the elements of its shape need {}",
+        .path.display(), bytes(*.needs)
+    )]
     FileTooShort {
         /// The file.
         path: PathBuf,
@@ -407,8 +410,11 @@ pub enum Error {
         has: u64,
     },
 
-    /// A file of raw elements, the last of which is not whole.
-    #[error("{}: {bytes} bytes, which are no whole {element} of {size} bytes", .path.display())]
+    /// A file of raw elements whose last element is incomplete.
+    #[error(
+        "{}: its length, {bytes} bytes, is not a multiple of {size}, the size of {element}",
+        .path.display()
+    )]
     NotWholeElements {
         /// The file.
         path: PathBuf,
@@ -422,8 +428,8 @@ pub enum Error {
 
     /// A file whose elements begin where they cannot be used in place.
     #[error(
-        "{}: the elements start at byte {offset}, which is no multiple of {multiple}: \
-         they can be read but not mapped",
+        "{}: the elements start at byte {offset}, which is not a multiple of {multiple}; \
+         read the file instead of mapping it",
         .path.display()
     )]
     MisalignedFile {
@@ -538,6 +544,14 @@ fn after(code: i32) -> &'static str {
              compute-sanitizer, the kernel's fault is named)"
         }
         false => "",
+    }
+}
+
+/// 2^64 - 1 stands for all that is more.
+fn bytes(needs: u64) -> String {
+    match needs {
+        u64::MAX => "2^64 or more".into(),
+        needs => needs.to_string(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Arrays in files: NumPy's `.npy` and raw little-endian elements.
+//! Arrays in files and pipes: NumPy's `.npy` and raw little-endian elements.
 //!
 //! ```
 //! use warpfold::{Device, file};
@@ -17,15 +17,17 @@
 //! | all at once | [`read_npy`] | [`read_raw`] |
 //! | mapped into memory, nothing copied | [`Mapped::npy`] | [`Mapped::raw`] |
 //! | piece by piece, for files larger than memory | [`Elements::open_npy`] | [`Elements::open_raw`] |
-//! | what is in it | [`NpyHeader::of_file`] | |
+//! | the same from a pipe or any other reader | [`Stream::npy`] | [`Stream::raw`] |
+//! | type and shape | [`NpyHeader::of_file`] | |
 //!
-//! - **Order.** Elements come as they lie in the file. Those of an array in Fortran's order
-//!   ([`NpyHeader::fortran_order`]) are not put into C's.
-//! - **Types.** The twelve of [`DType`]. `.npy` files say theirs, and another one asked for is an
-//!   error; nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`: `ml_dtypes`
-//!   writes it as `V2`, two bytes of no type, which are read as `bf16` where that is asked for.
-//! - **Files.** Regular ones, whose length is known, not pipes. Bytes behind the elements of a `.npy`
-//!   file are ignored, as by NumPy.
+//! - **Order.** Elements come in the order of the file. An array in Fortran's order
+//!   ([`NpyHeader::fortran_order`]) is not transposed.
+//! - **Types.** The twelve of [`DType`]. A `.npy` file names its type; a call for another type is an
+//!   error, because nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`:
+//!   `ml_dtypes` writes it as `V2`, two bytes of no type, and a call for `bf16` reads them.
+//! - **Order of bytes.** Big-endian elements of `.npy` files are swapped. Raw elements are little-endian.
+//! - **Files.** Regular files, whose length is known; pipes only by [`Stream`]. Bytes after the elements of
+//!   a `.npy` file are ignored, as by NumPy.
 //! - **Hostile files** are errors. Nothing is allocated for elements that the file is too short for.
 
 mod dict;
@@ -33,8 +35,10 @@ mod dtype;
 mod elements;
 mod header;
 mod mapped;
+mod order;
 mod regular;
 mod source;
+mod stream;
 
 use std::path::Path;
 
@@ -46,9 +50,10 @@ pub use dtype::DType;
 pub use elements::Elements;
 pub use header::NpyHeader;
 pub use mapped::Mapped;
+pub use stream::Stream;
 
 #[cfg(target_endian = "big")]
-compile_error!("files hold little-endian elements, which are read as they are");
+compile_error!("files hold little-endian elements, which are read without a change");
 
 /// All elements of a `.npy` file.
 ///

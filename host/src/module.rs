@@ -121,6 +121,7 @@ pub(crate) static TEACHING: [Embedded; 2] = [
 
 /// One row per architecture floor, generated.
 static ARCHES: &[Arch] = {
+    #[allow(unused_imports, reason = "there may be no architecture")]
     use crate::module as embedded;
     include!(concat!(env!("OUT_DIR"), "/kernels_gpu.rs"))
 };
@@ -279,6 +280,7 @@ macro_rules! embedded {
         $visibility static $name: $crate::Embedded = $crate::Embedded {
             kernels: &$krate::$list,
             arches: {
+                #[allow(unused_imports, reason = "there may be no architecture")]
                 use $crate::module as embedded;
                 ::core::include!(::core::concat!(
                     ::core::env!("OUT_DIR"),

@@ -1,11 +1,12 @@
 //! Arrays from disk: files that NumPy wrote (`data/npy/make.py`), that `npyz` writes, and broken ones.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use npyz::WriterBuilder;
 use tempfile::TempDir;
-use warpfold::file::{DType, Elements, Mapped, NpyHeader, read_npy, read_raw};
+use warpfold::file::{DType, Elements, Mapped, NpyHeader, Stream, read_npy, read_raw};
 use warpfold::{Device, Element, Error, Indexed, bf16, f16};
 
 fn numpys(name: &str) -> PathBuf {
@@ -13,10 +14,14 @@ fn numpys(name: &str) -> PathBuf {
     folder.join(name).with_extension("npy")
 }
 
-/// The elements of a `.npy` file by all three ways, which must agree.
+/// The elements of a `.npy` file by all four ways, which must agree.
 fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     let read = read_npy::<T>(path);
     let pieces = Elements::open_npy(path).and_then(in_pieces);
+    if path.is_file() {
+        let bytes = fs::read(path).unwrap();
+        assert_eq!(read, Stream::npy(trickle(&bytes), path).and_then(streamed));
+    }
     // SAFETY: nobody writes to the file.
     let mapped = unsafe { Mapped::<T>::npy(path) }.map(|mapped| mapped.to_vec());
     assert_eq!(read, pieces);
@@ -27,6 +32,10 @@ fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
 /// The same of raw elements.
 fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     let read = read_raw::<T>(path);
+    if path.is_file() {
+        let bytes = fs::read(path).unwrap();
+        assert_eq!(read, streamed(Stream::raw(trickle(&bytes), path)));
+    }
     let pieces = Elements::open_raw(path).and_then(in_pieces);
     // SAFETY: nobody writes to the file.
     let mapped = unsafe { Mapped::<T>::raw(path) }.map(|mapped| mapped.to_vec());
@@ -43,6 +52,41 @@ fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
         all.extend_from_slice(&piece[..n]);
     }
     assert_eq!(elements.len(), all.len());
+    Ok(all)
+}
+
+/// A reader that has one more byte at each call, and is interrupted before it, as a pipe may be.
+struct Trickle<'a> {
+    rest: &'a [u8],
+    interrupted: bool,
+}
+
+fn trickle(rest: &[u8]) -> Trickle<'_> {
+    Trickle {
+        rest,
+        interrupted: false,
+    }
+}
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.interrupted = !self.interrupted;
+        if self.interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let n = bytes.len().min(1);
+        self.rest.read(&mut bytes[..n])
+    }
+}
+
+fn streamed<T: Element>(mut stream: Stream<T, Trickle<'_>>) -> Result<Vec<T>, Error> {
+    let mut piece = vec![zero::<T>(); 2];
+    let mut all = vec![];
+    while let Some(n) = stream.read(&mut piece)? {
+        assert!(n > 0);
+        all.extend_from_slice(&piece[..n]);
+    }
+    assert_eq!(stream.read(&mut piece), Ok(None));
     Ok(all)
 }
 
@@ -96,13 +140,96 @@ fn what_numpy_has_and_we_have_not() {
         let text = error(name);
         assert!(text.contains(what) && text.contains(name), "{text}");
     };
-    says("big_endian", r#"holds ">f4": big-endian"#);
-    says("complex", r#"holds "<c8": no type"#);
-    says("strings", r#"holds "<U5": no type"#);
-    says("objects", r#"holds "|O": no type"#);
-    says("records", "these are records");
-    says("bf16", r#"holds "<V2": two bytes of no type; ml_dtypes"#);
-    says("f8", "holds f64, and f32 was asked for");
+    says("complex", r#"holds "<c8": not a type that"#);
+    says("strings", r#"holds "<U5": not a type that"#);
+    says("objects", r#"holds "|O": not a type that"#);
+    says("records", "records cannot be reduced");
+    says("bf16", r#"holds "<V2": two bytes of no type, as ml_dtypes"#);
+    says("f8", "holds f64, not f32; read it as f64");
+}
+
+#[test]
+fn big_endian_arrays() {
+    assert_eq!(npy(&numpys("big_endian")), Ok(vec![3.0f32, 1.0, 2.0]));
+    let header = NpyHeader::of_file(numpys("big_endian")).unwrap();
+    assert!(header.big_endian());
+    assert_eq!(header.descr(), ">f4");
+
+    /// A file whose header says that its elements are the other way round.
+    fn check<T: Element>(name: &str, elements: [T; 3]) {
+        let mut bytes = fs::read(numpys(name)).unwrap();
+        let descr = bytes.iter().position(|byte| *byte == b'<').unwrap();
+        bytes[descr] = b'>';
+        for element in bytes[128..].chunks_mut(size_of::<T>()) {
+            element.reverse();
+        }
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.npy");
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(npy::<T>(&path), Ok(elements.to_vec()), "{name}");
+    }
+    check("i2", [3i16, 1, 2]);
+    check("i4", [3i32, 1, 2]);
+    check("i8", [3i64, 1, 2]);
+    check("u2", [3u16, 1, 2]);
+    check("u4", [3u32, 1, 2]);
+    check("u8", [3u64, 1, 2]);
+    check("f2", [3.0, 1.0, 2.0].map(f16::from_f32));
+    check("bf16", [3.0, 1.0, 2.0].map(bf16::from_f32));
+    check("f4", [3.0f32, 1.0, 2.0]);
+    check("f8", [3.0f64, 1.0, 2.0]);
+}
+
+/// Parts of pieces that several threads swap.
+#[test]
+fn large_big_endian_arrays() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.npy");
+    let all: Vec<u64> = (0..1_200_003).map(|i| i << 20 | 5).collect();
+    let dict = "{'descr': '>u8', 'fortran_order': False, 'shape': (1200003,)}";
+    let dict = format!("{dict:<117}\n");
+    let elements: Vec<u8> = all.iter().flat_map(|x| x.to_be_bytes()).collect();
+    let bytes = [b"\x93NUMPY\x01\0\x76\0", dict.as_bytes(), &elements].concat();
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(read_npy(&path), Ok(all.clone()));
+    // SAFETY: nobody writes to the file.
+    let mapped = unsafe { Mapped::<u64>::npy(&path) }.unwrap();
+    assert_eq!(*mapped, all);
+    assert_eq!(fs::read(&path).unwrap(), bytes, "only memory is swapped");
+}
+
+#[test]
+fn streams() {
+    let bytes = fs::read(numpys("f4")).unwrap();
+    let more = [&bytes[..], b"more"].concat();
+    let mut stream = Stream::<f32, _>::npy(&more[..], "pipe").unwrap();
+    assert_eq!(stream.read(&mut [0.0; 5]), Ok(Some(3)));
+    assert_eq!(stream.read(&mut [0.0; 5]), Ok(None));
+    // What comes after the array is left to others.
+    assert_eq!(stream.into_inner(), b"more");
+
+    let mut stream = Stream::<f32, _>::npy(&bytes[..139], "pipe").unwrap();
+    assert_eq!(stream.read(&mut [0.0; 2]), Ok(Some(2)));
+    let error = stream.read(&mut [0.0; 2]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "pipe: too short: 139 bytes, but the header and the elements of its shape need 140"
+    );
+
+    let error = Stream::<f64, _>::npy(&bytes[..], "pipe").unwrap_err();
+    assert!(matches!(error, Error::OtherDType { .. }));
+    let mut broken = Stream::<u16, _>::raw(Broken, "pipe");
+    let error = broken.read(&mut [0; 2]).unwrap_err().to_string();
+    assert_eq!(error, "pipe: the other side is gone");
+}
+
+/// A reader that fails.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the other side is gone"))
+    }
 }
 
 #[test]
@@ -145,7 +272,7 @@ fn raw_elements() {
     );
     let text = error.to_string();
     assert!(
-        text.ends_with("raw: 6 bytes, which are no whole f64 of 8 bytes"),
+        text.ends_with("raw: its length, 6 bytes, is not a multiple of 8, the size of f64"),
         "{text}"
     );
     fs::write(&path, []).unwrap();
@@ -232,7 +359,7 @@ fn a_file_that_shrinks_while_it_is_read() {
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_len(4).unwrap();
     let error = elements.read(&mut [0; 8]).unwrap_err().to_string();
-    assert!(error.ends_with("raw: it has become shorter while it was read"));
+    assert!(error.contains("raw: the file became shorter while it was read"));
 
     // The same where several threads read.
     fs::write(&path, vec![1u8; 9 << 20]).unwrap();
@@ -280,6 +407,6 @@ fn what_is_no_file() {
     let missing = text(&folder.path().join("missing.npy"));
     assert!(missing.contains("missing.npy: No such file"), "{missing}");
     for path in [folder.path(), Path::new("/dev/zero")] {
-        assert!(text(path).ends_with(": it is no regular file"));
+        assert!(text(path).ends_with(": not a regular file; read a pipe by `file::Stream`"));
     }
 }

@@ -8,6 +8,7 @@
 //! - [`kernels`]: operators and kernels of an outside crate, which this one is.
 //! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
 //! - [`speed`]: how fast the simulator is.
+//! - [`share`]: how many of the launches a test makes.
 //! - [`oracle`], [`data`]: right answers, and the data they are of.
 
 pub mod case;
@@ -21,6 +22,7 @@ pub mod ladder;
 pub mod launch;
 pub mod oracle;
 mod pairs;
+pub mod share;
 pub mod speed;
 mod wrong;
 

@@ -8,7 +8,7 @@
 //! grid is larger than it need be. A launch is right if nothing is found, every output is what a
 //! naive loop says, and no other memory has changed.
 //!
-//! The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
+//! By default a fourth of these launches is made ([`Share`]). The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
 //! seed.
 
 use std::env;
@@ -19,6 +19,7 @@ use std::time::Instant;
 use cuda_sim::{Report, Schedule, Simulator};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::teaching::KERNELS;
+use kernels_sim::share::Share;
 use kernels_sim::{Case, Data};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -66,7 +67,7 @@ fn sizes(threads: usize, tile: usize) -> Vec<usize> {
 }
 
 fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
-    let mut turn = 0;
+    let (mut turn, share) = (0, Share::of_environment(seed));
     for threads in THREADS {
         for n in sizes(threads as usize, tile(&entry, threads)) {
             let spare = SPARE_BLOCKS[turn % SPARE_BLOCKS.len()];
@@ -76,6 +77,10 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 (Schedule::Random(seed ^ 1), 900, 0),
                 (Schedule::Random(seed ^ 2), 750, spare),
             ] {
+                turn += 1;
+                if !share.has(turn) {
+                    continue;
+                }
                 let fewest = Case::new(entry, threads, n);
                 let case = Case {
                     blocks: fewest.blocks + spare,
@@ -90,7 +95,6 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                     .run(simulator.schedule(schedule).arch(arch))
                     .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
                 DONE.add(&case, &report);
-                turn += 1;
             }
         }
     }

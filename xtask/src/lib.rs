@@ -28,6 +28,7 @@ pub mod sass;
 pub mod setup;
 pub mod test;
 pub mod tidy;
+pub mod time_to_first;
 pub mod tools;
 pub mod workspace;
 
@@ -57,6 +58,7 @@ enum Command {
     Lint(lint::Args),
     Check(check::Args),
     Dist(dist::Args),
+    TimeToFirst(time_to_first::Args),
 }
 
 /// Runs the command on this process's command line.
@@ -75,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Lint(args) => args.run(),
         Command::Check(args) => args.run(),
         Command::Dist(args) => args.run(),
+        Command::TimeToFirst(args) => args.run(),
     };
     result.unwrap_or_else(|error| {
         process::say(&format!("error: {error:#}"));

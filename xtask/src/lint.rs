@@ -51,7 +51,7 @@ fn cargo_checks() -> Result<[(&'static str, Command); 4]> {
     let mut clippy = process::cargo();
     clippy
         .args(["clippy", "--workspace", "--all-targets"])
-        .args(workspace::ALL_FEATURES)
+        .args(workspace::ALL_TESTS)
         .args(["--", "-Dwarnings"]);
     let mut doc = process::cargo();
     doc.args(["doc", "--workspace", "--no-deps"])

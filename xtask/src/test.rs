@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that can be tested on this machine.
+//! `cargo xtask test`: what judges correctness on this machine, in minutes; with `--all` the long sweeps too.
 
 use crate::{browser, process, setup, workspace};
 use anyhow::{Context, Result};
@@ -6,16 +6,20 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
 
-/// Test everything that can be tested on this machine, and say what was skipped
+/// Test what can be tested on this machine in minutes, or with --all everything; say what was skipped
 #[derive(clap::Args)]
 pub struct Args {
+    /// Also the long sweeps: every seeded bug, every launch under the simulator, 2^20 arguments of each float
+    /// function, the machine code for every architecture, other workspaces, and the report in a browser
+    #[arg(long)]
+    all: bool,
     /// Fail where ptxas is missing and cannot be downloaded, instead of skipping the laws of
     /// SASS
     #[arg(long)]
     require_ptx_tools: bool,
     /// Fail where no browser is found and none can be downloaded, instead of skipping the tests
     /// that open the bench's report
-    #[arg(long)]
+    #[arg(long, requires = "all")]
     require_browser: bool,
 }
 
@@ -40,12 +44,13 @@ pub fn test(args: &Args) -> Result<bool> {
         }
         Err(error) => process::say(&format!("test: the laws of SASS are skipped: {error:#}")),
     }
-    let browser = match setup::for_browser() {
-        Ok(browser) => Some(browser),
-        Err(error) if args.require_browser => {
+    let browser = match args.all.then(setup::for_browser) {
+        None => None,
+        Some(Ok(browser)) => Some(browser),
+        Some(Err(error)) if args.require_browser => {
             return Err(error.context("the bench's report cannot be opened"));
         }
-        Err(error) => {
+        Some(Err(error)) => {
             process::say(&format!("test: no browser opens the report: {error:#}"));
             None
         }
@@ -54,9 +59,17 @@ pub fn test(args: &Args) -> Result<bool> {
     let mut cargo = process::cargo();
     cargo
         .args(["test", "--workspace", "--no-fail-fast"])
-        .args(workspace::ALL_FEATURES)
+        .args(match args.all {
+            true => workspace::ALL_TESTS,
+            false => workspace::ALL_FEATURES,
+        })
         .stdout(writer.try_clone().context("cannot make a pipe")?)
         .stderr(writer);
+    if args.all {
+        cargo.env(SWEEPS, "all");
+    } else {
+        cargo.args(["--exclude", "kernels-mutants"]);
+    }
     if let Some(browser) = browser {
         cargo.env(browser::CHOSEN, browser.program);
     }
@@ -72,11 +85,21 @@ pub fn test(args: &Args) -> Result<bool> {
     }
     let status = child.wait()?;
     process::print(&tally.report())?;
+    if !args.all {
+        process::print(LEFT_OUT)?;
+    }
     if !status.success() && tally.failed == 0 {
         process::say("test: no test failed, but cargo did: something did not build or crashed");
     }
     Ok(status.success() && tally.failed == 0)
 }
+
+/// Says to sweeps how much of them is wanted.
+const SWEEPS: &str = "WARPFOLD_TESTS";
+
+/// What is not run by default.
+const LEFT_OUT: &str = "not run: seeded bugs, other workspaces, and three quarters of the simulated launches; \
+                        `cargo xtask test --all` runs them\n";
 
 /// What libtest and those that speak like it print, added up.
 #[derive(Default)]

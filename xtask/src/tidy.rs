@@ -2,6 +2,7 @@
 //! pieces here, so that this file keeps the rules too.
 
 mod pointers;
+mod quotes;
 
 use crate::process;
 use anyhow::{Context, Result};
@@ -108,9 +109,13 @@ impl File<'_> {
             }
         }
         if self.is("md") {
+            let folder = root.join(self.path);
+            let folder = folder.parent().unwrap_or(root);
+            for (line, wrong) in quotes::changed(folder, self.text) {
+                findings.push(format!("{}:{line}: {wrong}", self.path));
+            }
             for (line, link) in relative_links(self.text) {
-                let folder = root.join(self.path);
-                let target = folder.parent().unwrap_or(root).join(&link);
+                let target = folder.join(&link);
                 if !target.exists() {
                     findings.push(format!("{}:{line}: nothing is at {link}", self.path));
                 }

@@ -13,6 +13,12 @@ pub const ALL_FEATURES: [&str; 2] = [
     "kernels-gpu/laws,warpfold/laws,warpfold/simulator",
 ];
 
+/// The same, with the tests that take minutes.
+pub const ALL_TESTS: [&str; 2] = [
+    "--features",
+    "kernels-gpu/laws,warpfold/laws,warpfold/simulator,xtask/long-tests",
+];
+
 /// The workspace's root.
 pub fn root() -> PathBuf {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR")

@@ -7,18 +7,20 @@
 //! | [`read`] | a file read back, or the reason why it is none |
 //! | [`relate`] | what a row is compared with: its twin, its ceiling |
 //! | [`words`] | names of things in words |
-//! | [`csv`](mod@csv) | `results.csv` |
+//! | `csv` | `results.csv`; feature `report` |
 //! | [`table`] | our times for a terminal |
 //! | [`compare`] | two runs side by side |
-//! | [`report`] | a page with figures and tables |
+//! | `report` | a page with figures and tables; feature `report` |
 
 pub mod compare;
+#[cfg(feature = "report")]
 pub mod csv;
 #[cfg(any(test, feature = "example"))]
 pub mod example;
 pub mod machine;
 pub mod read;
 pub mod relate;
+#[cfg(feature = "report")]
 pub mod report;
 pub mod schema;
 pub mod statistics;

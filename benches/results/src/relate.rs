@@ -1,6 +1,7 @@
 //! What a row is compared with: its peers' rows and its ceiling.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use crate::schema::{By, Results, Row, Suite};
 
@@ -138,6 +139,23 @@ fn without_width(row: &Row) -> Option<&str> {
 
 fn is_loop(row: &Row) -> bool {
     row.kernel == "reduce_5"
+}
+
+/// Rows that have this in common, in the order of their first ones.
+pub fn grouped<'a, K: Eq + Hash>(
+    rows: &[&'a Row],
+    key: impl Fn(&'a Row) -> K,
+) -> Vec<Vec<&'a Row>> {
+    let mut indices = HashMap::new();
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for &row in rows {
+        let index = *indices.entry(key(row)).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::ops::Range;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use crate::machine::Cuda;
-use crate::relate::Related;
-use crate::report::select::grouped;
+use crate::relate::{Related, grouped};
 use crate::schema::{By, Cache, Results, Row, Suite, Timing};
 use crate::words::{number, size};
 

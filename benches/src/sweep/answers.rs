@@ -251,7 +251,8 @@ mod tests {
                     }
                     _ => 1000,
                 };
-                (less_a.remove(at), less_b.remove(at));
+                less_a.remove(at);
+                less_b.remove(at);
                 let less = of(operation, &less_a, &less_b);
                 // Of few bits several elements may have the extreme.
                 let has_another = less == truth.answer;

@@ -1,6 +1,7 @@
 //! The operators of the suite whole, by one name each.
 
 use anyhow::Result;
+#[cfg(feature = "sweeps")]
 use kernels_gpu::element::{bf16, f16};
 use warpfold::{
     Algorithm, ArgMax, ArgMin, Dot, Input, Items, Max, MeanVariance, Min, Op, Plan, Reduction,
@@ -127,7 +128,11 @@ macro_rules! cases {
     };
 }
 
+#[cfg(feature = "sweeps")]
 cases!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
+// The ladder has one type.
+#[cfg(not(feature = "sweeps"))]
+cases!(i32);
 
 /// A product of either kind.
 trait OfProducts {

@@ -4,21 +4,26 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+#[cfg(feature = "sweeps")]
 use rayon::prelude::*;
 use warpfold_results::compare::Comparison;
 use warpfold_results::schema::{By, Results, Row};
-use warpfold_results::{csv, read, report, table};
+#[cfg(feature = "sweeps")]
+use warpfold_results::{csv, report};
+use warpfold_results::{read, table};
 
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
 use crate::say;
 
+#[cfg(feature = "sweeps")]
 /// The folder of the pictures, by themselves.
 const FIGURES: &str = "figures";
 
 /// Where the results go, besides the terminal.
 pub enum Target {
     /// Everything, with a report.
+    #[cfg(feature = "sweeps")]
     Folder(PathBuf),
     /// `results.json` by another name.
     Json(PathBuf),
@@ -49,6 +54,7 @@ impl Output {
             )));
         }
         match &target {
+            #[cfg(feature = "sweeps")]
             Target::Folder(folder) => {
                 let shown = folder.display();
                 fs::create_dir_all(folder)
@@ -76,6 +82,7 @@ impl Output {
     pub fn write(&self, results: &Results) -> Result<()> {
         // A folder has a report of the peers' rows, too.
         let is_shown = |row: &Row| match self.target {
+            #[cfg(feature = "sweeps")]
             Target::Folder(_) => row.by == By::Warpfold,
             _ => row.by != By::Nvcc,
         };
@@ -87,6 +94,7 @@ impl Output {
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
         let json = || -> Result<String> { Ok(serde_json::to_string(results)? + "\n") };
         match &self.target {
+            #[cfg(feature = "sweeps")]
             Target::Folder(folder) => write_all(folder, json()?, results, compared.as_ref())?,
             Target::Json(file) => save(file, json()?)?,
             Target::Terminal => {}
@@ -117,6 +125,7 @@ impl Output {
     }
 }
 
+#[cfg(feature = "sweeps")]
 /// The results in every form, into the folder.
 fn write_all(
     folder: &Path,

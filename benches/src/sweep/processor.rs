@@ -18,6 +18,7 @@ use super::data::{self, Expected, Number};
 use super::options::{BackendName, Operation, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::run::Sweep;
+#[cfg(feature = "sweeps")]
 use super::simulated;
 use crate::options::BadOption;
 
@@ -30,6 +31,7 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     for suite in options.suites() {
         let done = match suite {
             Suite::Whole if wants(BackendName::Cpu) => whole(options, sweep),
+            #[cfg(feature = "sweeps")]
             Suite::Ladder | Suite::Kepler if wants(BackendName::Sim) => {
                 simulated::run(suite, options, sweep)
             }
@@ -62,6 +64,10 @@ fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let Asked { sizes, types } = asked(options, 12..=26, &TYPES)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
+    // The ladder's CPU rows have one type.
+    #[cfg(not(feature = "sweeps"))]
+    of_type::<i32>(options, &sizes, sweep)?;
+    #[cfg(feature = "sweeps")]
     for element in types {
         warpfold::with_type!(element, |T| of_type::<T>(options, &sizes, sweep)?);
     }

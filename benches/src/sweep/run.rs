@@ -9,10 +9,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use warpfold::Device;
 use warpfold_results::schema::{By, Method, Peer, Profiled, Results, Row, SCHEMA, Suite};
 
+#[cfg(feature = "sweeps")]
 use super::clocks::ClockReader;
 use super::options::SweepOptions;
 use super::rounds::{Limits, Timed, rounds};
-use crate::machine::{Started, describe, pci_bus_id};
+#[cfg(feature = "sweeps")]
+use crate::machine::pci_bus_id;
+use crate::machine::{Started, describe};
 use crate::options::BadOption;
 use crate::peers::Built;
 
@@ -32,6 +35,7 @@ pub struct Sweep {
     broken_off: Arc<AtomicBool>,
     /// The first that did.
     failed: Option<Suite>,
+    #[cfg(feature = "sweeps")]
     clocks: Option<ClockReader>,
     bar: ProgressBar,
 }
@@ -43,7 +47,11 @@ impl Sweep {
         let started = Started::now()?;
         let info = gpu.and_then(Device::info);
         let budget = options.budget(gpu.is_some());
+        #[cfg(feature = "sweeps")]
         let mut notes = Vec::new();
+        #[cfg(not(feature = "sweeps"))]
+        let notes = Vec::new();
+        #[cfg(feature = "sweeps")]
         let clocks = info.and_then(|info| {
             let bus_id = pci_bus_id(info.index).map_err(|error| error.to_string());
             let opened = bus_id.and_then(|bus_id| ClockReader::open(bus_id, begun));
@@ -104,6 +112,7 @@ impl Sweep {
             group: 0,
             broken_off: Arc::default(),
             failed: None,
+            #[cfg(feature = "sweeps")]
             clocks,
             bar,
         })
@@ -137,7 +146,12 @@ impl Sweep {
         self.bar.inc_length(groups as u64);
     }
 
-    /// Something a reader must know; once.
+    /// What a reader must know of the whole run; the tables' header says it.
+    pub fn note_in_header(&mut self, text: String) {
+        self.results.notes.push(text);
+    }
+
+    /// What a reader must know of what has just been measured; printed at once, and once.
     pub fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !self.results.notes.contains(&text) {
@@ -210,6 +224,7 @@ impl Sweep {
                 .extend(timed.map(|row| Row { group, ..row }));
         }
         self.group += 1;
+        #[cfg(feature = "sweeps")]
         if let Some(Ok(clocks)) = self.clocks.as_ref().map(ClockReader::read) {
             self.results.clocks.push(clocks);
         }

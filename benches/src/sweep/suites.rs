@@ -1,10 +1,14 @@
 //! The suites on a CUDA device.
 
+#[cfg(feature = "sweeps")]
 mod copy;
 mod kernels;
+#[cfg(feature = "sweeps")]
 mod keyed;
+#[cfg(feature = "sweeps")]
 mod operators;
 mod planned;
+#[cfg(feature = "sweeps")]
 mod whole;
 
 use std::cell::RefCell;
@@ -99,12 +103,16 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
     let has_integers = !options.types_of(&OF_INTEGERS).is_empty();
     for suite in options.suites() {
         let done = match suite {
+            #[cfg(feature = "sweeps")]
             Suite::Whole => whole::run(&bench, sweep),
+            #[cfg(feature = "sweeps")]
             Suite::Operators => operators::run(&bench, sweep),
             Suite::Ladder | Suite::Kepler if has_integers => kernels::run(&bench, suite, sweep),
+            #[cfg(feature = "sweeps")]
             Suite::Copy if has_integers => copy::run(&bench, sweep),
+            #[cfg(feature = "sweeps")]
             Suite::Keyed => keyed::run(&bench, sweep),
-            Suite::Ladder | Suite::Kepler | Suite::Copy => Ok(()),
+            _ => Ok(()),
         };
         if let Err(error) = done {
             sweep.failed(suite, error)?;
@@ -208,6 +216,7 @@ mod tests {
                 ..SweepOptions::default()
             };
             let results = simulate(&options, |bench, sweep| match suite {
+                #[cfg(feature = "sweeps")]
                 Suite::Copy => copy::run(bench, sweep),
                 _ => kernels::run(bench, suite, sweep),
             });

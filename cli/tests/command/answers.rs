@@ -110,9 +110,13 @@ fn without_a_gpu_auto_says_so_once_and_computes() {
     match said.stderr.as_str() {
         "" => assert_eq!(warpfold(&["sum", &file, "--device=cuda:0"]).stdout, "6\n"),
         text => {
-            assert!(text.starts_with("warpfold: no GPU: "), "{text}");
-            assert!(text.ends_with("; computing on the CPU\n"), "{text}");
-            assert_eq!(text.lines().count(), 1);
+            assert!(text.starts_with("warpfold: on the CPU: "), "{text}");
+            assert!(text.len() < 70 && text.lines().count() == 1, "{text}");
+            // The advice.
+            let said = warpfold(&["sum", &file, "-v"]);
+            assert_eq!((said.code, said.stdout.as_str()), (Some(0), "6\n"));
+            assert!(said.stderr.starts_with("warpfold: on the CPU: "), "{text}");
+            assert!(said.stderr.contains("nvidia-smi"), "{}", said.stderr);
         }
     }
 }

@@ -64,7 +64,7 @@ fn keys_that_name_no_cell() {
         assert_eq!(said.code, Some(0));
         (said.stdout, said.stderr)
     };
-    let rejected = |n| format!("warpfold: {n} of 5 keys name no cell\n");
+    let rejected = |n| format!("warpfold: {n} of 5 keys have no cell\n");
     assert_eq!(by_key(&[]), ("1\n0\n8\n".into(), rejected(2)));
     assert_eq!(by_key(&["--cells", "2"]), ("1\n0\n".into(), rejected(4)));
     assert_eq!(by_key(&["--cells", "0"]), ("".into(), rejected(5)));
@@ -98,7 +98,7 @@ fn nothing_and_negative_keys_alone_have_no_cells() {
     );
     let said = by_key(&values, &keys);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""));
-    assert_eq!(said.stderr, "warpfold: 1 of 1 keys name no cell\n");
+    assert_eq!(said.stderr, "warpfold: 1 of 1 keys have no cell\n");
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::fmt::Debug;
 use std::fs;
+use std::io::Write;
 
 use tempfile::TempDir;
 use warpfold::{bf16, f16};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 /// A type of elements that has the integers from -100 to 100, or to 100 from 0.
 pub trait Sample: Copy + Debug {
@@ -96,19 +99,51 @@ impl Folder {
     }
 
     pub fn npy<T: Sample>(&self, name: &str, elements: &[T]) -> String {
-        let (descr, n) = (T::DESCR, elements.len());
-        let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({n},)}}\n");
-        let start = [
-            b"\x93NUMPY\x01\0",
-            &[dict.len() as u8, 0][..],
-            dict.as_bytes(),
-        ]
-        .concat();
-        self.file(name, &[start, bytes(elements)].concat())
+        self.file(name, &npy(elements))
+    }
+
+    /// A zip archive of members that are stored or deflated.
+    pub fn npz(&self, name: &str, deflated: bool, members: &[(&str, &[u8])]) -> String {
+        let path = self.path(name);
+        let mut archive = ZipWriter::new(fs::File::create(&path).unwrap());
+        let method = match deflated {
+            true => CompressionMethod::Deflated,
+            false => CompressionMethod::Stored,
+        };
+        let options = SimpleFileOptions::default().compression_method(method);
+        for (member, content) in members {
+            archive.start_file(*member, options).unwrap();
+            archive.write_all(content).unwrap();
+        }
+        archive.finish().unwrap();
+        path
     }
 }
 
-fn bytes<T: Sample>(elements: &[T]) -> Vec<u8> {
+/// The bytes of a `.npy` file.
+pub fn npy<T: Sample>(elements: &[T]) -> Vec<u8> {
+    [header(T::DESCR, elements.len()), bytes(elements)].concat()
+}
+
+/// The same with big-endian elements.
+pub fn big_endian<T: Sample>(elements: &[T]) -> Vec<u8> {
+    let swapped = |x: &T| x.bytes().into_iter().rev().collect::<Vec<_>>();
+    let descr = T::DESCR.replace(['<', '|'], ">");
+    let bytes = elements.iter().flat_map(swapped).collect();
+    [header(&descr, elements.len()), bytes].concat()
+}
+
+pub fn header(descr: &str, n: usize) -> Vec<u8> {
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({n},)}}\n");
+    [
+        b"\x93NUMPY\x01\0",
+        &[dict.len() as u8, 0][..],
+        dict.as_bytes(),
+    ]
+    .concat()
+}
+
+pub fn bytes<T: Sample>(elements: &[T]) -> Vec<u8> {
     elements
         .iter()
         .flat_map(|element| element.bytes())

@@ -1,10 +1,14 @@
 //! The program itself, on small files, against plain loops.
 
 mod answers;
+mod archives;
 mod by_key;
 mod failures;
 mod files;
+mod others;
+mod several;
 
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// What the program said.
@@ -19,6 +23,28 @@ struct Said {
 fn warpfold(words: &[&str]) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpfold"));
     let output = command.args(words).stdin(Stdio::null()).output().unwrap();
+    Said {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Runs it with a pipe as standard input, into which `bytes` are written.
+fn piped(words: &[&str], bytes: &[u8]) -> Said {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warpfold"));
+    command.args(words).stdin(Stdio::piped());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let output = std::thread::scope(|scope| {
+        // A program that fails does not read all.
+        scope.spawn(move || stdin.write_all(bytes));
+        child.wait_with_output().unwrap()
+    });
     Said {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -26,6 +26,9 @@ pub const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute75, NvvmArch::Compute80];
 /// Of ten levels: the highest makes 1 % less of it in twice the time.
 const COMPRESSION: u8 = 6;
 
+/// Architectures in place of those that the build script names: `sm_80`, `sm_75,sm_80`, or `none`.
+const ARCHES_VARIABLE: &str = "WARPFOLD_ARCHES";
+
 /// Where it is set, the kernels name their lines of source, for profilers.
 const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
 
@@ -34,6 +37,9 @@ const PANIC_MESSAGES: &str = "WARPFOLD_PANIC_MESSAGES";
 
 /// Compiles the crate of kernels in this folder, relative to the package that is built, for [`ARCHES`], and
 /// writes what `embedded!` includes. When the kernels do not compile, it prints why and ends the build.
+///
+/// A build with the environment variable `WARPFOLD_ARCHES=sm_90` has PTX for that architecture alone, of all crates
+/// of kernels; `WARPFOLD_ARCHES=none` compiles no PTX, for programs that run on the CPU only.
 pub fn embed(path: impl AsRef<Path>) {
     Embed::new(path).write();
 }
@@ -43,7 +49,6 @@ pub fn embed(path: impl AsRef<Path>) {
 #[must_use = "nothing is compiled before `write`"]
 pub struct Embed {
     builder: CudaBuilder,
-    path: PathBuf,
     arches: Vec<NvvmArch>,
     features: Vec<String>,
     panic_messages: bool,
@@ -56,7 +61,6 @@ impl Embed {
             builder: CudaBuilder::new(&path)
                 .split_modules(true)
                 .share_arches(true),
-            path: path.as_ref().to_owned(),
             arches: ARCHES.to_vec(),
             features: Vec::new(),
             panic_messages: false,
@@ -108,38 +112,61 @@ impl Embed {
         if line_info {
             println!("cargo::rustc-cfg=line_info");
         }
-        let mut builder = self
-            .builder
-            .arches(self.arches)
-            .generate_line_info(line_info)
-            .panic_messages(self.panic_messages || is_set(PANIC_MESSAGES));
-        if !self.features.is_empty() {
-            builder = builder.build_args(&["--features".to_owned(), self.features.join(",")]);
-        }
-        match builder.build_all() {
-            Ok(modules) => {
+        println!("cargo::rerun-if-env-changed={ARCHES_VARIABLE}");
+        let panic_messages = self.panic_messages || is_set(PANIC_MESSAGES);
+        let modules = self.asked_arches().and_then(|arches| {
+            let mut builder = self
+                .builder
+                .arches(arches.iter().copied())
+                .generate_line_info(line_info)
+                .panic_messages(panic_messages);
+            if !self.features.is_empty() {
+                builder = builder.build_args(&["--features".to_owned(), self.features.join(",")]);
+            }
+            let krate = builder.lib_name().map_err(|error| error.to_string())?;
+            let modules = match arches.is_empty() {
+                true => Vec::new(),
+                false => builder.build_all().map_err(|error| error.to_string())?,
+            };
+            Ok((krate, modules))
+        });
+        match modules {
+            Ok((krate, modules)) => {
                 let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-                let krate = krate(&modules, &self.path);
                 let table = table(&modules, &krate, &out);
                 let file = out.join(format!("{krate}.rs"));
                 fs::write(file, table).expect("OUT_DIR can be written to");
             }
             Err(error) => {
-                for line in error.to_string().lines() {
+                for line in error.lines() {
                     println!("cargo::error={line}");
                 }
                 process::exit(1);
             }
         }
     }
+
+    /// The architectures that the environment asks for, else the build script's.
+    fn asked_arches(&self) -> Result<Vec<NvvmArch>, String> {
+        match env::var(ARCHES_VARIABLE) {
+            Err(_) => Ok(self.arches.clone()),
+            Ok(asked) => arches(&asked),
+        }
+    }
 }
 
-/// The crate's name, which the PTX files begin with: `my_kernels.my_kernels_single_pass_f32.sm_90.ptx`.
-fn krate(modules: &[Ptx], path: &Path) -> String {
-    let file = modules.first().and_then(|module| module.path.file_name());
-    let name = file.map(|file| file.to_string_lossy().into_owned());
-    let name = name.unwrap_or_else(|| path.display().to_string());
-    name.split('.').next().unwrap_or_default().to_owned()
+/// Reads `sm_75,sm_80` or `none`.
+fn arches(asked: &str) -> Result<Vec<NvvmArch>, String> {
+    if asked == "none" {
+        return Ok(Vec::new());
+    }
+    let arch = |name: &str| {
+        NvvmArch::parse(name.trim()).ok_or_else(|| {
+            let known = NvvmArch::ALL.map(NvvmArch::sm).join(", ");
+            format!("{ARCHES_VARIABLE}={asked}: `{name}` is neither `none` nor one of {known}")
+        })
+    };
+    asked.split(',').map(arch).collect()
 }
 
 /// An expression of the modules of each architecture. What two architectures have in common, but for the
@@ -202,4 +229,19 @@ fn parts(module: &Ptx) -> (String, String) {
         lines.filter(|line| is_header(line) == wanted).collect()
     };
     (lines(true), lines(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_are_read() {
+        assert_eq!(arches("none"), Ok(Vec::new()));
+        let both = [NvvmArch::Compute75, NvvmArch::Compute90];
+        assert_eq!(arches("sm_75, sm_90"), Ok(both.to_vec()));
+        for bad in ["", "sm_91", "sm_75,none", "all"] {
+            assert!(arches(bad).unwrap_err().contains(bad), "{bad}");
+        }
+    }
 }

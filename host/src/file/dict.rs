@@ -1,8 +1,8 @@
 //! The dictionary in a `.npy` file's header, a Python literal.
 //!
-//! Only what plain arrays have is understood: `{'descr': '<f4', 'fortran_order': False, 'shape':
-//! (3, 4), }`, in any order and spacing. So there is no recursion here, which a file of brackets
-//! could drive into the end of the stack, and no way back, with which it could take for ever.
+//! Only the dictionaries of plain arrays are understood: `{'descr': '<f4', 'fortran_order': False, 'shape':
+//! (3, 4), }`, in any order and spacing. There is no recursion, so a file of brackets cannot
+//! overflow the stack, and no backtracking, so it takes linear time.
 
 /// What the dictionary says.
 #[derive(Debug, PartialEq)]
@@ -12,11 +12,11 @@ pub(super) struct Dict {
     pub shape: Vec<u64>,
 }
 
-/// How much of a text that is not understood stands in the error.
+/// The bytes of an unexpected text that stand in the error.
 const EXCERPT: usize = 40;
 
 impl Dict {
-    /// The error says what is wrong.
+    /// The error is the `what` of [`Error::Npy`](crate::Error::Npy).
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let mut rest = Rest(text);
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -28,10 +28,15 @@ impl Dict {
                 "descr" => descr.replace(rest.descr()?).is_some(),
                 "fortran_order" => fortran_order.replace(rest.boolean()?).is_some(),
                 "shape" => shape.replace(rest.shape()?).is_some(),
-                _ => return Err(format!("a key `{key}` in the header")),
+                _ => {
+                    return Err(format!(
+                        "unknown key `{}` in the header",
+                        key.escape_debug()
+                    ));
+                }
             };
             if twice {
-                return Err(format!("two keys `{key}` in the header"));
+                return Err(format!("the header has the key `{key}` twice"));
             }
             if !rest.take(",") {
                 rest.expect("}")?;
@@ -41,7 +46,7 @@ impl Dict {
         if !rest.trimmed().is_empty() {
             return Err(rest.instead_of("the header's end"));
         }
-        let missing = |key| move || format!("no key `{key}` in the header");
+        let missing = |key| move || format!("the header has no key `{key}`");
         Ok(Self {
             descr: descr.ok_or_else(missing("descr"))?,
             fortran_order: fortran_order.ok_or_else(missing("fortran_order"))?,
@@ -78,15 +83,15 @@ impl<'a> Rest<'a> {
         let rest = self.trimmed();
         let shown = String::from_utf8_lossy(&rest[..rest.len().min(EXCERPT)]);
         match rest {
-            [] => format!("the header ends where {wanted} should be"),
+            [] => format!("the header ends where {wanted} is expected"),
             _ => format!(
-                "`{}` in the header where {wanted} should be",
+                "the header has `{}` where {wanted} is expected",
                 shown.trim_end().escape_debug()
             ),
         }
     }
 
-    /// A string without escapes; none of the words that a plain array needs has one.
+    /// A string without escapes, which no key or type of a plain array has.
     fn string(&mut self) -> Result<String, String> {
         let text = self.trimmed();
         let Some((quote @ (b'\'' | b'"'), text)) = text.split_first() else {
@@ -98,13 +103,13 @@ impl<'a> Rest<'a> {
                 self.0 = &text[end + 1..];
                 Ok(String::from_utf8_lossy(&text[..end]).into_owned())
             }
-            _ => Err(self.instead_of("a plain string")),
+            _ => Err(self.instead_of("a string without escapes")),
         }
     }
 
     fn descr(&mut self) -> Result<String, String> {
         match self.trimmed().first() {
-            Some(b'[') => Err(self.instead_of("one type: these are records")),
+            Some(b'[') => Err(self.instead_of("one type (records cannot be reduced)")),
             _ => self.string(),
         }
     }
@@ -148,7 +153,7 @@ impl<'a> Rest<'a> {
         let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
         let (digits, rest) = text.split_at(digits.count());
         let number = str::from_utf8(digits).ok().and_then(|d| d.parse().ok());
-        let number = number.ok_or_else(|| self.instead_of("a dimension of 64 bits"))?;
+        let number = number.ok_or_else(|| self.instead_of("a dimension of at most 64 bits"))?;
         // Python 2 wrote `3L`.
         self.0 = rest.strip_prefix(b"L").unwrap_or(rest);
         Ok(number)
@@ -202,27 +207,27 @@ mod tests {
             assert!(error.contains(what), "{text}: {error}");
             assert!(error.len() < 200, "{error}");
         };
-        refused("", "ends where `{` should be");
-        refused("{", "ends where a string should be");
-        refused("{}", "no key `descr`");
-        refused("{'descr': '<f4'}", "no key `fortran_order`");
-        refused("{'descr': '<f4', 'descr': '<f4'}", "two keys `descr`");
-        refused("{'order': 'C'}", "a key `order`");
-        refused("{'descr': [('a', '<f4')]}", "these are records");
-        refused("{'descr': '<f4}", "plain string");
-        refused("{'descr': '<\\x66'}", "plain string");
-        refused("{'descr': 4}", "`4}` in the header where a string");
+        refused("", "ends where `{` is expected");
+        refused("{", "ends where a string is expected");
+        refused("{}", "has no key `descr`");
+        refused("{'descr': '<f4'}", "has no key `fortran_order`");
+        refused("{'descr': '<f4', 'descr': '<f4'}", "the key `descr` twice");
+        refused("{'order': 'C'}", "unknown key `order`");
+        refused("{'descr': [('a', '<f4')]}", "records cannot be reduced");
+        refused("{'descr': '<f4}", "a string without escapes");
+        refused("{'descr': '<\\x66'}", "a string without escapes");
+        refused("{'descr': 4}", "`4}` where a string");
         refused("{'fortran_order': 0}", "`True` or `False`");
         refused("{'shape': 3}", "a shape");
         refused("{'shape': (-3,)}", "a dimension");
-        refused("{'shape': (3)}", "`)}` in the header where `,`");
-        refused("{'shape': (3, 4 5)}", "`5)}` in the header where `)`");
+        refused("{'shape': (3)}", "`)}` where `,`");
+        refused("{'shape': (3, 4 5)}", "`5)}` where `)`");
         refused("{'shape': (,)}", "a dimension");
         refused("{'shape': (18446744073709551616,)}", "64 bits");
         refused("{'shape': ((3,),)}", "a dimension");
         refused("{'descr': '<f4', 'shape': ", "ends where a shape");
         let whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}";
-        refused(&format!("{whole}{whole}"), "where the header's end should");
+        refused(&format!("{whole}{whole}"), "where the header's end is");
         refused(&"(".repeat(60_000), "where `{`");
         refused(&"{".repeat(60_000), "where a string");
         refused("\u{1b}[31m", "\\u{1b}");

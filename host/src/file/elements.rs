@@ -9,14 +9,11 @@ use std::slice;
 
 use rayon::prelude::*;
 
+use super::order::{AT_ONCE, swap};
 use super::regular;
 use super::source::Source;
 use crate::element::Element;
 use crate::error::Error;
-
-/// What one thread reads at a time, in bytes: a system call is nothing beside it, and a chunk of some
-/// megabytes has several. One thread copies from the system's cache at a fraction of a GPU's bus.
-const AT_ONCE: usize = 2 << 20;
 
 /// The elements of a file, read one piece after another into the caller's memory, so that the file
 /// may be larger than it. Large pieces are read by all cores.
@@ -44,6 +41,7 @@ pub struct Elements<T: Element> {
     len: usize,
     /// Those that have not been read.
     left: usize,
+    big_endian: bool,
     element: PhantomData<T>,
 }
 
@@ -76,6 +74,7 @@ impl<T: Element> Elements<T> {
             offset: source.offset,
             len: source.len,
             left: source.len,
+            big_endian: source.big_endian,
             element: PhantomData,
         }
     }
@@ -90,8 +89,8 @@ impl<T: Element> Elements<T> {
         self.len == 0
     }
 
-    /// Reads the next elements into `piece` and says how many: as many as it has room for, or all that
-    /// are left. `None` at the end.
+    /// Reads the next elements into `piece` and returns their number: as many as it has room for, or all
+    /// that are left. `None` at the end.
     ///
     /// # Errors
     ///
@@ -105,7 +104,7 @@ impl<T: Element> Elements<T> {
         let done = self.read_bytes(bytes_of(&mut piece[..n]));
         done.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let shorter = io::Error::other("it has become shorter while it was read");
+                let shorter = io::Error::other("the file became shorter while it was read; read it again when nothing writes to it");
                 regular::error(&self.path, shorter)
             }
             _ => regular::error(&self.path, error),
@@ -115,19 +114,30 @@ impl<T: Element> Elements<T> {
         Ok(Some(n))
     }
 
-    /// Fills `bytes` with those from `offset` on.
+    /// Fills `bytes` with those from `offset` on, little-endian.
+    ///
+    /// In parts of [`AT_ONCE`]: beside one, the time of a system call is negligible, and a chunk has several.
+    /// One thread copies from the system's cache at a fraction of the speed of a GPU's bus.
     fn read_bytes(&self, bytes: &mut [u8]) -> io::Result<()> {
         if bytes.len() <= AT_ONCE {
-            return self.file.read_exact_at(bytes, self.offset);
+            return self.read_part(bytes, self.offset);
         }
         let parts = bytes.par_chunks_mut(AT_ONCE).enumerate();
         parts
             .map(|(i, part)| (part, self.offset + (i * AT_ONCE) as u64))
-            .try_for_each(|(part, start)| self.file.read_exact_at(part, start))
+            .try_for_each(|(part, start)| self.read_part(part, start))
+    }
+
+    fn read_part(&self, bytes: &mut [u8], start: u64) -> io::Result<()> {
+        self.file.read_exact_at(bytes, start)?;
+        if self.big_endian {
+            swap(bytes, size_of::<T>());
+        }
+        Ok(())
     }
 }
 
-fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
+pub(super) fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
     let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
     // SAFETY: the bytes of `elements`, borrowed as they are. They are initialised, for an element
     // has no padding, and whatever is written there is a valid element (Element's law).

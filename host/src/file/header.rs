@@ -9,6 +9,7 @@ use super::regular;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
+/// What a `.npy` file begins with.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The longest dictionary, in bytes. That of an array of 64 dimensions, NumPy's most, has less than
@@ -55,7 +56,7 @@ impl NpyHeader {
         let mut read = |bytes: &mut [u8]| {
             let done = reader.read_exact(bytes);
             done.map_err(|error| match error.kind() {
-                io::ErrorKind::UnexpectedEof => wrong("it ends inside the header".into()),
+                io::ErrorKind::UnexpectedEof => wrong("the file ends inside the header".into()),
                 _ => regular::error(path, error),
             })
         };
@@ -64,7 +65,7 @@ impl NpyHeader {
         read(&mut start)?;
         let [.., major, minor] = start;
         if !start.starts_with(MAGIC) {
-            return Err(wrong("it does not begin as such a file does".into()));
+            return Err(wrong("it does not begin with \"\\x93NUMPY\"".into()));
         }
         let (len, offset) = match (major, minor) {
             (1, 0) => {
@@ -77,10 +78,14 @@ impl NpyHeader {
                 read(&mut len)?;
                 (u32::from_le_bytes(len) as usize, 12)
             }
-            _ => return Err(wrong(format!("it is of version {major}.{minor}"))),
+            _ => {
+                return Err(wrong(format!(
+                    "version {major}.{minor} of the format; only 1.0, 2.0 and 3.0 can be read"
+                )));
+            }
         };
         if len > LONGEST {
-            let what = format!("a header of {len} bytes, more than {LONGEST}");
+            let what = format!("the header has {len} bytes; the limit is {LONGEST}");
             return Err(wrong(what));
         }
         let mut text = vec![0; len];
@@ -89,7 +94,7 @@ impl NpyHeader {
         let elements = product(&dict.shape);
         let len_of_array = elements.ok_or_else(|| {
             let shape = &dict.shape;
-            wrong(format!("more than 2^64 elements in the shape {shape:?}"))
+            wrong(format!("the shape {shape:?} has 2^64 elements or more"))
         })?;
         Ok(Self {
             path: path.into(),
@@ -99,6 +104,11 @@ impl NpyHeader {
             len: len_of_array,
             offset: offset + len as u64,
         })
+    }
+
+    /// The path that names it in errors.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The type as NumPy writes it, as `<f4`.
@@ -113,25 +123,30 @@ impl NpyHeader {
     /// [`Error::UnreadableDType`] for all other types, and for `V2`, which may be `bf16` and may be
     /// anything else.
     pub fn dtype(&self) -> Result<DType, Error> {
-        let why = match self.descr.as_str() {
-            "|b1" | "|u1" | "<u1" => return Ok(DType::U8),
-            "|i1" | "<i1" => return Ok(DType::I8),
-            "<i2" => return Ok(DType::I16),
-            "<i4" => return Ok(DType::I32),
-            "<i8" => return Ok(DType::I64),
-            "<u2" => return Ok(DType::U16),
-            "<u4" => return Ok(DType::U32),
-            "<u8" => return Ok(DType::U64),
-            "<f2" => return Ok(DType::F16),
-            "<f4" => return Ok(DType::F32),
-            "<f8" => return Ok(DType::F64),
+        let kind = match self.descr.split_at_checked(1) {
+            Some(("<" | ">", kind)) => kind,
+            Some(("|", kind @ ("b1" | "i1" | "u1"))) => kind,
+            _ => "",
+        };
+        let why = match kind {
+            "i1" => return Ok(DType::I8),
+            "i2" => return Ok(DType::I16),
+            "i4" => return Ok(DType::I32),
+            "i8" => return Ok(DType::I64),
+            "b1" | "u1" => return Ok(DType::U8),
+            "u2" => return Ok(DType::U16),
+            "u4" => return Ok(DType::U32),
+            "u8" => return Ok(DType::U64),
+            "f2" => return Ok(DType::F16),
+            "f4" => return Ok(DType::F32),
+            "f8" => return Ok(DType::F64),
             _ if self.is_v2() => {
-                "two bytes of no type; ml_dtypes writes bf16 so, and read as bf16 they can be"
+                "two bytes of no type, as ml_dtypes writes bf16; if they are bf16, read them as bf16"
             }
-            descr if descr.starts_with('>') => {
-                "big-endian; astype(a.dtype.newbyteorder('<')) before saving makes it little-endian"
+            _ => {
+                "not a type that can be reduced; convert the array to one of i8, i16, i32, i64, u8, u16, u32, \
+                 u64, f16, f32 or f64"
             }
-            _ => "no type of elements here",
         };
         Err(Error::UnreadableDType {
             path: self.path.clone(),
@@ -163,7 +178,12 @@ impl NpyHeader {
     }
 
     fn is_v2(&self) -> bool {
-        matches!(self.descr.as_str(), "<V2" | "|V2")
+        matches!(self.descr.as_str(), "<V2" | ">V2" | "|V2")
+    }
+
+    /// Whether the elements are big-endian. All readers of this module swap their bytes.
+    pub fn big_endian(&self) -> bool {
+        self.descr.starts_with('>')
     }
 
     /// Whether the first index counts fastest.
@@ -189,6 +209,12 @@ impl NpyHeader {
     /// Where the first element is in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// Where the last element of `size` bytes ends in the file, in bytes; 2^64 - 1 where that is more.
+    pub(super) fn end(&self, size: usize) -> u64 {
+        let bytes = self.len.saturating_mul(size as u64);
+        bytes.saturating_add(self.offset)
     }
 }
 

@@ -6,14 +6,17 @@ use std::ops::Deref;
 use std::path::Path;
 use std::slice;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapOptions};
 
-use super::regular;
 use super::source::Source;
+use super::{order, regular};
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
 /// The elements of a file, mapped into memory: a `[T]` of which only what is touched is read.
+///
+/// Big-endian elements are swapped when the file is mapped: all of them are read then, into memory of this
+/// process.
 ///
 /// ```
 /// use warpfold::Device;
@@ -43,8 +46,8 @@ impl<T: Element> Mapped<T> {
     ///
     /// # Errors
     ///
-    /// As [`Elements::open_npy`](super::Elements::open_npy); [`Error::MisalignedFile`], which
-    /// [`read_npy`](super::read_npy) does not mind.
+    /// As [`Elements::open_npy`](super::Elements::open_npy); [`Error::MisalignedFile`], of a file that
+    /// [`read_npy`](super::read_npy) can read.
     ///
     /// # Safety
     ///
@@ -85,7 +88,8 @@ impl<T: Element> Mapped<T> {
         }
         // SAFETY: the caller promises that the file stays as it is.
         let map = unsafe { Mmap::map(&source.file) };
-        let map = map.map_err(|error| regular::error(path, error))?;
+        let failed = |error| regular::error(path, error);
+        let map = map.map_err(failed)?;
         let (offset, len) = (source.offset as usize, source.len);
         // `Source` has seen that the file had room for them; it may have lost it before it was
         // mapped.
@@ -97,6 +101,16 @@ impl<T: Element> Mapped<T> {
                 has: map.len() as u64,
             });
         }
+        let map = match source.big_endian {
+            false => map,
+            true => {
+                // SAFETY: the caller promises that the file stays as it is.
+                let copy = unsafe { MmapOptions::new().len(needs).map_copy(&source.file) };
+                let mut copy = copy.map_err(failed)?;
+                order::swap_all(&mut copy[offset..], size_of::<T>());
+                copy.make_read_only().map_err(failed)?
+            }
+        };
         Ok(Self {
             map,
             offset,

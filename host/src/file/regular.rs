@@ -1,4 +1,4 @@
-//! Regular files, and what went wrong with one.
+//! Regular files, and errors of files.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,7 +11,9 @@ pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
     let opened = || {
         // Before it is opened: opening a pipe waits for a writer.
         if !fs::metadata(path)?.is_file() {
-            return Err(io::Error::other("it is no regular file"));
+            return Err(io::Error::other(
+                "not a regular file; read a pipe by `file::Stream`",
+            ));
         }
         let file = File::open(path)?;
         let len = file.metadata()?.len();

@@ -16,6 +16,8 @@ pub(super) struct Source {
     pub offset: u64,
     /// The number of elements.
     pub len: usize,
+    /// Whether the elements' bytes must be swapped.
+    pub big_endian: bool,
 }
 
 impl Source {
@@ -23,16 +25,17 @@ impl Source {
         let (file, has) = open(path)?;
         let header = NpyHeader::read(&file, path)?;
         header.check::<T>()?;
-        let (len, offset) = (header.len(), header.offset());
-        let bytes = len.checked_mul(size_of::<T>() as u64);
-        let needs = bytes.and_then(|bytes| bytes.checked_add(offset));
-        // A file has fewer than 2^63 bytes, so that this needs no number.
-        let needs = needs.unwrap_or(u64::MAX);
+        // A file has fewer than 2^63 bytes, so that 2^64 - 1 is always too many.
+        let needs = header.end(size_of::<T>());
         if has < needs {
             let path = path.into();
             return Err(Error::FileTooShort { path, needs, has });
         }
-        Self::new(path, file, offset, len, needs)
+        let source = Self::new(path, file, header.offset(), header.len(), needs)?;
+        Ok(Self {
+            big_endian: header.big_endian(),
+            ..source
+        })
     }
 
     pub fn raw<T: Element>(path: &Path) -> Result<Self, Error> {
@@ -52,7 +55,12 @@ impl Source {
     /// `end` is where the last element ends; the address space may be too small for it.
     fn new(path: &Path, file: File, offset: u64, len: u64, end: u64) -> Result<Self, Error> {
         match (isize::try_from(end), usize::try_from(len)) {
-            (Ok(_), Ok(len)) => Ok(Self { file, offset, len }),
+            (Ok(_), Ok(len)) => Ok(Self {
+                file,
+                offset,
+                len,
+                big_endian: false,
+            }),
             _ => Err(error(path, io::ErrorKind::FileTooLarge.into())),
         }
     }

@@ -126,7 +126,7 @@ fn test(
 /// Every trial with a module.
 fn executed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial> {
     let refusal = refusal(module, device);
-    cases::trials()
+    cases::trials(1 << 20)
         .into_iter()
         .map(|trial| {
             let name = trial.name.clone();

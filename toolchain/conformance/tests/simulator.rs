@@ -1,6 +1,7 @@
 //! Every trial on the simulator, with the expectations that a device has to meet.
 //!
-//! Environment: `CONFORMANCE_SEED` repeats the data, and the random schedule, of a run.
+//! Environment: `CONFORMANCE_SEED` repeats the data, and the random schedule, of a run. With `WARPFOLD_TESTS=all`
+//! each function of floats has 2^20 arguments, else 2^14.
 
 use std::env;
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
         ("reverse/sm_75", Schedule::Reverse, 750),
         ("random/sm_90", Schedule::Random(seed), 900),
     ];
+    let is_all = env::var_os("WARPFOLD_TESTS").is_some_and(|tests| tests == "all");
+    let arguments = if is_all { 1 << 20 } else { 1 << 14 };
     let mut trials = Vec::new();
     for (name, schedule, arch) in devices {
         let simulated = || Simulated {
@@ -42,12 +45,17 @@ fn main() -> ExitCode {
         let once = |trial: &cases::Trial| {
             schedule == Schedule::Forward || !trial.name.starts_with("float/")
         };
-        trials.extend(cases::trials().into_iter().filter(once).map(|trial| {
-            let simulated = simulated();
-            Trial::ignorable_test(format!("{name}/{}", trial.name), move || {
-                run(&simulated, &trial, seed)
-            })
-        }));
+        trials.extend(
+            cases::trials(arguments)
+                .into_iter()
+                .filter(once)
+                .map(|trial| {
+                    let simulated = simulated();
+                    Trial::ignorable_test(format!("{name}/{}", trial.name), move || {
+                        run(&simulated, &trial, seed)
+                    })
+                }),
+        );
         trials.extend(cases::prints(seed).into_iter().map(|case| {
             let simulated = simulated();
             Trial::test(format!("{name}/{}", case.name), move || {

@@ -107,6 +107,15 @@ impl CudaBuilder {
         self
     }
 
+    /// The name of the crate's library, as Rust code writes it: the PTX files begin with it.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaBuilderError::NotACrate`] when cargo finds no library in the folder.
+    pub fn lib_name(&self) -> Result<String, CudaBuilderError> {
+        Ok(cargo::Package::read(&self.krate)?.lib_name)
+    }
+
     /// Whether kernels become several modules, each under the name that they give in
     /// `#[kernel(module = name)]`, so that a program loads those it uses: a driver compiles all of
     /// a module at once. Off unless said otherwise: all kernels are one module.

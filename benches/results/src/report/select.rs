@@ -1,11 +1,9 @@
 //! Rows for pictures.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
 use super::lines::{Line, Panel, Spot, Unit};
 use super::look::Look;
 use crate::relate::Related;
+pub use crate::relate::grouped;
 use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
 use crate::words;
 
@@ -14,23 +12,6 @@ pub fn timed(results: &Results, suite: Suite) -> Vec<&Row> {
     let rows = results.rows.iter();
     rows.filter(|row| row.suite == suite && row.backend != Backend::Sim)
         .collect()
-}
-
-/// Rows that have this in common, in the order of their first ones.
-pub fn grouped<'a, K: Eq + Hash>(
-    rows: &[&'a Row],
-    key: impl Fn(&'a Row) -> K,
-) -> Vec<Vec<&'a Row>> {
-    let mut places = HashMap::new();
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
-    for &row in rows {
-        let place = *places.entry(key(row)).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
-    }
-    groups
 }
 
 /// ` on the CPU`, where it was not the device.

@@ -53,7 +53,10 @@ fn every_version() {
     let mut bytes = file(1, dict);
     for (version, text) in [([0, 0], "0.0"), ([1, 1], "1.1"), ([4, 0], "4.0")] {
         bytes[6..8].copy_from_slice(&version);
-        assert_eq!(refused(&bytes), format!("it is of version {text}"));
+        assert_eq!(
+            refused(&bytes),
+            format!("version {text} of the format; only 1.0, 2.0 and 3.0 can be read")
+        );
     }
 }
 
@@ -86,7 +89,13 @@ fn every_type() {
         ("<f8", DType::F64),
     ] {
         assert_eq!(dtype(descr), Ok(expected));
+        let big_endian = descr.replace('<', ">");
+        let header = read(&plain(&big_endian, "(1,)")).unwrap();
+        assert_eq!(header.dtype(), Ok(expected));
+        assert_eq!(header.big_endian(), descr.starts_with('<'));
     }
+    assert_eq!(dtype(">u1"), Ok(DType::U8));
+    assert_eq!(dtype(">i1"), Ok(DType::I8));
     let why = |descr: &str| match dtype(descr) {
         Err(Error::UnreadableDType {
             descr: named, why, ..
@@ -95,17 +104,20 @@ fn every_type() {
     };
     for descr in [
         "|O", "|S3", "<U3", "<c8", "<c16", "<f16", "<M8[s]", "|V4", "<V1", "=f4", "f4", "|f4", "",
-        "é",
+        "é", ">", "<", ">c8", "><f4", "|i2", ">é",
     ] {
-        assert_eq!(why(descr), "no type of elements here", "{descr}");
+        let text = why(descr);
+        assert!(
+            text.starts_with("not a type that can be reduced"),
+            "{descr}: {text}"
+        );
     }
-    for descr in [">f4", ">i8", ">V2"] {
-        assert!(why(descr).starts_with("big-endian"), "{descr}");
+    for descr in ["<V2", ">V2", "|V2"] {
+        assert!(why(descr).contains("read them as bf16"), "{descr}");
     }
-    assert!(why("<V2").contains("bf16") && why("|V2").contains("bf16"));
-    let error = dtype(">f4").unwrap_err().to_string();
+    let error = dtype(">c8").unwrap_err().to_string();
     assert!(
-        error.starts_with(r#"a.npy holds ">f4": big-endian"#),
+        error.starts_with(r#"a.npy holds ">c8": not a type that"#),
         "{error}"
     );
 }
@@ -117,9 +129,11 @@ fn the_type_asked_for_must_be_the_files() {
     assert_eq!(header("|b1").check::<u8>(), Ok(()));
     assert_eq!(header("<V2").check::<bf16>(), Ok(()));
     assert_eq!(header("|V2").check::<bf16>(), Ok(()));
+    assert_eq!(header(">V2").check::<bf16>(), Ok(()));
+    assert_eq!(header(">f4").check::<f32>(), Ok(()));
     assert_eq!(
         header("<f8").check::<f32>().unwrap_err().to_string(),
-        "a.npy holds f64, and f32 was asked for"
+        "a.npy holds f64, not f32; read it as f64"
     );
     let wanted = |checked: Result<(), Error>| match checked {
         Err(Error::OtherDType { wanted, .. }) => wanted,
@@ -144,7 +158,7 @@ fn any_shape() {
     // Too many elements, had the array any.
     assert_eq!(len("(4294967296, 4294967296, 0)"), Ok(0));
     let what = refused(&plain("<f4", "(4294967296, 4294967296)"));
-    assert!(what.starts_with("more than 2^64 elements"), "{what}");
+    assert!(what.ends_with("has 2^64 elements or more"), "{what}");
 }
 
 #[test]
@@ -155,7 +169,7 @@ fn every_early_end() {
             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
         );
         for end in 0..bytes.len() {
-            assert_eq!(refused(&bytes[..end]), "it ends inside the header");
+            assert_eq!(refused(&bytes[..end]), "the file ends inside the header");
         }
     }
 }
@@ -163,7 +177,7 @@ fn every_early_end() {
 #[test]
 fn no_such_file() {
     let what = refused(b"PK\x03\x04 is what a .npz begins with");
-    assert_eq!(what, "it does not begin as such a file does");
+    assert_eq!(what, r#"it does not begin with "\x93NUMPY""#);
     let what = refused(&file(1, "{'descr': [('a', '<f4')], "));
     assert!(what.contains("records"), "{what}");
 }
@@ -173,9 +187,9 @@ fn a_header_that_claims_to_be_huge() {
     let claims = |len: u32| [MAGIC, &[2, 0], &len.to_le_bytes()].concat();
     assert_eq!(
         refused(&claims(u32::MAX)),
-        "a header of 4294967295 bytes, more than 10000"
+        "the header has 4294967295 bytes; the limit is 10000"
     );
-    assert_eq!(refused(&claims(10_000)), "it ends inside the header");
+    assert_eq!(refused(&claims(10_000)), "the file ends inside the header");
 }
 
 #[test]

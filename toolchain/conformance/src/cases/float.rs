@@ -7,18 +7,16 @@ use super::Trial;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 use crate::float::{Float, approximations};
 
-/// Arguments of each function, at least.
-const ARGUMENTS: usize = 1 << 20;
-
 const BLOCKS: u32 = 16;
 const THREADS: u32 = 256;
 
-pub fn trials() -> Vec<Trial> {
-    let mut trials = same_bits::<f32>();
-    trials.extend(same_bits::<f64>());
+/// Each function of at least so many arguments.
+pub fn trials(arguments: usize) -> Vec<Trial> {
+    let mut trials = same_bits::<f32>(arguments);
+    trials.extend(same_bits::<f64>(arguments));
     trials.extend(approximations().into_iter().map(|function| {
         Trial::new(format!("float/{}/f32", function.name), move |rng| {
-            let (call, sample) = (&function, function.sample(ARGUMENTS, rng));
+            let (call, sample) = (&function, function.sample(arguments, rng));
             let arguments = call.arguments;
             let name = format!("float_{}_f32", call.name);
             let (accepts, inputs) = (call.clone(), sample.clone());
@@ -48,12 +46,12 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-fn same_bits<T: Float>() -> Vec<Trial> {
+fn same_bits<T: Float>(arguments: usize) -> Vec<Trial> {
     let element = T::ELEMENT;
     let trial = move |function: crate::float::Function<T>| {
         let name = function.name;
         Trial::new(format!("float/{name}/{}", element.name()), move |rng| {
-            let sample = function.sample(ARGUMENTS, rng);
+            let sample = function.sample(arguments, rng);
             let words = sample.iter().map(|&x| {
                 let result = (function.call)(x).word();
                 match element.is_nan(result) {

@@ -1,0 +1,203 @@
+//! Where an array is, or a part of it: a file, a member of an archive, or a pipe.
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use warpfold::file::{DType, Elements, NpyHeader, Stream};
+use warpfold::{Element, Error};
+
+use crate::archive::{self, Member};
+use crate::failure::Failure;
+
+/// Standard input, until it is read.
+pub type Stdin<'a> = Option<&'a mut dyn Read>;
+
+/// What a regular file is that has neither the extension `npy` nor `npz`.
+#[derive(Clone, Copy)]
+pub enum Other {
+    /// Raw elements, of this type.
+    Raw(Option<DType>),
+    Npy,
+}
+
+/// A file of an array, which has been looked at.
+pub struct Source<'a> {
+    /// For errors.
+    pub path: PathBuf,
+    pub dtype: DType,
+    /// The number of elements; `None` of raw elements in a pipe.
+    pub len: Option<usize>,
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    Npy,
+    Raw,
+    Member(Member),
+    Pipe(Box<dyn Read + 'a>, Option<NpyHeader>),
+}
+
+/// A file while it is read.
+pub enum Open<'a, T: Element> {
+    File(Elements<T>),
+    Stream(Stream<T, Box<dyn Read + 'a>>),
+    Member(Stream<T, Box<dyn Read + 'a>>),
+}
+
+impl<'a> Source<'a> {
+    /// The file at `path`, or standard input where that is `-`.
+    pub fn find(path: &Path, other: Other, stdin: &mut Stdin<'a>) -> Result<Self, Failure> {
+        let dtype = match other {
+            Other::Raw(dtype) => dtype,
+            Other::Npy => None,
+        };
+        if path == Path::new("-") {
+            let Some(stdin) = stdin.take() else {
+                let text = "-: standard input can be read only once; save it to a file";
+                return Err(Failure::Usage(text.into()));
+            };
+            return Self::pipe(Path::new("standard input"), Box::new(stdin), dtype);
+        }
+        let metadata = match (fs::metadata(path), archive::split(path)) {
+            (Ok(metadata), _) => metadata,
+            (Err(_), Some((archive, name))) => return Self::member(archive, Some(name), dtype),
+            (Err(error), None) => return Err(Failure::io(path, error)),
+        };
+        let has_extension = |wanted: &str| {
+            let extension = path.extension();
+            extension.is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+        };
+        if metadata.is_dir() {
+            let error = io::Error::other("a directory; name a file");
+            Err(Failure::io(path, error))
+        } else if !metadata.is_file() {
+            let file = File::open(path).map_err(|error| Failure::io(path, error))?;
+            Self::pipe(path, Box::new(file), dtype)
+        } else if has_extension("npz") {
+            Self::member(path, None, dtype)
+        } else if has_extension("npy") || matches!(other, Other::Npy) {
+            let dtype = match dtype {
+                Some(dtype) => dtype,
+                None => NpyHeader::of_file(path)?.dtype()?,
+            };
+            Self::regular(path, dtype, Place::Npy)
+        } else {
+            let dtype = dtype.ok_or_else(|| no_dtype(path, "the file is not a .npy file"))?;
+            Self::regular(path, dtype, Place::Raw)
+        }
+    }
+
+    fn regular(path: &Path, dtype: DType, place: Place<'a>) -> Result<Self, Failure> {
+        let len = warpfold::with_type!(dtype, |T| match place {
+            Place::Npy => Elements::<T>::open_npy(path),
+            _ => Elements::<T>::open_raw(path),
+        }
+        .map(|elements| elements.len()));
+        Ok(Self {
+            path: path.into(),
+            dtype,
+            len: Some(len?),
+            place,
+        })
+    }
+
+    fn member(path: &Path, name: Option<&str>, dtype: Option<DType>) -> Result<Self, Failure> {
+        let member = Member::find(path, name)?;
+        let header = NpyHeader::read(member.open()?, &member.path)?;
+        Ok(Self {
+            path: member.path.clone(),
+            dtype: checked(&header, dtype)?,
+            len: usize::try_from(header.len()).ok(),
+            place: Place::Member(member),
+        })
+    }
+
+    fn pipe(
+        path: &Path,
+        mut reader: Box<dyn Read + 'a>,
+        dtype: Option<DType>,
+    ) -> Result<Self, Failure> {
+        const NPY: &[u8] = b"\x93NUMPY";
+        const ZIP: &[u8] = b"PK\x03\x04";
+        let mut start = vec![];
+        let read = (&mut reader).take(NPY.len() as u64).read_to_end(&mut start);
+        read.map_err(|error| Failure::io(path, error))?;
+        let (is_npy, is_zip) = (start == NPY, start.starts_with(ZIP));
+        let mut reader = Box::new(Cursor::new(start).chain(reader));
+        let header = match is_npy {
+            true => Some(NpyHeader::read(&mut reader, path)?),
+            false => None,
+        };
+        let dtype = match (&header, dtype) {
+            (Some(header), dtype) => checked(header, dtype)?,
+            (None, Some(dtype)) => dtype,
+            (None, None) if is_zip => {
+                return Err(Failure::Usage(format!(
+                    "{}: an .npz archive cannot be read from a pipe; save it to a file",
+                    path.display()
+                )));
+            }
+            (None, None) => return Err(no_dtype(path, "there is no .npy header")),
+        };
+        let len = header.as_ref().map(|header| header.len());
+        Ok(Self {
+            path: path.into(),
+            dtype,
+            len: len.and_then(|len| usize::try_from(len).ok()),
+            place: Place::Pipe(reader, header),
+        })
+    }
+
+    /// Whether it can be read only once.
+    pub fn is_pipe(&self) -> bool {
+        matches!(self.place, Place::Pipe(..))
+    }
+
+    pub fn open<T: Element>(self) -> Result<Open<'a, T>, Error> {
+        Ok(match self.place {
+            Place::Npy => Open::File(Elements::open_npy(self.path)?),
+            Place::Raw => Open::File(Elements::open_raw(self.path)?),
+            Place::Pipe(reader, None) => Open::Stream(Stream::raw(reader, self.path)),
+            Place::Pipe(reader, Some(header)) => Open::Stream(Stream::after(&header, reader)?),
+            Place::Member(member) => {
+                let bytes: Box<dyn Read> = Box::new(member.open().map_err(Error::other)?);
+                Open::Member(Stream::npy(bytes, self.path)?)
+            }
+        })
+    }
+}
+
+impl<T: Element> Open<'_, T> {
+    /// As [`Elements::read`].
+    pub fn read(&mut self, piece: &mut [T]) -> Result<Option<usize>, Error> {
+        match self {
+            Self::File(elements) => elements.read(piece),
+            Self::Stream(stream) | Self::Member(stream) => stream.read(piece),
+        }
+    }
+
+    /// After the last element: the rest of a member is read, because its checksum is compared at its end.
+    pub fn finish(self, path: &Path) -> Result<(), Error> {
+        if let Self::Member(stream) = self {
+            let read = io::copy(&mut stream.into_inner(), &mut io::sink());
+            read.map_err(|error| Error::other(Failure::io(path, error)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The type of the elements after `header`, which must be `dtype` where that is given.
+fn checked(header: &NpyHeader, dtype: Option<DType>) -> Result<DType, Error> {
+    match dtype {
+        None => header.dtype(),
+        Some(dtype) => warpfold::with_type!(dtype, |T| header.check::<T>()).map(|()| dtype),
+    }
+}
+
+fn no_dtype(path: &Path, why: &str) -> Failure {
+    let path = path.display();
+    Failure::Usage(format!(
+        "{path}: {why}; give the type of its raw elements by --dtype, as --dtype f32"
+    ))
+}

@@ -1,0 +1,56 @@
+//! How many of the launches a sweep makes: all of them take minutes.
+
+use std::env;
+
+/// The launches of a sweep that are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Every one.
+    All,
+    /// A fourth of them, scattered so that none of a sweep's nested loops is left out; the seed chooses which
+    /// fourth, so that repeated runs make all of them.
+    Fourth {
+        /// Which, 0 to 3.
+        which: u64,
+    },
+}
+
+impl Share {
+    /// All with `WARPFOLD_TESTS=all`, as `cargo xtask test --all` sets it; else a fourth.
+    pub fn of_environment(seed: u64) -> Self {
+        match env::var_os("WARPFOLD_TESTS") {
+            Some(tests) if tests == "all" => Self::All,
+            _ => Self::Fourth { which: seed % 4 },
+        }
+    }
+
+    /// Whether the launch with this index is made.
+    pub fn has(self, launch: usize) -> bool {
+        match self {
+            Self::All => true,
+            // The high bits of a product depend on all bits of the index: Fibonacci hashing.
+            Self::Fourth { which } => {
+                (launch as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 == which
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_seeds_make_every_launch_once() {
+        let shares = [4, 5, 6, 7].map(|seed| Share::Fourth { which: seed % 4 });
+        for launch in 0..20 {
+            assert_eq!(shares.iter().filter(|share| share.has(launch)).count(), 1);
+            assert!(Share::All.has(launch));
+        }
+        // Of any four inner loops' iterations.
+        for inner in 0..4 {
+            let made = (0..400).filter(|i| shares[0].has(4 * i + inner)).count();
+            assert!((60..140).contains(&made), "{made} of 400");
+        }
+    }
+}
