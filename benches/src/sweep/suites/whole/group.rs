@@ -97,8 +97,10 @@ impl<T: Number> Group<'_, T> {
                 }
             }
         }
-        rows.push(self.call::<C>());
-        if self.n() == BOTH_CALLS_N {
+        if self.sizes.with_host {
+            rows.push(self.call::<C>());
+        }
+        if self.sizes.with_host && self.n() == BOTH_CALLS_N {
             rows.push(self.call_into::<C>()?);
             rows.push(self.call_of_plan::<C>()?);
         }
