@@ -276,7 +276,8 @@ PARTIALS(reduce_5_x16, 16, Chunks<16>, ByShuffles)
 
 // cub::DeviceReduce::Sum with the policy that CUB chooses by itself, and 32-bit offsets where n allows.
 // With `temp` null it writes the bytes it needs to `temp_bytes` and launches nothing.
-extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long long n, int *result, cudaStream_t stream) {
+extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long long n, int *result,
+                       cudaStream_t stream) {
     if (n <= INT_MAX) {
         return cub::DeviceReduce::Sum(temp, *temp_bytes, input, result, static_cast<int>(n), stream);
     }

@@ -2,8 +2,8 @@
 
 use super::lines::{Line, Panel, Spot, Unit};
 use super::look::Look;
-use crate::relate::Related;
 pub use crate::relate::grouped;
+use crate::relate::{EMPTY_KERNEL, Related};
 use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
 use crate::words;
 
@@ -125,12 +125,12 @@ fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>, unit: Unit) -> Vec<Line
     found.sort_by_key(|row| (row.kernel.clone(), row.n));
     found.dedup_by_key(|row| (row.kernel.clone(), row.n));
     let kernels = grouped(&found, |row| &row.kernel);
-    let line = |(place, rows): (usize, Vec<&Row>)| Line {
+    let line = |rows: Vec<&Row>| Line {
         name: rows[0].kernel.replace('_', " "),
-        look: Look::of(By::Ceiling, place),
+        look: Look::of(By::Ceiling, usize::from(rows[0].kernel == EMPTY_KERNEL)),
         points: spots(&rows, unit),
     };
-    kernels.into_iter().enumerate().map(line).collect()
+    kernels.into_iter().map(line).collect()
 }
 
 /// Names each author's variants, and gives each its dashes.
