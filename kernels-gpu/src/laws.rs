@@ -86,13 +86,15 @@
 //!
 //! # When a test fails
 //!
-//! The message names the operator, its items, the law, both sides, and the smallest items that proptest found.
+//! The message names the operator, its items, the law, both sides, and the smallest items that proptest found. If a
+//! method panics, it names the call with its arguments: `combine(2147483647, 1) panicked at`, and where.
 //!
 //! | environment variable | effect |
 //! |---|---|
 //! | `PROPTEST_RNG_SEED=n` | the same items again; the message gives `n` |
 //! | `PROPTEST_CASES=n` | so many lists of items instead of 256, or of what [`cases`](Laws::cases) says |
 
+mod called;
 mod compare;
 mod operator;
 mod quiet;
@@ -106,6 +108,7 @@ pub use values::any;
 use crate::element::name_of;
 use crate::items::Items;
 use crate::op::Op;
+use called::Called;
 use compare::{Close, Comparison};
 use core::cell::Cell;
 use core::fmt::{self, Debug};
@@ -256,7 +259,7 @@ where
         let broken = Cell::new(None);
         let test = |items, first, by, gap| {
             let trial = Trial {
-                list: &List { op, items },
+                list: Called(&List { op, items }),
                 comparison: &comparison,
                 first,
                 by,

@@ -141,7 +141,9 @@ impl Embed {
                 for line in error.lines() {
                     println!("cargo::error={line}");
                 }
-                process::exit(1);
+                // cargo fails the build because of these lines. Of a script that fails itself it would print them
+                // again, as its output.
+                process::exit(0);
             }
         }
     }
