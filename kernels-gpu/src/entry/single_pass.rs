@@ -1,11 +1,11 @@
-//! The family `single_pass`: [`single_pass`](crate::single_pass) of an operator over items. After the arrays
-//! and the operator, the parameters are those of the [`TempStorage`]:
+//! The family `single_pass`: [`single_pass`](crate::single_pass) of an operator over items. The parameters are
+//! the arrays, the operator, and the [`TempStorage`]:
 //!
 //! ```text
 //! input: *const T, input_len: u64                                 one array
 //! a: *const T, a_len: u64, b: *const U, b_len: u64                a pair
 //!
-//! op: O                                                           where it holds something
+//! op: O                                                           only if it has fields
 //! partials: *mut u64, partials_len: u64, arrivals: *mut u32, result: *mut Acc
 //! ```
 
@@ -16,11 +16,11 @@ use crate::{
     mem::{Global, Partials, Shared},
 };
 
-/// Threads of the largest block.
+/// The maximum number of threads per block.
 ///
-/// Where this is said, and that one such block on a multiprocessor is enough, ptxas has 64 registers to
-/// spend on each of 1024 threads. Otherwise it saves them for a second block, by loads that begin only when
-/// the values of others are used up. Moments do not fit into 64, nor do larger accumulators into 128.
+/// With this limit, and one such block per multiprocessor, ptxas can use 64 registers for each of 1024 threads.
+/// Otherwise it saves registers for a second block and delays loads until other values have been used. Moments
+/// do not fit into 64 registers, and larger accumulators do not fit into 128.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn threads_of<A>() -> u32 {
     match size_of::<A>() {
@@ -30,11 +30,11 @@ pub const fn threads_of<A>() -> u32 {
     }
 }
 
-/// The temporary storage that an entry's parameters describe.
+/// The temporary storage from an entry point's parameters.
 ///
 /// # Safety
 ///
-/// As [`TempStorage`] asks.
+/// The parameters are as [`TempStorage`] requires.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 #[inline(always)]
 pub unsafe fn storage<A: Element>(
@@ -73,8 +73,8 @@ macro_rules! family_single_pass {
                 result: *mut <$op as $crate::entry::parts::Op<$items>>::Acc,
             ) {
                 use $crate::entry::parts::*;
-                // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                // body, documented where it stands, does with them.
+                // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
+                // generic body.
                 unsafe {
                     single_pass::<
                         $items,
@@ -99,7 +99,7 @@ macro_rules! family_single_pass {
         const $rows: &[$crate::entry::Entry] = {
             use $crate::entry::{Entry, Parameter, parts::*};
             const ACC_BYTES: usize = size_of::<<$op as Op<$items>>::Acc>();
-            assert!(ACC_BYTES <= MOST_BYTES, "an accumulator has at most 128 bytes");
+            assert!(ACC_BYTES <= MOST_BYTES, "an accumulator must have at most 128 bytes");
             &[Entry {
                 name: stringify!([<single_pass_ $suffix>]),
                 module: stringify!($module),
@@ -141,7 +141,7 @@ macro_rules! family_single_pass {
             }]
         };
 
-        // SAFETY: the row above is that of the entry for these types.
+        // SAFETY: the row above is that of the entry point for these types.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::SinglePass<$items> for $op {
             const ENTRY: &'static $crate::entry::Entry = &ENTRIES[$crate::entry::start(TABLES, $number)];

@@ -1,4 +1,4 @@
-//! Panics that become text. While proptest looks for the smallest input there are hundreds of them.
+//! Conversion of panics into text: while proptest looks for the smallest input, there are hundreds of them.
 
 use core::cell::{Cell, RefCell};
 use std::boxed::Box;
@@ -12,7 +12,7 @@ thread_local! {
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What `f` gives, or what it panics with and where. Nothing is printed.
+/// The result of `f`, or the message and location of its panic. Prints nothing.
 pub(super) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
