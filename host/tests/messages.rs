@@ -1,20 +1,20 @@
 //! Tests of compiler messages: each file in `messages` is a wrong program, and the comments at its top are
 //! lines that the message must contain.
 //!
-//! The programs are compiled against the library that these tests link.
+//! The programs are compiled against the libraries that these tests link.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
-/// The newest build of the library next to this test.
-fn library(folder: &Path) -> PathBuf {
+/// The newest build of a library next to this test.
+fn library(folder: &Path, name: &str) -> PathBuf {
     let entries = fs::read_dir(folder).expect("the folder of this test");
     let files = entries.map(|entry| entry.expect("an entry").path());
     let libraries = files.filter(|file| {
-        let name = file.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with("libwarpfold-") && name.ends_with(".rlib"))
+        let file = file.file_name().and_then(|name| name.to_str());
+        file.is_some_and(|file| file.starts_with(&format!("lib{name}-")) && file.ends_with(".rlib"))
     });
     let made = |file: &PathBuf| -> SystemTime {
         let metadata = fs::metadata(file).expect("the library's file");
@@ -29,6 +29,10 @@ fn errors(program: &Path) -> Option<String> {
     let folder = test.parent().expect("it is in a folder");
     let out = tempfile::tempdir().expect("a folder for output");
     let rustc = env::var_os("RUSTC").unwrap_or("rustc".into());
+    let libraries = ["warpfold", "kernels_gpu", "cuda_std"].map(|name| {
+        let library = library(folder, name);
+        format!("--extern={name}={}", library.display())
+    });
     let output = Command::new(rustc)
         .args([
             "--edition=2024",
@@ -36,8 +40,7 @@ fn errors(program: &Path) -> Option<String> {
             "--emit=metadata",
             "--color=never",
         ])
-        .arg("--extern")
-        .arg(format!("warpfold={}", library(folder).display()))
+        .args(libraries)
         .arg("-L")
         .arg(format!("dependency={}", folder.display()))
         .arg("--out-dir")
@@ -69,7 +72,7 @@ fn wrong_programs_are_explained() {
         programs += 1;
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!(programs, 9, "programs");
+    assert_eq!(programs, 12, "programs");
 }
 
 /// Otherwise every program would be wrong, whatever its message.

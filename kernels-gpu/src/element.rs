@@ -3,6 +3,7 @@
 mod extrema;
 mod indexed;
 mod moments;
+mod padding;
 #[cfg(not(target_arch = "nvptx64"))]
 mod parts;
 #[cfg(not(feature = "simulator"))]
@@ -13,6 +14,8 @@ pub use extrema::Extrema;
 pub use half::{bf16, f16};
 pub use indexed::Indexed;
 pub use moments::Moments;
+#[doc(hidden)]
+pub use padding::assert_no_padding;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use parts::NumberMut;
 pub use scaled_squares::ScaledSquares;
@@ -66,7 +69,8 @@ pub use plain::Plain;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of an array on a device",
     label = "not an element",
-    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`"
+    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`",
+    note = "if `{Self}` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]` and `#[repr(C)]`"
 )]
 pub trait Element: Plain + Debug + PartialEq + Send + Sync {
     /// The value of another lane of the warp, chosen by `from`; the lane's own value if there is no such lane.

@@ -45,6 +45,8 @@ pub mod teaching;
 pub mod parts {
     //! Names for the families' macros; not a public interface.
 
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use super::single_pass::{Sizes, sizes};
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
     pub use super::single_pass::{storage, threads_of};
     pub use crate::items::Items;

@@ -15,7 +15,8 @@ use crate::op::unrolled;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced: it is neither an element nor a tuple of two or three elements",
     label = "not an element, nor a tuple of elements",
-    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`"
+    note = "elements are numbers, arrays of elements, and `#[repr(C)]` structures with `#[derive(Element)]`",
+    note = "if `{Self}` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]` and `#[repr(C)]`"
 )]
 pub trait Items: Copy + Send + Sync + 'static {
     /// A value for each array, such as a view or a slice; see [`Each`].

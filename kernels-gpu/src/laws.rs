@@ -87,13 +87,15 @@
 //! # When a test fails
 //!
 //! The message names the operator, its items, the law, both sides, and the smallest failing items that proptest
-//! found.
+//! found. If a method panics, it names the call with its arguments and the location:
+//! `combine(2147483647, 1) panicked at`.
 //!
 //! | environment variable | effect |
 //! |---|---|
 //! | `PROPTEST_RNG_SEED=n` | tests the same items again; the message contains `n` |
 //! | `PROPTEST_CASES=n` | tests this many lists of items instead of 256, or of [`cases`](Laws::cases) |
 
+mod called;
 mod compare;
 mod operator;
 mod quiet;
@@ -107,6 +109,7 @@ pub use values::any;
 use crate::element::name_of;
 use crate::items::Items;
 use crate::op::Op;
+use called::Called;
 use compare::{Close, Comparison};
 use core::cell::Cell;
 use core::fmt::{self, Debug};
@@ -257,7 +260,7 @@ where
         let broken = Cell::new(None);
         let test = |items, first, by, gap| {
             let trial = Trial {
-                list: &List { op, items },
+                list: Called(&List { op, items }),
                 comparison: &comparison,
                 first,
                 by,

@@ -104,7 +104,11 @@ impl<T: Element> Global<T> {
     pub unsafe fn new(start: *mut T, len: usize) -> Self {
         Self { start, len }
     }
+}
 
+/// Only the functions that make a handle require [`Element`], so that another type gives one compile error, not one for
+/// each access.
+impl<T: Copy> Global<T> {
     /// The number of elements.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
@@ -184,7 +188,10 @@ impl<T: Element> Shared<T> {
     pub unsafe fn new(start: *mut T) -> Self {
         Self { start }
     }
+}
 
+/// For every type, as the accesses of [`Global`].
+impl<T: Copy> Shared<T> {
     /// Loads element `index`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

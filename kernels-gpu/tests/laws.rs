@@ -157,9 +157,9 @@ fn an_overflow_is_caught_with_its_line() {
     let result = laws::of(&Overflowing, select(vec![0, i32::MAX])).try_check();
     let text = result.unwrap_err().to_string();
     for part in [
-        "`Overflowing` over `i32` breaks the law of identity:\n  panicked at ",
+        "`Overflowing` over `i32` breaks the law of identity:\n  combine(2147483647, 2147483647) panicked at ",
         "laws.rs:",
-        ":\nattempt to add with overflow\n  items, the first at index 0: [2147483647, 2147483647]",
+        ":\n  attempt to add with overflow\n  items, the first at index 0: [2147483647, 2147483647]",
     ] {
         assert!(text.contains(part), "{text}");
     }
@@ -254,6 +254,7 @@ fn a_forgotten_offset_is_caught() {
   offset(acc, 1) = 0
   lifted at those indices = 1
   acc = 0
+  `lift` uses the index: implement `offset`; offset(0, 1) must return 1
   items, the first at index 0: [0]";
     let result = laws::of(&FirstIndex, 0..9u8).try_check();
     assert_breaks(result, Law::Offset, &[message]);
@@ -270,9 +271,87 @@ fn an_offset_of_the_identity_is_caught() {
   offset(acc, 1) = 0
   lifted at those indices = 18446744073709551615
   acc = 18446744073709551615
+  `acc` is the identity, which `offset` must return unchanged
   items, the first at index 0: []";
     let result = laws::of(&FirstIndexMoved, 0..9u8).try_check();
     assert_breaks(result, Law::Offset, &[message]);
+}
+
+#[test]
+fn an_identity_that_is_a_lifted_item_is_caught() {
+    // Of no item and of the one at index 0 the accumulator is 0.
+    operator!(LastIndex: u8 => u64, 0, |_, i| i, |a, b| a.max(b););
+    let message = "`LastIndex` over `u8` breaks the law of offset:
+  offset(acc, 1) = 0
+  lifted at those indices = 1
+  acc = 0
+  `lift` gives the identity, which `offset` must not move: choose an identity that differs from every lifted item
+  items, the first at index 0: [0]";
+    let result = laws::of(&LastIndex, 0..9u8).try_check();
+    assert_breaks(result, Law::Offset, &[message]);
+}
+
+/// That the operator breaks this law by a panic, and that the message names this call.
+#[track_caller]
+fn assert_panics(result: Result<(), Broken>, law: Law, call: &str, rest: &str) {
+    let broken = result.expect_err("a law is broken");
+    assert_eq!(broken.law(), law, "{broken}");
+    let text = message(&broken);
+    let before = format!("breaks the law of {law}:\n  {call} panicked at ");
+    assert!(text.contains(&before), "no {before:?} in {text}");
+    assert!(text.ends_with(rest), "no {rest:?} at the end of {text}");
+}
+
+#[test]
+fn a_call_that_panics_is_named_with_its_arguments() {
+    operator!(FirstIndexOverflow: u8 => u64, u64::MAX, |_, i| i, |a, b| a.min(b);
+        fn offset(&self, acc: u64, by: u64) -> u64 {
+            acc + by
+        }
+    );
+    assert_panics(
+        laws::of(&FirstIndexOverflow, 0..9u8).try_check(),
+        Law::Offset,
+        "offset(18446744073709551615, 1)",
+        "\n  attempt to add with overflow
+  `acc` is the identity, which `offset` must return unchanged
+  items, the first at index 0: []",
+    );
+
+    operator!(Checked: i8 => i8, 0, |x, _| x, |a, b| a + b;);
+    assert_panics(
+        laws::of(&Checked, Just(100i8)).try_check(),
+        Law::Identity,
+        "combine(100, 100)",
+        "\n  attempt to add with overflow\n  items, the first at index 0: [100, 100]",
+    );
+
+    operator!(Positive: i8 => i8, 0, |x, _| { assert!(x >= 0, "below 0"); x }, |a, b| a.max(b););
+    assert_panics(
+        laws::of(&Positive, Just(-1i8)).try_check(),
+        Law::Lift,
+        "lift(-1, 0)",
+        "\n  below 0\n  items, the first at index 0: [-1]",
+    );
+
+    operator!(Absorbs: u8 => u8, 0, |x, _| x, |a, b| a.max(b);
+        fn absorb<const N: usize, const K: usize>(
+            &self,
+            acc: u8,
+            rows: [[u8; N]; K],
+            _: [u64; K],
+        ) -> u8 {
+            let max = rows.as_flattened().iter().copied().fold(acc, u8::max);
+            assert!(N * K < 2, "more than one");
+            max
+        }
+    );
+    assert_panics(
+        laws::of(&Absorbs, Just(3u8)).try_check(),
+        Law::Absorb,
+        "absorb(0, [[3], [3]], [0, 1])",
+        "\n  more than one\n  items, the first at index 0: [3, 3]",
+    );
 }
 
 #[test]
@@ -326,8 +405,8 @@ fn finish_that_panics_for_empty_input_is_caught() {
     let text = broken.as_ref().unwrap_err().to_string();
     assert_eq!(broken.unwrap_err().law(), Law::Finish);
     for part in [
-        "`Mean` over `i32` breaks the law of finish:\n  finish(identity) panicked at ",
-        "\nattempt to divide by zero\n  identity = [0, 0]\n  items, the first at index 0: []",
+        "`Mean` over `i32` breaks the law of finish:\n  finish([0, 0]) panicked at ",
+        "\n  attempt to divide by zero\n  items, the first at index 0: []",
     ] {
         assert!(text.contains(part), "{text}");
     }

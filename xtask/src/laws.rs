@@ -5,6 +5,7 @@
 //!
 //! - the entries of every module are those of the tables ([`entries`]), and nothing is declared
 //!   that nobody defines ([`unresolved`]), so no kernel prints;
+//! - the functions by which kernels compare bytes are not in it ([`comparisons`]): ours compare none;
 //! - no text is in it ([`texts`]): of a panic nothing is left but a `trap`;
 //! - a handle costs no access to memory over a raw pointer ([`memory`]), in SASS too.
 //!
@@ -46,6 +47,13 @@ pub fn entries(ptx: &str) -> BTreeSet<&str> {
 /// The functions that a PTX module declares and nobody defines.
 pub fn unresolved(ptx: &str) -> BTreeSet<&str> {
     declared(ptx, ".extern .func")
+}
+
+/// The functions of C that compare bytes, among those that a PTX module defines or declares.
+pub fn comparisons(ptx: &str) -> BTreeSet<&str> {
+    let mut functions = declared(ptx, ".func");
+    functions.retain(|name| ["memcmp", "bcmp"].contains(name));
+    functions
 }
 
 /// The texts in a PTX module: arrays of bytes with an initial value that are UTF-8 and printable.
@@ -100,6 +108,15 @@ mod tests {
 .func helper(
 .visible .entry reduce_1_sum_i32(
 ";
+
+    #[test]
+    fn comparisons_of_bytes_are_found() {
+        assert!(comparisons(PTX).is_empty());
+        let defined = ".visible .func  (.param .b32 func_retval0) memcmp(\n.func other(\n";
+        let declared = ".extern .func  (.param .b32 func_retval0) bcmp\n(\n";
+        assert_eq!(comparisons(defined), ["memcmp"].into());
+        assert_eq!(comparisons(declared), ["bcmp"].into());
+    }
 
     #[test]
     fn texts_are_read() {

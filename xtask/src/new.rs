@@ -3,13 +3,13 @@
 use crate::{process, workspace};
 use anyhow::{Context, Result, bail};
 use std::fs;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 /// Write a small project outside of this repository, with an operator, an element and a kernel of its own
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder to make; its name becomes the project's
+    /// The folder to make, with its parents; its name becomes the project's
     folder: PathBuf,
     /// The project's name, if it is not to be the folder's
     #[arg(long)]
@@ -94,22 +94,34 @@ pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
             folder.display()
         );
     }
-    if !parent.is_dir() {
-        bail!("{} is not a folder: make it first", parent.display());
-    }
     let Some(root) = root.to_str().filter(|root| !root.contains(['"', '\\'])) else {
         bail!(
             "the path of this repository, {}, cannot stand in a Cargo.toml",
             root.display()
         );
     };
-    // In a folder beside, which disappears again if something fails.
-    let cannot = || format!("cannot write in {}", parent.display());
+    // In a folder beside the nearest parent that is there. It disappears again if something fails.
+    let mut parents = folder.ancestors().skip(1);
+    let there = parents.find(|parent| parent.symlink_metadata().is_ok());
+    let there = there.unwrap_or(parent);
+    if !there.is_dir() {
+        bail!("{} is not a folder", there.display());
+    }
+    let below = folder.strip_prefix(there).expect("it is below its parents");
+    if below.components().any(|part| part == Component::ParentDir) {
+        bail!(
+            "{} has `..` behind a folder that does not exist",
+            folder.display()
+        );
+    }
+    let cannot = || format!("cannot write in {}", there.display());
     let begun = tempfile::Builder::new()
         .prefix(".new-")
-        .tempdir_in(parent)
+        .tempdir_in(there)
         .with_context(cannot)?;
-    let made = begun.path().join("project");
+    // The first of the folders to make; the others and the project lie in it.
+    let first = below.iter().next().expect("it is not its own parent");
+    let made = begun.path().join(below);
     for (place, text) in FILES {
         let path = made.join(place);
         let text = text
@@ -120,7 +132,7 @@ pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
         fs::create_dir_all(folder).with_context(cannot)?;
         fs::write(&path, text).with_context(cannot)?;
     }
-    fs::rename(&made, &folder).with_context(cannot)
+    fs::rename(begun.path().join(first), there.join(first)).with_context(cannot)
 }
 
 /// Whether cargo and rustc take the name, for a package and for a crate.
@@ -193,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn parents_that_are_missing_are_made() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("a/b/fine");
+        write(&folder, None, &workspace::root()).unwrap();
+        assert!(folder.join("kernels/src/lib.rs").is_file());
+        for folder in ["", "a", "a/b"] {
+            let left: Vec<_> = fs::read_dir(parent.path().join(folder)).unwrap().collect();
+            assert_eq!(left.len(), 1, "{left:?}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_a_project_is_refused_and_nothing_is_left() {
         let parent = tempfile::tempdir().unwrap();
         let at = |name: &str| parent.path().join(name);
@@ -205,14 +229,16 @@ mod tests {
         refused(&at("größe"), None, "ASCII letters");
         refused(&at("fine"), Some("fn"), "a name that Rust or warpfold uses");
         refused(&at("cuda-std"), None, "a name that Rust or warpfold uses");
-        refused(&at("missing/fine"), None, "is not a folder: make it first");
         refused(&workspace::root().join("fine"), None, "outside");
         refused(Path::new("/"), None, "not a folder that can be made");
         assert_eq!(fs::read_dir(&parent).unwrap().count(), 0);
 
         fs::write(at("taken"), "").unwrap();
         refused(&at("taken"), None, "exists already");
-        refused(&at("taken/fine"), None, "is not a folder");
+        refused(&at("taken/fine"), None, "taken is not a folder");
+        refused(&at("taken/more/fine"), None, "taken is not a folder");
+        refused(&at("missing/../fine"), None, "`..`");
+        refused(&at("missing/1st"), None, "begins with a letter");
         assert_eq!(fs::read_dir(&parent).unwrap().count(), 1);
     }
 
@@ -221,5 +247,6 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_refused() {
         // Nobody writes there, not even root.
         refused(Path::new("/proc/fine"), None, "cannot write in /proc");
+        refused(Path::new("/proc/more/fine"), None, "cannot write in /proc");
     }
 }

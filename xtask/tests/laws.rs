@@ -112,6 +112,11 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             "nothing_is_unresolved",
             Code::nothing_is_unresolved,
         ));
+        trials.push(trial(
+            &code,
+            "no_kernel_compares_bytes",
+            Code::compares_no_bytes,
+        ));
         trials.push(trial(&code, "panics_leave_no_text", Code::has_no_text));
         trials.push(trial(&accesses, "handles_cost_no_ptx", |code| {
             cost_nothing(&code.accesses_in_ptx()?)
@@ -418,6 +423,18 @@ impl Code {
             let unresolved = laws::unresolved(&text);
             if !unresolved.is_empty() {
                 return Err(format!("{module}: declared and never defined: {unresolved:?}").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn compares_no_bytes(&self) -> Result<(), Failed> {
+        for (module, text) in self.texts()? {
+            let functions = laws::comparisons(&text);
+            if !functions.is_empty() {
+                return Err(
+                    format!("{module}: functions that compare bytes: {functions:?}").into(),
+                );
             }
         }
         Ok(())

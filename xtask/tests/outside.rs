@@ -7,6 +7,13 @@ use xtask::{process, workspace};
 
 /// What cargo prints in a workspace, if it succeeds.
 fn cargo(folder: &Path, args: &[&str]) -> String {
+    let (succeeds, text) = output(folder, args);
+    assert!(succeeds, "{text}");
+    text
+}
+
+/// Whether cargo succeeds in a workspace, and what it prints.
+fn output(folder: &Path, args: &[&str]) -> (bool, String) {
     let (command, rest) = args.split_first().expect("a command");
     let mut cargo = process::cargo();
     cargo
@@ -26,8 +33,7 @@ fn cargo(folder: &Path, args: &[&str]) -> String {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
-    assert!(output.status.success(), "{out}{err}");
-    format!("{out}{err}")
+    (output.status.success(), format!("{out}{err}"))
 }
 
 /// One command for all, so that each crate is compiled once: the laws of the operators, the stencil on the
@@ -65,12 +71,31 @@ fn a_new_project_runs_and_its_tests_pass() {
     let hours = (0..172_800).filter(warm).count() as f64 * 0.5 / 3600.0;
     let answer = format!("above 25 degrees for {hours:.2} of 24 hours");
     assert!(out.contains(&answer), "{out}");
-    let on_the_cpu = out.contains("on the CPU, because");
+    let on_the_cpu = out.contains("on the CPU: no usable CUDA device;");
+    // The reason, with what to do, only where it is asked for.
+    assert!(!out.contains("nvidia-smi"), "{out}");
+    let why = cargo(&folder, &["run", "--", "--why"]);
+    assert_eq!(why.contains("nvidia-smi"), on_the_cpu, "{why}");
 
     let out = cargo(&folder, &["test"]);
     assert_eq!(out.matches("test result: ok. 1 passed").count(), 2, "{out}");
     assert!(out.contains("test result: ok. 3 passed"), "{out}");
     assert_eq!(out.contains("on_a_gpu is skipped"), on_the_cpu, "{out}");
+
+    // One error for each of the lines that use what is missing, and no more.
+    let source = folder.join("kernels/src/lib.rs");
+    let right = std::fs::read_to_string(&source).unwrap();
+    for (derive, lines, message) in [
+        ("Element", 3, "`Reading` cannot be reduced"),
+        ("Value", 2, "`TimeAbove` cannot be a kernel's parameter"),
+    ] {
+        let wrong = right.replacen(&format!(", {derive})]"), ")]", 1);
+        std::fs::write(&source, wrong).unwrap();
+        let (succeeds, text) = output(&folder, &["check", "--package=warm-day-kernels"]);
+        assert!(!succeeds && text.contains(message), "{text}");
+        let errors = format!("due to {lines} previous errors");
+        assert!(text.contains(&errors), "{text}");
+    }
 }
 
 /// The operator in README is that of the crate which the test above runs.

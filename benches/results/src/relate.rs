@@ -11,6 +11,9 @@ const BESIDE: [(&str, &str); 2] = [
     ("reduce_4_redux", "reduce_4"),
 ];
 
+/// What does nothing but be launched.
+pub const EMPTY_KERNEL: &str = "empty_kernel";
+
 /// Finds the rows of a group without going through all others.
 pub struct Related<'a> {
     groups: HashMap<usize, Vec<&'a Row>>,
@@ -70,6 +73,16 @@ impl<'a> Related<'a> {
     pub fn ceiling(&self, row: &Row) -> Option<&'a Row> {
         let matching = |other: &&&Row| {
             other.by == By::Ceiling && (other.cache, other.timing) == (row.cache, row.timing)
+        };
+        self.group(row.group).iter().find(matching).copied()
+    }
+
+    /// The empty kernel of the row's group, by the same clock.
+    pub fn floor(&self, row: &Row) -> Option<&'a Row> {
+        let matching = |other: &&&Row| {
+            other.by == By::Ceiling
+                && other.kernel == EMPTY_KERNEL
+                && (other.cache, other.timing) == (row.cache, row.timing)
         };
         self.group(row.group).iter().find(matching).copied()
     }

@@ -48,9 +48,9 @@ pub struct SweepOptions {
         long,
         value_name = "OP,..",
         value_delimiter = ',',
-        default_value = "sum,min"
+        default_value = "sum,min,arg_min,dot,mean_variance"
     )]
-    pub ops: Vec<Op>,
+    pub ops: Vec<Operation>,
 
     /// Kernels, by name: `reduce_5`, `block_atomic_vec4`; in suite operators its operators: `best`
     /// [default: all]
@@ -155,7 +155,7 @@ pub enum Wanted {
     All,
 }
 
-/// An operator of whole reductions.
+/// An operator whose result is an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Op {
     Sum,
@@ -172,6 +172,39 @@ impl Op {
             Op::Sum => "sum",
             Op::Min => "min",
             Op::Max => "max",
+        }
+    }
+}
+
+/// An operator of the suite whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Operation {
+    Sum,
+    Min,
+    Max,
+    ArgMin,
+    ArgMax,
+    Dot,
+    MeanVariance,
+}
+
+impl Operation {
+    /// The operator whose result is an element: that of the value, where this one finds its index.
+    pub fn of_elements(self) -> Option<Op> {
+        match self {
+            Operation::Sum => Some(Op::Sum),
+            Operation::Min | Operation::ArgMin => Some(Op::Min),
+            Operation::Max | Operation::ArgMax => Some(Op::Max),
+            Operation::Dot | Operation::MeanVariance => None,
+        }
+    }
+
+    /// Arrays that it reduces.
+    pub fn arrays(self) -> usize {
+        match self {
+            Operation::Dot => 2,
+            _ => 1,
         }
     }
 }

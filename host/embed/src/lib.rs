@@ -144,7 +144,9 @@ impl Embed {
                 for line in error.lines() {
                     println!("cargo::error={line}");
                 }
-                process::exit(1);
+                // cargo fails the build because of these lines. If the script failed too, cargo would print them a
+                // second time, as the script's output.
+                process::exit(0);
             }
         }
     }

@@ -27,40 +27,54 @@ fn build_script() {
 }
 
 #[test]
-fn each_line_of_an_error_reaches_cargo_and_the_build_ends() {
-    let kernels = tempfile::tempdir().unwrap();
-    fs::create_dir(kernels.path().join("src")).unwrap();
-    fs::write(kernels.path().join("src/lib.rs"), CODE).unwrap();
-    let manifest = "[package]\nname = \"mine\"\nedition = \"2024\"\n[workspace]\n";
-    fs::write(kernels.path().join("Cargo.toml"), manifest).unwrap();
+fn cargo_shows_each_line_of_an_error_once_and_the_build_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = |name: &str, file: &str, code: &str| {
+        let package = folder.path().join(name);
+        fs::create_dir_all(package.join("src")).unwrap();
+        fs::write(package.join(file), code).unwrap();
+        let manifest = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
+        fs::write(package.join("Cargo.toml"), manifest).unwrap();
+        package
+    };
+    let kernels = package("mine", "src/lib.rs", CODE);
+    // Its build script is the test above, in this program.
+    let script = format!(
+        "fn main() {{
+            let mut script = std::process::Command::new({:?});
+            script.args([\"build_script\", \"--exact\", \"--nocapture\"]);
+            std::process::exit(script.status().unwrap().code().unwrap());
+        }}\n",
+        env::current_exe().unwrap()
+    );
+    let app = package("app", "build.rs", &script);
+    fs::write(app.join("src/main.rs"), "fn main() {}\n").unwrap();
+
     // The folder of the tests of `cuda_builder`, where `core` is compiled for them too.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures");
-    let out = target.join("embed-errors/out");
-    fs::create_dir_all(&out).unwrap();
-    fs::write(target.join("CACHEDIR.TAG"), "").unwrap();
-
-    let output = Command::new(env::current_exe().unwrap())
-        .args(["build_script", "--exact", "--nocapture"])
-        .env(KERNELS, kernels.path())
-        .env("OUT_DIR", &out)
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--color=never", "--target-dir"])
+        .arg(target)
+        .current_dir(&app)
+        .env(KERNELS, &kernels)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success());
+    let text = String::from_utf8_lossy(&output.stderr);
     let errors: Vec<_> = text
         .lines()
-        .filter_map(|line| line.strip_prefix("cargo::error="))
+        .filter_map(|line| line.strip_prefix("error: app@0.0.0: "))
         .collect();
-    let file: PathBuf = kernels.path().canonicalize().unwrap().join("src/lib.rs");
-    let place = format!("    at {}:8, in `k`", file.display());
-    assert_eq!(
-        errors[..3],
-        [
-            "the kernels of `mine` need symbols that no crate defines:",
-            "  `nobody_defines_this`",
-            &place,
-        ],
-        "{text}"
-    );
-    assert!(errors[3].starts_with("What to do: "), "{text}");
+    let file: PathBuf = kernels.canonicalize().unwrap().join("src/lib.rs");
+    let lines = [
+        "the kernels of `mine` need symbols that no crate defines:",
+        "  `nobody_defines_this`",
+        &format!("    at {}:8, in `k`", file.display()),
+        "What to do: ",
+    ];
+    assert_eq!(errors[..3], lines[..3], "{text}");
+    assert!(errors[3].starts_with(lines[3]), "{text}");
+    for line in lines {
+        assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
+    }
 }

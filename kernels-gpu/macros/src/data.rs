@@ -85,9 +85,14 @@ pub fn element(item: TokenStream) -> syn::Result<TokenStream> {
         const _: () = {
             const fn is_element<T: ::kernels_gpu::element::Element>() {}
             #(is_element::<#types>();)*
-            ::core::assert!(
-                0 #(+ ::core::mem::size_of::<#types>())* == ::core::mem::size_of::<#name>(),
-                "an element must not have padding: sort the fields by size, or replace the padding by a field"
+            ::kernels_gpu::element::assert_no_padding(
+                ::core::stringify!(#name),
+                ::core::mem::size_of::<#name>(),
+                &[#((
+                    ::core::stringify!(#members),
+                    ::core::mem::offset_of!(#name, #members),
+                    ::core::mem::size_of::<#types>(),
+                )),*],
             );
         };
 

@@ -15,6 +15,8 @@ use crate::{
     grid::TempStorage,
     mem::{Global, Partials, Shared},
 };
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::{items::Items, mem::MOST_BYTES, op::Op};
 
 /// The maximum number of threads per block.
 ///
@@ -27,6 +29,29 @@ pub const fn threads_of<A>() -> u32 {
         0..=16 => 1024,
         17..=64 => 512,
         _ => 256,
+    }
+}
+
+/// The sizes of items and accumulator for a row.
+#[cfg(not(target_arch = "nvptx64"))]
+pub struct Sizes {
+    /// The bytes of an accumulator.
+    pub acc_bytes: usize,
+    /// The items of a vector.
+    pub vector: usize,
+}
+
+/// The only part of a row that requires [`Items`] and [`Op`], so that a type without them is one error.
+#[cfg(not(target_arch = "nvptx64"))]
+pub const fn sizes<I: Items, O: Op<I>>() -> Sizes {
+    let acc_bytes = size_of::<O::Acc>();
+    assert!(
+        acc_bytes <= MOST_BYTES,
+        "an accumulator must have at most 128 bytes"
+    );
+    Sizes {
+        acc_bytes,
+        vector: I::VECTOR,
     }
 }
 
@@ -98,8 +123,8 @@ macro_rules! family_single_pass {
         #[cfg(not(target_arch = "nvptx64"))]
         const $rows: &[$crate::entry::Entry] = {
             use $crate::entry::{Entry, Parameter, parts::*};
-            const ACC_BYTES: usize = size_of::<<$op as Op<$items>>::Acc>();
-            assert!(ACC_BYTES <= MOST_BYTES, "an accumulator must have at most 128 bytes");
+            const SIZES: Sizes = sizes::<$items, $op>();
+            const ACC_BYTES: usize = SIZES.acc_bytes;
             &[Entry {
                 name: stringify!([<single_pass_ $suffix>]),
                 module: stringify!($module),
@@ -119,7 +144,7 @@ macro_rules! family_single_pass {
                 acc_bytes: ACC_BYTES,
                 needs: Needs::any_grid(
                     Scratch::PerWarp,
-                    Load::Elements(<$items as Items>::VECTOR),
+                    Load::Elements(SIZES.vector),
                 )
                 .into_cell(),
                 parameters: &[
@@ -143,7 +168,11 @@ macro_rules! family_single_pass {
 
         // SAFETY: the row above is that of the entry point for these types.
         #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl $crate::entry::SinglePass<$items> for $op {
+        unsafe impl $crate::entry::SinglePass<$items> for $op
+        where
+            // Checked by `sizes`, with an error at the row; here there would be a second one.
+            for<'checked> $items: $crate::entry::parts::Items,
+        {
             const ENTRY: &'static $crate::entry::Entry = &ENTRIES[$crate::entry::start(TABLES, $number)];
         }
     }};

@@ -1,8 +1,9 @@
 //! The test of each law for one list of items.
 
 use super::Law;
+use super::called::Called;
 use super::compare::{Close, Comparison};
-use super::operator::{Reduction, Rows};
+use super::operator::{Reduction as _, Rows};
 use super::quiet::caught;
 use crate::element::Element;
 use core::cell::Cell;
@@ -19,7 +20,7 @@ type Verdict = Result<(), String>;
 
 /// A list of items and the operator.
 pub(super) struct Trial<'a, A> {
-    pub(super) list: &'a dyn Reduction<A>,
+    pub(super) list: Called<'a, A>,
     pub(super) comparison: &'a Comparison<A>,
     /// The index of the first item.
     pub(super) first: u64,
@@ -149,17 +150,33 @@ impl<A: Element> Trial<'_, A> {
     }
 
     fn offset(&self) -> Verdict {
+        const KEEP_IDENTITY: &str =
+            "\n  `acc` is the identity, which `offset` must return unchanged";
+        const LIFTED_IDENTITY: &str = "\n  `lift` gives the identity, which `offset` must not move: \
+            choose an identity that differs from every lifted item";
         let acc = self.in_turn(&self.lifted(self.first));
-        let further = self.lifted(self.first + self.by);
-        self.close(
-            (
-                &format_args!("offset(acc, {})", self.by),
-                self.list.offset(acc, self.by),
+        let lifted = self.lifted(self.first + self.by);
+        let further = self.in_turn(&lifted);
+        let is_identity = |a| self.comparison.equal(a, self.list.identity());
+        let advice = |is_unmoved| match (is_identity(acc), is_unmoved) {
+            (true, _) if is_identity(further) => KEEP_IDENTITY.into(),
+            (true, _) => LIFTED_IDENTITY.into(),
+            // What the default does.
+            (false, true) => format!(
+                "\n  `lift` uses the index: implement `offset`; offset({acc:?}, {}) must return {further:?}",
+                self.by
             ),
-            (&"lifted at those indices", self.in_turn(&further)),
+            (false, false) => String::new(),
+        };
+        let moved = caught(|| self.list.offset(acc, self.by))
+            .map_err(|panic| format!("  {panic}{}", advice(false)))?;
+        self.close(
+            (&format_args!("offset(acc, {})", self.by), moved),
+            (&"lifted at those indices", further),
             &[("acc", acc)],
-            || further.iter().copied(),
+            || lifted.iter().copied(),
         )
+        .map_err(|text| text + &advice(self.comparison.equal(moved, acc)))
     }
 
     fn grouping(&self) -> Verdict {
@@ -221,20 +238,15 @@ impl<A: Element> Trial<'_, A> {
     fn finish(&self) -> Verdict {
         let all = self.in_turn(&self.lifted(self.first));
         for (name, acc) in [("identity", self.list.identity()), ("acc", all)] {
-            let [once, again] = [(); 2].map(|()| {
-                caught(|| self.list.finish(acc))
-                    .map_err(|panic| format!("  finish({name}) {panic}\n  {name} = {acc:?}"))
-            });
-            let (once, again) = (once?, again?);
+            let once = self.list.finish(acc);
+            let again = self.list.finish(acc);
             if once != again {
                 return Err(format!(
                     "  finish({name}) = {once}\n  finish({name}) again = {again}\n  {name} = {acc:?}"
                 ));
             }
         }
-        let [once, again] = [(); 2].map(|()| caught(|| self.list.empty()));
-        let empty = |panic| format!("  empty() {panic}");
-        let (once, again) = (once.map_err(empty)?, again.map_err(empty)?);
+        let (once, again) = (self.list.empty(), self.list.empty());
         if once != again {
             return Err(format!("  empty() = {once}\n  empty() again = {again}"));
         }

@@ -398,7 +398,7 @@ impl DeviceBuild<'_> {
             let other = || CudaBuilderError::BuildFailed {
                 krate: self.package.name.clone(),
                 code: output.status.code().unwrap_or(-1),
-                output: format!("{text}{}", help(&text)),
+                output: format!("{text}{}{}", help(&text), no_std::instead(&text)),
             };
             return Err(no_std::explain(self.package, &text).unwrap_or_else(other));
         }

@@ -13,6 +13,57 @@ const SIGNS: [(&str, &str); 5] = [
     ("cannot find module or crate `alloc`", "alloc"),
 ];
 
+/// Names that `std` has and `core` has not, and what to use instead.
+const INSTEAD: [(&[&str], &str); 4] = [
+    (
+        &[
+            "cannot find type `Vec`",
+            "cannot find type `Box`",
+            "cannot find macro `vec`",
+            "no method named `to_vec`",
+        ],
+        "`Vec`, `Box`: a kernel cannot allocate. Use an array of a fixed length; `cuda_std::shared_array!` for one that \
+         a block shares; a pointer to memory that the host has allocated",
+    ),
+    (
+        &[
+            "cannot find type `String`",
+            "cannot find macro `format`",
+            "no method named `to_string`",
+        ],
+        "`String`, `format!`: a kernel cannot allocate. Use `&str`; `cuda_std::print!` formats and prints",
+    ),
+    (
+        &[
+            "cannot find macro `print`",
+            "cannot find macro `println`",
+            "cannot find macro `eprint`",
+            "cannot find macro `eprintln`",
+            "cannot find macro `dbg`",
+        ],
+        "`println!`, `dbg!`: use `cuda_std::println!` or `cuda_std::print!`",
+    ),
+    (
+        &["found for type `f32`", "found for type `f64`"],
+        "functions of floats (`sqrt`, `exp`): use those of `cuda_std::float::GpuFloat`",
+    ),
+];
+
+/// What to do if the compiler misses names that only `std` has; else empty.
+pub(crate) fn instead(output: &str) -> String {
+    let text = without_colours(output);
+    let mut all = String::new();
+    for (signs, instead) in INSTEAD {
+        if signs.iter().any(|sign| text.contains(sign)) {
+            all += &format!("\n  {instead}.");
+        }
+    }
+    match all.is_empty() {
+        true => all,
+        false => format!("What to do: a GPU has `core`, but not `std`.{all}\n"),
+    }
+}
+
 /// The error for what the nested cargo printed, if a library is missing that a GPU does not have.
 pub(crate) fn explain(package: &Package, output: &str) -> Option<CudaBuilderError> {
     let text = without_colours(output);
@@ -91,7 +142,7 @@ fn without_colours(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{explain, without_colours};
+    use super::{explain, instead, without_colours};
     use crate::cargo::{Krate, Package};
 
     fn krate(name: &str, is_local: bool, used_by: Option<&str>) -> Krate {
@@ -136,6 +187,16 @@ mod tests {
         assert_eq!(explained("unknown"), None);
         let other = "error: other\nerror: could not compile `mine` (lib)";
         assert!(explain(&package, other).is_none());
+    }
+
+    #[test]
+    fn nothing_is_said_of_other_errors() {
+        assert_eq!(
+            instead("error[E0425]: cannot find type `Vector` in this scope"),
+            ""
+        );
+        let coloured = "\x1b[1mcannot find macro `format` in this scope\x1b[0m";
+        assert!(instead(coloured).contains("`String`, `format!`"));
     }
 
     #[test]

@@ -387,6 +387,38 @@ fn a_crate_that_needs_std_is_told_to_be_no_std() {
 }
 
 #[test]
+fn names_that_only_std_has_are_told_with_what_to_use_instead() {
+    let fixture = Fixture::new("names", "");
+    let missing = [
+        ("let _ = Vec::from([1]);", "an array of a fixed length"),
+        ("let _ = vec![1];", "`cuda_std::shared_array!`"),
+        ("let _ = Box::new(1);", "an array of a fixed length"),
+        (
+            "let _: String;",
+            "`String`, `format!`: a kernel cannot allocate",
+        ),
+        ("format!(\"{p:?}\");", "`cuda_std::print!` formats"),
+        ("println!(\"{p:?}\");", "use `cuda_std::println!`"),
+        ("let _ = 2.0f32.sqrt();", "`cuda_std::float::GpuFloat`"),
+    ];
+    for (code, instead) in missing {
+        fixture.write(&kernel("u32", code));
+        let error = error(&fixture);
+        assert!(
+            matches!(error, CudaBuilderError::BuildFailed { .. }),
+            "{error}"
+        );
+        expect(
+            &error,
+            &["What to do: a GPU has `core`, but not `std`.", instead],
+        );
+    }
+    // Of other errors it is not said.
+    fixture.write(&kernel("u32", "let _: Vector;"));
+    assert!(!error(&fixture).to_string().contains("What to do"));
+}
+
+#[test]
 fn a_dependency_that_needs_std_is_named_with_the_crate_that_uses_it() {
     let fixture = Fixture::new("above", &kernel("u32", "*p = between::three();"));
     fixture.add_to_manifest("[dependencies]\nbetween.path = \"between\"\n");

@@ -215,7 +215,7 @@ pub fn after_atomic(address: usize, changed: bool) {
 #[track_caller]
 pub fn global(start: usize, len: usize, index: usize, size: usize, alignment: usize, kind: Kind) {
     if index >= len {
-        beyond(Space::Global, len, index);
+        beyond(Space::Global, len, index, kind);
     }
     if !start.is_multiple_of(alignment) {
         misaligned(start + index * size, alignment);
@@ -240,13 +240,14 @@ pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
     let (memory, limit) = lane.context().shared;
     let address = start + index * size;
     if lane.traced {
-        check_array(lane, start, index, size);
+        check_array(lane, start, index, size, kind);
         access(lane, address, size, kind);
     } else if address.wrapping_sub(memory) + size > limit {
         beyond(
             Space::Shared,
             limit.saturating_sub(start - memory) / size,
             index,
+            kind,
         );
     }
 }
@@ -254,7 +255,7 @@ pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
 /// That the element lies in the array that begins at `start`, not only in some array.
 #[inline]
 #[track_caller]
-fn check_array(lane: &Lane, start: usize, index: usize, size: usize) {
+fn check_array(lane: &Lane, start: usize, index: usize, size: usize, kind: Kind) {
     let len = {
         let memory = lane.context().memory.borrow();
         let offset = start.wrapping_sub(lane.context().shared.0);
@@ -264,7 +265,7 @@ fn check_array(lane: &Lane, start: usize, index: usize, size: usize) {
             .map_or(0, |(first, bytes)| (first + bytes - offset) / size)
     };
     if index >= len {
-        beyond(Space::Shared, len, index);
+        beyond(Space::Shared, len, index, kind);
     }
 }
 
@@ -283,9 +284,9 @@ fn access(lane: &Lane, address: usize, size: usize, kind: Kind) {
 
 #[cold]
 #[track_caller]
-fn beyond(space: Space, len: usize, index: usize) -> ! {
+fn beyond(space: Space, len: usize, index: usize, kind: Kind) -> ! {
     let what = format!("element {index} of an array of {len}");
-    give_up(&what.clone(), Bug::OutOfBounds { space, what })
+    give_up(&what.clone(), Bug::OutOfBounds { kind, space, what })
 }
 
 #[cold]

@@ -60,12 +60,7 @@ pub struct Touch {
 
 impl fmt::Display for Touch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.kind {
-            Kind::Load => "loads",
-            Kind::Store => "stores",
-            Kind::Atomic => "changes atomically",
-        };
-        write!(f, "{verb} {} bytes", self.size)
+        write!(f, "{} {} bytes", verb(self.kind), self.size)
     }
 }
 
@@ -125,6 +120,8 @@ pub enum Bug {
     },
     /// An access beyond an array.
     OutOfBounds {
+        /// Load, store or atomic operation.
+        kind: Kind,
         /// Which memory.
         space: Space,
         /// What of it was meant.
@@ -262,7 +259,9 @@ impl Finding {
                 f,
                 "the shuffle reads lane {lane}, which is not in the member mask {mask:#010x}"
             ),
-            Bug::OutOfBounds { what, .. } => write!(f, "out of bounds: {what}"),
+            Bug::OutOfBounds { kind, what, .. } => {
+                write!(f, "out of bounds: {} {what}", verb(*kind))
+            }
             Bug::Misaligned { address, alignment } => write!(
                 f,
                 "misaligned: the address lies {} bytes behind a multiple of {alignment}",
@@ -306,6 +305,14 @@ impl Finding {
             Bug::Panic { message } => write!(f, "panicked: {message}"),
             Bug::StackOverflow => write!(f, "its stack has overflowed"),
         }
+    }
+}
+
+fn verb(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Load => "loads",
+        Kind::Store => "stores",
+        Kind::Atomic => "changes atomically",
     }
 }
 

@@ -175,6 +175,7 @@ impl Lane {
                     .filter(|(start, bytes)| address + size <= start + bytes);
                 if inside.is_none() {
                     return Some(Bug::OutOfBounds {
+                        kind: access.kind,
                         space,
                         what: format!(
                             "{size} bytes at offset {address} of shared memory, in no array; the \
@@ -191,6 +192,7 @@ impl Lane {
                     Found::Inside(allocation, offset) => (&allocation.initialised, offset),
                     Found::Beyond(allocation, offset) => {
                         return Some(Bug::OutOfBounds {
+                            kind: access.kind,
                             space,
                             what: format!(
                                 "{size} bytes at byte {offset} of a buffer of {} bytes",

@@ -7,13 +7,14 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
-use warpfold::{Buffer, CopyWidth, Pass};
+use warpfold::{CopyWidth, Pass};
 use warpfold_results::schema::{By, Row, Suite};
 
 use self::twins::{TWIN_MAX_N, Twin};
 use super::Bench;
 use crate::driver::checked;
 use crate::peers::Peers;
+use crate::sweep::copies::Copies;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
@@ -33,17 +34,20 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let twins = twins.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let integers = data::draw::<i32>(longest, sweep.seed())?;
-    let source = bench.gpu.upload(&integers)?;
+    let mut source = bench.gpu.upload(&integers)?;
+    let mut target = bench.gpu.alloc(longest)?;
     for n in sizes {
         if sweep.is_over() {
             return Ok(());
         }
+        let integers = &integers[..n];
+        let target = Copies::of(bench.gpu, &mut target, integers)?;
         let group = Group {
             bench,
-            integers: &integers[..n],
-            sum: Expected::exactly(i32::sum(&integers[..n])),
-            source: &source,
-            target: RefCell::new(bench.gpu.alloc(n)?),
+            integers,
+            sum: Expected::exactly(i32::sum(integers)),
+            source: Copies::of(bench.gpu, &mut source, integers)?,
+            target: RefCell::new(target),
         };
         group.time(twins.as_ref().filter(|_| n <= TWIN_MAX_N), sweep)?;
     }
@@ -55,10 +59,10 @@ struct Group<'a> {
     bench: &'a Bench<'a>,
     integers: &'a [i32],
     sum: Expected<i32>,
-    /// Begins with the integers.
-    source: &'a Buffer<i32>,
-    /// As long as they are.
-    target: RefCell<Buffer<i32>>,
+    /// The integers, as often as a batch has launches.
+    source: Copies<'a, i32>,
+    /// A place for each.
+    target: RefCell<Copies<'a, i32>>,
 }
 
 impl Group<'_> {
@@ -78,15 +82,15 @@ impl Group<'_> {
                 blocks: Some(blocks),
                 ..self.row(By::Warpfold, name)
             };
-            subjects.push(self.subject(row.clone(), move |_| self.enqueue(width)));
+            subjects.push(self.subject(row.clone(), move |copy, _| self.enqueue(width, copy)));
             if let Some(twins) = twins {
                 let twin = Twin::of(twins, name)?;
                 let row = Row {
                     by: By::Nvcc,
                     ..row
                 };
-                subjects.push(self.subject(row, move |stream| {
-                    let (from, to) = self.addresses();
+                subjects.push(self.subject(row, move |copy, stream| {
+                    let (from, to) = self.addresses(copy);
                     // SAFETY: `n` integers each, apart from each other and live as long as this closure or
                     // longer; allocations begin at multiples of 256 bytes. The stream is the device's and
                     // its context current (`Subject::enqueue`).
@@ -95,14 +99,16 @@ impl Group<'_> {
             }
         }
         if options.wants_kernel(DRIVER) {
-            subjects.push(self.subject(self.row(By::Driver, DRIVER), move |stream| {
-                let (from, to) = self.addresses();
-                let bytes = n * size_of::<i32>();
-                // SAFETY: as above.
-                let copied =
-                    unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
-                checked(DRIVER, copied)
-            }));
+            subjects.push(
+                self.subject(self.row(By::Driver, DRIVER), move |copy, stream| {
+                    let (from, to) = self.addresses(copy);
+                    let bytes = n * size_of::<i32>();
+                    // SAFETY: as above.
+                    let copied =
+                        unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
+                    checked(DRIVER, copied)
+                }),
+            );
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let rows = self.bench.by_device(&subjects);
@@ -120,9 +126,11 @@ impl Group<'_> {
 
     /// The launch of the library's copy.
     fn pass(&self, width: CopyWidth) -> Result<Pass> {
-        let from = self.source.view(..self.integers.len())?;
         let mut to = self.target.borrow_mut();
-        let copy = self.bench.gpu.copy(from, &mut *to, 0, width)?;
+        let copy = self
+            .bench
+            .gpu
+            .copy(self.source.view(0)?, to.view_mut(0)?, 0, width)?;
         copy.passes()
             .first()
             .copied()
@@ -130,38 +138,53 @@ impl Group<'_> {
     }
 
     /// The library's copy.
-    fn enqueue(&self, width: CopyWidth) -> Result<()> {
-        let from = self.source.view(..self.integers.len())?;
+    fn enqueue(&self, width: CopyWidth, copy: usize) -> Result<()> {
         let mut to = self.target.borrow_mut();
-        Ok(self.bench.gpu.copy(from, &mut *to, 0, width)?.enqueue()?)
+        let (from, to) = (self.source.view(copy)?, to.view_mut(copy)?);
+        Ok(self.bench.gpu.copy(from, to, 0, width)?.enqueue()?)
     }
 
-    /// Of the source and the target.
-    fn addresses(&self) -> (u64, u64) {
-        let to = self.target.borrow().as_device_ptr();
-        (self.source.as_device_ptr(), to)
+    /// Of a source and its target.
+    fn addresses(&self, copy: usize) -> (u64, u64) {
+        (
+            self.source.address(copy),
+            self.target.borrow().address(copy),
+        )
     }
 
-    /// A copy by `enqueue`. The target's sum must be the source's; after the first run of a row it must be
-    /// the source, element by element.
+    /// A copy by `enqueue`. The targets' sums must be the source's; after the first run of a row each must be the
+    /// source, element by element.
     fn subject<'s>(
         &'s self,
         row: Row,
-        enqueue: impl Fn(*mut c_void) -> Result<()> + 's,
+        enqueue: impl Fn(usize, *mut c_void) -> Result<()> + 's,
     ) -> Subject<'s> {
         let is_done = Cell::new(false);
         Subject {
             row,
-            spoil: Box::new(|| self.bench.stage.spoil(&self.target.borrow())),
-            enqueue: Box::new(enqueue),
-            judge: Box::new(move || {
+            copies: self.source.count(),
+            spoil: Box::new(|| {
                 let target = self.target.borrow();
-                if !is_done.replace(true) {
-                    let is = target.download()? == self.integers;
-                    ensure!(is, "the target is not the source");
+                target
+                    .memory()
+                    .try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
+            }),
+            enqueue: Box::new(enqueue),
+            judge: Box::new(move |copies| {
+                let target = self.target.borrow();
+                let is_first = !is_done.replace(true);
+                for copy in 0..copies {
+                    let target = target.view(copy)?;
+                    if is_first {
+                        let is = target.download()? == self.integers;
+                        ensure!(is, "the target is not the source");
+                    }
+                    let verdict = data::judge(self.bench.gpu.sum(target)?, self.sum);
+                    if verdict.is_err() {
+                        return Ok(verdict);
+                    }
                 }
-                let sum = self.bench.gpu.sum(&*target)?;
-                Ok(data::judge(sum, self.sum))
+                Ok(Ok(()))
             }),
         }
     }

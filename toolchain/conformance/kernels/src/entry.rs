@@ -20,7 +20,8 @@ use crate::io::Io;
 use crate::litmus::{Blocks, Halves, message_passing};
 use crate::print;
 use crate::{
-    barrier, convergence, float, float16, index, large, litmus, memory, shared, shuffle, trap, vote,
+    barrier, compare, convergence, float, float16, index, large, litmus, memory, shared, shuffle,
+    trap, vote,
 };
 use cuda_std::float::{ApproxFloat, GpuFloat};
 use cuda_std::kernel;
@@ -252,6 +253,8 @@ entries!(SINGLE: {
     shared_structs = shared::structs;
     shared_ping_pong = shared::ping_pong;
     shared_slices = shared::slices;
+
+    compare_bytes = compare::compare;
 
     large_fill = large::fill;
     large_scatter = large::scatter;

@@ -55,6 +55,12 @@ impl<'a> Io<'a> {
         self.input.len()
     }
 
+    /// The input as bytes.
+    #[inline(always)]
+    pub fn input_bytes(self) -> *const u8 {
+        self.input.as_ptr().cast()
+    }
+
     /// Input word `index` as a 32-bit number.
     #[inline(always)]
     pub fn read_u32(self, index: usize) -> u32 {

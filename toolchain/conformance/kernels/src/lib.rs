@@ -16,6 +16,7 @@ extern crate std;
 pub mod arm;
 pub mod atomic;
 pub mod barrier;
+pub mod compare;
 pub mod convergence;
 pub mod entry;
 pub mod float;

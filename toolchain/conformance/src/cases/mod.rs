@@ -6,6 +6,7 @@ use crate::case::Case;
 
 mod atomic;
 mod barrier;
+mod compare;
 mod convergence;
 mod decide;
 mod float;
@@ -71,6 +72,7 @@ pub fn trials(arguments: usize) -> Vec<Trial> {
         float::trials(arguments),
         float16::trials(),
         convergence::trials(),
+        compare::trials(),
         large::trials(),
         trap::trials(),
     ]

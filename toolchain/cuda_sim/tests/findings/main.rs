@@ -281,6 +281,7 @@ fn beyond_the_end() {
         global(&x).get(thread::index_1d() as usize);
     }) {
         let Bug::OutOfBounds {
+            kind: Kind::Load,
             space: Space::Global,
             what,
         } = &finding.bug
@@ -288,10 +289,17 @@ fn beyond_the_end() {
             panic!("{finding}")
         };
         assert!(what.ends_with("of an array of 100"), "{what}");
+        assert!(
+            finding
+                .to_string()
+                .contains("out of bounds: loads element 1"),
+            "{finding}"
+        );
         assert_line(finding.site, "global(&x).get(thread::index_1d() as usize)");
     }
     for finding in findings(|| scratch().set(tid() + 1, 0)) {
         let Bug::OutOfBounds {
+            kind: Kind::Store,
             space: Space::Shared,
             what,
         } = &finding.bug
@@ -299,6 +307,12 @@ fn beyond_the_end() {
             panic!("{finding}")
         };
         assert_eq!(what, "element 64 of an array of 64");
+        assert!(
+            finding
+                .to_string()
+                .contains("out of bounds: stores element 64 of an array of 64"),
+            "{finding}"
+        );
     }
     // Through a raw pointer, an atomic operation: the buffer's margin finds it.
     for finding in findings(|| {
@@ -306,7 +320,22 @@ fn beyond_the_end() {
         // SAFETY: inside of the buffer's margin.
         unsafe { mid::atomic_fetch_add_i32_device(x.as_mut_ptr().add(100), relaxed, 1) };
     }) {
-        assert!(matches!(finding.bug, Bug::OutOfBounds { .. }), "{finding}");
+        assert!(
+            matches!(
+                finding.bug,
+                Bug::OutOfBounds {
+                    kind: Kind::Atomic,
+                    ..
+                }
+            ),
+            "{finding}"
+        );
+        assert!(
+            finding
+                .to_string()
+                .contains("out of bounds: changes atomically 4 bytes at byte 400"),
+            "{finding}"
+        );
     }
     // The end of one array is the beginning of the next: still out of bounds.
     for finding in findings(|| {

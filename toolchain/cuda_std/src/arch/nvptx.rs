@@ -11,6 +11,7 @@ use crate::ptr::AddressSpace;
 use crate::warp::WarpShuffleMode;
 
 pub(crate) mod atomic;
+mod compare;
 pub(crate) mod float;
 pub(crate) mod float16;
 

@@ -9,7 +9,10 @@ fn main() -> Result<()> {
     let device = Device::auto()?.with(&KERNELS)?;
     match device.fallback_reason() {
         None => println!("on {}", device.name()),
-        Some(reason) => println!("on the CPU, because {reason}"),
+        Some(reason) if std::env::args().any(|arg| arg == "--why") => {
+            println!("on the CPU: {reason}")
+        }
+        Some(_) => println!("on the CPU: no usable CUDA device; `cargo run -- --why` prints the reason"),
     }
 
     let (gain, offset) = (1.25, -0.5);

@@ -113,15 +113,16 @@ impl Group<'_> {
         Sum: Keyed<u32, T>,
     {
         Subject {
+            copies: 1,
             row: self.row::<T>(By::Warpfold, kernel, arrays),
             spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
-            enqueue: Box::new(move |_| {
+            enqueue: Box::new(move |_, _| {
                 let values = work.values.view(..arrays * work.keys.len())?;
                 let mut cells = cells.borrow_mut();
                 cells.choose(algorithm, self.threads);
                 Ok(cells.combine(work.keys, values)?)
             }),
-            judge: Box::new(move || work.judge(&cells.borrow())),
+            judge: Box::new(move |_| work.judge(&cells.borrow())),
         }
     }
 
@@ -140,9 +141,10 @@ impl Group<'_> {
         let twin = Twin::<T>::of(peers, kernel)?;
         let on = self.launch(work);
         Ok(Subject {
+            copies: 1,
             row: self.row::<T>(By::Nvcc, kernel, arrays),
             spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
-            enqueue: Box::new(move |_| {
+            enqueue: Box::new(move |_, _| {
                 let (to, count) = (cells.borrow().as_device_ptr(), cells.borrow().len());
                 // SAFETY: keys and values are live buffers of this device, and so are the cells, `count` for
                 // each array; all keys are below `count` (they are those of `Particles`); allocations begin
@@ -150,7 +152,7 @@ impl Group<'_> {
                 // enqueued is waited for (`Stage::time`).
                 unsafe { twin.enqueue(on, to, count, self.threads) }
             }),
-            judge: Box::new(move || work.judge(&cells.borrow())),
+            judge: Box::new(move |_| work.judge(&cells.borrow())),
         })
     }
 
@@ -173,12 +175,15 @@ impl Group<'_> {
         };
         let is_compared = Cell::new(false);
         Ok(Subject {
+            copies: 1,
             row: self.row::<T>(By::Cub, "DeviceReduce::ReduceByKey", 1),
             spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
             // SAFETY: as for the twin; the outputs have room for a run of each key, and `temp` for what CUB
             // asked for; `judge` keeps all but `temp`, which this closure keeps.
-            enqueue: Box::new(move |_| unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) }),
-            judge: Box::new(move || {
+            enqueue: Box::new(move |_, _| unsafe {
+                cub.enqueue(on, to, temp.as_device_ptr(), bytes)
+            }),
+            judge: Box::new(move |_| {
                 let (found, runs) = (count.download()?[0], self.particles.runs);
                 if found as usize != runs {
                     return Ok(Err((format!("{found} runs"), format!("{runs} runs"))));
