@@ -102,8 +102,8 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
 /// other lanes are unspecified.
 ///
 /// This is a tree over each group, for all groups at once. The position of a lane in the tree is its *rank*:
-/// the number of peers above it. In every step a lane adds the value of the next remaining peer below. Then the
-/// lanes of odd rank drop out, and the ranks of the others are halved:
+/// the number of peers above it. In every step a lane combines its value with that of the next remaining peer
+/// below. Then the lanes of odd rank drop out, and the ranks of the others are halved:
 ///
 /// ```text
 /// lane             0     1     2     3     4     5     6     7
@@ -119,7 +119,7 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
 /// step 3           .                                   02356 147
 /// ```
 ///
-/// A lane of odd rank also adds a value in its last step; the lane above reads the old value in the same
+/// A lane of odd rank also combines a value in its last step; the lane above reads the old value in the same
 /// shuffle. The number of steps is log2 of the largest group, rounded up. (The tree starts at the last lane,
 /// because the hardware finds the highest bit of a mask in one instruction and the lowest in two.)
 ///
