@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::schema::{Backend, By, Results, Row, Time, Timing};
 
-/// What two intervals may lie apart before it counts, where nobody says otherwise.
+/// What two intervals may lie apart before it counts, by default.
 pub const TOLERANCE: f64 = 0.03;
 
 /// What two intervals may lie apart at least where the host is in the time, which changes from run to run: no interval of

@@ -160,7 +160,7 @@ pub enum Suite {
     Copy,
     /// Reduction by key.
     Keyed,
-    /// Whole reductions as a program calls them.
+    /// Whole-array reductions as a program calls them.
     Whole,
     /// Operators and elements of a crate of its own, whole arrays of them.
     Operators,

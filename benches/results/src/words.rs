@@ -76,7 +76,7 @@ impl Suite {
             Suite::Kepler => "Shuffles and atomics",
             Suite::Copy => "Copies",
             Suite::Keyed => "Reduction by key",
-            Suite::Whole => "Whole reductions",
+            Suite::Whole => "Whole-array reductions",
             Suite::Operators => "Operators of a user's own",
         }
     }

@@ -1,4 +1,4 @@
-//! What whole reductions give, and whether it is right.
+//! What whole-array reductions give, and whether it is right.
 //!
 //! | operator | compared with | exact |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | `dot` | the sum of the products in 64 bits | of integers, which wrap, and of floats of 32 bits and less; of `f64`, and of someone's own floats, to the roundings of a tree of additions |
 //! | `mean_variance` | the mean, then the mean squared distance from it, in `f64` | to 1e-10 of the standard deviation and 1e-9 of the variance |
 //!
-//! PyTorch and CuPy give dot products and moments in the type of the elements, and are judged by its precision.
+//! PyTorch and CuPy give dot products and moments in the type of the elements, and are checked with its precision.
 //! Of equal extremes they may give any index.
 
 use anyhow::{Context, Result};
@@ -125,14 +125,14 @@ fn sum_of<T: Number>(values: &[T], of: impl Fn(f64) -> f64 + Sync) -> f64 {
 
 impl<T: Number> Truth<T> {
     /// Whether this is the answer.
-    pub fn judge(&self, got: Option<Answer<T>>) -> Verdict {
-        self.judge_by(got, (self.within, OF_VARIANCE))
+    pub fn check(&self, got: Option<Answer<T>>) -> Verdict {
+        self.check_by(got, (self.within, OF_VARIANCE))
     }
 
-    fn judge_by(&self, got: Option<Answer<T>>, (within, of_variance): (f64, f64)) -> Verdict {
+    fn check_by(&self, got: Option<Answer<T>>, (within, of_variance): (f64, f64)) -> Verdict {
         let right = match (got, self.answer) {
             (Some(Answer::Element(got)), Answer::Element(value)) => {
-                return data::judge(got, Expected { value, within });
+                return data::check(got, Expected { value, within });
             }
             (Some(Answer::Float(got)), Answer::Float(value)) => (got - value).abs() <= within,
             (Some(Answer::Moments(n, mean, variance)), Answer::Moments(count, m, v)) => {
@@ -148,13 +148,13 @@ impl<T: Number> Truth<T> {
 
     /// Whether a text of PyTorch's or CuPy's is the answer, of these elements: a number, an index, or mean and
     /// variance.
-    pub fn judge_text(&self, text: &str, values: &[T]) -> Verdict {
+    pub fn check_text(&self, text: &str, values: &[T]) -> Verdict {
         let wrong = || Err((text.to_owned(), format!("{:?}", self.answer)));
         // Some additions, and the rounding of the result.
         let precision = TREE * T::PRECISION;
         match self.answer {
             Answer::Element(_) => match T::parse(text) {
-                Some(got) => self.judge(Some(Answer::Element(got))),
+                Some(got) => self.check(Some(Answer::Element(got))),
                 None => wrong(),
             },
             Answer::At(value, _) => {
@@ -163,7 +163,7 @@ impl<T: Number> Truth<T> {
             }
             Answer::Integer(_) => wrong(),
             Answer::Float(_) => match text.parse() {
-                Ok(got) => self.judge_by(
+                Ok(got) => self.check_by(
                     Some(Answer::Float(got)),
                     (self.within + precision * self.scale, 0.0),
                 ),
@@ -177,7 +177,7 @@ impl<T: Number> Truth<T> {
                 let [m, v] = numbers[..] else { return wrong() };
                 let got = Some(Answer::Moments(count, m, v));
                 let within = precision * (self.scale + mean.abs());
-                self.judge_by(got, (within, precision))
+                self.check_by(got, (within, precision))
             }
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         assert!(
             truth(Operation::MeanVariance, (&a, &b), false)
                 .unwrap()
-                .judge(Some(expected[6]))
+                .check(Some(expected[6]))
                 .is_ok()
         );
         let wide = of(Operation::Dot, &[u64::MAX, 2], &[u64::MAX, 3]);
@@ -242,7 +242,7 @@ mod tests {
                     .of_elements()
                     .and_then(|op| data::plant(&mut a, op, 9));
                 let truth = truth(operation, (&a, &b), false).unwrap();
-                assert_eq!(truth.judge(Some(truth.answer)), Ok(()));
+                assert_eq!(truth.check(Some(truth.answer)), Ok(()));
                 let (mut less_a, mut less_b) = (a.clone(), b.clone());
                 let at = match (operation, truth.answer) {
                     (_, Answer::At(_, at)) => at as usize,
@@ -257,7 +257,7 @@ mod tests {
                 // Of few bits several elements may have the extreme.
                 let has_another = less == truth.answer;
                 assert!(
-                    has_another || truth.judge(Some(less)).is_err(),
+                    has_another || truth.check(Some(less)).is_err(),
                     "{operation:?}"
                 );
                 assert!(
@@ -265,7 +265,7 @@ mod tests {
                     "{operation:?} {}",
                     T::NAME
                 );
-                assert!(truth.judge(None).is_err());
+                assert!(truth.check(None).is_err());
                 if let Some((at, value)) = planted {
                     a[at] = value;
                 }
@@ -281,18 +281,18 @@ mod tests {
     #[test]
     fn texts_are_judged_by_the_precision_of_the_type() {
         let values = [1.0f32, 3.0, 3.0, 1.0];
-        let judge = |operation, text: &str| {
+        let check = |operation, text: &str| {
             let truth = truth(operation, (&values, &values), false).unwrap();
-            truth.judge_text(text, &values).is_ok()
+            truth.check_text(text, &values).is_ok()
         };
-        assert!(judge(Operation::Sum, "8.0") && !judge(Operation::Sum, "8.1"));
-        assert!(judge(Operation::ArgMax, "1") && judge(Operation::ArgMax, "2"));
-        assert!(!judge(Operation::ArgMax, "3") && !judge(Operation::ArgMax, "4"));
-        assert!(judge(Operation::Dot, "20.000001") && !judge(Operation::Dot, "20.1"));
-        assert!(judge(Operation::MeanVariance, "2.000001 1.0"));
-        assert!(!judge(Operation::MeanVariance, "2.0 1.1"));
+        assert!(check(Operation::Sum, "8.0") && !check(Operation::Sum, "8.1"));
+        assert!(check(Operation::ArgMax, "1") && check(Operation::ArgMax, "2"));
+        assert!(!check(Operation::ArgMax, "3") && !check(Operation::ArgMax, "4"));
+        assert!(check(Operation::Dot, "20.000001") && !check(Operation::Dot, "20.1"));
+        assert!(check(Operation::MeanVariance, "2.000001 1.0"));
+        assert!(!check(Operation::MeanVariance, "2.0 1.1"));
         for text in ["", "nan", "2.0", "2.0 1.0 1.0", "nan nan"] {
-            assert!(!judge(Operation::MeanVariance, text), "{text:?}");
+            assert!(!check(Operation::MeanVariance, text), "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was asked of whole reductions, on whatever they run.
+//! What was asked of whole-array reductions, on whatever they run.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! The elements of whole reductions, and what naive loops make of them.
+//! The elements of whole-array reductions, and what naive loops make of them.
 //!
 //! All answers are exact, so that one element left out is found: integers wrap, and the floats are
 //! odd multiples of 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums and partial sums no order
@@ -26,7 +26,7 @@ pub const CHUNK: usize = 1 << 18;
 /// Additions that an element goes through, at most: some in its thread, and one for each level above.
 pub const TREE: f64 = 96.0;
 
-/// An element type of whole reductions.
+/// An element type of whole-array reductions.
 pub trait Number: kernels_gpu::element::Number {
     /// An element of these random bits.
     fn draw(bits: u64) -> Self;
@@ -377,7 +377,7 @@ pub fn plant<T: Number>(values: &mut [T], op: Op, seed: u64) -> Option<(usize, T
 
 /// Compares what came out with what should have; a NaN is never right. A result of some elements may be an
 /// `Option`.
-pub fn judge<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
+pub fn check<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
     let Expected { value, within } = expected;
     let Some(got) = got.into() else {
         return Err(("None".into(), format!("{value:?}")));
@@ -430,9 +430,9 @@ mod tests {
         let sum = f32::sum(&values);
         let one = values.iter().find(|x| **x != 0.0).unwrap();
         let sum = Expected::exactly(sum);
-        assert!(judge(sum.value, sum).is_ok());
-        assert!(judge(sum.value - one, sum).is_err());
-        assert!(judge(f32::NAN, sum).is_err());
+        assert!(check(sum.value, sum).is_ok());
+        assert!(check(sum.value - one, sum).is_err());
+        assert!(check(f32::NAN, sum).is_err());
     }
 
     #[test]
@@ -440,10 +440,10 @@ mod tests {
         let values = vec![0.1f32; 1000];
         let sum = expected(&values, Op::Sum, true).unwrap();
         let rounded = values.iter().fold(0.0, |sum, x| sum + x);
-        assert!(rounded != sum.value && judge(rounded, sum).is_ok());
-        assert!(judge(sum.value + 0.1, sum).is_err());
-        assert!(judge(f32::NAN, sum).is_err());
-        assert!(judge(1, expected(&[2, 0], Op::Sum, true).unwrap()).is_err());
+        assert!(rounded != sum.value && check(rounded, sum).is_ok());
+        assert!(check(sum.value + 0.1, sum).is_err());
+        assert!(check(f32::NAN, sum).is_err());
+        assert!(check(1, expected(&[2, 0], Op::Sum, true).unwrap()).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub const OF_INTEGERS: [DType; 1] = [DType::I32];
 /// What reductions by key are timed of.
 pub const OF_FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
-/// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
+/// Without a CUDA device, by default: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
 #[derive(Args, Clone, Debug, Default)]
@@ -38,12 +38,12 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
-    /// Element types of whole reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
+    /// Element types of whole-array reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
     /// bf16, f32, f64 [default: each suite's own]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub types: Vec<DType>,
 
-    /// Operators of whole reductions
+    /// Operators of whole-array reductions
     #[arg(
         long,
         value_name = "OP,..",
@@ -65,7 +65,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Grids to time whole reductions in beside the default one: 512x528 is 528 blocks of 512 threads
+    /// Grids to time whole-array reductions in beside the default one: 512x528 is 528 blocks of 512 threads
     #[arg(long, value_name = "THREADSxBLOCKS,..", value_delimiter = ',')]
     pub grids: Vec<Grid>,
 
@@ -103,7 +103,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Duration>,
 
-    /// Elements of whole reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
+    /// Elements of whole-array reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
@@ -147,7 +147,7 @@ pub enum Wanted {
     Copy,
     /// Reduction by key
     Keyed,
-    /// Whole reductions as a program calls them
+    /// Whole-array reductions as a program calls them
     Whole,
     /// Operators and elements of a crate of its own, beside CUB with the same functors
     Operators,
@@ -234,7 +234,7 @@ pub enum PeerName {
     All,
 }
 
-/// Threads per block, and blocks, of a whole reduction.
+/// Threads per block, and blocks, of a whole-array reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub threads: u32,
@@ -307,7 +307,7 @@ fn budget(text: &str) -> Result<Duration, String> {
 }
 
 impl SweepOptions {
-    /// The types of a suite's elements that were asked for; its own where none were. Whole reductions are
+    /// The types of a suite's elements that were asked for; its own where none were. Whole-array reductions are
     /// of all types.
     pub fn types_of(&self, own: &[DType]) -> Vec<DType> {
         let asked = |own: &&DType| self.types.is_empty() || self.types.contains(own);

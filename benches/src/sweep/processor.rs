@@ -53,7 +53,7 @@ pub fn most(memory_bytes: u64) -> usize {
     (memory_bytes / 4 / (3 * size_of::<i32>() as u64)).max(1) as usize
 }
 
-/// Whole reductions, by as many threads as were asked for.
+/// Whole-array reductions, by as many threads as were asked for.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let threads = options.cpu_threads.unwrap_or(0).into(); // 0: one for each core
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -149,17 +149,17 @@ impl<T: Number> Group<'_, T> {
         let reduced = |n: usize| -> Result<Verdict> {
             let input = C::input(black_box(&a).view(..n)?, b.view(..n)?);
             let got = cpu.reduce::<C::Items, _>(input, C::BY).run()?;
-            Ok(self.truth.judge(C::answer(got)))
+            Ok(self.truth.check(C::answer(got)))
         };
         let n = self.a.len();
         let mut rows = vec![
             self.timed(By::Warpfold, "cpu", named.clone(), || reduced(n)),
             self.timed(By::Loop, "one loop, one core", named.clone(), || {
                 let got = naive(self.op, black_box((self.a, self.b)));
-                Ok(self.truth.judge(Some(got)))
+                Ok(self.truth.check(Some(got)))
             }),
             self.timed(By::Ceiling, "plain_read", None, || {
-                Ok(data::judge(plain_read(black_box(self.words)), parity))
+                Ok(data::check(plain_read(black_box(self.words)), parity))
             }),
         ];
         if self.options.wrong_kernel {

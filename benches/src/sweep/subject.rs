@@ -76,8 +76,8 @@ pub struct Subject<'a> {
     /// Enqueues the work over one of the copies on the device's stream; allocates nothing. The device's context is
     /// current.
     pub enqueue: Box<dyn Fn(usize, *mut c_void) -> Result<()> + 'a>,
-    /// Waits, and judges the results of the first so many copies.
-    pub judge: Box<dyn Fn(usize) -> Result<Verdict> + 'a>,
+    /// Waits, and checks the results of the first so many copies.
+    pub check: Box<dyn Fn(usize) -> Result<Verdict> + 'a>,
 }
 
 /// A device, and what every timing on it needs.
@@ -125,7 +125,7 @@ impl<'a> Stage<'a> {
                 (Cache::Cold, Timing::Device) => subject.copies,
                 _ => 1,
             };
-            let verdict = (subject.judge)(launched)?;
+            let verdict = (subject.check)(launched)?;
             Ok(Run { us, verdict })
         })
     }
@@ -231,7 +231,7 @@ mod tests {
         let cell = Rc::new(RefCell::new(gpu.alloc::<i32>(COPIES).unwrap()));
         let scratch = RefCell::new(gpu.scratch().unwrap());
         let runs = &RefCell::new([0; COPIES]);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        let (spoiled, outputs) = (Rc::clone(&cell), Rc::clone(&cell));
         let subject = Rc::new(Subject {
             row: Row::new(Suite::Whole, "single_pass", "i32", 1000),
             copies: COPIES,
@@ -241,8 +241,8 @@ mod tests {
                 let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
                 Ok(gpu.reduce_into(&input, Sum, &mut *cell, copy, scratch)?)
             }),
-            judge: Box::new(|copies| {
-                let got = judged.borrow().download()?;
+            check: Box::new(|copies| {
+                let got = outputs.borrow().download()?;
                 let right = |got: &i32| *got == 1000;
                 assert!(!got[copies..].iter().any(right), "not launched");
                 match got[..copies].iter().all(right) {

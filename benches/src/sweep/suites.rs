@@ -55,7 +55,7 @@ impl Bench<'_> {
         bytes <= SMALL_BYTES
     }
 
-    /// The ways of timing that fit a whole reduction of so many bytes.
+    /// The ways of timing that fit a whole-array reduction of so many bytes.
     fn ways(&self, bytes: usize) -> impl Iterator<Item = (Cache, Timing)> + use<> {
         let cached = self.is_cached(bytes as u64);
         let small = self.is_small(bytes);
@@ -132,7 +132,7 @@ fn ceiling<'a>(
     let plans: Result<Vec<_>> = inputs.into_iter().map(plan).collect();
     let row = Row { op: None, ..row };
     Ok(planned::planned(row, plans?, move |got| {
-        data::judge(got, expected)
+        data::check(got, expected)
     }))
 }
 
@@ -148,7 +148,7 @@ fn cub_subject<'a>(
     let cells = Rc::new(bench.gpu.alloc::<i32>(copies)?);
     let temp_bytes = cub.temp_bytes(n)?;
     let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-    let (spoiled, judged) = (Rc::clone(&cells), Rc::clone(&cells));
+    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
         copies,
@@ -162,9 +162,9 @@ fn cub_subject<'a>(
             // before the closure goes (`Stage::time`, `Events`).
             unsafe { cub.enqueue(inputs.address(copy), n, to, temp, stream) }
         }),
-        judge: Box::new(move |copies| {
-            let got = judged.view(..copies)?.download()?;
-            let mut verdicts = got.into_iter().map(|got| data::judge(got, expected));
+        check: Box::new(move |copies| {
+            let got = outputs.view(..copies)?.download()?;
+            let mut verdicts = got.into_iter().map(|got| data::check(got, expected));
             Ok(verdicts.find(Result::is_err).unwrap_or(Ok(())))
         }),
     })

@@ -180,7 +180,7 @@ fn what_differs_is_noted() {
 }
 
 #[test]
-fn of_nothing() {
+fn empty_results() {
     let nothing = results(&[], true);
     let comparison = compare(&nothing, &nothing);
     assert!(comparison.entries.is_empty() && !comparison.has_regression());

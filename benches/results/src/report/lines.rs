@@ -159,7 +159,7 @@ impl Unit {
         let most = heights.clone().map(|height| self.place(height));
         let most = most.fold(f64::NEG_INFINITY, f64::max);
         match self {
-            // A scale of nothing has no end.
+            // An empty scale has no end.
             Unit::GbPerS => (0.0, most.max(1e-6) * 1.06),
             Unit::Us => {
                 let least = heights.map(|height| self.place(height));

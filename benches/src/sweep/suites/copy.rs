@@ -1,6 +1,6 @@
 //! Copies: bandwidth against size, by the width of an access.
 
-mod twins;
+mod reference;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use warpfold::{CopyWidth, Pass};
 use warpfold_results::schema::{By, Row, Suite};
 
-use self::twins::{TWIN_MAX_N, Twin};
+use self::reference::{REFERENCE_MAX_N, Reference};
 use super::Bench;
 use crate::driver::checked;
 use crate::peers::Peers;
@@ -26,12 +26,15 @@ const DRIVER: &str = "cuMemcpyDtoDAsync";
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let sizes = bench.options.sizes(10..=28, 2);
     sweep.announce(sizes.len());
-    let twins = bench.options.wants(By::Nvcc).then(|| {
-        let twins = twins::build(bench.info.compute_capability);
-        sweep.peer_built(By::Nvcc, twins.as_ref().map(|twins| &twins.built));
-        twins
+    let references = bench.options.wants(By::Nvcc).then(|| {
+        let references = reference::build(bench.info.compute_capability);
+        sweep.peer_built(
+            By::Nvcc,
+            references.as_ref().map(|references| &references.built),
+        );
+        references
     });
-    let twins = twins.and_then(Result::ok);
+    let references = references.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let integers = data::draw::<i32>(longest, sweep.seed())?;
     let mut source = bench.gpu.upload(&integers)?;
@@ -49,7 +52,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             source: Copies::of(bench.gpu, &mut source, integers)?,
             target: RefCell::new(target),
         };
-        group.time(twins.as_ref().filter(|_| n <= TWIN_MAX_N), sweep)?;
+        group.time(references.as_ref().filter(|_| n <= REFERENCE_MAX_N), sweep)?;
     }
     Ok(())
 }
@@ -66,7 +69,7 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    fn time(&self, twins: Option<&Peers>, sweep: &mut Sweep) -> Result<()> {
+    fn time(&self, references: Option<&Peers>, sweep: &mut Sweep) -> Result<()> {
         let (n, options) = (self.integers.len(), self.bench.options);
         let mut subjects = Vec::new();
         let names = CopyWidth::ALL.map(|width| (width, width.kernel_name()));
@@ -83,8 +86,8 @@ impl Group<'_> {
                 ..self.row(By::Warpfold, name)
             };
             subjects.push(self.subject(row.clone(), move |copy, _| self.enqueue(width, copy)));
-            if let Some(twins) = twins {
-                let twin = Twin::of(twins, name)?;
+            if let Some(references) = references {
+                let reference = Reference::of(references, name)?;
                 let row = Row {
                     by: By::Nvcc,
                     ..row
@@ -94,7 +97,7 @@ impl Group<'_> {
                     // SAFETY: `n` integers each, apart from each other and live as long as this closure or
                     // longer; allocations begin at multiples of 256 bytes. The stream is the device's and
                     // its context current (`Subject::enqueue`).
-                    unsafe { twin.enqueue(from, to, n, (blocks, threads), stream) }
+                    unsafe { reference.enqueue(from, to, n, (blocks, threads), stream) }
                 }));
             }
         }
@@ -170,7 +173,7 @@ impl Group<'_> {
                     .try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
             }),
             enqueue: Box::new(enqueue),
-            judge: Box::new(move |copies| {
+            check: Box::new(move |copies| {
                 let target = self.target.borrow();
                 let is_first = !is_done.replace(true);
                 for copy in 0..copies {
@@ -179,7 +182,7 @@ impl Group<'_> {
                         let is = target.download()? == self.integers;
                         ensure!(is, "the target is not the source");
                     }
-                    let verdict = data::judge(self.bench.gpu.sum(target)?, self.sum);
+                    let verdict = data::check(self.bench.gpu.sum(target)?, self.sum);
                     if verdict.is_err() {
                         return Ok(verdict);
                     }

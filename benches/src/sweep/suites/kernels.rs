@@ -150,8 +150,8 @@ impl Group<'_> {
                 .map_or(row.clone(), |plan| plan_row(row, plan));
             let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
             let plans: Vec<_> = plans.collect();
-            let judge = |got| data::judge(got, self.expected);
-            subjects.push(planned(row.clone(), plans.clone(), judge));
+            let check = |got| data::check(got, self.expected);
+            subjects.push(planned(row.clone(), plans.clone(), check));
             if let Some(peers) = references {
                 let reference = Reference::of(peers, algorithm.kernel_name())?;
                 subjects.push(self.reference(row, reference, plans, &scratch));
@@ -197,8 +197,8 @@ impl Group<'_> {
             by: By::Nvcc,
             ..row
         };
-        let judge = |got| data::judge(got, self.expected);
-        let of_plans = planned(row, plans.clone(), judge);
+        let check = |got| data::check(got, self.expected);
+        let of_plans = planned(row, plans.clone(), check);
         let spoil_results = of_plans.spoil;
         Subject {
             spoil: Box::new(move || {

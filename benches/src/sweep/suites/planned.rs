@@ -25,13 +25,13 @@ pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
 }
 
 /// Plans as something to time, one over each copy of the input. Their partials are poisoned with the result, so
-/// that each must be written anew; a single pass empties its own.
+/// that each must be written again; a single-pass reduction resets its own.
 pub fn planned<'a, R: 'a>(
     row: Row,
     plans: Vec<SharedPlan<'a, R>>,
-    judge: impl Fn(R) -> Verdict + 'a,
+    check: impl Fn(R) -> Verdict + 'a,
 ) -> Subject<'a> {
-    let (spoiled, judged) = (plans.clone(), plans.clone());
+    let (spoiled, outputs) = (plans.clone(), plans.clone());
     Subject {
         row,
         copies: plans.len(),
@@ -40,9 +40,9 @@ pub fn planned<'a, R: 'a>(
             plans.try_for_each(|plan| Ok(plan.borrow_mut().fill_scratch(POISON)?))
         }),
         enqueue: Box::new(move |copy, _| Ok(plans[copy].borrow_mut().enqueue()?)),
-        judge: Box::new(move |copies| {
-            for plan in &judged[..copies] {
-                let verdict = judge(plan.borrow().result()?);
+        check: Box::new(move |copies| {
+            for plan in &outputs[..copies] {
+                let verdict = check(plan.borrow().result()?);
                 if verdict.is_err() {
                     return Ok(verdict);
                 }
@@ -58,12 +58,12 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
     (gpu, stage): (&'a Device, &'a Stage<'a>),
     inputs: Vec<impl Input<'a, I> + Copy + 'a>,
     op: O,
-    judge: impl Fn(O::Acc) -> Verdict + 'a,
+    check: impl Fn(O::Acc) -> Verdict + 'a,
 ) -> Result<Subject<'a>> {
     let copies = inputs.len();
     let cells = Rc::new(RefCell::new(gpu.alloc::<O::Acc>(copies)?));
     let scratch = RefCell::new(gpu.scratch()?);
-    let (spoiled, judged) = (Rc::clone(&cells), Rc::clone(&cells));
+    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
         copies,
@@ -72,11 +72,11 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
             let (mut cells, scratch) = (cells.borrow_mut(), &mut scratch.borrow_mut());
             Ok(gpu.reduce_into::<I, _>(inputs[copy], op, &mut *cells, copy, scratch)?)
         }),
-        judge: Box::new(move |copies| {
-            let got = judged.borrow().view(..copies)?.download()?;
+        check: Box::new(move |copies| {
+            let got = outputs.borrow().view(..copies)?.download()?;
             Ok(got
                 .into_iter()
-                .map(&judge)
+                .map(&check)
                 .find(Result::is_err)
                 .unwrap_or(Ok(())))
         }),
@@ -87,7 +87,7 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
 pub fn called<'a, T>(
     row: Row,
     mut call: impl FnMut() -> Result<T> + 'a,
-    judge: impl Fn(T) -> Verdict + 'a,
+    check: impl Fn(T) -> Verdict + 'a,
 ) -> Timed<'a> {
     let row = Row {
         cache: Cache::Warm,
@@ -101,7 +101,7 @@ pub fn called<'a, T>(
         let start = Instant::now();
         let got = call()?;
         let us = start.elapsed().as_secs_f64() * 1e6;
-        let verdict = judge(got);
+        let verdict = check(got);
         Ok(Run { us, verdict })
     })
 }

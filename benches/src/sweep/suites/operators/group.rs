@@ -72,7 +72,7 @@ impl<C: Case> Group<'_, C> {
         let temp_bytes = functor.temp_bytes(self.n)?;
         let temp = self.suite.gpu.alloc::<u8>(temp_bytes.max(1))?;
         let cells = Rc::new(self.suite.gpu.alloc::<C::Acc>(self.copies.len())?);
-        let (spoiled, judged) = (Rc::clone(&cells), Rc::clone(&cells));
+        let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
         Ok(Subject {
             row: Row {
                 variant: Some(variant.into()),
@@ -96,10 +96,10 @@ impl<C: Case> Group<'_, C> {
                 // goes (`Stage::time`, `Events::around`).
                 unsafe { functor.enqueue(on) }
             }),
-            judge: Box::new(move |copies| {
-                let got = judged.view(..copies)?.download()?.into_iter();
+            check: Box::new(move |copies| {
+                let got = outputs.view(..copies)?.download()?.into_iter();
                 let mut verdicts =
-                    got.map(|got| judge::<C>(By::Cub, C::OP.finish(got), self.expected));
+                    got.map(|got| check::<C>(By::Cub, C::OP.finish(got), self.expected));
                 Ok(verdicts.find(Result::is_err).unwrap_or(Ok(())))
             }),
         })
@@ -118,8 +118,8 @@ impl<C: Case> Group<'_, C> {
         let row = row_of::<C>(By::Warpfold, "single_pass", self.n);
         let view = C::Arrays::view(self.copies[0], self.n)?;
         let call = move || Ok(self.suite.gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?);
-        let judge = |got| judge::<C>(By::Warpfold, got, self.expected);
-        Ok(called(row, call, judge))
+        let check = |got| check::<C>(By::Warpfold, got, self.expected);
+        Ok(called(row, call, check))
     }
 }
 
@@ -134,13 +134,13 @@ pub fn ours<'a, C: Case>(
 ) -> Result<Subject<'a>> {
     let row = row_of::<C>(By::Warpfold, "single_pass", n);
     let views = copies.iter().map(|buffers| C::Arrays::view(buffers, n));
-    let judge = move |got| judge::<C>(By::Warpfold, C::OP.finish(got), expected);
+    let check = move |got| check::<C>(By::Warpfold, C::OP.finish(got), expected);
     reduced_into::<ItemsOf<C>, _>(
         row,
         (gpu, stage),
         views.collect::<Result<_>>()?,
         C::OP,
-        judge,
+        check,
     )
 }
 
@@ -169,7 +169,7 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
 }
 
 /// Whether the result is that of the expected accumulator.
-fn judge<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
+fn check<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
     let expected = C::OP.finish(expected);
     match C::accepts(by, &got, &expected) {
         true => Ok(()),

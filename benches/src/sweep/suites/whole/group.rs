@@ -136,8 +136,8 @@ impl<T: Number> Group<'_, T> {
         };
         let inputs: Result<Vec<_>> = (0..self.a.count()).map(input).collect();
         let row = self.row::<C>(By::Warpfold, kernel);
-        let judge = |got| self.truth.judge(C::answer(C::BY.finish(got)));
-        reduced_into::<C::Items, _>(row, (gpu, stage), inputs?, C::BY, judge)
+        let check = |got| self.truth.check(C::answer(C::BY.finish(got)));
+        reduced_into::<C::Items, _>(row, (gpu, stage), inputs?, C::BY, check)
     }
 
     /// The default in another grid.
@@ -170,8 +170,8 @@ impl<T: Number> Group<'_, T> {
             .first()
             .map_or(row.clone(), |plan| plan_row(row, plan));
         let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
-        let judge = |got| self.truth.judge(C::answer(got));
-        Ok(planned(row, plans.collect(), judge))
+        let check = |got| self.truth.check(C::answer(got));
+        Ok(planned(row, plans.collect(), check))
     }
 
     /// What a launch takes at least.
@@ -186,7 +186,7 @@ impl<T: Number> Group<'_, T> {
             spoil: Box::new(|| Ok(())),
             // SAFETY: the stream is live and its context current (`Subject::enqueue`).
             enqueue: Box::new(|_, stream| unsafe { nothing.enqueue(stream) }),
-            judge: Box::new(|_| {
+            check: Box::new(|_| {
                 gpu.synchronize()?;
                 Ok(Ok(()))
             }),
@@ -213,7 +213,7 @@ impl<T: Number> Group<'_, T> {
         let cells = Rc::new(gpu.alloc::<u64>(RESULT_WORDS * copies)?);
         let temp_bytes = cub.temp_bytes(n)?;
         let temp = gpu.alloc::<u8>(temp_bytes.max(1))?;
-        let (spoiled, judged) = (Rc::clone(&cells), Rc::clone(&cells));
+        let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
         Ok(Subject {
             row,
             copies,
@@ -236,12 +236,12 @@ impl<T: Number> Group<'_, T> {
                 // (`Stage::time`, `Events`).
                 unsafe { cub.enqueue(on) }
             }),
-            judge: Box::new(move |copies| {
-                let words = judged.view(..RESULT_WORDS * copies)?.download()?;
+            check: Box::new(move |copies| {
+                let words = outputs.view(..RESULT_WORDS * copies)?.download()?;
                 let (results, _) = words.as_chunks::<RESULT_WORDS>();
                 let mut verdicts = results
                     .iter()
-                    .map(|words| self.truth.judge(Some(self.of_cub(*words, shift))));
+                    .map(|words| self.truth.check(Some(self.of_cub(*words, shift))));
                 Ok(verdicts.find(Result::is_err).unwrap_or(Ok(())))
             }),
         })
@@ -283,7 +283,7 @@ impl<T: Number> Group<'_, T> {
             let mut python = python.borrow_mut();
             let answer = python.time(op, self.n(), (cache, timing), self.a.count())?;
             let texts = answer.texts.iter();
-            let mut verdicts = texts.map(|text| self.truth.judge_text(text, self.values));
+            let mut verdicts = texts.map(|text| self.truth.check_text(text, self.values));
             Ok(Run {
                 us: answer.us,
                 verdict: verdicts.find(Result::is_err).unwrap_or(Ok(())),
@@ -326,7 +326,7 @@ impl<T: Number> Group<'_, T> {
             variant: variant.map(str::to_owned),
             ..self.row::<C>(By::Warpfold, "single_pass")
         };
-        called(row, call, |got| self.truth.judge(C::answer(got)))
+        called(row, call, |got| self.truth.check(C::answer(got)))
     }
 }
 
