@@ -2,7 +2,7 @@
 
 use std::env;
 
-/// The vocabulary of the kernels: who looks for time looks for the lines that speak it.
+/// The basic functions of the kernels. Profilers attribute their time to the lines that call them.
 const VOCABULARY: [&str; 6] = [
     "src/device",
     "src/device.rs",

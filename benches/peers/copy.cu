@@ -1,4 +1,4 @@
-// Copies in CUDA C++, compiled by nvcc: the twins of kernels-gpu's copies, for
+// Copies in CUDA C++, compiled by nvcc: the reference kernels for kernels-gpu's copies, for
 // `warpfold-bench bench --suite copy --peers nvcc`. Compared against, never shipped.
 //
 // As in the post: int indexes, a grid-stride loop, and what is left after the last whole vector by
@@ -26,16 +26,16 @@ __global__ void copy_vectors(const int *in, int *out, int n) {
     }
 }
 
-#define TWIN(name, kernel)                                                                         \
-    extern "C" int twin_##name(const int *in, int *out, int n, int blocks, int threads,            \
+#define REFERENCE(name, kernel)                                                                         \
+    extern "C" int reference_##name(const int *in, int *out, int n, int blocks, int threads,            \
                                cudaStream_t stream) {                                              \
         kernel<<<blocks, threads, 0, stream>>>(in, out, n);                                        \
         return cudaGetLastError();                                                                 \
     }
 
-TWIN(copy_scalar, copy_scalar)
-TWIN(copy_vec2, copy_vectors<int2>)
-TWIN(copy_vec4, copy_vectors<int4>)
+REFERENCE(copy_scalar, copy_scalar)
+REFERENCE(copy_vec2, copy_vectors<int2>)
+REFERENCE(copy_vec4, copy_vectors<int4>)
 
 extern "C" int cub_version() { return CUB_VERSION; }
 

@@ -1,135 +1,164 @@
-// Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the twins of kernels-gpu's
-// `kepler`, for `warpfold-bench bench --suite kepler --peers all`. Compared against, never shipped.
+// Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's `kepler`,
+// for `warpfold-bench bench --suite kepler --peers all`. Compared with, never shipped.
 //
-// The published forms ("Faster Parallel Reductions on Kepler"): grid-stride loops that nvcc unrolls as
-// it likes, int indexes, 512 threads, at most 1024 blocks. The vector forms load int2 and int4, as the
-// post only mentions; what is left behind the last vector is summed by the first threads. The input
-// starts at a multiple of 16 bytes, which warpfold's kernels do not ask for.
-// Int indexes hold up to n == 2^30.
+// The algorithms of "Faster Parallel Reductions on Kepler", as templates over the element, the operator and how many
+// elements a load brings: grid-stride loops that nvcc unrolls as it likes, `int` indices (right up to n == 2^30), 512
+// threads, at most 1024 blocks. Elements after the last whole vector are the first threads'. Vectors need an input
+// that starts at a multiple of 16 bytes, which warpfold's kernels do not ask for.
 
 #include <cuda_runtime.h>
 
-__device__ __forceinline__ int warp_sum(int value) {
+constexpr int WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+constexpr int MOST_BLOCKS = 1024;
+
+template <typename T>
+struct Plus {
+    static __device__ __forceinline__ T identity() { return T{}; }
+    static __device__ __forceinline__ T of(T a, T b) { return a + b; }
+    static __device__ __forceinline__ void atomically_into(T *a, T b) { atomicAdd(a, b); }
+};
+
+// `Count` neighbours, by one load.
+template <typename T, int Count>
+struct alignas(sizeof(T) * Count) Neighbours {
+    T each[Count];
+
+    // In a tree.
+    template <typename Op>
+    __device__ __forceinline__ T combined() const {
+        if constexpr (Count == 1) {
+            return each[0];
+        } else if constexpr (Count == 2) {
+            return Op::of(each[0], each[1]);
+        } else {
+            static_assert(Count == 4, "1, 2 or 4 neighbours");
+            return Op::of(Op::of(each[0], each[1]), Op::of(each[2], each[3]));
+        }
+    }
+};
+
+// The elements of a thread, combined.
+template <typename T, typename Op, int Count>
+__device__ __forceinline__ T of_thread(const T *in, int n) {
+    const auto *vectors = reinterpret_cast<const Neighbours<T, Count> *>(in);
+    const int vector_count = n / Count;
+    const int me = blockIdx.x * blockDim.x + threadIdx.x;
+    T value = Op::identity();
+    for (int at = me; at < vector_count; at += gridDim.x * blockDim.x) {
+        value = Op::of(value, vectors[at].template combined<Op>());
+    }
+    if (Count > 1 && me < n % Count) value = Op::of(value, in[vector_count * Count + me]);
+    return value;
+}
+
+// The values of a warp; in lane 0.
+template <typename T, typename Op>
+__device__ __forceinline__ T of_warp(T value) {
 #pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) {
-        value += __shfl_down_sync(0xffffffff, value, offset);
+    for (int apart = WARP / 2; apart > 0; apart /= 2) {
+        value = Op::of(value, __shfl_down_sync(ALL_LANES, value, apart));
     }
     return value;
 }
 
-// Thread 0 holds the result.
-__device__ __forceinline__ int block_sum(int value) {
-    __shared__ int partials[32];
-    int lane = threadIdx.x % 32;
-    int warp = threadIdx.x / 32;
-
-    value = warp_sum(value);
-    if (lane == 0) {
-        partials[warp] = value;
-    }
+// The values of a block: of each warp, then of the warps by the first one; in thread 0.
+template <typename T, typename Op>
+__device__ __forceinline__ T of_block(T value) {
+    __shared__ T of_warps[WARP];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    value = of_warp<T, Op>(value);
+    if (lane == 0) of_warps[warp] = value;
     __syncthreads();
-
-    value = threadIdx.x < blockDim.x / 32 ? partials[lane] : 0;
-    if (warp == 0) {
-        value = warp_sum(value);
-    }
-    return value;
+    const bool is_one = threadIdx.x < blockDim.x / WARP;
+    value = is_one ? of_warps[lane] : Op::identity();
+    return warp == 0 ? of_warp<T, Op>(value) : value;
 }
 
-__device__ __forceinline__ int sum_of(int value) { return value; }
-__device__ __forceinline__ int sum_of(int2 value) { return value.x + value.y; }
-__device__ __forceinline__ int sum_of(int4 value) { return (value.x + value.y) + (value.z + value.w); }
-
-// A thread's share, a Vector at a time.
-template <typename Vector>
-__device__ __forceinline__ int share(const int *input, int n) {
-    constexpr int N = sizeof(Vector) / sizeof(int);
-    int thread = blockIdx.x * blockDim.x + threadIdx.x;
-    const Vector *vectors = reinterpret_cast<const Vector *>(input);
-
-    int sum = 0;
-    for (int i = thread; i < n / N; i += blockDim.x * gridDim.x) {
-        sum += sum_of(vectors[i]);
+// A partial for each block: the same sum every time.
+struct Stable {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T value, T *out) {
+        value = of_block<T, Op>(value);
+        if (threadIdx.x == 0) out[blockIdx.x] = value;
     }
-    if (N > 1 && thread < n % N) {
-        sum += input[n / N * N + thread];
+};
+
+// An atomic for each warp.
+struct WarpAtomic {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T value, T *out) {
+        value = of_warp<T, Op>(value);
+        if (threadIdx.x % WARP == 0) Op::atomically_into(out, value);
     }
-    return sum;
+};
+
+// An atomic for each block.
+struct BlockAtomic {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T value, T *out) {
+        value = of_block<T, Op>(value);
+        if (threadIdx.x == 0) Op::atomically_into(out, value);
+    }
+};
+
+template <typename T, typename Op, typename Combine, int Count>
+__global__ void reduce(const T *in, int n, T *out) {
+    Combine::template combine<T, Op>(of_thread<T, Op, Count>(in, n), out);
 }
 
-template <typename Vector>
-__global__ void stable(const int *input, int n, int *output) {
-    int sum = block_sum(share<Vector>(input, n));
-    if (threadIdx.x == 0) {
-        output[blockIdx.x] = sum;
-    }
+// ---- The launches --------------------------------------------------------------------------------------------
+
+static int blocks_for(int n, int threads, int count) {
+    const long long per_block = static_cast<long long>(threads) * count;
+    const long long blocks = (n + per_block - 1) / per_block;
+    return blocks < MOST_BLOCKS ? static_cast<int>(blocks) : MOST_BLOCKS;
 }
 
-template <typename Vector>
-__global__ void warp_atomic(const int *input, int n, int *output) {
-    int sum = warp_sum(share<Vector>(input, n));
-    if (threadIdx.x % 32 == 0) {
-        atomicAdd(output, sum);
-    }
-}
-
-template <typename Vector>
-__global__ void block_atomic(const int *input, int n, int *output) {
-    int sum = block_sum(share<Vector>(input, n));
-    if (threadIdx.x == 0) {
-        atomicAdd(output, sum);
-    }
-}
-
-// ---------------------------------------------------------------------------------------------
-
-using Kernel = void (*)(const int *, int, int *);
-
-static int blocks_for(int n, int threads, int vector) {
-    long long tile = static_cast<long long>(threads) * vector;
-    long long blocks = (n + tile - 1) / tile;
-    return static_cast<int>(blocks < 1024 ? blocks : 1024);
-}
-
-static cudaError_t two_passes(Kernel kernel, int vector, const int *input, int n, int threads, int *partials,
-                              int *result, cudaStream_t stream) {
-    int blocks = blocks_for(n, threads, vector);
-    kernel<<<blocks, threads, 0, stream>>>(input, n, blocks == 1 ? result : partials);
-    if (blocks > 1) {
-        stable<int><<<1, 1024, 0, stream>>>(partials, blocks, result);
-    }
+// Partials, and a block that reduces them.
+template <typename T, typename Op, int Count>
+static cudaError_t two_passes(const T *in, int n, int threads, T *partials, T *result, cudaStream_t stream) {
+    const int blocks = blocks_for(n, threads, Count);
+    T *out = blocks == 1 ? result : partials;
+    reduce<T, Op, Stable, Count><<<blocks, threads, 0, stream>>>(in, n, out);
+    if (blocks > 1) reduce<T, Op, Stable, 1><<<1, MOST_BLOCKS, 0, stream>>>(partials, blocks, result);
     return cudaGetLastError();
 }
 
-static cudaError_t one_cell(Kernel kernel, int vector, const int *input, int n, int threads, int *result,
-                            cudaStream_t stream) {
-    cudaError_t status = cudaMemsetAsync(result, 0, sizeof(int), stream);
-    if (status != cudaSuccess) return status;
-    kernel<<<blocks_for(n, threads, vector), threads, 0, stream>>>(input, n, result);
+// One pass of atomics on a result that is 0 before.
+template <typename T, typename Op, typename Combine, int Count>
+static cudaError_t one_pass(const T *in, int n, int threads, T *result, cudaStream_t stream) {
+    const cudaError_t zeroed = cudaMemsetAsync(result, 0, sizeof(T), stream);
+    if (zeroed != cudaSuccess) return zeroed;
+    reduce<T, Op, Combine, Count><<<blocks_for(n, threads, Count), threads, 0, stream>>>(in, n, result);
     return cudaGetLastError();
 }
 
-// What the bench calls, as those of ladder.cu. All return a cudaError_t; none allocates, none waits.
+// What the bench calls, for sums of int, with the parameters of ladder.cu's. All return a cudaError_t; none
+// allocates, none waits.
 
-#define STABLE_TWIN(NAME, VECTOR)                                                                            \
-    extern "C" int twin_##NAME(const int *input, int n, int threads, int, int *partials, int *, int *result, \
-                               cudaStream_t stream) {                                                        \
-        return two_passes(stable<VECTOR>, sizeof(VECTOR) / sizeof(int), input, n, threads, partials, result, \
-                          stream);                                                                           \
+using Element = int;
+using Operator = Plus<Element>;
+
+#define REFERENCE(NAME)                                                                                  \
+    extern "C" int reference_##NAME(const Element *in, int n, int threads, int, Element *partials,       \
+                                    Element *, Element *result, cudaStream_t stream)
+
+#define STABLE(NAME, COUNT)                                                                              \
+    REFERENCE(NAME) { return two_passes<Element, Operator, COUNT>(in, n, threads, partials, result, stream); }
+
+#define ATOMIC(NAME, COMBINE, COUNT)                                                                     \
+    REFERENCE(NAME) {                                                                                    \
+        (void)partials;                                                                                  \
+        return one_pass<Element, Operator, COMBINE, COUNT>(in, n, threads, result, stream);              \
     }
 
-#define CELL_TWIN(NAME, KERNEL, VECTOR)                                                                      \
-    extern "C" int twin_##NAME(const int *input, int n, int threads, int, int *, int *, int *result,         \
-                               cudaStream_t stream) {                                                        \
-        return one_cell(KERNEL<VECTOR>, sizeof(VECTOR) / sizeof(int), input, n, threads, result, stream);    \
-    }
-
-STABLE_TWIN(stable, int)
-STABLE_TWIN(stable_vec2, int2)
-STABLE_TWIN(stable_vec4, int4)
-CELL_TWIN(warp_atomic, warp_atomic, int)
-CELL_TWIN(warp_atomic_vec2, warp_atomic, int2)
-CELL_TWIN(warp_atomic_vec4, warp_atomic, int4)
-CELL_TWIN(block_atomic, block_atomic, int)
-CELL_TWIN(block_atomic_vec2, block_atomic, int2)
-CELL_TWIN(block_atomic_vec4, block_atomic, int4)
+STABLE(stable, 1)
+STABLE(stable_vec2, 2)
+STABLE(stable_vec4, 4)
+ATOMIC(warp_atomic, WarpAtomic, 1)
+ATOMIC(warp_atomic_vec2, WarpAtomic, 2)
+ATOMIC(warp_atomic_vec4, WarpAtomic, 4)
+ATOMIC(block_atomic, BlockAtomic, 1)
+ATOMIC(block_atomic_vec2, BlockAtomic, 2)
+ATOMIC(block_atomic_vec4, BlockAtomic, 4)

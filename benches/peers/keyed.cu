@@ -1,10 +1,10 @@
-// Reduction by key in CUDA C++, compiled by nvcc: the twin of every kernel in kernels-gpu/src/keyed,
-// and CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Compared against, never shipped.
+// Reduction by key in CUDA C++, compiled by nvcc: the reference kernel of every kernel in kernels-gpu/src/keyed, and
+// CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Compared with, never shipped.
 //
-// Sums by keys of unsigned int into dense cells. int indexes (n <= 2^30); a key is not asked whether
-// it names a cell, which warpfold's kernels do. One element per thread, or one tile per block, and as
-// many blocks as that takes. get_peers and reduce_peers are the published ones with the mended
-// synchronisation of today's warps: all members of a warp stay in the loops.
+// Sums by keys of unsigned int into dense cells. `int` indices (n <= 2^30); a key is not checked against the number of
+// cells, which warpfold's kernels do. One element per thread, or one tile per block, and as many blocks as that
+// takes. keyed_warp is the algorithm of "Voting and Shuffling to Optimize Atomic Operations"; all members of a warp
+// stay in its loops, as today's warps require.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -18,23 +18,34 @@ __global__ void keyed_atomic(const unsigned *keys, const T *values, int n, T *ce
     if (i < n) atomicAdd(&cells[keys[i]], values[i]);
 }
 
-// The atomic of the CUDA programming guide for hardware that has none for double.
-__device__ void add_by_cas(double *address, double value) {
-    unsigned long long *bits = reinterpret_cast<unsigned long long *>(address);
-    unsigned long long old = *bits, assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(bits, assumed, __double_as_longlong(value + __longlong_as_double(assumed)));
-    } while (assumed != old);
-}
+// The bits of a value, on which a compare-and-swap works.
+template <typename T>
+struct Bits;
 
-__device__ void add_by_cas(float *address, float value) {
-    unsigned *bits = reinterpret_cast<unsigned *>(address);
-    unsigned old = *bits, assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(bits, assumed, __float_as_uint(value + __uint_as_float(assumed)));
-    } while (assumed != old);
+template <>
+struct Bits<float> {
+    using Word = unsigned;
+    static __device__ __forceinline__ Word of(float value) { return __float_as_uint(value); }
+    static __device__ __forceinline__ float back(Word word) { return __uint_as_float(word); }
+};
+
+template <>
+struct Bits<double> {
+    using Word = unsigned long long;
+    static __device__ __forceinline__ Word of(double value) { return __double_as_longlong(value); }
+    static __device__ __forceinline__ double back(Word word) { return __longlong_as_double(word); }
+};
+
+// As for hardware without an atomic of the type: adds to what was last seen, until nobody has changed it meanwhile.
+template <typename T>
+__device__ void add_by_cas(T *cell, T value) {
+    using Word = typename Bits<T>::Word;
+    Word *word = reinterpret_cast<Word *>(cell);
+    for (Word seen = *word;;) {
+        const Word found = atomicCAS(word, seen, Bits<T>::of(Bits<T>::back(seen) + value));
+        if (found == seen) return;
+        seen = found;
+    }
 }
 
 template <typename T>
@@ -43,30 +54,35 @@ __global__ void keyed_cas(const unsigned *keys, const T *values, int n, T *cells
     if (i < n) add_by_cas(&cells[keys[i]], values[i]);
 }
 
-__device__ unsigned get_peers(unsigned members, unsigned key) {
-    unsigned peers = 0, unclaimed = members;
-    while (unclaimed) {
-        bool is_peer = key == __shfl_sync(members, key, __ffs(unclaimed) - 1);
-        unsigned group = __ballot_sync(members, is_peer);
-        if (is_peer) peers = group;
-        unclaimed ^= group;
+// The lanes of the warp that hold this lane's key, without match.any: the key of the first lane that has no group
+// yet is broadcast, and a ballot finds its group.
+__device__ unsigned same_key(unsigned members, unsigned key) {
+    unsigned mine = 0;
+    for (unsigned left = members; left != 0;) {
+        const unsigned leader = __ffs(left) - 1;
+        const bool joins = __shfl_sync(members, key, leader) == key;
+        const unsigned group = __ballot_sync(members, joins);
+        mine = joins ? group : mine;
+        left &= ~group;
     }
-    return peers;
+    return mine;
 }
 
+// The sum over the lanes of a group; in its first lane. In each round a lane adds the value of the next one of its
+// group, and every second lane leaves. `later` has the lanes of the group behind this one that have not left.
 template <typename T>
-__device__ T reduce_peers(unsigned members, unsigned peers, T x) {
-    int lane = threadIdx.x & 31;
-    int rel_pos = __popc(peers & ((1u << lane) - 1));
-    peers &= 0xfffffffeu << lane;
-    while (__any_sync(members, peers)) {
-        int next = __ffs(peers);
-        T t = __shfl_sync(members, x, next - 1);
-        if (next) x += t;
-        peers &= ~__ballot_sync(members, rel_pos & 1);
-        rel_pos >>= 1;
+__device__ T sum_of_group(unsigned members, unsigned group, T value) {
+    const unsigned lane = threadIdx.x & 31;
+    unsigned rank = __popc(group & ~(FULL << lane));
+    unsigned later = group & (FULL - 1 << lane);
+    while (__any_sync(members, later)) {
+        const int next = __ffs(later);
+        const T theirs = __shfl_sync(members, value, next - 1);
+        if (next != 0) value += theirs;
+        later &= ~__ballot_sync(members, rank & 1);
+        rank /= 2;
     }
-    return x;
+    return value;
 }
 
 template <typename T, bool Match, int Arrays>
@@ -78,10 +94,10 @@ __global__ void keyed_warp(const unsigned *keys, const T *values, int n, T *cell
     T x[Arrays];
 #pragma unroll
     for (int a = 0; a < Arrays; a++) x[a] = values[a * n + i];
-    unsigned peers = Match ? __match_any_sync(members, key) : get_peers(members, key);
+    unsigned group = Match ? __match_any_sync(members, key) : same_key(members, key);
 #pragma unroll
-    for (int a = 0; a < Arrays; a++) x[a] = reduce_peers(members, peers, x[a]);
-    if (__ffs(peers) - 1 == (threadIdx.x & 31)) {
+    for (int a = 0; a < Arrays; a++) x[a] = sum_of_group(members, group, x[a]);
+    if (__ffs(group) - 1 == (threadIdx.x & 31)) {
 #pragma unroll
         for (int a = 0; a < Arrays; a++) atomicAdd(&cells[a * cell_count + key], x[a]);
     }

@@ -1,16 +1,17 @@
-// The ladder in CUDA C++, compiled by nvcc: the twin of every rung in kernels-gpu, and CUB's sum,
-// for `warpfold-bench ladder --peers`. Compared against, never shipped.
+// The ladder's reference kernels: each rung of kernels-gpu's ladder in CUDA C++, compiled by nvcc, and CUB's sum,
+// for `warpfold-bench ladder --peers`. Compared with, never shipped.
 //
-// Each kernel is the published rung as its author wrote it: int indexes, dynamic shared memory,
-// one atomicAdd per thread where the rung says so. Mended, because a twin must be right for every n:
-//   - the launch asks for threads * sizeof(int) bytes of shared memory (published: blocks * sizeof(int));
-//   - reduce_3 and reduce_4 store 0 for a thread whose first element is past n (published: nothing);
-//   - the warp-reduce form of reduce_4 uses __syncwarp (published: __syncthreads under `tid < 32`);
-//   - scratch is allocated beforehand, and the last pass writes the result itself (published: a
-//     cudaMalloc, a copy and a cudaFree per pass).
-// reduce_5_chunks is the post's loop with its exit at the first chunk past the end, unrolled; warpfold's
-// reduce_5_x* asks once for all chunks. From 4 chunks on the ratio of the two compares two algorithms.
-// Int indexes hold up to n == 2^30: reduce_5 steps its index past n by up to one grid.
+// A rung is three choices: what a thread loads, how a block combines what its threads hold, and who writes the
+// result. They are written once each, as templates over the element and the operator; a kernel puts three of them
+// together. All rungs make the same accesses, barriers and launches as the published ladder ("CUDA 006 -
+// Reduction"), with these corrections, without which they are wrong for some n:
+//   - a launch asks for shared memory for each thread's element, not for each block's;
+//   - a thread of reduce_3 or reduce_4 whose element is past n holds the identity;
+//   - a warp alone is synchronised by __syncwarp, since a barrier in a branch must be reached by the whole block;
+//   - temporary storage is allocated beforehand, and the last pass writes the result itself.
+// reduce_5_x* tests before each chunk, as published, and is unrolled; warpfold's tests once for all chunks. From 4
+// chunks on the ratio of the two compares two algorithms.
+// Indices are `int`, right up to n == 2^30: reduce_5 steps past n by up to one grid.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -18,263 +19,265 @@
 
 #include <climits>
 
-__global__ void reduce_naive(const int *input, int n, int *output) {
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    if (idx < n) {
-        atomicAdd(output, input[idx]);
+constexpr unsigned WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+// An operator: its identity, two values combined, an atomic, and a warp's instruction where there is one.
+template <typename T>
+struct Plus {
+    static __device__ __forceinline__ T identity() { return T{}; }
+    static __device__ __forceinline__ void into(T &a, T b) { a += b; }
+    static __device__ __forceinline__ void atomically_into(T *a, T b) { atomicAdd(a, b); }
+    static __device__ __forceinline__ T of_warp(T value) { return __reduce_add_sync(ALL_LANES, value); }
+};
+
+__device__ __forceinline__ int global_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ unsigned grid_threads() { return blockDim.x * gridDim.x; }
+
+// ---- What a thread loads -------------------------------------------------------------------------------------
+//
+// Each puts the thread's value into its cell of shared memory. No barrier: the combination begins with one.
+
+// One element.
+struct One {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
+        const int at = global_thread();
+        cells[threadIdx.x] = at < n ? in[at] : Op::identity();
     }
-}
+};
 
-__global__ void reduce_shared_memory(const int *input, int n, int *output) {
-    __shared__ int sdata[1];
-    if (threadIdx.x == 0) {
-        sdata[0] = 0;
+// Two elements, a grid apart.
+struct Two {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
+        One::load<T, Op>(in, n, cells);
+        const unsigned at = global_thread() + grid_threads();
+        if (at < n) Op::into(cells[threadIdx.x], in[at]);
     }
-    __syncthreads();
+};
 
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    if (idx < n) {
-        atomicAdd(&sdata[0], input[idx]);
+// Every element that a grid-stride loop gives it.
+struct Stride {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
+        cells[threadIdx.x] = Op::identity();
+        for (int at = global_thread(); at < n; at += grid_threads()) Op::into(cells[threadIdx.x], in[at]);
     }
-    __syncthreads();
+};
 
-    if (threadIdx.x == 0) {
-        atomicAdd(output, sdata[0]);
-    }
-}
-
-__global__ void reduce_0(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
-
-    sdata[tid] = idx < n ? input[idx] : 0;
-    __syncthreads();
-
-    for (unsigned int s = 1; s < blockDim.x; s *= 2) {
-        if (tid % (2 * s) == 0) {
-            sdata[tid] += sdata[tid + s];
-        }
-        __syncthreads();
-    }
-
-    if (tid == 0) {
-        output[blockIdx.x] = sdata[0];
-    }
-}
-
-__global__ void reduce_1(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
-
-    sdata[tid] = idx < n ? input[idx] : 0;
-    __syncthreads();
-
-    for (unsigned int s = 1; s < blockDim.x; s *= 2) {
-        int index = 2 * s * tid;
-        if (index < blockDim.x) {
-            sdata[index] += sdata[index + s];
-        }
-        __syncthreads();
-    }
-
-    if (tid == 0) {
-        output[blockIdx.x] = sdata[0];
-    }
-}
-
-__global__ void reduce_2(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
-
-    sdata[tid] = idx < n ? input[idx] : 0;
-    __syncthreads();
-
-    for (unsigned int s = blockDim.x / 2; s > 0; s >>= 1) {
-        if (tid < s) {
-            sdata[tid] += sdata[tid + s];
-        }
-        __syncthreads();
-    }
-
-    if (tid == 0) {
-        output[blockIdx.x] = sdata[0];
-    }
-}
-
-// What reduce_3 and reduce_4 load: one element from each half of the input.
-__device__ __forceinline__ void load_two(const int *input, int n, int *sdata) {
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
-
-    sdata[tid] = idx < n ? input[idx] : 0;
-    if (idx + blockDim.x * gridDim.x < n) {
-        sdata[tid] += input[idx + blockDim.x * gridDim.x];
-    }
-    __syncthreads();
-}
-
-// The tree of reduce_4 and reduce_5: shared memory until one warp is left.
-__device__ __forceinline__ void tree_to_one_warp(int *sdata) {
-    int tid = threadIdx.x;
-    for (unsigned int s = blockDim.x / 2; s >= 32; s >>= 1) {
-        if (tid < s) {
-            sdata[tid] += sdata[tid + s];
-        }
-        __syncthreads();
-    }
-}
-
-__device__ __forceinline__ void store_warp_sum(const int *sdata, int *output) {
-    int tid = threadIdx.x;
-    if (tid < 32) {
-        int sum = sdata[tid];
+// At most so many of them, unrolled.
+template <int Count>
+struct Chunks {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
+        cells[threadIdx.x] = Op::identity();
+        int at = global_thread();
 #pragma unroll
-        for (int offset = 16; offset > 0; offset /= 2) {
-            sum += __shfl_down_sync(0xffffffff, sum, offset);
-        }
-        if (tid == 0) {
-            output[blockIdx.x] = sum;
+        for (int chunk = 0; chunk < Count && at < n; ++chunk, at += grid_threads()) {
+            Op::into(cells[threadIdx.x], in[at]);
         }
     }
-}
+};
 
-__global__ void reduce_3(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int tid = threadIdx.x;
-    load_two(input, n, sdata);
+// ---- How a block combines ------------------------------------------------------------------------------------
+//
+// Each has thread 0 store the block's value.
 
-    for (unsigned int s = blockDim.x / 2; s > 0; s >>= 1) {
-        if (tid < s) {
-            sdata[tid] += sdata[tid + s];
+// In shared memory, with partners at distances 1, 2, 4 ...: every thread tests by a division whether it combines.
+struct ByRemainder {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        const int me = threadIdx.x;
+        __syncthreads();
+        for (unsigned apart = 1; apart < blockDim.x; apart *= 2) {
+            if (me % (2 * apart) == 0) Op::into(cells[me], cells[me + apart]);
+            __syncthreads();
         }
+        if (me == 0) *out = cells[0];
+    }
+};
+
+// The same partners, combined by the first threads: only one warp diverges, and banks conflict.
+struct ByFirstThreads {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        const int me = threadIdx.x;
+        __syncthreads();
+        for (unsigned apart = 1; apart < blockDim.x; apart *= 2) {
+            const int at = 2 * apart * me;
+            if (at < blockDim.x) Op::into(cells[at], cells[at + apart]);
+            __syncthreads();
+        }
+        if (me == 0) *out = cells[0];
+    }
+};
+
+// Partners half of the block apart, then a quarter ..., no nearer than `Last`: neighbours access neighbours.
+template <unsigned Last, typename T, typename Op>
+__device__ __forceinline__ void halve(T *cells) {
+    const int me = threadIdx.x;
+    __syncthreads();
+    for (unsigned apart = blockDim.x / 2; apart >= Last; apart /= 2) {
+        if (me < apart) Op::into(cells[me], cells[me + apart]);
         __syncthreads();
     }
+}
 
-    if (tid == 0) {
-        output[blockIdx.x] = sdata[0];
+struct ByHalves {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        halve<1, T, Op>(cells);
+        if (threadIdx.x == 0) *out = cells[0];
     }
-}
+};
 
-__global__ void reduce_4(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    load_two(input, n, sdata);
-    tree_to_one_warp(sdata);
-    store_warp_sum(sdata, output);
-}
+// Halves until a warp is left, which shuffles.
+struct ByShuffles {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        halve<WARP, T, Op>(cells);
+        if (threadIdx.x >= WARP) return;
+        T mine = cells[threadIdx.x];
+#pragma unroll
+        for (unsigned apart = WARP / 2; apart > 0; apart /= 2) {
+            Op::into(mine, __shfl_down_sync(ALL_LANES, mine, apart));
+        }
+        if (threadIdx.x == 0) *out = mine;
+    }
+};
 
-__global__ void reduce_4_redux(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int tid = threadIdx.x;
-    load_two(input, n, sdata);
-    tree_to_one_warp(sdata);
-
-    if (tid < 32) {
-        sdata[tid] = __reduce_add_sync(0xffffffff, sdata[tid]);
+// Halves until a warp is left, which has an instruction for the rest. Its lanes write back what they get.
+struct ByInstruction {
+    template <typename T, typename Op>
+    static __device__ __forceinline__ void combine(T *cells, T *out) {
+        halve<WARP, T, Op>(cells);
+        if (threadIdx.x >= WARP) return;
+        cells[threadIdx.x] = Op::of_warp(cells[threadIdx.x]);
         __syncwarp();
-        if (tid == 0) {
-            output[blockIdx.x] = sdata[0];
-        }
+        if (threadIdx.x == 0) *out = cells[0];
     }
+};
+
+// ---- The kernels ---------------------------------------------------------------------------------------------
+
+// A partial for each block.
+template <typename T, typename Op, typename Load, typename Combine>
+__global__ void partials_of_blocks(const T *in, int n, T *partials) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    T *cells = reinterpret_cast<T *>(shared);
+    Load::template load<T, Op>(in, n, cells);
+    Combine::template combine<T, Op>(cells, &partials[blockIdx.x]);
 }
 
-__global__ void reduce_5(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
+// An atomic on the result for each element.
+template <typename T, typename Op>
+__global__ void atomic_of_threads(const T *in, int n, T *result) {
+    const int at = global_thread();
+    if (at < n) Op::atomically_into(result, in[at]);
+}
 
-    sdata[tid] = 0;
-    while (idx < n) {
-        sdata[tid] += input[idx];
-        idx += blockDim.x * gridDim.x;
-    }
+// An atomic in shared memory for each element, and one on the result for each block.
+template <typename T, typename Op>
+__global__ void atomic_of_blocks(const T *in, int n, T *result) {
+    __shared__ T of_block;
+    const bool is_first = threadIdx.x == 0;
+    if (is_first) of_block = Op::identity();
     __syncthreads();
-    tree_to_one_warp(sdata);
-    store_warp_sum(sdata, output);
-}
-
-template <int Chunks>
-__global__ void reduce_5_chunks(const int *input, int n, int *output) {
-    extern __shared__ int sdata[];
-    int idx = blockIdx.x * blockDim.x + threadIdx.x;
-    int tid = threadIdx.x;
-
-    sdata[tid] = 0;
-#pragma unroll
-    for (int i = 0; i < Chunks && idx < n; i++) {
-        sdata[tid] += input[idx];
-        idx += blockDim.x * gridDim.x;
-    }
+    const int at = global_thread();
+    if (at < n) Op::atomically_into(&of_block, in[at]);
     __syncthreads();
-    tree_to_one_warp(sdata);
-    store_warp_sum(sdata, output);
+    if (is_first) Op::atomically_into(result, of_block);
 }
 
-// ---------------------------------------------------------------------------------------------
+// ---- The launches --------------------------------------------------------------------------------------------
 
-using Kernel = void (*)(const int *, int, int *);
+template <typename T>
+using Kernel = void (*)(const T *, int, T *);
 
-static int blocks_for(int n, int threads, int items_per_thread) {
-    long long tile = static_cast<long long>(threads) * items_per_thread;
-    return static_cast<int>((n + tile - 1) / tile);
+// Where a reference kernel reads and writes: device addresses. The partials of the odd passes and of the even ones.
+template <typename T>
+struct Arrays {
+    const T *in;
+    T *partials[2];
+    T *result;
+};
+
+static int blocks_for(int n, int threads, int per_thread) {
+    const long long per_block = static_cast<long long>(threads) * per_thread;
+    return static_cast<int>((n + per_block - 1) / per_block);
 }
 
-// One pass: every thread adds to the one result, which holds 0 before.
-static cudaError_t reduce_atomic(Kernel kernel, const int *input, int n, int threads, int *result, cudaStream_t stream) {
-    cudaError_t status = cudaMemsetAsync(result, 0, sizeof(int), stream);
-    if (status != cudaSuccess) return status;
-    kernel<<<blocks_for(n, threads, 1), threads, 0, stream>>>(input, n, result);
+// One pass of atomics on a result that is 0 before.
+template <typename T>
+static cudaError_t atomics(Kernel<T> kernel, const Arrays<T> &arrays, int n, int threads, cudaStream_t stream) {
+    const cudaError_t zeroed = cudaMemsetAsync(arrays.result, 0, sizeof(T), stream);
+    if (zeroed != cudaSuccess) return zeroed;
+    kernel<<<blocks_for(n, threads, 1), threads, 0, stream>>>(arrays.in, n, arrays.result);
     return cudaGetLastError();
 }
 
-// The recursive reduction: partials are reduced by the same kernel until one is left. `partials`
-// holds those of the first pass, `more` those of the second, and so on in turn.
-static cudaError_t reduce_partials(Kernel kernel, const int *input, int n, int threads, int items_per_thread,
-                                   int *partials, int *more, int *result, cudaStream_t stream) {
-    int blocks = blocks_for(n, threads, items_per_thread);
-    int *output = blocks == 1 ? result : partials;
-    kernel<<<blocks, threads, threads * sizeof(int), stream>>>(input, n, output);
-    cudaError_t status = cudaGetLastError();
-    if (status != cudaSuccess || blocks == 1) return status;
-    return reduce_partials(kernel, output, blocks, threads, items_per_thread, more, partials, result, stream);
+// Passes by the same kernel, each over the partials of the one before, until there is one block.
+template <typename T>
+static cudaError_t passes(Kernel<T> kernel, const Arrays<T> &arrays, int n, int threads, int per_thread,
+                          cudaStream_t stream) {
+    const T *in = arrays.in;
+    for (int pass = 0;; ++pass) {
+        const int blocks = blocks_for(n, threads, per_thread);
+        T *out = blocks == 1 ? arrays.result : arrays.partials[pass % 2];
+        kernel<<<blocks, threads, threads * sizeof(T), stream>>>(in, n, out);
+        const cudaError_t launched = cudaGetLastError();
+        if (launched != cudaSuccess || blocks == 1) return launched;
+        in = out;
+        n = blocks;
+    }
 }
 
-// What the bench calls. All return a cudaError_t; none allocates, none waits.
+// What the bench calls, for sums of int. All return a cudaError_t; none allocates, none waits.
 
-#define ATOMIC_TWIN(NAME)                                                                                    \
-    extern "C" int twin_##NAME(const int *input, int n, int threads, int, int *, int *, int *result,         \
-                               cudaStream_t stream) {                                                        \
-        return reduce_atomic(NAME, input, n, threads, result, stream);                                       \
+using Element = int;
+using Operator = Plus<Element>;
+
+#define REFERENCE(NAME)                                                                              \
+    extern "C" int reference_##NAME(const Element *in, int n, int threads, int chunks, Element *odd, \
+                                    Element *even, Element *result, cudaStream_t stream)
+
+#define ATOMIC(NAME, KERNEL)                                                                         \
+    REFERENCE(NAME) {                                                                                \
+        (void)chunks;                                                                                \
+        const Arrays<Element> arrays{in, {odd, even}, result};                                       \
+        return atomics<Element>(KERNEL<Element, Operator>, arrays, n, threads, stream);              \
     }
 
-#define PARTIALS_TWIN(NAME, KERNEL, ITEMS_PER_THREAD)                                                        \
-    extern "C" int twin_##NAME(const int *input, int n, int threads, int chunks, int *partials, int *more,   \
-                               int *result, cudaStream_t stream) {                                           \
-        (void)chunks;                                                                                        \
-        return reduce_partials(KERNEL, input, n, threads, ITEMS_PER_THREAD, partials, more, result, stream); \
+#define PARTIALS(NAME, PER_THREAD, LOAD, COMBINE)                                                    \
+    REFERENCE(NAME) {                                                                                \
+        (void)chunks;                                                                                \
+        const Arrays<Element> arrays{in, {odd, even}, result};                                       \
+        return passes<Element>(partials_of_blocks<Element, Operator, LOAD, COMBINE>, arrays, n,      \
+                               threads, PER_THREAD, stream);                                         \
     }
 
-ATOMIC_TWIN(reduce_naive)
-ATOMIC_TWIN(reduce_shared_memory)
-PARTIALS_TWIN(reduce_0, reduce_0, 1)
-PARTIALS_TWIN(reduce_0_modulo, reduce_0, 1)
-PARTIALS_TWIN(reduce_1, reduce_1, 1)
-PARTIALS_TWIN(reduce_2, reduce_2, 1)
-PARTIALS_TWIN(reduce_3, reduce_3, 2)
-PARTIALS_TWIN(reduce_4, reduce_4, 2)
-PARTIALS_TWIN(reduce_4_redux, reduce_4_redux, 2)
-PARTIALS_TWIN(reduce_5, reduce_5, chunks)
-PARTIALS_TWIN(reduce_5_x1, reduce_5_chunks<1>, 1)
-PARTIALS_TWIN(reduce_5_x2, reduce_5_chunks<2>, 2)
-PARTIALS_TWIN(reduce_5_x4, reduce_5_chunks<4>, 4)
-PARTIALS_TWIN(reduce_5_x8, reduce_5_chunks<8>, 8)
-PARTIALS_TWIN(reduce_5_x16, reduce_5_chunks<16>, 16)
+ATOMIC(reduce_naive, atomic_of_threads)
+ATOMIC(reduce_shared_memory, atomic_of_blocks)
+PARTIALS(reduce_0, 1, One, ByRemainder)
+PARTIALS(reduce_0_modulo, 1, One, ByRemainder)
+PARTIALS(reduce_1, 1, One, ByFirstThreads)
+PARTIALS(reduce_2, 1, One, ByHalves)
+PARTIALS(reduce_3, 2, Two, ByHalves)
+PARTIALS(reduce_4, 2, Two, ByShuffles)
+PARTIALS(reduce_4_redux, 2, Two, ByInstruction)
+PARTIALS(reduce_5, chunks, Stride, ByShuffles)
+PARTIALS(reduce_5_x1, 1, Chunks<1>, ByShuffles)
+PARTIALS(reduce_5_x2, 2, Chunks<2>, ByShuffles)
+PARTIALS(reduce_5_x4, 4, Chunks<4>, ByShuffles)
+PARTIALS(reduce_5_x8, 8, Chunks<8>, ByShuffles)
+PARTIALS(reduce_5_x16, 16, Chunks<16>, ByShuffles)
 
-// cub::DeviceReduce::Sum with the policy CUB chooses by itself, and 32-bit offsets where n allows.
+// cub::DeviceReduce::Sum with the policy that CUB chooses by itself, and 32-bit offsets where n allows.
 // With `temp` null it writes the bytes it needs to `temp_bytes` and launches nothing.
-extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long long n, int *result, cudaStream_t stream) {
+extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long long n, int *result,
+                       cudaStream_t stream) {
     if (n <= INT_MAX) {
         return cub::DeviceReduce::Sum(temp, *temp_bytes, input, result, static_cast<int>(n), stream);
     }

@@ -4,24 +4,30 @@
 
 Speaks JSON, a line each way. It begins with {"version": ...} or {"absent": reason}. Then it answers
 
-    {"load": file, "element": "f32"}           with {}: the file's elements are the array from now on
-    {"set": index, "bytes": hex}               with {}: so is this element
-    {"op": "sum", "n": n, "cache": "cold", "timing": "device", "calls": 1}
-                                               with {"us": time, "answer": text}
+    {"load": [file, file], "element": "f32"}   with {}: the files' elements are the arrays from now on, of which the
+                                               second is for products alone and may be empty
+    {"set": index, "bytes": hex}               with {}: so is this element of the first
+    {"op": "sum", "n": n, "cache": "cold", "timing": "device", "calls": 16}
+                                               with {"us": time, "answers": [text, ...]}
 
-or with {"error": reason}, and goes on. A time is between two events around a call, in the median of all calls:
+or with {"error": reason}, and goes on. Times are between events on the stream:
 
-    "device"    behind a flush of the caches, which keeps the device busy while the host enqueues; and behind
-                a call that is not timed, if the cache is "warm"
-    "launch"    each on an idle stream
-    "stream"    one after another on the stream, without a wait
+    "device"    around all calls, divided by their number, behind flushes of the caches, which keep the device busy
+                while the host enqueues. "cold": each call reads a copy of its own, which nothing has read since;
+                the answers are theirs. "warm": all read the same, which a call that is not timed has read before
+    "launch"    around each call, on an idle stream; the median
+    "stream"    around each of calls that follow one another without a wait; the median
 """
 
 import json
+import os
 import statistics
 import sys
 
 import_name, device, flush_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+PAGE_BYTES = 2 << 20
+MOST_FLUSHES = 16
 
 
 def say(**line):
@@ -39,33 +45,43 @@ class Torch:
             "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8,
             "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
         }
-        self.ops = {"sum": torch.sum, "min": torch.amin, "max": torch.amax}
+        self.ops = {
+            "sum": torch.sum, "min": torch.amin, "max": torch.amax, "arg_min": torch.argmin, "arg_max": torch.argmax,
+            "dot": torch.dot, "mean_variance": lambda x: torch.var_mean(x, correction=0),
+        }
         self.elsewhere = torch.ones(flush_bytes // 4, dtype=torch.int32, device="cuda")
         self.event = lambda: torch.cuda.Event(enable_timing=True)
 
     def load(self, file, element):
-        self.array = self.torch.from_file(file, dtype=self.torch.uint8, size=self.size(file)).cuda()
-        self.array = self.array.view(self.elements[element])
+        size = os.path.getsize(file)
+        if size == 0:
+            return None
+        array = self.torch.from_file(file, dtype=self.torch.uint8, size=size).cuda()
+        return array.view(self.elements[element])
 
-    @staticmethod
-    def size(file):
-        import os
+    def of_bytes(self, raw, like):
+        return self.torch.frombuffer(bytearray(raw), dtype=self.torch.uint8).view(like.dtype).cuda()
 
-        return os.path.getsize(file)
-
-    def set(self, index, raw):
-        part = self.torch.frombuffer(bytearray(raw), dtype=self.torch.uint8).view(self.array.dtype)
-        self.array[index : index + 1] = part.cuda()
-
-    def flush(self):
-        self.elsewhere.max()
+    def empty(self, length, like):
+        return self.torch.empty(length, dtype=like.dtype, device="cuda")
 
     def wait(self):
         self.torch.cuda.synchronize()
 
     @staticmethod
+    def is_done(event):
+        return event.query()
+
+    @staticmethod
     def elapsed_us(start, end):
         return start.elapsed_time(end) * 1e3
+
+    @staticmethod
+    def text(answer):
+        if isinstance(answer, tuple):
+            variance, mean = answer
+            return f"{mean.item()!r} {variance.item()!r}"
+        return repr(answer.item())
 
 
 class Cupy:
@@ -79,70 +95,142 @@ class Cupy:
             "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
             "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64",
         }
-        self.ops = {"sum": cupy.sum, "min": cupy.min, "max": cupy.max}
+        self.ops = {
+            "sum": cupy.sum, "min": cupy.min, "max": cupy.max, "arg_min": cupy.argmin, "arg_max": cupy.argmax,
+            "dot": cupy.dot,
+        }
         self.elsewhere = cupy.ones(flush_bytes // 4, dtype="int32")
         self.event = cupy.cuda.Event
 
     def load(self, file, element):
         import numpy
 
-        self.array = self.cupy.asarray(numpy.fromfile(file, dtype=self.elements[element]))
+        array = numpy.fromfile(file, dtype=self.elements[element])
+        return self.cupy.asarray(array) if array.size else None
 
-    def set(self, index, raw):
+    def of_bytes(self, raw, like):
         import numpy
 
-        self.array[index] = numpy.frombuffer(raw, dtype=self.array.dtype)[0]
+        return self.cupy.asarray(numpy.frombuffer(raw, dtype=like.dtype))
 
-    def flush(self):
-        self.elsewhere.max()
+    def empty(self, length, like):
+        return self.cupy.empty(length, dtype=like.dtype)
 
     def wait(self):
         self.cupy.cuda.Device().synchronize()
 
+    @staticmethod
+    def is_done(event):
+        return event.done
+
     def elapsed_us(self, start, end):
         return self.cupy.cuda.get_elapsed_time(start, end) * 1e3
 
+    @staticmethod
+    def text(answer):
+        return repr(answer.item())
 
-def timed(library, events, op, n, cache, timing, calls):
-    reduce, part = library.ops[op], library.array[:n]
-    while len(events) < calls:
-        events.append((library.event(), library.event()))
-    if timing == "device":
-        library.flush()
-        if cache == "warm":
-            reduce(part)
-    for start, end in events[:calls]:
-        if timing == "launch":
-            library.wait()
+
+class Bench:
+    def __init__(self, library):
+        self.library = library
+        self.arrays = []
+        self.events = []
+        # By number of elements and of calls; of the arrays as they are now.
+        self.copies = {}
+        self.flushes = {}
+
+    def load(self, load, element):
+        self.copies.clear()
+        # Nothing of the old arrays is kept while the new ones are made.
+        self.arrays = []
+        self.arrays = [self.library.load(file, element) for file in load]
+
+    def set(self, set, bytes):
+        self.copies.clear()
+        array = self.arrays[0]
+        array[set : set + 1] = self.library.of_bytes(bytearray.fromhex(bytes), array)
+
+    def inputs(self, op, n, count):
+        """The operator's arrays, so many times, each copy on pages of its own."""
+        arrays = self.arrays if op == "dot" else self.arrays[:1]
+        if count == 1:
+            return [[array[:n] for array in arrays]]
+        key = (len(arrays), n, count)
+        if key not in self.copies:
+            self.copies.clear()
+            self.copies[key] = [[] for _ in range(count)]
+            for array in arrays:
+                page = PAGE_BYTES // array.itemsize
+                stride = (n + page - 1) // page * page
+                memory = self.library.empty(stride * count, array)
+                for place, copy in enumerate(self.copies[key]):
+                    copy.append(memory[place * stride : place * stride + n])
+                    copy[-1][:] = array[:n]
+        return self.copies[key]
+
+    def time(self, op, n, cache, timing, calls):
+        reduce = self.library.ops[op]
+        while len(self.events) < calls:
+            self.events.append((self.library.event(), self.library.event()))
+        if timing == "device":
+            us, answers = self.batch(reduce, (op, n, cache), calls)
+        else:
+            us, answers = self.each(reduce, self.inputs(op, n, 1)[0], timing, calls)
+        say(us=us, answers=[self.library.text(answer) for answer in answers])
+
+    def batch(self, reduce, what, calls):
+        op, n, cache = what
+        is_warm = cache == "warm"
+        inputs = self.inputs(op, n, 1) * calls if is_warm else self.inputs(op, n, calls)
+        flushes = self.flushes.setdefault((what, calls), 1)
+        start, end = self.events[0]
+        for _ in range(flushes):
+            self.library.elsewhere.max()
+        if is_warm:
+            reduce(*inputs[0])
         start.record()
-        answer = reduce(part)
+        answers = [reduce(*arrays) for arrays in inputs]
         end.record()
-    library.wait()
-    us = statistics.median(library.elapsed_us(start, end) for start, end in events[:calls])
-    say(us=us, answer=repr(answer.item()))
+        if self.library.is_done(start):
+            # The device has waited for the host.
+            self.flushes[(what, calls)] = min(2 * flushes, MOST_FLUSHES)
+        self.library.wait()
+        return self.library.elapsed_us(start, end) / calls, answers
+
+    def each(self, reduce, arrays, timing, calls):
+        for start, end in self.events[:calls]:
+            if timing == "launch":
+                self.library.wait()
+            start.record()
+            answer = reduce(*arrays)
+            end.record()
+        self.library.wait()
+        times = [self.library.elapsed_us(start, end) for start, end in self.events[:calls]]
+        return statistics.median(times), [answer]
 
 
 def main():
     try:
-        library = {"torch": Torch, "cupy": Cupy}[import_name]()
+        bench = Bench({"torch": Torch, "cupy": Cupy}[import_name]())
     except Exception as error:
         say(absent=f"{type(error).__name__}: {error}")
         return
-    events = []
-    say(version=library.version)
+    say(version=bench.library.version)
     for line in sys.stdin:
         order = json.loads(line)
         try:
             if "load" in order:
-                library.load(order["load"], order["element"])
+                bench.load(**order)
                 say()
             elif "set" in order:
-                library.set(order["set"], bytes.fromhex(order["bytes"]))
+                bench.set(**order)
                 say()
             else:
-                timed(library, events, **order)
+                bench.time(**order)
         except Exception as error:
             say(error=f"{type(error).__name__}: {error}")
 
 
-main()
+if __name__ == "__main__":
+    main()

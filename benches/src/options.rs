@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
 use warpfold::file::DType;
 
-use crate::sweep::options::{Op, PeerName, Sizes, SweepOptions, Wanted};
+use crate::sweep::options::{Operation, PeerName, Sizes, SweepOptions, Wanted};
 
 /// Measures warpfold beside its peers and the hardware's limit.
 #[derive(Debug, Parser)]
@@ -180,7 +180,7 @@ impl LadderOptions {
             suite: vec![Wanted::Ladder],
             sizes: vec![Sizes::one(self.n.unwrap_or(LADDER_N))],
             types: vec![DType::I32],
-            ops: vec![Op::Sum],
+            ops: vec![Operation::Sum],
             threads,
             peers: if self.peers { nvcc_and_cub } else { none },
             device: self.device,

@@ -39,14 +39,27 @@ type VersionFn = unsafe extern "C" fn() -> i32;
 type ErrorStringFn = unsafe extern "C" fn(i32) -> *const c_char;
 
 impl Peers {
-    /// Compiles sources (their names and texts) into one library for a device of this compute capability, or
-    /// takes it from the cache, and loads it. The sources define `int cub_version()` and
-    /// `const char *error_string(int)`, both `extern "C"`. The error is the reason for going on without.
+    /// As [`build_with`](Self::build_with), without macros.
     pub fn build(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<Peers> {
+        Self::build_with(sources, &[], capability)
+    }
+
+    /// Compiles sources (their names and texts) with these macros into one library for a device of this compute
+    /// capability, or takes it from the cache, and loads it. The sources define `int cub_version()` and
+    /// `const char *error_string(int)`, both `extern "C"`. The error is the reason for going on without.
+    pub fn build_with(
+        sources: &[(&str, &str)],
+        macros: &[(&str, u32)],
+        capability: (u32, u32),
+    ) -> Result<Peers> {
         let nvcc = find_nvcc()?;
         let nvcc_version = version(&nvcc)?;
         let nvcc_flags = flags(capability);
-        let library = compile(sources, &nvcc, &nvcc_version, &nvcc_flags)?;
+        let macros = macros
+            .iter()
+            .map(|(name, value)| format!("-D{name}={value}"));
+        let flags: Vec<_> = nvcc_flags.iter().cloned().chain(macros).collect();
+        let library = compile(sources, &nvcc, &nvcc_version, &flags)?;
         // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
         // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
         let library = unsafe { Library::new(&library) }

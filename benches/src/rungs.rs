@@ -88,7 +88,8 @@ rungs! { single_pass:
     Max of i8 i16 i64 u8 u16 u32 u64 f16 bf16 f64;
 }
 
-fn no_kernel(algorithm: Algorithm, entry: &Entry) -> anyhow::Error {
+/// Refuses an algorithm for an operator that has a single pass alone.
+pub fn no_kernel(algorithm: Algorithm, entry: &Entry) -> anyhow::Error {
     let kernel = algorithm.kernel_name();
     BadOption::new(format!(
         "there is no kernel {kernel} of {} over {}: the ladder has sums of i32, u32, i64, u64, f32 and f64, \

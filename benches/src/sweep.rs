@@ -6,9 +6,12 @@
 //! device stands in [`subject`]. Every run of every row overwrites the result first, and its answer is
 //! compared with an exact one; elements that are all zero are refused ([`data`]).
 
+mod answers;
 mod asked;
+mod cases;
 #[cfg(feature = "sweeps")]
 mod clocks;
+mod copies;
 pub mod data;
 mod events;
 mod graph;

@@ -118,7 +118,7 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
     }
     let lines = said.lines().filter(|line| line.contains("| cpu "));
     assert_eq!(lines.count(), 2 * 2 * 2, "{said}");
-    assert!(said.contains("Whole reductions (CPU)"), "{said}");
+    assert!(said.contains("Whole-array reductions (CPU)"), "{said}");
     let of = |backend, suite| {
         let rows = results.rows.iter();
         rows.filter(move |row| (row.backend, row.suite) == (backend, suite))

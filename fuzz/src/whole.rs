@@ -261,7 +261,7 @@ fn holds<T: Copy>(x: &[T], question: impl Fn(T) -> bool) -> u64 {
     x.iter().filter(|x| question(**x)).count() as u64
 }
 
-/// The largest magnitude, where nothing overflows; a NaN among the elements is judged here.
+/// The largest magnitude, where nothing overflows; a NaN among the elements is checked here.
 fn magnitude<T: Number>(got: f64, x: &[T]) -> Option<f64> {
     if x.iter().any(|x| x.is_nan()) {
         assert!(got.is_nan(), "{got:e} of a NaN");
@@ -278,7 +278,7 @@ fn close(got: f64, exact: f64, off: f64) {
     );
 }
 
-/// Judges a sum divided by `n`.
+/// Checks a sum divided by `n`.
 fn near<T: Number>(got: f64, x: &[T], n: f64) {
     if let Some(magnitude) = magnitude(got, x) {
         let terms = || x.iter().map(|x| x.to_f64());
@@ -287,7 +287,7 @@ fn near<T: Number>(got: f64, x: &[T], n: f64) {
     }
 }
 
-/// Judges a variance by the bound of [`Device::mean_variance`]: k roundings, each of which the quotient of
+/// Checks a variance by the bound of [`Device::mean_variance`]: k roundings, each of which the quotient of
 /// magnitude and standard deviation enlarges.
 fn variance<T: Number>(got: f64, mean: f64, x: &[T]) {
     if let Some(magnitude) = magnitude(got, x) {

@@ -1,4 +1,4 @@
-//! Means, variances, norms, counts: each reads the array once.
+//! Means, variances, norms and counts; each reads the array once.
 //!
 //! `cargo run --release --example 03-statistics`
 
@@ -25,9 +25,9 @@ fn main() -> Result<(), warpfold::Error> {
 
     assert_eq!(device.count(&x, Predicate::Less(1.75))?, 500);
     assert_eq!(device.count(&x, Predicate::Nan)?, 0);
-    assert!(device.all(&x)?); // none is zero
+    assert!(device.all(&x)?); // no element is zero
 
-    // Squares that no f64 holds: the norm is scaled.
+    // The squares overflow an f64, but the norm does not, because it is scaled.
     let large = device.upload(&[3e200, 4e200])?;
     assert!((device.norm_l2(&large)? / 5e200 - 1.0).abs() < 1e-15);
     assert_eq!(device.norm_inf(&large)?, Some(4e200));

@@ -1,4 +1,4 @@
-//! Results that stay on the device, and two streams at once.
+//! Results that stay on the device, and two streams at the same time.
 //!
 //! `cargo run --release --example 04-streams`
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), warpfold::Error> {
     let rows: Vec<i32> = (0..8 * 1000).collect();
     let x = device.upload(&rows)?;
 
-    // What a launch works with is the caller's: no call below allocates or waits.
+    // The caller owns the temporary storage: no call below allocates or waits.
     let mut sums = device.alloc::<i32>(8)?;
     let mut scratch = device.scratch()?;
     for row in 0..8 {
@@ -21,13 +21,13 @@ fn main() -> Result<(), warpfold::Error> {
         device.reduce_into(row_of_x, Sum, &mut sums, row, &mut scratch)?;
     }
 
-    // A second stream goes on at the same time; its scratch is its own.
+    // A second stream works at the same time; it needs its own scratch.
     let other = device.new_stream()?;
     let mut others = other.scratch()?;
     let mut largest = device.alloc::<i32>(1)?;
     other.reduce_into(&x, Max, &mut largest, 0, &mut others)?;
 
-    // The sums are reduced where they are. (On their own stream, which has done them by then.)
+    // The sums are reduced on the device, by the stream that has written them.
     let mut largest_sum = device.alloc::<i32>(1)?;
     device.reduce_into(&sums, Max, &mut largest_sum, 0, &mut scratch)?;
 

@@ -1,4 +1,4 @@
-//! One sum by every kernel of the ladder and of the families, and how long each takes.
+//! One sum by every kernel of the ladder and of the Kepler families, with its time.
 //!
 //! `cargo run --release --features teaching --example 05-algorithms`
 
@@ -14,9 +14,9 @@ fn main() -> Result<(), warpfold::Error> {
     let data: Vec<i32> = (0..n).map(|i| i % 7).collect();
     let right: i32 = data.iter().sum();
     let x = device.upload(&data)?;
-    println!("{n} elements on {device}; a first run also loads the kernel");
+    println!("{n} elements on {device}; the first run also loads the kernel");
     for algorithm in Algorithm::all() {
-        // Checked and allocated once, run as often as one likes.
+        // Checked and allocated once, run many times.
         let mut plan = device.reduce(&x, Sum).algorithm(algorithm).plan()?;
         plan.enqueue()?;
         assert_eq!(plan.result()?, right, "{algorithm:?}");

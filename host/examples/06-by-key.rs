@@ -1,4 +1,4 @@
-//! Sums by key: what a loop that adds into `cells[key]` does.
+//! Sums by key, like a loop that adds into `cells[key]`.
 //!
 //! `cargo run --release --example 06-by-key`
 
@@ -10,7 +10,7 @@ fn main() -> Result<(), warpfold::Error> {
         println!("no GPU: {reason}");
     }
 
-    // A year of readings, one each minute: the key is the month.
+    // A year of readings, one per minute: the key is the month.
     let minutes = 12 * 30 * 24 * 60u32;
     let months: Vec<u32> = (0..minutes).map(|minute| minute / (30 * 24 * 60)).collect();
     let readings: Vec<i32> = (0..minutes as i32).map(|minute| minute % 100).collect();
@@ -19,10 +19,10 @@ fn main() -> Result<(), warpfold::Error> {
     let by_month = device.reduce_by_key(&keys, &values, 12, Sum)?;
     println!("sums by month on {device}: {:?}", by_month.cells);
     assert_eq!(by_month.cells, [43_200 / 100 * 4950; 12]);
-    assert_eq!(by_month.rejected, 0); // no key outside the cells
+    assert_eq!(by_month.rejected, 0); // no key is out of range
 
-    // Cells that stay on the device and take one array after another. Equal keys lie side by side
-    // here, so that a thread can combine its neighbours first.
+    // Cells that stay on the device and accumulate one array after another. The keys are sorted, so a thread
+    // can combine adjacent values first.
     let mut cells = device.cells(6, Max)?.algorithm(KeyedAlgorithm::Runs);
     cells.combine(&keys, &values)?;
     cells.combine(&keys, &values)?;

@@ -1,4 +1,4 @@
-//! Files: all at once, mapped, and chunk by chunk where they are larger than memory.
+//! Files: read at once, mapped, and in chunks if they are larger than memory.
 //!
 //! `cargo run --release --example 07-files`
 
@@ -22,13 +22,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::temp_dir().join(format!("warpfold-07-files-{}", std::process::id()));
     fs::write(&path, bytes)?;
 
-    // (`read_npy`, `Mapped::npy` and `Elements::open_npy` are the same for NumPy's files.)
+    // (`read_npy`, `Mapped::npy` and `Elements::open_npy` do the same for NumPy's files.)
     let all = device.upload(&file::read_raw::<f32>(&path)?)?;
     assert_eq!(device.sum(&all)?, 49_950_000.0);
 
-    // SAFETY: nobody else knows of this file.
+    // SAFETY: no other program uses this file.
     let mapped = unsafe { Mapped::<f32>::raw(&path) }?;
-    let part = device.upload(&mapped[..1000])?; // only this part is read
+    let part = device.upload(&mapped[..1000])?; // reads only this part
     assert_eq!(device.max(&part)?, Some(999.0));
     drop(mapped);
 

@@ -1,4 +1,4 @@
-//! One reduction again and again, on new data: a CUDA graph.
+//! A CUDA graph: one reduction, launched many times on new data.
 //!
 //! `cargo run --release --example 08-graph`
 
@@ -12,10 +12,10 @@ fn main() -> Result<(), warpfold::Error> {
 
     let mut graph = device.graph(device.alloc::<i32>(1000)?, Max)?;
     for step in 0..5 {
-        // (A kernel of another crate would write to `graph.input().as_device_ptr()`.)
+        // (Another crate's kernel would write to `graph.input().as_device_ptr()`.)
         let data: Vec<i32> = (0..1000).map(|i| (i * 37 + step) % 1000).collect();
         graph.write(0, &data)?;
-        graph.launch()?; // no wait
+        graph.launch()?; // returns at once
         let max = graph.result()?; // waits
         println!("step {step} on {device}: {max:?}");
         assert_eq!(max, data.iter().copied().max());

@@ -1,21 +1,21 @@
-//! The smallest of many floats: on one core, on all cores, on the GPU.
+//! The smallest of many floats, on one core, on all cores, and on the GPU.
 //!
 //! ```text
 //! min_of_array              # 100 million random floats
 //! min_of_array data.npy     # a NumPy file: f32, C order, any shape
 //! ```
 //!
-//! It needs the feature `teaching`, which has the post's kernel.
+//! It requires the feature `teaching`, which has the post's kernel.
 //!
-//! After the post "Parallel Reduction with CUDA" (shreeraman karikalan, 2020): the GPU's way is a
-//! tree with sequential addressing in blocks of 256 threads, whose partial minima the same kernel
-//! reduces again until one is left. Beside it stands what `Device::min` does of its own accord.
+//! After the post "Parallel Reduction with CUDA" (shreeraman karikalan, 2020). Its kernel is a tree with
+//! sequential addressing in blocks of 256 threads; the same kernel reduces the partial minima until one is
+//! left. The table compares it with `Device::min`.
 //!
-//! A NaN anywhere is the minimum, as in `numpy.min`, and -0.0 is smaller than 0.0; all ways must
-//! agree to the bit, but for the NaN's own bits.
+//! If any element is a NaN, the minimum is a NaN, as in `numpy.min`; -0.0 is smaller than 0.0. All methods must
+//! return the same bits, except for the bits of a NaN.
 //!
-//! Exit code 0: all ways agree; 1: they do not, or one failed; 2: bad arguments or a file that
-//! cannot be used.
+//! Exit code 0: all methods agree. 1: they differ, or one failed. 2: wrong arguments, or a file that cannot be
+//! used.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -29,10 +29,10 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use warpfold::{Algorithm, Buffer, Device, Min};
 
-/// What is reduced without a file.
+/// The number of generated elements, without a file.
 const GENERATED: usize = 100_000_000;
 
-/// Each way runs so many times; the table shows the median.
+/// The number of runs of each method; the table shows the median.
 const RUNS: usize = 5;
 
 const USAGE: &str = "usage: min_of_array [FILE.npy]";
@@ -64,7 +64,7 @@ fn run(file: Option<PathBuf>) -> Result<(), Failure> {
     if values.is_empty() {
         return Err(Failure::Unusable(
             what,
-            "no elements have no minimum".into(),
+            "an empty array has no minimum".into(),
         ));
     }
     let device = Device::auto()?;
@@ -89,12 +89,12 @@ fn run(file: Option<PathBuf>) -> Result<(), Failure> {
     Ok(say(&format!("minimum {agreed:?}: all agree\n"))?)
 }
 
-/// One way to the minimum.
+/// A method to find the minimum.
 struct Way {
     name: &'static str,
-    /// Of every run.
+    /// The result of every run.
     minima: [f32; RUNS],
-    /// Of the median run.
+    /// The time of the median run.
     milliseconds: f64,
 }
 
@@ -118,7 +118,7 @@ impl Way {
     }
 }
 
-/// A loop. The total order of floats has -0.0 before 0.0.
+/// A plain loop, in the total order of floats, in which -0.0 is below 0.0.
 fn serial(values: &[f32]) -> f32 {
     let mut least = f32::INFINITY;
     for &value in values {
@@ -146,7 +146,7 @@ fn on_gpu(gpu: &Device, values: &[f32]) -> Result<[Way; 4], warpfold::Error> {
         reduction.threads(256).run()
     };
     let own = |x: &Buffer<f32>| gpu.reduce(x, Min).run();
-    // Once, untimed: the first launch loads the kernel.
+    // One run without timing, because the first launch loads the kernel.
     posts(&x)?;
     own(&x)?;
     Ok([
@@ -175,14 +175,13 @@ fn same(one: f32, other: f32) -> bool {
     (one.is_nan() && other.is_nan()) || one.to_bits() == other.to_bits()
 }
 
-/// Random floats from -1000 to 1000, the same every time.
+/// Reproducible random floats from -1000 to 1000.
 fn generate(n: usize) -> Vec<f32> {
     let mut rng = SmallRng::seed_from_u64(1);
     (0..n).map(|_| rng.random_range(-1000.0..1000.0)).collect()
 }
 
-/// The elements of a NumPy file, in the order they have there, by streaming: nothing but the
-/// values themselves is held in memory.
+/// Streams the elements of a NumPy file into memory.
 fn read(file: &Path) -> Result<Vec<f32>, Failure> {
     let unusable = |why: String| Failure::Unusable(file.display().to_string(), why);
     let opened = File::open(file).map_err(|error| unusable(error.to_string()))?;
@@ -220,7 +219,7 @@ fn read(file: &Path) -> Result<Vec<f32>, Failure> {
     Ok(values)
 }
 
-/// Prints; a reader who has gone away (`| head`) is no error.
+/// Prints the text. It is not an error if the reader has closed the pipe (`| head`).
 fn say(text: &str) -> io::Result<()> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -228,15 +227,15 @@ fn say(text: &str) -> io::Result<()> {
     }
 }
 
-/// What can go wrong.
+/// An error of this program.
 #[derive(Debug)]
 enum Failure {
     Usage,
-    /// A file, and what is wrong with it.
+    /// A file, and the reason.
     Unusable(String, String),
     Reduction(warpfold::Error),
     Output(io::Error),
-    /// Which way, what it found, and what the first way found.
+    /// The method, its result, and the result of the first method.
     Disagree(&'static str, f32, f32),
 }
 

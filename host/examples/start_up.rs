@@ -1,12 +1,11 @@
-//! What a program waits for before the GPU computes: opening the device, and the first use of each
-//! kind of kernel, for which the driver compiles a module or finds it in its cache.
-//!
+//! Start-up times: opening the device, and the first use of each kind of kernel, for which the driver compiles
+//! a module or finds it in its cache.
 //! ```text
 //! CUDA_CACHE_DISABLE=1 start_up     # nothing is cached
 //! start_up; start_up                # the second time all is cached, unless the cache is too small
 //! ```
 //!
-//! It needs the feature `teaching`.
+//! It requires the feature `teaching`.
 
 use std::process::ExitCode;
 use std::time::Instant;

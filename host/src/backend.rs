@@ -1,4 +1,4 @@
-//! Where arrays are and where work is done: a stream of the CPU or of a GPU.
+//! A backend: a stream of the CPU or of a GPU, on which work is done.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,26 +10,26 @@ use crate::info::DeviceInfo;
 use crate::stream::Stream;
 use crate::workspace::Workspace;
 
-/// A stream of the CPU or of a GPU. Cheap to clone; clones are the same.
+/// A stream of the CPU or of a GPU. Cheap to clone; clones are the same stream.
 #[derive(Clone)]
 pub(crate) enum Backend {
     Cpu(Arc<CpuStream>),
     Gpu(Arc<Queue>),
 }
 
-/// A stream of the CPU, where each call does its work before it returns. It has an identity, so that what a
-/// GPU refuses (buffers of another device, scratch of another stream) is refused on the CPU too.
+/// A stream of the CPU; each call does its work before it returns. It has an identity, so that the CPU refuses
+/// what a GPU refuses: buffers of another device, and the scratch of another stream.
 pub(crate) struct CpuStream {
-    /// One for each opened device.
+    /// The device that the stream belongs to; one for each opened device.
     device: Arc<CpuDevice>,
 }
 
 struct CpuDevice;
 
-/// A stream with what its blocking calls work with.
+/// A GPU stream with the workspace of its blocking calls.
 pub(crate) struct Queue {
     // Dropped before the stream.
-    /// Made by the first blocking call.
+    /// The workspace; the first blocking call allocates it.
     workspace: Mutex<Option<Workspace>>,
     stream: Stream,
 }
@@ -42,7 +42,7 @@ impl Queue {
         })
     }
 
-    /// What a blocking call reduces with, alone for as long as the guard lives.
+    /// Locks the workspace for one blocking call.
     pub(crate) fn workspace(&self) -> MutexGuard<'_, Option<Workspace>> {
         self.workspace
             .lock()
@@ -59,7 +59,7 @@ impl Deref for Queue {
 }
 
 impl Backend {
-    /// The CPU, opened once more.
+    /// Opens the CPU as a new device.
     pub(crate) fn cpu() -> Self {
         let device = Arc::new(CpuDevice);
         Self::Cpu(Arc::new(CpuStream { device }))
@@ -84,7 +84,7 @@ impl Backend {
         }
     }
 
-    /// The GPU, where an array needs one to be on.
+    /// The GPU, or the error that `what` needs one.
     pub(crate) fn gpu_for(&self, what: &'static str) -> Result<&Arc<Gpu>, Error> {
         match self {
             Self::Cpu(_) => Err(Error::NeedsGpu { what }),
@@ -92,7 +92,7 @@ impl Backend {
         }
     }
 
-    /// What the driver says of the device; `None` for the CPU.
+    /// The device's properties; `None` for the CPU.
     pub(crate) fn info(&self) -> Option<&DeviceInfo> {
         self.queue().map(|queue| &queue.gpu().info)
     }
@@ -102,7 +102,7 @@ impl Backend {
         self.info().map_or("CPU", |info| &info.name)
     }
 
-    /// Whether the two are one stream.
+    /// Whether the two are the same stream.
     pub(crate) fn is_same_stream(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(one, other),
@@ -111,7 +111,7 @@ impl Backend {
         }
     }
 
-    /// An error unless the two are one device, on whatever streams.
+    /// An error unless the two belong to the same device.
     pub(crate) fn check_same(&self, owner: &Self) -> Result<(), Error> {
         let same = match (self, owner) {
             (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(&one.device, &other.device),

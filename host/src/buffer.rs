@@ -8,13 +8,13 @@ use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::host;
 use crate::memory::{DeviceMemory, Span};
-use crate::view_mut::{PlaceMut, ViewMut};
+use crate::view_mut::{LocationMut, ViewMut};
 
 /// An array of `T` on a [`Device`](crate::Device), made by [`Device::upload`](crate::Device::upload) or
 /// [`Device::alloc`](crate::Device::alloc).
 ///
-/// Dropping it waits for the work on all streams of the device and gives the memory back; a
-/// failure there is reported by the device's next call ([`Error::Deferred`]).
+/// Dropping it waits for the work on all streams of the device and frees the memory. The device's next call
+/// returns a failure of that ([`Error::Deferred`]).
 pub struct Buffer<T: Element> {
     backend: Backend,
     len: usize,
@@ -53,46 +53,45 @@ impl<T: Element> Buffer<T> {
         self.len == 0
     }
 
-    /// The elements, copied to the host after all work on the stream of the device that made it.
+    /// Copies the elements to the host, after all work on the stream of the device that made the buffer.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for the fault of an earlier kernel;
-    /// [`Error::Deferred`].
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a fault in an earlier kernel; [`Error::Deferred`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         View::from(self).download()
     }
 
-    /// The elements in `range`, starting at any of them. Nothing is copied.
+    /// A view of the elements in `range`, which may start at any element. Nothing is copied.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the range is not inside the buffer.
+    /// [`Error::ViewRange`] if the range is not inside the buffer.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'_, T>, Error> {
         View::from(self).view(range)
     }
 
-    /// Overwrites the elements from `start` on, after the work on the stream of the device that made
-    /// the buffer. They have arrived when this returns.
+    /// Overwrites the elements from `start` on, after all work on the stream of the device that made the
+    /// buffer, and waits until the copy is complete.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the buffer has not so many; [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::ViewRange`] if the buffer has too few elements; [`Error::Cuda`], [`Error::Deferred`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
         self.all_mut().write(start, data)
     }
 
-    /// The elements in `range`, to be written.
+    /// A writable view of the elements in `range`.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the range is not inside the buffer.
+    /// [`Error::ViewRange`] if the range is not inside the buffer.
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>, Error> {
         self.all_mut().part(range)
     }
 
-    /// The address of the first element: of device memory, or on the CPU device of host
-    /// memory. Null when there are no elements.
+    /// The address of the first element, in device memory, or on the CPU in host memory. Null for an empty
+    /// buffer.
     pub fn as_device_ptr(&self) -> u64 {
         match &self.storage {
             Storage::Host(data) if data.is_empty() => 0,
@@ -101,8 +100,8 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// The address of memory of the device's, which is the caller's from here on. Else the buffer as it was,
-    /// and why.
+    /// Gives up ownership of the device memory and returns its address; on failure, returns the error and the
+    /// unchanged buffer.
     pub(crate) fn release(self) -> Result<u64, Box<(Error, Self)>> {
         let Self {
             backend,
@@ -132,13 +131,13 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// All elements, to be written.
+    /// A writable view of all elements.
     pub(crate) fn all_mut(&mut self) -> ViewMut<'_, T> {
-        let place = match &mut self.storage {
-            Storage::Host(data) => PlaceMut::Host(data),
-            Storage::Device(memory) => PlaceMut::Device(memory.all_mut()),
+        let location = match &mut self.storage {
+            Storage::Host(data) => LocationMut::Host(data),
+            Storage::Device(memory) => LocationMut::Device(memory.all_mut()),
         };
-        ViewMut::new(&self.backend, place)
+        ViewMut::new(&self.backend, location)
     }
 }
 
@@ -149,18 +148,18 @@ impl<T: Element> std::fmt::Debug for Buffer<T> {
     }
 }
 
-/// A part of a [`Buffer`], or all of it; a reference that is cheap to copy.
+/// A read-only view of a [`Buffer`] or of a part of it; cheap to copy, like a reference.
 pub struct View<'a, T: Element> {
     owner: &'a Backend,
-    place: Place<'a, T>,
+    location: Location<'a, T>,
 }
 
 impl<'a, T: Element> View<'a, T> {
     /// The number of elements.
     pub fn len(&self) -> usize {
-        match self.place {
-            Place::Host(data) => data.len(),
-            Place::Device(span) => span.len(),
+        match self.location {
+            Location::Host(data) => data.len(),
+            Location::Device(span) => span.len(),
         }
     }
 
@@ -169,22 +168,22 @@ impl<'a, T: Element> View<'a, T> {
         self.len() == 0
     }
 
-    /// A part of this part; the range counts from the view's first element.
+    /// A view of a part; the range counts from this view's first element.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the range is not inside the view.
+    /// [`Error::ViewRange`] if the range is not inside the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'a, T>, Error> {
         let (start, end) = indices(range, self.len())?;
-        let place = match self.place {
-            Place::Host(data) => Place::Host(&data[start..end]),
-            Place::Device(span) => Place::Device(span.part(start, end - start)),
+        let location = match self.location {
+            Location::Host(data) => Location::Host(&data[start..end]),
+            Location::Device(span) => Location::Device(span.part(start, end - start)),
         };
         let owner = self.owner;
-        Ok(View { owner, place })
+        Ok(View { owner, location })
     }
 
-    /// The elements, as [`Buffer::download`].
+    /// Copies the elements to the host, as [`Buffer::download`].
     ///
     /// # Errors
     ///
@@ -193,40 +192,40 @@ impl<'a, T: Element> View<'a, T> {
         self.download_on(self.owner)
     }
 
-    /// The same after the work on the backend's stream.
+    /// [`download`](Self::download) after the work on the backend's stream.
     pub(crate) fn download_on(&self, backend: &Backend) -> Result<Vec<T>, Error> {
-        match (self.place, backend) {
-            (Place::Host(data), _) => host::copy(data),
-            (Place::Device(span), Backend::Gpu(queue)) => span.download(queue),
-            (Place::Device(_), Backend::Cpu(_)) => {
+        match (self.location, backend) {
+            (Location::Host(data), _) => host::copy(data),
+            (Location::Device(span), Backend::Gpu(queue)) => span.download(queue),
+            (Location::Device(_), Backend::Cpu(_)) => {
                 unreachable!("the CPU's buffers are on the host")
             }
         }
     }
 
-    /// Elements on the owner, which is a GPU.
+    /// A view of device memory of the owner, a GPU.
     pub(crate) fn of_span(owner: &'a Backend, span: Span<'a, T>) -> Self {
-        let place = Place::Device(span);
-        Self { owner, place }
+        let location = Location::Device(span);
+        Self { owner, location }
     }
 
-    /// Elements on the owner, which is the CPU.
+    /// A view of host memory of the owner, the CPU.
     pub(crate) fn of_slice(owner: &'a Backend, data: &'a [T]) -> Self {
-        let place = Place::Host(data);
-        Self { owner, place }
+        let location = Location::Host(data);
+        Self { owner, location }
     }
 
     pub(crate) fn owner(&self) -> &'a Backend {
         self.owner
     }
 
-    /// Where the elements are.
-    pub(crate) fn place(&self) -> Place<'a, T> {
-        self.place
+    /// The memory that holds the elements.
+    pub(crate) fn location(&self) -> Location<'a, T> {
+        self.location
     }
 }
 
-/// The first index of a range of `len` elements, and the one behind the last.
+/// The start and the end (exclusive) of a range in an array of `len` elements.
 pub(crate) fn indices(range: impl RangeBounds<usize>, len: usize) -> Result<(usize, usize), Error> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
@@ -244,9 +243,9 @@ pub(crate) fn indices(range: impl RangeBounds<usize>, len: usize) -> Result<(usi
     }
 }
 
-/// Where a view's elements are.
+/// The memory that holds a view's elements.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a, T: Element> {
+pub(crate) enum Location<'a, T: Element> {
     Host(&'a [T]),
     Device(Span<'a, T>),
 }
@@ -273,11 +272,11 @@ impl<T: Element> std::fmt::Debug for View<'_, T> {
 
 impl<'a, T: Element> From<&'a Buffer<T>> for View<'a, T> {
     fn from(buffer: &'a Buffer<T>) -> Self {
-        let place = match &buffer.storage {
-            Storage::Host(data) => Place::Host(data),
-            Storage::Device(memory) => Place::Device(memory.all()),
+        let location = match &buffer.storage {
+            Storage::Host(data) => Location::Host(data),
+            Storage::Device(memory) => Location::Device(memory.all()),
         };
         let owner = &buffer.backend;
-        View { owner, place }
+        View { owner, location }
     }
 }

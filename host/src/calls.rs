@@ -1,4 +1,4 @@
-//! Whole reductions in one call, which waits for the result.
+//! Whole-array reductions in one call that waits for the result.
 
 use kernels_gpu::element::{Extrema, Indexed, Moments};
 use kernels_gpu::op::{
@@ -15,12 +15,15 @@ use crate::reduced_by::ReducedBy;
 /// What [`Device::sum_wide`] gives for elements `T`: `i64`, `u64` or `f64`.
 type Wide<T> = <T as ReducedBy<SumWide>>::Output;
 
-/// Each of these is [`Device::reduce`] by the operator of its name, with the default algorithm. They take every
-/// [`Number`] (`nan_` calls every [`Float`](crate::Float)), and elements of your own that the operator reduces.
+/// Reductions by name: each is [`Device::reduce`] with the operator of its name and the default algorithm.
+///
+/// They accept every [`Number`] (the `nan_` calls every [`Float`](crate::Float)), and your own elements if the
+/// operator reduces them.
 impl Device {
-    /// The sum, in the type of the elements. Integers wrap. Floats are added in an order that depends
-    /// on n and the device alone: the same bits every time; 16-bit floats in `f32`, rounded once at
-    /// the end. 0 for empty input.
+    /// The sum, in the type of the elements; 0 for empty input.
+    ///
+    /// Integers wrap. 16-bit floats are added in `f32` and rounded once at the end. The order of the additions
+    /// depends only on n and the device, so a float sum has the same bits on every run.
     ///
     /// # Errors
     ///
@@ -32,7 +35,8 @@ impl Device {
         self.reduce(input, Sum).run()
     }
 
-    /// The sum of the floats, where a NaN counts as 0, as NumPy's `nansum`. In all else as [`sum`](Self::sum).
+    /// The sum of the floats with every NaN counted as 0, as NumPy's `nansum`. Otherwise like
+    /// [`sum`](Self::sum).
     ///
     /// ```
     /// use warpfold::Device;
@@ -54,8 +58,9 @@ impl Device {
         self.reduce(input, NanSum).run()
     }
 
-    /// The sum in 64 bits: an `i64` of signed integers, a `u64` of unsigned ones, an `f64` of floats.
-    /// 2^32 integers of 32 bits do not wrap. In all else as [`sum`](Self::sum).
+    /// The sum in 64 bits: `i64` for signed integers, `u64` for unsigned integers, `f64` for floats.
+    ///
+    /// A sum of 2^32 integers of 32 bits does not wrap. Otherwise like [`sum`](Self::sum).
     ///
     /// ```
     /// use warpfold::Device;
@@ -77,8 +82,9 @@ impl Device {
         self.reduce(input, SumWide).run()
     }
 
-    /// The product, in the type of the elements. Integers wrap; floats as of [`sum`](Self::sum). 1 for
-    /// empty input.
+    /// The product, in the type of the elements; 1 for empty input.
+    ///
+    /// Integers wrap. Floats are multiplied as [`sum`](Self::sum) adds them.
     ///
     /// # Errors
     ///
@@ -90,8 +96,9 @@ impl Device {
         self.reduce(input, Product).run()
     }
 
-    /// The smallest element; `None` for empty input. Floats: NaN when there is one, and -0.0 is
-    /// smaller than 0.0.
+    /// The smallest element; `None` for empty input.
+    ///
+    /// For floats, NaN if any element is a NaN; -0.0 is smaller than 0.0.
     ///
     /// # Errors
     ///
@@ -103,8 +110,9 @@ impl Device {
         self.reduce(input, Min).run()
     }
 
-    /// The largest element; `None` for empty input. Floats: NaN when there is one, and -0.0 is
-    /// smaller than 0.0.
+    /// The largest element; `None` for empty input.
+    ///
+    /// For floats, NaN if any element is a NaN; -0.0 is smaller than 0.0.
     ///
     /// # Errors
     ///
@@ -116,8 +124,8 @@ impl Device {
         self.reduce(input, Max).run()
     }
 
-    /// The smallest and the largest element, each as [`min`](Self::min) and [`max`](Self::max) give it,
-    /// in one pass; `None` for empty input.
+    /// The smallest and the largest element in one pass, as [`min`](Self::min) and [`max`](Self::max) return
+    /// them; `None` for empty input.
     ///
     /// ```
     /// use warpfold::Device;
@@ -139,8 +147,9 @@ impl Device {
         self.reduce(input, MinMax).run()
     }
 
-    /// The smallest of the floats that are numbers: NaN when none is, `None` for empty input. -0.0 is
-    /// smaller than 0.0.
+    /// The smallest float that is not a NaN; `None` for empty input.
+    ///
+    /// The result is NaN if all elements are NaN. -0.0 is smaller than 0.0.
     ///
     /// # Errors
     ///
@@ -152,8 +161,9 @@ impl Device {
         self.reduce(input, NanMin).run()
     }
 
-    /// The largest of the floats that are numbers: NaN when none is, `None` for empty input. -0.0 is
-    /// smaller than 0.0.
+    /// The largest float that is not a NaN; `None` for empty input.
+    ///
+    /// The result is NaN if all elements are NaN. -0.0 is smaller than 0.0.
     ///
     /// # Errors
     ///
@@ -165,9 +175,11 @@ impl Device {
         self.reduce(input, NanMax).run()
     }
 
-    /// Where the smallest element is, the first of equal ones, counted from the view's start; `None` for
-    /// empty input. Floats: where the first NaN is, when there is one; the two zeros are equal. As NumPy's
-    /// `argmin`. The element itself comes with it from [`reduce`](Self::reduce) by [`ArgMin`].
+    /// The index of the smallest element, counted from the view's start; `None` for empty input.
+    ///
+    /// Returns the first of equal elements, as NumPy's `argmin`. For floats, the index of the first NaN if
+    /// there is one; -0.0 and 0.0 are equal. [`reduce`](Self::reduce) with [`ArgMin`] returns the element as
+    /// well.
     ///
     /// ```
     /// use warpfold::Device;
@@ -185,11 +197,11 @@ impl Device {
         &self,
         input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.reduce(input, ArgMin).run()?;
-        Ok(place.map(|place| place.index() as usize))
+        let found = self.reduce(input, ArgMin).run()?;
+        Ok(found.map(|found| found.index() as usize))
     }
 
-    /// Where the largest element is; in all else as [`argmin`](Self::argmin).
+    /// The index of the largest element. Otherwise like [`argmin`](Self::argmin).
     ///
     /// # Errors
     ///
@@ -198,13 +210,14 @@ impl Device {
         &self,
         input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.reduce(input, ArgMax).run()?;
-        Ok(place.map(|place| place.index() as usize))
+        let found = self.reduce(input, ArgMax).run()?;
+        Ok(found.map(|found| found.index() as usize))
     }
 
-    /// Where the smallest of the floats that are numbers is, the first of equal ones, as NumPy's `nanargmin`; `None`
-    /// where there is no number, for empty input too. Of NaN and infinity it gives the infinity, where NumPy gives
-    /// the first of both.
+    /// The index of the smallest float that is not a NaN; `None` if there is none, and for empty input.
+    ///
+    /// Returns the first of equal elements, as NumPy's `nanargmin`. If the numbers are all infinite, the result
+    /// is the index of an infinity; NumPy returns the first NaN or infinity.
     ///
     /// ```
     /// use warpfold::Device;
@@ -223,11 +236,11 @@ impl Device {
         &self,
         input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.reduce(input, NanArgMin).run()?;
-        Ok(place.map(|place| place.index() as usize))
+        let found = self.reduce(input, NanArgMin).run()?;
+        Ok(found.map(|found| found.index() as usize))
     }
 
-    /// Where the largest of the floats that are numbers is; in all else as [`nan_argmin`](Self::nan_argmin).
+    /// The index of the largest float that is not a NaN. Otherwise like [`nan_argmin`](Self::nan_argmin).
     ///
     /// # Errors
     ///
@@ -236,14 +249,15 @@ impl Device {
         &self,
         input: impl Input<'a, T>,
     ) -> Result<Option<usize>, Error> {
-        let place = self.reduce(input, NanArgMax).run()?;
-        Ok(place.map(|place| place.index() as usize))
+        let found = self.reduce(input, NanArgMax).run()?;
+        Ok(found.map(|found| found.index() as usize))
     }
 
-    /// The mean, as an `f64`; `None` for empty input. Integers of 32 bits and less, and floats, are summed in
-    /// 64 bits and divided once, so that the mean of integers is as exact as an `f64` can be up to a sum
-    /// of 2^53. Integers of 64 bits go by [`mean_variance`](Self::mean_variance), since their sum may
-    /// have no 64 bits.
+    /// The mean, as an `f64`; `None` for empty input.
+    ///
+    /// Floats, and integers of up to 32 bits, are summed in 64 bits and divided once. The mean of such integers
+    /// is the nearest `f64` as long as their sum is at most 2^53. The sum of 64-bit integers may not fit into
+    /// 64 bits, so their mean is computed as in [`mean_variance`](Self::mean_variance).
     ///
     /// ```
     /// use warpfold::Device;
@@ -265,18 +279,19 @@ impl Device {
 
     /// Mean, variance and count in one pass, as [`Moments`]; `None` for empty input.
     ///
-    /// In `f64`, of which the elements are the nearest. With u = 2^-53, κ the quotient of the root mean
-    /// square and the standard deviation, and k the roundings in a row (a few for every 16 bytes that a
-    /// thread reads, and some thirty where threads meet), the relative error of the variance stays
-    /// near k·u·κ, as that of Chan, Golub and LeVeque's pairwise update; the textbook's formula has κ².
-    /// With an infinity or a NaN among the elements,
-    /// or with squares that no `f64` has (distances beyond 1e154), mean and variance are NaN.
+    /// All computations are in `f64`. The relative error of the variance is about k·u·κ, like that of the
+    /// pairwise update of Chan, Golub and LeVeque; the textbook formula has κ² instead of κ. Here u is 2^-53, κ
+    /// is the root mean square divided by the standard deviation, and k is the number of roundings in a row: a
+    /// few for every 16 bytes that a thread reads, and about 30 when the threads' values are combined.
+    ///
+    /// Mean and variance are NaN if an element is infinite or NaN, or if a squared distance from the mean
+    /// overflows `f64` (a distance above 1e154).
     ///
     /// ```
     /// use warpfold::Device;
     ///
     /// let device = Device::auto()?;
-    /// // A billion and a little: E[x²] - E[x]² has nothing left of the variance.
+    /// // A little more than a billion: E[x²] - E[x]² loses all digits of the variance.
     /// let x = device.upload(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0])?;
     /// let moments = device.mean_variance(&x)?.unwrap();
     /// assert_eq!(moments.mean(), 1e9 + 10.0);
@@ -294,8 +309,10 @@ impl Device {
         self.reduce(input, MeanVariance).run()
     }
 
-    /// Mean, variance and count of the floats that are not NaN, in one pass, as NumPy's `nanmean` and `nanvar`; `None`
-    /// where there is none, for empty input too. In all else as [`mean_variance`](Self::mean_variance).
+    /// Mean, variance and count of the floats that are not NaN, in one pass, as NumPy's `nanmean` and `nanvar`.
+    ///
+    /// `None` if there is no such float, and for empty input. Otherwise like
+    /// [`mean_variance`](Self::mean_variance).
     ///
     /// ```
     /// use warpfold::Device;
@@ -318,9 +335,9 @@ impl Device {
         self.reduce(input, NanMeanVariance).run()
     }
 
-    /// The mean of the values, each with its weight: `sum(w * x) / sum(w)` in one pass over both arrays, in `f64`, as
-    /// NumPy's `average`. Products of 32 bits and less are exact. `None` where the weights add up to 0, as they do
-    /// for empty input.
+    /// The weighted mean `sum(w * x) / sum(w)`, in one pass over both arrays, in `f64`, as NumPy's `average`.
+    ///
+    /// Products of floats of up to 32 bits are exact. `None` if the weights add up to 0, and for empty input.
     ///
     /// ```
     /// use warpfold::Device;
@@ -333,7 +350,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
+    /// [`Error::Lengths`] if the lengths differ; otherwise as [`Reduction::run`](crate::Reduction::run).
     pub fn weighted_mean<'a, T: Float>(
         &self,
         values: impl Input<'a, T>,
@@ -342,8 +359,9 @@ impl Device {
         T::weighted_mean(self, values, weights)
     }
 
-    /// The sum of the absolute values in 64 bits, the 1-norm: a `u64` of integers, which wraps, and an
-    /// `f64` of floats. 0 for empty input.
+    /// The 1-norm, the sum of the absolute values in 64 bits; 0 for empty input.
+    ///
+    /// A `u64` that wraps for integers, an `f64` for floats.
     ///
     /// # Errors
     ///
@@ -355,11 +373,11 @@ impl Device {
         self.reduce(input, SumAbs).run()
     }
 
-    /// The Euclidean norm, the root of the sum of the squares, as an `f64`. 0 for empty input.
+    /// The Euclidean norm, the square root of the sum of the squares, as an `f64`; 0 for empty input.
     ///
-    /// No square overflows or underflows where the norm itself does not: squares of 32 bits and less are
-    /// `f64`, and those of `f64` are scaled by powers of two. Infinity where there is an infinite element
-    /// and no NaN.
+    /// No intermediate result overflows or underflows unless the norm itself does: elements of up to 32 bits
+    /// are squared in `f64`, and `f64` elements are scaled by powers of two. The norm is infinite if an element
+    /// is infinite and none is a NaN.
     ///
     /// ```
     /// use warpfold::Device;
@@ -381,8 +399,9 @@ impl Device {
         Ok(self.reduce(input, SumSquares).run()?.norm())
     }
 
-    /// The largest absolute value, the maximum norm, as an `f64`; `None` for empty input. NaN where there is
-    /// one. Integers of 64 bits are rounded to the nearest `f64`.
+    /// The maximum norm, the largest absolute value, as an `f64`; `None` for empty input.
+    ///
+    /// NaN if any element is a NaN. 64-bit integers are rounded to the nearest `f64`.
     ///
     /// # Errors
     ///
@@ -392,12 +411,13 @@ impl Device {
         Ok(extrema.map(Norm::norm))
     }
 
-    /// The sum of the products of `a` and `b`, element by element, in 64 bits: an `i64` of signed
-    /// integers and a `u64` of unsigned ones, which wrap; an `f64` of floats, where each product of 32
-    /// bits and less is exact and `f64` rounds once. Bit-equal from run to run. 0 for empty
-    /// input.
+    /// The dot product of `a` and `b`, in 64 bits; 0 for empty input.
     ///
-    /// It is fastest where both start alike: at multiples of 16 bytes, or as far behind one.
+    /// An `i64` for signed and a `u64` for unsigned integers, which wrap; an `f64` for floats. Products of
+    /// floats of up to 32 bits are exact; a product of two `f64` is rounded once. The result has the same bits
+    /// on every run.
+    ///
+    /// It is fastest if both addresses have the same remainder modulo 16.
     ///
     /// ```
     /// use warpfold::Device;
@@ -410,7 +430,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Lengths`] where one is longer; otherwise as [`Reduction::run`](crate::Reduction::run).
+    /// [`Error::Lengths`] if the lengths differ; otherwise as [`Reduction::run`](crate::Reduction::run).
     pub fn dot<'a, T: Number>(
         &self,
         a: impl Input<'a, T>,
@@ -444,8 +464,9 @@ impl Device {
         T::count(self, input.into_views(), predicate)
     }
 
-    /// Whether no element is zero; a NaN is not. True for empty input. All elements are read, also where
-    /// the first decides it.
+    /// Whether all elements are nonzero; true for empty input.
+    ///
+    /// A NaN counts as nonzero. All elements are read, even if the first decides the result.
     ///
     /// # Errors
     ///
@@ -456,8 +477,9 @@ impl Device {
         Ok(nonzero == input::len::<T>(views) as u64)
     }
 
-    /// Whether any element is not zero; a NaN is not. False for empty input. All elements are read, also
-    /// where the first decides it.
+    /// Whether any element is nonzero; false for empty input.
+    ///
+    /// A NaN counts as nonzero. All elements are read, even if the first decides the result.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Arrays larger than the memory that is to hold them, chunk by chunk.
+//! Chunks: reductions of arrays that are larger than memory.
 
 use kernels_gpu::entry::SinglePass;
 use kernels_gpu::items::Items;
@@ -10,8 +10,10 @@ use crate::error::Error;
 use crate::input::Views;
 use crate::pinned::Pinned;
 
-/// Chunks of an array on their way to a device: while the device works on one, the next is copied, and
-/// the one after it is filled by the host. Made by [`Device::chunks`].
+/// Chunks of an array on their way to a device.
+///
+/// While the device works on one chunk, the next is copied, and the host fills the one after it.
+/// [`Device::chunks`] makes them.
 ///
 /// ```
 /// use warpfold::{Device, Sum};
@@ -19,7 +21,7 @@ use crate::pinned::Pinned;
 /// let device = Device::auto()?;
 /// let mut numbers = 1..=1000;
 /// let mut chunks = device.chunks::<i32>(256)?;
-/// let mut cells = device.cells(2, Sum)?;              // of the even and of the odd ones
+/// let mut cells = device.cells(2, Sum)?;              // for even and for odd values
 /// let mut remainders = device.chunks::<u32>(256)?;
 /// let mut keys = vec![];
 /// while let Some(values) = chunks.load(|chunk| {
@@ -40,8 +42,8 @@ use crate::pinned::Pinned;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// On a GPU it has two chunks in pinned host memory and two on the device; on the CPU one, which is used
-/// in place.
+/// On a GPU there are two chunks in pinned host memory and two on the device. On the CPU there is one, which is
+/// reduced without a copy.
 #[derive(Debug)]
 pub struct Chunks<T: Element> {
     device: Device,
@@ -53,22 +55,21 @@ pub struct Chunks<T: Element> {
 #[derive(Debug)]
 struct Slot<T: Element> {
     pinned: Pinned<T>,
-    /// Where it is copied to, on the GPU, and by which stream.
+    /// The copy on the GPU, and its device.
     on_device: Option<(Device, Buffer<T>)>,
 }
 
 impl<T: Element> Chunks<T> {
-    /// Lets `fill` write the next chunk from its start on and say how many elements it wrote, and gives
-    /// those elements on the device: for what is enqueued on the device that these chunks were made with,
-    /// before the next chunk. `None` when `fill` says `None`, which means the end; 0 elements are an empty
-    /// chunk.
+    /// Calls `fill` to write the next chunk, and returns the chunk's elements on the device.
     ///
-    /// It waits until the chunk before the last has been copied.
+    /// `fill` writes from the chunk's start and returns the number of elements that it wrote; 0 is an empty
+    /// chunk, `None` means the end. Use the returned view only for work that is enqueued on the same device
+    /// before the next `load`. The call waits until the chunk before the last has been copied.
     ///
     /// # Errors
     ///
-    /// Those of `fill`; [`Error::ViewRange`] when it says more than there are; [`Error::Cuda`], also for
-    /// a kernel's own fault; [`Error::Deferred`].
+    /// The error of `fill`; [`Error::ViewRange`] if it returns more elements than a chunk has; [`Error::Cuda`],
+    /// also for a fault in a kernel; [`Error::Deferred`].
     pub fn load(
         &mut self,
         fill: impl FnOnce(&mut [T]) -> Result<Option<usize>, Error>,
@@ -80,12 +81,12 @@ impl<T: Element> Chunks<T> {
     }
 }
 
-/// Where chunks come from: [`Chunks`] of one array, or of two or three that are reduced side by side.
+/// A source of chunks: [`Chunks`] of one array, or a tuple of two or three that are reduced together.
 pub trait ChunkSource {
-    /// What is at one index.
+    /// The items: the elements at one index.
     type Items: Items;
 
-    /// The next chunk of each array, to be filled.
+    /// The next chunk of each array, which the caller fills.
     type Slices<'s>
     where
         Self: 's;
@@ -94,7 +95,7 @@ pub trait ChunkSource {
     #[doc(hidden)]
     fn next(&mut self) -> Result<Self::Slices<'_>, Error>;
 
-    /// The first `n` elements of the chunk, on the device.
+    /// Copies the first `n` elements of the chunk to the device.
     #[doc(hidden)]
     fn send(&mut self, n: usize) -> Result<<Self::Items as Items>::Of<Views<'_>>, Error>;
 }
@@ -113,7 +114,7 @@ impl<T: Element> ChunkSource for Chunks<T> {
         match &mut slot.on_device {
             None => View::of_slice(self.device.backend(), slot.pinned.on_cpu()).view(..n),
             Some((stream, buffer)) => {
-                // What was enqueued with the chunk that was here before.
+                // Wait for the work that still uses the previous chunk in this slot.
                 stream.wait_for(&self.device)?;
                 stream.enqueue_write(&mut slot.pinned, n, &mut *buffer, 0)?;
                 self.device.wait_for(stream)?;
@@ -144,11 +145,11 @@ side_by_side!(T 0, U 1);
 side_by_side!(T 0, U 1, V 2);
 
 impl Device {
-    /// Chunks of `len` elements each.
+    /// Allocates chunks of `len` elements each.
     ///
     /// # Errors
     ///
-    /// [`Error::ChunkLength`] of none; [`Error::OutOfMemory`], [`Error::OutOfHostMemory`],
+    /// [`Error::ChunkLength`] if `len` is 0; [`Error::OutOfMemory`], [`Error::OutOfHostMemory`],
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn chunks<T: Element>(&self, len: usize) -> Result<Chunks<T>, Error> {
         if len == 0 {
@@ -171,12 +172,11 @@ impl Device {
         })
     }
 
-    /// Reduces by `op` an array that comes in pieces of any length, from an iterator that may fail: file by
-    /// file, message by message. Indices count from the first piece's first element; empty pieces are
-    /// harmless.
+    /// Reduces by `op` an array that an iterator yields in pieces, such as files or messages.
     ///
-    /// The pieces are copied into chunks of [`Device::chunks`], all of one length: the result has the same
-    /// bits however the array is cut.
+    /// A piece may have any length, and an error of the iterator ends the reduction. Indices count from the
+    /// first element of the first piece. The pieces are copied into chunks of [`Device::chunks`] of one fixed
+    /// length, so the bits of the result do not depend on how the array is cut.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -196,7 +196,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The iterator's, as [`Error::Other`], or as it is if it is an [`Error`]; those of
+    /// The iterator's error, as [`Error::Other`], or unchanged if it is an [`Error`]; those of
     /// [`reduce_chunks`](Self::reduce_chunks).
     pub fn reduce_iter<T, O, P, E>(
         &self,
@@ -209,11 +209,11 @@ impl Device {
         P: AsRef<[T]>,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        /// Bytes of a chunk: the copies to a GPU reach their full speed.
+        /// Bytes of a chunk, enough for copies to a GPU at full speed.
         const BYTES: usize = 4 << 20;
         let mut pieces = pieces.into_iter().fuse();
         let mut piece: Option<P> = None;
-        // Elements of the piece that are in a chunk.
+        // How many elements of the piece have been copied into chunks.
         let mut used = 0;
         self.reduce_chunks(op, BYTES / size_of::<T>().max(1), |chunk| {
             let mut filled = 0;
@@ -236,13 +236,15 @@ impl Device {
         })
     }
 
-    /// Reduces by `op` an array that comes in chunks of at most `len` elements: `fill` writes the next
-    /// from its start on and says how many elements it wrote, or `None` at the end. An empty chunk is not the
-    /// end. Indices count from the first chunk's first element. For empty input the operator's
-    /// [`empty`](kernels_gpu::op::Op::empty) result.
+    /// Reduces by `op` an array that comes in chunks of at most `len` elements.
     ///
-    /// On a GPU the next chunk is filled while this one is copied and the last one reduced. The chunks'
-    /// results are combined in their order: the same bits from run to run, for the same lengths.
+    /// `fill` writes the next chunk from its start and returns the number of elements, or `None` at the end. An
+    /// empty chunk is not the end. Indices count from the first element of the first chunk. For empty input the
+    /// result is the operator's [`empty`](kernels_gpu::op::Op::empty) result.
+    ///
+    /// On a GPU the host fills a chunk while the chunk before it is copied and the one before that is reduced.
+    /// The results of the chunks are combined in order: chunks of the same lengths give the same bits on every
+    /// run.
     ///
     /// ```
     /// use warpfold::file::Elements;
@@ -260,9 +262,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of `fill`, for which [`Error::other`] makes an [`Error`] of any other error; those of
-    /// [`chunks`](Self::chunks), [`Chunks::load`] and
-    /// [`reduce_into`](Self::reduce_into).
+    /// The error of `fill` ([`Error::other`] converts any error into an [`Error`]); those of
+    /// [`chunks`](Self::chunks), [`Chunks::load`] and [`reduce_into`](Self::reduce_into).
     pub fn reduce_chunks<T: Element, O: SinglePass<T>>(
         &self,
         op: O,
@@ -272,8 +273,10 @@ impl Device {
         self.reduce_chunks_of(op, self.chunks(len)?, fill)
     }
 
-    /// The same by [`chunks`](Self::chunks) that there are already: of one array, or of two or three side by
-    /// side, which `fill` fills with as many elements each.
+    /// [`reduce_chunks`](Self::reduce_chunks) with existing [`chunks`](Self::chunks), of one array, or of two
+    /// or three that are reduced together.
+    ///
+    /// `fill` must write the same number of elements into the chunk of each array.
     ///
     /// ```
     /// use warpfold::{Device, Dot};
@@ -295,20 +298,21 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// As [`reduce_chunks`](Self::reduce_chunks); [`Error::OtherDevice`] of chunks of another device.
+    /// As [`reduce_chunks`](Self::reduce_chunks); [`Error::OtherDevice`] if the chunks belong to another
+    /// device.
     pub fn reduce_chunks_of<C: ChunkSource, O: SinglePass<C::Items>>(
         &self,
         op: O,
         mut chunks: C,
         mut fill: impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
     ) -> Result<O::Output, Error> {
-        /// Chunks whose results wait on the device to be combined.
+        /// The number of chunk results that stay on the device before they are combined.
         const WAITING: usize = 256;
         let mut results = self.alloc::<O::Acc>(WAITING)?;
         let mut scratch = self.scratch()?;
 
         let mut combined = op.identity();
-        // Where the chunks begin whose results wait.
+        // The start indices of the chunks whose results have not been combined.
         let mut starts = Vec::with_capacity(WAITING);
         let mut start = 0u64;
         loop {

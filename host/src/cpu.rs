@@ -1,23 +1,29 @@
-//! The same reductions without a GPU, on all cores and in vector registers.
+//! Reductions on the CPU, on all cores and with vector instructions.
 //!
-//! | file | has |
+//! | file | contents |
 //! |---|---|
-//! | `block` | one block of elements, compiled for the vectors that the processor has |
-//! | `tree` | the blocks, on all cores |
+//! | `block` | reduces one block of elements; compiled for the processor's vector instructions |
+//! | `tree` | distributes the blocks over all cores |
 //! | `rows` | items of one array or several |
 //! | `keyed` | reduction by key |
 //!
 //! # Order and accuracy
 //!
-//! Elements are combined pairwise: rows of a block in fours, the lanes of a block by halves, and the
-//! blocks by halves, in a tree whose shape depends on n alone. The result has the same bits on any number
-//! of threads, and but for those of a NaN on any processor.
+//! Elements are combined pairwise: four rows of a block at a time, then the lanes of a block by halving, then
+//! the blocks in a binary tree whose shape depends only on n. The result has the same bits on any number of
+//! threads. Except for the bits of a NaN, it has the same bits on any processor.
 //!
-//! A float that is added takes part in at most 18 roundings within its block of 8 KiB (17 of `f64`, 26 if
-//! it has 16 bits), and in one more for every doubling of the blocks: of n `f32`, in
-//! d = 18 + ceil(log2(n / 2048)). The sum is therefore wrong by at most d u / (1 - d u) times the sum of
-//! the absolute values, where u is 2^-24 in `f32` and 2^-53 in `f64`. One loop from the first element
-//! to the last has n - 1 for d.
+//! A float takes part in at most d roundings: a fixed number within its block of 8 KiB, and one more for every
+//! doubling of the number of blocks.
+//!
+//! | elements | roundings in a block | d |
+//! |---|---|---|
+//! | `f32` | 18 | 18 + ceil(log2(n / 2048)) |
+//! | `f64` | 17 | 17 + ceil(log2(n / 1024)) |
+//! | `f16`, `bf16` | 26 | 26 + ceil(log2(n / 4096)) |
+//!
+//! The error of a sum is therefore at most d u / (1 - d u) times the sum of the absolute values, where u is
+//! 2^-24 for `f32` and 2^-53 for `f64`. For a sequential loop d is n - 1.
 
 mod block;
 mod keyed;
@@ -34,7 +40,7 @@ pub(crate) use keyed::reduce_by_key;
 use rows::Of;
 use tree::Tree;
 
-/// Combines all items; the identity when there are none.
+/// Combines all items; the identity for empty input.
 pub(crate) fn reduce<I: Items, O: Op<I>>(op: O, items: Of<'_, I>) -> O::Acc {
     let combine = |a, b| op.combine(a, b);
     if O::ABSORBS || !O::COMMUTATIVE {
@@ -52,8 +58,8 @@ pub(crate) fn reduce<I: Items, O: Op<I>>(op: O, items: Of<'_, I>) -> O::Acc {
     Tree::new::<I>(64, leaf, combine).reduce::<I, _>(items)
 }
 
-/// Combines the fields of the triples in `input`, each field by itself, in an order that is made as
-/// [`reduce`]'s is and has its bound.
+/// Combines the fields of the triples in `input`, each field separately, in an order like that of [`reduce`]
+/// and with the same error bound.
 #[cfg(feature = "teaching")]
 pub(crate) fn reduce_triples<T: Element, O: Op<T>>(op: O, input: &[T]) -> [O::Acc; 3] {
     let leaf = |items: &[T], start| block::<T, O, 48, 3>(op, items, start);

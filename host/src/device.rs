@@ -1,4 +1,4 @@
-//! Devices: what computes, and what owns the memory.
+//! Devices, which own memory and do the work.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,22 +18,23 @@ use crate::module::{self, Embedded};
 use crate::stream::Stream;
 use crate::temp::Scratch;
 
-/// A CUDA device, or the CPU in its place. Cheap to clone; clones are the same device.
+/// A CUDA device, or the CPU as a substitute.
 ///
-/// Open a device once and clone it. Opened twice, it is two devices, each with a stream of its
-/// own, and neither takes the other's buffers ([`Error::OtherDevice`]).
+/// A `Device` is cheap to clone, and all clones are the same device. Open a device once and clone it: opening
+/// it twice gives two devices, each with its own stream, and neither accepts the other's buffers
+/// ([`Error::OtherDevice`]).
 ///
-/// It may be used from several threads at once: each call makes the device's primary context
-/// current on its thread and leaves it so. All work of one `Device` and its clones goes to one
-/// stream, in the order of the calls; [`new_stream`](Self::new_stream) gives the same device with
-/// another, for work at the same time.
+/// Several threads may use a device at once. Each call makes the device's primary context current on the
+/// calling thread and leaves it current. All work of one `Device` and its clones goes to one stream, in the
+/// order of the calls. For concurrent work, [`new_stream`](Self::new_stream) returns the same device with
+/// another stream.
 ///
-/// A failure in a destructor is reported by the next call on the same device, as
-/// [`Error::Deferred`]; only what fails while the last clone itself is dropped is lost.
+/// A failure in a destructor is returned by the next call on the same device, as [`Error::Deferred`]. A failure
+/// while the last clone is dropped is lost.
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
-    /// The lists of kernels that the caller has registered, beside the library's own.
+    /// The lists of kernels that the caller has registered, in addition to the library's own.
     lists: Arc<[&'static Kernels]>,
     /// Why [`Device::auto`] chose the CPU.
     fallback: Option<Arc<Error>>,
@@ -64,16 +65,15 @@ impl Device {
         Ok(Self::of_backend(Backend::Gpu(Queue::new(stream))))
     }
 
-    /// A simulated GPU, for tests: every launch is run on the CPU, thread by thread, with all checks on. The
-    /// feature `simulator` adds it.
+    /// A simulated GPU, for tests: runs every launch on the CPU, thread by thread, with all checks.
     ///
-    /// A race, a read of uninitialised memory, an access out of bounds, a member mask that the lanes do not keep,
-    /// or a deadlock is [`Error::Finding`], which has the lines of the kernel that it is about. The device is
-    /// unusable after it, as a GPU's context would be; open another. Each call opens a device of its own, so that
-    /// tests can run side by side, and beside a GPU.
+    /// Needs the feature `simulator`. A race, a read of uninitialised memory, an access out of bounds, a member
+    /// mask that the arriving lanes do not match, or a deadlock is an [`Error::Finding`], which names the
+    /// kernel's source lines. Like a GPU's context after a fault, the device is then unusable; open another.
+    /// Each call opens a separate device, so tests can run in parallel, also next to a GPU.
     ///
-    /// The kernels of this library run about as fast as 10 million elements a second in an optimised build; in an
-    /// unoptimised one much slower.
+    /// In an optimised build, the library's kernels process about 10 million elements per second; an
+    /// unoptimised build is much slower.
     ///
     /// ```
     /// use warpfold::Device;
@@ -86,7 +86,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// None that a caller could meet: [`Error::Cuda`] would be a mistake of the simulator's.
+    /// An [`Error::Cuda`] would be a bug in the simulator.
     #[cfg(feature = "simulator")]
     pub fn simulated() -> Result<Self, Error> {
         Self::of_gpu(Gpu::open(cuda_sim_driver::add_device(), true)?)
@@ -109,11 +109,12 @@ impl Device {
         }
     }
 
-    /// The same device, which knows the kernels of another crate as well: those that
-    /// [`embedded!`](crate::embedded) has put into the program. Nothing is loaded before it is used.
+    /// The same device, with the kernels of another crate registered.
     ///
-    /// Without it, a call that needs one of them is [`Error::NotRegistered`], on the CPU too, so that a test
-    /// without a GPU finds that it is missing.
+    /// `embedded` is what [`embedded!`](crate::embedded) has included in the program. Its modules are loaded at
+    /// their first use. Without this call, every call that needs one of these kernels returns
+    /// [`Error::NotRegistered`]. The CPU does so too, so that a test without a GPU finds a missing
+    /// registration.
     ///
     /// # Errors
     ///
@@ -130,9 +131,9 @@ impl Device {
         })
     }
 
-    /// Scratch memory for [`Device::reduce_into`], which then allocates nothing.
+    /// Temporary storage for [`Device::reduce_into`], which then allocates nothing.
     ///
-    /// On a GPU about 200 KB, whatever is reduced; on the CPU nothing.
+    /// It takes about 200 KB on a GPU, for any reduction; none on the CPU.
     ///
     /// # Errors
     ///
@@ -141,20 +142,22 @@ impl Device {
         Scratch::new(&self.backend)
     }
 
-    /// The CPU: the same calls on all cores of this machine. As a GPU, it is another device each time that
-    /// it is opened.
+    /// The CPU: the same calls, on all cores of this machine.
+    ///
+    /// As with a GPU, each call opens a separate device.
     pub fn cpu() -> Self {
         Self::of_backend(Backend::cpu())
     }
 
-    /// The first CUDA device, or the CPU where there is none that can run the kernels;
-    /// [`fallback_reason`](Self::fallback_reason) says why.
+    /// The first CUDA device, or the CPU if no device can run the kernels.
+    ///
+    /// [`fallback_reason`](Self::fallback_reason) returns why the CPU was chosen.
     ///
     /// # Errors
     ///
-    /// What is wrong with a device that should work: [`Error::Cuda`], also for too little memory
-    /// to load the kernels. Not [`Error::NoDriver`], [`Error::NoDevice`],
-    /// [`Error::NoKernelForDevice`] and [`Error::ModuleRejected`], which become the reason.
+    /// A failure of a device that should work: [`Error::Cuda`], also for too little memory to load the kernels.
+    /// [`Error::NoDriver`], [`Error::NoDevice`], [`Error::NoKernelForDevice`] and [`Error::ModuleRejected`] are
+    /// not returned; they become the fallback reason.
     pub fn auto() -> Result<Self, Error> {
         match Self::first() {
             Err(
@@ -185,12 +188,12 @@ impl Device {
         self.backend.name()
     }
 
-    /// What the driver says of the device; `None` for the CPU.
+    /// The device's properties; `None` for the CPU.
     pub fn info(&self) -> Option<&DeviceInfo> {
         self.backend.info()
     }
 
-    /// A copy of `data` on the device. It has arrived when this returns.
+    /// Copies `data` to the device, and waits until the copy is complete.
     ///
     /// # Errors
     ///
@@ -206,7 +209,7 @@ impl Device {
         }
     }
 
-    /// An array of `len` elements, all bytes zero.
+    /// Allocates an array of `len` elements, all bytes zero.
     ///
     /// # Errors
     ///
@@ -221,7 +224,7 @@ impl Device {
         }
     }
 
-    /// Elements in host memory as a view on the CPU, which reads them in place: nothing is copied.
+    /// A view of host memory, for the CPU device. Nothing is copied.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -244,8 +247,10 @@ impl Device {
         }
     }
 
-    /// The time that `work` takes on the device's stream, in milliseconds: between an event
-    /// before it and an event after it, waited for. On the CPU, the time on the clock.
+    /// Measures the time of `work` on the device's stream, in milliseconds.
+    ///
+    /// Records an event before and an event after the work, and waits for the second. On the CPU, measures
+    /// wall-clock time.
     ///
     /// ```
     /// # use warpfold::{Device, Sum};
@@ -272,8 +277,7 @@ impl Device {
         }
     }
 
-    /// The elements of a buffer or of a part of it, copied to the host after all work on this device's
-    /// stream.
+    /// Copies the elements of a buffer or of a part of it to the host, after all work on this device's stream.
     ///
     /// # Errors
     ///
@@ -285,13 +289,14 @@ impl Device {
         view.download_on(&self.backend)
     }
 
-    /// The same device with a stream of its own: what is enqueued there may be done at the same time
-    /// as what is enqueued here. Buffers are of the device and may be used on all of its streams.
+    /// The same device with a new stream.
     ///
-    /// Nothing orders two streams but [`wait_for`](Self::wait_for) and waiting on the host: a buffer
-    /// that one stream writes and another reads meanwhile holds some of either. A stream of the CPU does
-    /// everything at once, and is a stream of its own only in what it refuses: another one's
-    /// [`Scratch`].
+    /// Work on the new stream may run at the same time as work on this one. Buffers belong to the device; all
+    /// its streams may use them.
+    ///
+    /// Only [`wait_for`](Self::wait_for) and waiting on the host order the work of two streams. If one stream
+    /// writes a buffer while another reads it, the reader sees a mix of old and new elements. A stream of the
+    /// CPU does each call's work at once; like a GPU's stream, it refuses the [`Scratch`] of another stream.
     ///
     /// ```
     /// # use warpfold::{Device, Sum};
@@ -309,19 +314,19 @@ impl Device {
         Ok(self.on(self.backend.new_stream()?))
     }
 
-    /// The same device on a stream of other code's, a `CUstream`, for reductions between its own work.
+    /// The same device on a stream of other code, a `CUstream`, for reductions between that code's own work.
     ///
-    /// It may be captured: [`reduce_into`](Self::reduce_into) and
-    /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that can be, once they have been called
-    /// before. Meanwhile other threads may use the device as ever if the capture's mode is not the global
-    /// one, in which the driver refuses all threads to allocate memory.
+    /// The stream may be captured. [`reduce_into`](Self::reduce_into) and
+    /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that a capture allows, if they have been called
+    /// once before. During a capture in global mode, the driver refuses memory allocations on all threads; in
+    /// the other modes other threads may use the device as usual.
     ///
     /// # Safety
     ///
     /// - `stream` is a stream of the device's primary context, and is destroyed after the last clone of
     ///   what this returns and after all that was made with it.
-    /// - What is enqueued while it is captured is done when the graph is launched, and nobody waits for
-    ///   that: all that was given to those calls lives until the last launch has been waited for.
+    /// - Work that is enqueued during a capture runs when the graph is launched, and this library does not wait
+    ///   for it. Everything that was passed to those calls must live until the last launch is complete.
     ///
     /// # Errors
     ///
@@ -337,8 +342,8 @@ impl Device {
         }
     }
 
-    /// What is enqueued here from now on begins after what has been enqueued on `other` so far. It
-    /// does not wait itself.
+    /// Makes the work that is enqueued here from now on begin after the work enqueued on `other` so far.
+    /// Returns at once.
     ///
     /// # Errors
     ///
@@ -351,7 +356,7 @@ impl Device {
         }
     }
 
-    /// Waits for everything enqueued so far.
+    /// Waits until all enqueued work is complete.
     ///
     /// # Errors
     ///
@@ -363,8 +368,8 @@ impl Device {
         }
     }
 
-    /// Whether everything enqueued so far is done, so that [`synchronize`](Self::synchronize) would not wait.
-    /// On the CPU always.
+    /// Whether all enqueued work is complete, so that [`synchronize`](Self::synchronize) would not wait. Always
+    /// true on the CPU.
     ///
     /// # Errors
     ///
@@ -373,8 +378,10 @@ impl Device {
         self.queue().map_or(Ok(true), |queue| queue.is_idle())
     }
 
-    /// The device's stream as a `CUstream`, for code that launches kernels of its own between
-    /// ours. Null for the CPU. Valid as long as the device.
+    /// The device's stream as a `CUstream`, for code that launches its own kernels between calls of this
+    /// library.
+    ///
+    /// Null for the CPU. Valid as long as the device lives.
     pub fn stream_ptr(&self) -> *mut std::ffi::c_void {
         match &self.backend {
             Backend::Cpu(_) => std::ptr::null_mut(),
@@ -382,7 +389,7 @@ impl Device {
         }
     }
 
-    /// Gives `ptx` to the driver's compiler and forgets the outcome unless it is an error.
+    /// Compiles `ptx` with the driver's compiler and discards the module.
     #[doc(hidden)]
     pub fn try_module(&self, ptx: &std::ffi::CStr) -> Result<(), Error> {
         match &self.backend {
@@ -407,7 +414,7 @@ impl Device {
         self.backend.check_same(view.owner())
     }
 
-    /// The number of items, where this device has them and knows the kernel.
+    /// The number of items, after a check that the arrays are on this device and that it knows the kernel.
     pub(crate) fn check_input<I: Items>(
         &self,
         views: I::Of<Views<'_>>,
@@ -417,7 +424,7 @@ impl Device {
         input::check::<I>(views, &self.backend)
     }
 
-    /// Whether the kernel is of a list that this device knows.
+    /// An error unless the kernel is in a list that this device knows.
     pub(crate) fn check_knows(&self, entry: &'static Entry) -> Result<(), Error> {
         let is_known = |list: &Kernels| std::ptr::eq(list, entry.set);
         match is_known(module::LIBRARY.kernels) || self.lists.iter().any(|list| is_known(list)) {

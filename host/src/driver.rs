@@ -1,4 +1,4 @@
-//! What `cust` lacks, through its own `cust_raw`; and its errors made whole.
+//! Driver calls that `cust` lacks, through its own `cust_raw`, and complete errors.
 
 use std::env;
 use std::ffi::{CStr, c_void};
@@ -11,7 +11,7 @@ use libcuda::Failure;
 
 use crate::error::Error;
 
-/// Lets the calls of this thread go to the simulator's driver, or to the GPU's.
+/// Directs the calls of this thread to the simulator's driver, or to the GPU's.
 pub(crate) fn choose(simulated: bool) {
     #[cfg(feature = "simulator")]
     cuda_sim_driver::choose(simulated);
@@ -19,7 +19,7 @@ pub(crate) fn choose(simulated: bool) {
     debug_assert!(!simulated);
 }
 
-/// Starts the driver; harmless when it runs already.
+/// Initialises the driver; may be called again.
 pub(crate) fn init() -> Result<(), Error> {
     libcuda::driver().map_err(|error| Error::NoDriver {
         tried: error.tried,
@@ -31,7 +31,7 @@ pub(crate) fn init() -> Result<(), Error> {
         Error::Cuda {
             code: NO_DEVICE, ..
         } => no_device(),
-        // The loader has found a toolkit's library for linking, not a driver.
+        // The loader has found a CUDA toolkit's stub library for linking, not a driver.
         Error::Cuda {
             code: STUB_LIBRARY,
             name,
@@ -45,20 +45,20 @@ pub(crate) fn init() -> Result<(), Error> {
     })
 }
 
-/// The driver answers, and has nothing to offer.
+/// The error if the driver works but finds no device.
 pub(crate) fn no_device() -> Error {
     Error::NoDevice {
         visible: env::var("CUDA_VISIBLE_DEVICES").ok(),
     }
 }
 
-/// Runs calls of `cust`. Its error type has no place for codes newer than itself, and its
-/// `Display` may panic; the driver's own code, name and words are taken instead.
+/// Runs calls of `cust`. Its error type cannot represent newer codes, and its `Display` may panic, so the error
+/// has the driver's own code, name and text.
 pub(crate) fn check<R>(calls: impl FnOnce() -> CudaResult<R>) -> Result<R, Error> {
     let (result, failure) = libcuda::record(calls);
     result.map_err(|error| match failure {
         Some(failure) => cuda(failure),
-        // cust refused by itself, before any driver call.
+        // `cust` returned an error before any driver call.
         None => Error::Cuda {
             function: "cust",
             code: error as u32 as i32,
@@ -82,7 +82,7 @@ fn cuda(failure: Failure) -> Error {
     }
 }
 
-/// The driver's name of a code and its sentence on it.
+/// The driver's name and text for a code.
 fn words(code: i32) -> (String, String) {
     (
         libcuda::error_name(code).unwrap_or_else(|| "a code without a name".into()),
@@ -90,10 +90,9 @@ fn words(code: i32) -> (String, String) {
     )
 }
 
-/// What the driver's compiler writes on `ptx`, which it has just refused. Asked again with
-/// a place for the log, which `cust` has no way to give.
+/// Compiles the rejected `ptx` again and returns the log of the driver's compiler, which `cust` cannot return.
 ///
-/// A context is current.
+/// A context must be current.
 pub(crate) fn compiler_log(ptx: &CStr) -> String {
     let mut log = vec![0u8; 16 * 1024];
     let mut options = [
@@ -105,9 +104,9 @@ pub(crate) fn compiler_log(ptx: &CStr) -> String {
         ptr::without_provenance_mut(log.len()),
     ];
     let mut module = ptr::null_mut();
-    // SAFETY: the image ends with nul; options and values are two each, the log's address
-    // with its size as the driver asks for them (sizes by value), and the log outlives the
-    // call. `module` is a place for one handle.
+    // SAFETY: the image ends with nul. There are two options and two values. The log's address and size are
+    // passed as the driver requires (sizes by value), and the log outlives the call. `module` can store one
+    // handle.
     let result = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -118,7 +117,7 @@ pub(crate) fn compiler_log(ptx: &CStr) -> String {
         )
     };
     if result == CUresult::CUDA_SUCCESS {
-        // SAFETY: the module was loaded above, and nothing has been taken from it.
+        // SAFETY: the module was loaded above, and nothing uses it.
         unsafe { sys::cuModuleUnload(module) };
     }
     let log = CStr::from_bytes_until_nul(&log).unwrap_or_default();
@@ -131,15 +130,16 @@ pub(crate) fn call(call: impl FnOnce() -> CUresult) -> Result<(), Error> {
     failure.map_or(Ok(()), |failure| Err(cuda(failure)))
 }
 
-/// Waits for everything on a stream, unless it is captured: then nothing of it is done before it is
-/// launched by whoever captures, and to wait would spoil the capture.
+/// Waits for all work on a stream, unless the stream is captured.
+///
+/// Captured work does not run before the capturing code launches it, and a wait would invalidate the capture.
 ///
 /// # Safety
 ///
-/// The stream is alive, and its context current.
+/// The stream is alive, and its context is current.
 pub(crate) unsafe fn wait_unless_captured(stream: CUstream) -> Result<(), Error> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-    // SAFETY: the caller's contract; a place for the status.
+    // SAFETY: the caller's contract; `status` can store the status.
     call(|| unsafe { sys::cuStreamIsCapturing(stream, &mut status) })?;
     match status {
         CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => {
@@ -150,60 +150,60 @@ pub(crate) unsafe fn wait_unless_captured(stream: CUstream) -> Result<(), Error>
     }
 }
 
-/// A stream of the current context that does not wait for the null stream. (`cust` cannot make one:
-/// it removes the flag.)
+/// Makes a stream of the current context that does not synchronise with the null stream. (`cust` removes the
+/// flag for that.)
 pub(crate) fn create_stream() -> Result<CUstream, Error> {
     let mut stream = ptr::null_mut();
     let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-    // SAFETY: a place for a handle.
+    // SAFETY: `stream` can store a handle.
     call(|| unsafe { sys::cuStreamCreateWithPriority(&mut stream, flags, 0) })?;
     Ok(stream)
 }
 
-/// Device memory of the current context: its address.
+/// Allocates device memory in the current context and returns its address.
 pub(crate) fn allocate(bytes: usize) -> Result<u64, Error> {
     let mut address = 0;
-    // SAFETY: a place for an address.
+    // SAFETY: `address` can store an address.
     call(|| unsafe { sys::cuMemAlloc_v2(&mut address, bytes) })?;
     Ok(address)
 }
 
-/// Gives device memory back.
+/// Frees device memory.
 ///
 /// # Safety
 ///
-/// [`allocate`] gave it, its context is current, and nobody uses it any more.
+/// [`allocate`] returned the address, its context is current, and nothing uses the memory any more.
 pub(crate) unsafe fn free(address: u64) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     call(|| unsafe { sys::cuMemFree_v2(address) })
 }
 
-/// Host memory that stays where it is, for host and device; aligned to a page.
+/// Allocates pinned host memory for host and device, aligned to a page.
 pub(crate) fn allocate_on_host(bytes: usize) -> Result<*mut c_void, Error> {
     let mut address = ptr::null_mut();
-    // SAFETY: a place for an address.
+    // SAFETY: `address` can store an address.
     call(|| unsafe { sys::cuMemAllocHost_v2(&mut address, bytes) })?;
     Ok(address)
 }
 
-/// Gives it back.
+/// Frees pinned host memory.
 ///
 /// # Safety
 ///
-/// [`allocate_on_host`] gave it, its context is current, and nobody uses it any more.
+/// [`allocate_on_host`] returned the address, its context is current, and nothing uses the memory any more.
 pub(crate) unsafe fn free_on_host(address: *mut c_void) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     call(|| unsafe { sys::cuMemFreeHost(address) })
 }
 
-/// The device whose memory is at `address`; `None` of an address that the driver does not know.
+/// The device whose memory is at `address`; `None` if the driver does not know the address.
 pub(crate) fn device_of(address: u64) -> Result<Option<u32>, Error> {
     const INVALID_VALUE: i32 = CUresult::CUDA_ERROR_INVALID_VALUE as i32;
     let mut index = 0i32;
     let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
-    let place = (&raw mut index).cast();
-    // SAFETY: the attribute is an int, for which there is a place; any address may be asked about.
-    match call(|| unsafe { sys::cuPointerGetAttribute(place, attribute, address) }) {
+    let value = (&raw mut index).cast();
+    // SAFETY: the attribute is an int, and `value` points to one; any address may be queried.
+    match call(|| unsafe { sys::cuPointerGetAttribute(value, attribute, address) }) {
         Ok(()) => Ok(u32::try_from(index).ok()),
         Err(Error::Cuda {
             code: INVALID_VALUE,
@@ -213,13 +213,13 @@ pub(crate) fn device_of(address: u64) -> Result<Option<u32>, Error> {
     }
 }
 
-/// Fills device memory with one byte, in the stream's order.
+/// Fills device memory with one byte, in stream order.
 ///
 /// # Safety
 ///
 /// - The stream's context is current.
-/// - `bytes` at `address` are device memory that stays allocated until the stream has been waited for,
-///   and may have any pattern of bits.
+/// - `address` points to `bytes` bytes of device memory that stay allocated until the stream has been waited
+///   for, and in which any bit pattern is valid.
 pub(crate) unsafe fn fill(
     address: u64,
     byte: u8,
@@ -230,13 +230,13 @@ pub(crate) unsafe fn fill(
     call(|| unsafe { sys::cuMemsetD8Async(address, byte, bytes, stream) })
 }
 
-/// Copies to the device, in the stream's order.
+/// Copies to the device, in stream order.
 ///
 /// # Safety
 ///
 /// - The stream's context is current.
-/// - Both are `bytes` long, and stay allocated and unchanged by others until the stream has been
-///   waited for.
+/// - Both ranges are `bytes` long. They stay allocated, and others do not change them, until the stream has
+///   been waited for.
 pub(crate) unsafe fn copy_to_device(
     to: u64,
     from: *const c_void,
@@ -247,11 +247,11 @@ pub(crate) unsafe fn copy_to_device(
     call(|| unsafe { sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream) })
 }
 
-/// Copies to the host, in the stream's order.
+/// Copies to the host, in stream order.
 ///
 /// # Safety
 ///
-/// As [`copy_to_device`]; the host's memory is not even read before the stream has been waited for.
+/// As for [`copy_to_device`]; in addition, the host does not read `to` before the stream has been waited for.
 pub(crate) unsafe fn copy_to_host(
     to: *mut c_void,
     from: u64,
@@ -262,11 +262,11 @@ pub(crate) unsafe fn copy_to_host(
     call(|| unsafe { sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream) })
 }
 
-/// Copies on the device, in the stream's order.
+/// Copies on the device, in stream order.
 ///
 /// # Safety
 ///
-/// As [`copy_to_device`], and the two do not overlap.
+/// As for [`copy_to_device`], and the ranges do not overlap.
 pub(crate) unsafe fn copy_on_device(
     to: u64,
     from: u64,

@@ -1,4 +1,4 @@
-//! The one error type.
+//! The error type of all calls.
 
 mod other;
 
@@ -6,47 +6,47 @@ use std::path::PathBuf;
 
 pub use other::OtherError;
 
-/// Whatever can go wrong, with the values that say why.
+/// Any error of this library, with the values that explain it.
 ///
-/// All sizes are in bytes unless the name says otherwise. Codes are the driver's
-/// `CUresult` numbers; names and texts beside them are the driver's own.
+/// Sizes are in bytes, except where the field's name says elements. Codes are the driver's `CUresult` numbers;
+/// the names and texts next to them come from the driver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no CUDA driver on this machine, or a CUDA toolkit's stub is found in its place.
+    /// There is no CUDA driver on this machine, or only the stub library of a CUDA toolkit.
     #[error(
         "there is no CUDA driver: {tried} cannot be used ({reason}); \
          install NVIDIA's driver (`nvidia-smi` then lists the devices) or use Device::cpu()"
     )]
     NoDriver {
-        /// The library that was looked for in the loader's folders.
+        /// The library that the loader looked for.
         tried: &'static str,
-        /// The loader's own words, or the driver's on a stub.
+        /// The loader's message, or the driver's message for a stub.
         reason: String,
     },
 
-    /// The driver is there and sees no device.
+    /// The driver finds no device.
     #[error(
-        "the CUDA driver sees no device{}; `nvidia-smi` lists those of this machine",
+        "the CUDA driver finds no device{}; `nvidia-smi` lists the devices of this machine",
         hidden(.visible)
     )]
     NoDevice {
-        /// The value of `CUDA_VISIBLE_DEVICES`, which hides devices, where it is set.
+        /// The value of `CUDA_VISIBLE_DEVICES`, which hides devices, if it is set.
         visible: Option<String>,
     },
 
     /// There is no device with this index.
-    #[error("there is no device {index}: the CUDA driver sees {count}, counted from 0")]
+    #[error("there is no device {index}: the CUDA driver finds {count} device(s), counted from 0")]
     DeviceIndex {
-        /// The index asked for.
+        /// The requested index.
         index: u32,
-        /// How many devices there are.
+        /// The number of devices.
         count: u32,
     },
 
     /// The device is older than the oldest kernels in this program.
     #[error(
-        "{device} has compute capability {}.{}; the kernels need that of {oldest} or a later one",
+        "{device} has compute capability {}.{}; the kernels require {oldest} or later",
         .capability.0, .capability.1
     )]
     NoKernelForDevice {
@@ -54,103 +54,104 @@ pub enum Error {
         device: String,
         /// Its compute capability, major and minor.
         capability: (u32, u32),
-        /// The oldest architecture there are kernels for, as `sm_75`.
+        /// The oldest architecture with embedded kernels, such as `sm_75`.
         oldest: &'static str,
     },
 
-    /// The driver did not take the kernels, usually because it is older than they are
-    /// (222, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`: a newer driver mends it). Only codes that
-    /// judge the module or its compiler; anything else is [`Error::Cuda`].
+    /// The driver rejects the kernels, usually because it is older than they are.
+    ///
+    /// Example: 222, `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`, which a newer driver fixes. Only for codes that
+    /// concern the module or its compiler; all others are [`Error::Cuda`].
     #[error("the driver rejects the {arch} module: {name} ({code}): {text}{}", indented(.log))]
     ModuleRejected {
-        /// The module's architecture, as `sm_80`.
+        /// The module's architecture, such as `sm_80`.
         arch: String,
         /// The driver's code.
         code: i32,
         /// The code's name.
         name: String,
-        /// The driver's sentence on it.
+        /// The driver's message.
         text: String,
-        /// What the driver's compiler wrote; often empty.
+        /// The log of the driver's compiler; often empty.
         log: String,
     },
 
-    /// A module of PTX was asked for on a simulated device, which runs functions of the host.
+    /// A PTX module was requested on a simulated device, which cannot run PTX.
     #[error(
-        "a simulated device runs operators only, and not the kernels of module `{module}`: run kernels of your own \
-         by `cuda_sim::Simulator`"
+        "module `{module}`: a simulated device runs only operators, not other kernels; run your own kernels with \
+         `cuda_sim::Simulator`"
     )]
     OnlyFamilies {
         /// The module's name.
         module: String,
     },
 
-    /// A program has no module of PTX by this name.
-    #[error("there is no module `{module}` in the embedded PTX, which has: {}", .modules.join(", "))]
+    /// The program has no PTX module with this name.
+    #[error("there is no module `{module}` in the embedded PTX; its modules are: {}", .modules.join(", "))]
     NoSuchModule {
-        /// The name asked for.
+        /// The requested name.
         module: String,
-        /// Those that there are.
+        /// The names of the embedded modules.
         modules: Vec<&'static str>,
     },
 
-    /// A number of threads per block that the kernel cannot be launched with.
-    #[error("{kernel}: {threads} threads per block; it takes a power of two from 32 to {limit}")]
+    /// A number of threads per block that the kernel does not support.
+    #[error("{kernel}: {threads} threads per block; must be a power of two from 32 to {limit}")]
     BlockSize {
         /// The kernel.
         kernel: &'static str,
-        /// The threads per block asked for.
+        /// The requested number of threads per block.
         threads: u32,
-        /// The most this kernel can have on this device.
+        /// The maximum for this kernel on this device.
         limit: u32,
     },
 
-    /// A number of chunks that the kernel does not exist for.
-    #[error("{kernel}: {chunks} chunks; it takes {allowed}")]
+    /// A number of chunks for which there is no kernel.
+    #[error("{kernel}: {chunks} chunks; must be {allowed}")]
     Chunks {
         /// The kernel.
         kernel: &'static str,
-        /// The number of chunks asked for.
+        /// The requested number of chunks.
         chunks: u32,
-        /// The numbers it takes.
+        /// The valid numbers.
         allowed: &'static str,
     },
 
-    /// A number of elements per load that the kernel does not exist for.
-    #[error("{kernel}: {vector} elements per load; it takes 1, 2 or 4")]
+    /// A number of elements per load for which there is no kernel.
+    #[error("{kernel}: {vector} elements per load; must be 1, 2 or 4")]
     Vector {
         /// The kernel.
         kernel: &'static str,
-        /// The number of elements asked for.
+        /// The requested number of elements.
         vector: u32,
     },
 
-    /// The kernels of a crate have not been given to the device.
+    /// The kernels of a crate are not registered with the device.
     #[error(
         "{entry}: the kernels of `{package}` are not registered with the device; call \
          `Device::with(&..)` with what `warpfold::embedded!` made of them, and use the device it returns"
     )]
     NotRegistered {
-        /// The entry point that was needed.
+        /// The required entry point.
         entry: &'static str,
-        /// The package that has it.
+        /// The package that contains it.
         package: &'static str,
     },
 
-    /// The PTX in the program lacks a module: it was made of other kernels than the rows.
+    /// The program lacks a PTX module, because its PTX was made from other kernels than its tables.
     #[error(
         "{entry}: the program has no PTX module `{module}`; build it again, and check that the build \
          script embeds the same crate of kernels"
     )]
     NotEmbedded {
-        /// The entry point that was needed.
+        /// The required entry point.
         entry: &'static str,
         /// The module.
         module: &'static str,
     },
 
     /// There is no entry point for this kernel, operator and element type.
-    #[error("there is no {kernel} for the {op} of {element}")]
+    #[error("there is no kernel {kernel} for the {op} of {element}")]
     NotAvailable {
         /// The kernel.
         kernel: &'static str,
@@ -162,7 +163,7 @@ pub enum Error {
 
     /// There is no entry point for this kernel, operator, element and key type.
     #[error(
-        "there is no {kernel} for the {op} of {element} by keys of {key}, {arrays} array(s) at once"
+        "there is no kernel {kernel} for the {op} of {element} with keys of type {key} and {arrays} array(s) of values"
     )]
     NoKeyedKernel {
         /// The kernel.
@@ -173,42 +174,42 @@ pub enum Error {
         element: &'static str,
         /// The type of the keys.
         key: &'static str,
-        /// How many arrays of values.
+        /// The number of arrays of values.
         arrays: usize,
     },
 
-    /// More cells than keys of a signed type can have.
+    /// More cells than keys of this signed type can name.
     #[error(
-        "{cells} cells by keys of {key}, which take at most {limit}; use unsigned keys or keys of 64 bits"
+        "{cells} cells; keys of type {key} can name at most {limit}; use unsigned keys or 64-bit keys"
     )]
     CellsOfKey {
-        /// The cells of each array.
+        /// The number of cells of each array.
         cells: usize,
         /// The type of the keys.
         key: &'static str,
-        /// The most cells.
+        /// The maximum number of cells.
         limit: u64,
     },
 
-    /// Other than one value, or one of each array, for each key.
+    /// The number of values is not the number of keys times the number of arrays.
     #[error(
-        "{keys} keys and {values} values; {arrays} array(s) of values take as many for each key"
+        "{keys} keys and {values} values in {arrays} array(s); each array must have one value per key"
     )]
     KeysAndValues {
-        /// The keys.
+        /// The number of keys.
         keys: usize,
-        /// The values.
+        /// The number of values.
         values: usize,
-        /// How many arrays of values.
+        /// The number of arrays of values.
         arrays: usize,
     },
 
-    /// Triples, the last of which is not whole.
-    #[error("{kernel}: {len} elements, which are no whole triples")]
+    /// An array of triples with an incomplete last triple.
+    #[error("{kernel}: {len} elements; must be a multiple of 3")]
     Triples {
         /// The kernel.
         kernel: &'static str,
-        /// The elements.
+        /// The number of elements.
         len: usize,
     },
 
@@ -217,88 +218,87 @@ pub enum Error {
     GridTooLarge {
         /// The kernel.
         kernel: &'static str,
-        /// The blocks that the input needs.
+        /// The number of blocks that the input requires.
         blocks: u64,
-        /// The threads of each.
+        /// The threads per block.
         threads: u32,
-        /// The most that a grid has.
+        /// The maximum number of blocks of a grid.
         limit: u32,
     },
 
     /// Too little device memory.
-    #[error("{wanted} bytes of device memory wanted, {free} of {total} are free")]
+    #[error("out of device memory: {wanted} bytes requested, {free} of {total} bytes are free")]
     OutOfMemory {
-        /// The bytes asked for.
+        /// The requested bytes.
         wanted: u64,
-        /// The bytes free just after the refusal.
+        /// The free bytes just after the failure.
         free: u64,
-        /// The bytes there are.
+        /// The bytes of the whole memory.
         total: u64,
     },
 
     /// Too little host memory, for a download or for an array on the CPU device.
-    #[error("{wanted} bytes of host memory wanted, which this machine does not give")]
+    #[error("out of host memory: {wanted} bytes requested")]
     OutOfHostMemory {
-        /// The bytes asked for.
+        /// The requested bytes.
         wanted: u64,
     },
 
-    /// A view that is not inside its buffer.
-    #[error("elements {start}..{end} of a buffer that has {len}")]
+    /// A range that is not inside its buffer.
+    #[error("elements {start}..{end} are out of range: the buffer has {len} elements")]
     ViewRange {
-        /// The first element asked for.
+        /// The first requested element.
         start: usize,
         /// One past the last.
         end: usize,
-        /// The elements there are.
+        /// The number of elements of the buffer.
         len: usize,
     },
 
-    /// An input that starts at an address this kernel cannot load from.
-    #[error("{kernel}: the input starts at {address:#x}, which is no multiple of {multiple}")]
+    /// An input address from which this kernel cannot load.
+    #[error("{kernel}: the input starts at {address:#x}, which is not a multiple of {multiple}")]
     Misaligned {
         /// The kernel.
         kernel: &'static str,
         /// The input's address.
         address: u64,
-        /// What the address must be a multiple of.
+        /// The required alignment.
         multiple: u64,
     },
 
-    /// A buffer of one device given to another. Opening a device twice gives two; clones of a
-    /// [`Device`](crate::Device) are one.
-    #[error("the buffer is on {buffer}, the reduction on {device}{}", twice(.buffer, .device))]
+    /// A buffer of another device. Opening a device twice gives two devices; clones of a
+    /// [`Device`](crate::Device) are the same device.
+    #[error("the buffer is on {buffer}, but the reduction is on {device}{}", twice(.buffer, .device))]
     OtherDevice {
-        /// Where the buffer is.
+        /// The device of the buffer.
         buffer: String,
-        /// Where it was to be used.
+        /// The device of the call.
         device: String,
     },
 
-    /// Scratch of one stream given to another.
+    /// The scratch of another stream.
     #[error(
-        "the scratch was made by another stream than it is used on; `Device::scratch` makes one for \
-         each"
+        "the scratch belongs to another stream; make one for each stream with `Device::scratch`"
     )]
     OtherStream,
 
-    /// What only a GPU has.
-    #[error("{what}: the CPU has none; this needs a CUDA device")]
+    /// A call that only a GPU supports.
+    #[error("{what}: not available on the CPU; this call needs a CUDA device")]
     NeedsGpu {
-        /// What was asked for.
+        /// The requested object.
         what: &'static str,
     },
 
-    /// What only the CPU has.
-    #[error("{what}: a GPU reads device memory only; upload the data first (`Device::upload`)")]
+    /// A call that only the CPU supports.
+    #[error("{what}: a GPU reads only device memory; upload the data first (`Device::upload`)")]
     NeedsCpu {
-        /// What was asked for.
+        /// The requested object.
         what: &'static str,
     },
 
-    /// Two arrays of which one is longer.
+    /// Arrays of different lengths.
     #[error(
-        "arrays of {a} and {b} elements are reduced side by side; they must have the same length"
+        "arrays of {a} and {b} elements cannot be reduced together; they must have the same length"
     )]
     Lengths {
         /// The elements of the first.
@@ -307,42 +307,47 @@ pub enum Error {
         b: usize,
     },
 
-    /// Chunks of no elements.
-    #[error("chunks of {len} elements; they take 1 or more")]
+    /// A chunk length of 0.
+    #[error("chunks of {len} elements; must be at least 1")]
     ChunkLength {
-        /// The elements of a chunk asked for.
+        /// The requested length of a chunk.
         len: usize,
     },
 
-    /// A number of blocks that the kernel cannot be launched with.
-    #[error("{kernel}: {blocks} blocks; it takes 1 to {limit}")]
+    /// A number of blocks that the kernel does not support.
+    #[error("{kernel}: {blocks} blocks; must be from 1 to {limit}")]
     Blocks {
         /// The kernel.
         kernel: &'static str,
-        /// The blocks asked for.
+        /// The requested number of blocks.
         blocks: u32,
-        /// The most it takes.
+        /// The maximum number of blocks.
         limit: u32,
     },
 
-    /// A number of blocks for a kernel whose blocks follow from the elements.
-    #[error("{kernel}: {blocks} blocks asked for; its blocks follow from the number of elements")]
+    /// A number of blocks for a kernel that computes it from the number of elements.
+    #[error(
+        "{kernel}: {blocks} blocks requested, but this kernel computes its blocks from the number of elements; \
+         do not call `blocks`"
+    )]
     BlocksFixed {
         /// The kernel.
         kernel: &'static str,
-        /// The blocks asked for.
+        /// The requested number of blocks.
         blocks: u32,
     },
 
     /// The result of a plan that has not been enqueued, or whose last enqueue failed.
-    #[error("{kernel}: no result, since the plan has not been enqueued or its last enqueue failed")]
+    #[error(
+        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it first"
+    )]
     NotEnqueued {
         /// The plan's kernel.
         kernel: &'static str,
     },
 
-    /// An error of the caller's own code that this library called: an iterator of
-    /// [`Device::reduce_iter`](crate::Device::reduce_iter), say. Made by [`Error::other`].
+    /// An error of the caller's own code that this library has called, such as the iterator of
+    /// [`Device::reduce_iter`](crate::Device::reduce_iter). [`Error::other`] makes one.
     #[error(transparent)]
     Other(OtherError),
 
@@ -351,7 +356,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// The system's sentence, or ours where the file is not a regular one or became shorter.
+        /// The system's message, or this library's for a file that is not regular or has become shorter.
         text: String,
     },
 
@@ -364,7 +369,7 @@ pub enum Error {
         what: String,
     },
 
-    /// A `.npy` file whose elements are of a type that this library does not have.
+    /// A `.npy` file with an element type that this library does not support.
     #[error("{} holds {descr:?}: {why}", .path.display())]
     UnreadableDType {
         /// The file.
@@ -375,18 +380,18 @@ pub enum Error {
         why: &'static str,
     },
 
-    /// A `.npy` file whose elements are of another type.
+    /// A `.npy` file with another element type than the requested one.
     #[error("{} holds {holds}, not {wanted}; read it as {holds}", .path.display())]
     OtherDType {
         /// The file.
         path: PathBuf,
-        /// The type of what is in it, as `f32`.
+        /// The element type of the file, such as `f32`.
         holds: &'static str,
-        /// The type asked for.
+        /// The requested element type.
         wanted: &'static str,
     },
 
-    /// A name that no element type has.
+    /// The name of an unknown element type.
     #[error(
         "unknown element type {name:?}; use i8, i16, i32, i64, u8, u16, u32, u64, f16, \
          bf16, f32 or f64"
@@ -404,9 +409,9 @@ pub enum Error {
     FileTooShort {
         /// The file.
         path: PathBuf,
-        /// The bytes of header and elements; 2^64 - 1 where they are more.
+        /// The bytes of header and elements; 2^64 - 1 stands for any larger number.
         needs: u64,
-        /// The bytes there are.
+        /// The bytes of the file.
         has: u64,
     },
 
@@ -418,15 +423,15 @@ pub enum Error {
     NotWholeElements {
         /// The file.
         path: PathBuf,
-        /// Its bytes.
+        /// The length of the file in bytes.
         bytes: u64,
-        /// The type asked for.
+        /// The requested element type.
         element: &'static str,
         /// The bytes of an element.
         size: u64,
     },
 
-    /// A file whose elements begin where they cannot be used in place.
+    /// A file that cannot be mapped, because its elements are not aligned.
     #[error(
         "{}: the elements start at byte {offset}, which is not a multiple of {multiple}; \
          read the file instead of mapping it",
@@ -435,13 +440,13 @@ pub enum Error {
     MisalignedFile {
         /// The file.
         path: PathBuf,
-        /// Where its elements start, in bytes.
+        /// The byte offset of the first element.
         offset: u64,
-        /// What that must be a multiple of.
+        /// The required alignment.
         multiple: u64,
     },
 
-    /// An address that cannot be that of an array on this device.
+    /// An address at which this device cannot have the array.
     #[error("{len} elements of {element} at {address:#x}: {why}")]
     NotDeviceMemory {
         /// The address.
@@ -450,42 +455,45 @@ pub enum Error {
         len: usize,
         /// Their type.
         element: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 
-    /// A driver call failed. A kernel's own fault also ends here, in the first call
-    /// that waits for it; after a fault the device refuses everything
-    /// ([`is_sticky`](Self::is_sticky)), and the text says so.
+    /// A driver call failed, or a kernel had a fault.
+    ///
+    /// The first call that waits for the faulty kernel returns the error. After a fault the device refuses all
+    /// further work ([`is_sticky`](Self::is_sticky)), and the text tells the user to restart the process.
     #[error("{function}: {name} ({code}): {text}{}", after(*.code))]
     Cuda {
-        /// The driver function that failed.
+        /// The driver function that returned the error.
         function: &'static str,
         /// The driver's code.
         code: i32,
         /// The code's name.
         name: String,
-        /// The driver's sentence on it.
+        /// The driver's message.
         text: String,
     },
 
-    /// The simulator found a mistake in a kernel, on a device that the feature `simulator` adds
-    /// (`Device::simulated`): a race, a read of uninitialised memory, an access out of bounds, a wrong member
-    /// mask, a deadlock, a panic. The device is unusable after this error; open another.
+    /// The simulator found a bug in a kernel: a race, a read of uninitialised memory, an access out of bounds,
+    /// a wrong member mask, a deadlock or a panic.
+    ///
+    /// Only on a simulated device (`Device::simulated`, feature `simulator`). The device is unusable after this
+    /// error; open another.
     #[error("{text}")]
     Finding {
-        /// What was found: the kernel, the block and the threads, and the line of each access that it is about.
+        /// The finding: the kernel, the block, the threads, and the source line of each access.
         text: String,
     },
 
-    /// Something failed where no error could be returned, when a buffer or a plan was
-    /// dropped; the next call on the same device says so.
-    #[error("an earlier failure, while device memory was given back: {0}")]
+    /// A failure while a buffer or a plan was dropped, where no error could be returned; the next call on the
+    /// same device returns it.
+    #[error("an earlier failure, while device memory was freed: {0}")]
     Deferred(Box<Error>),
 }
 
 impl Error {
-    /// Any error as this one: as [`Error::Other`], or as it is if it is an [`Error`].
+    /// Converts any error: an [`Error`] stays as it is, every other error becomes [`Error::Other`].
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         match error.into().downcast::<Self>() {
             Ok(own) => *own,
@@ -493,11 +501,11 @@ impl Error {
         }
     }
 
-    /// Whether the driver refuses this process all further work on the device, as after a fault of a
-    /// kernel: every call answers the same, memory on the device is lost, and only another process can
-    /// go on. (After an [`Error::Finding`] another simulated device can.)
+    /// Whether the driver refuses all further work of this process on the device, as after a fault in a kernel.
     ///
-    /// The codes of which the driver's documentation says so.
+    /// All memory on the device is lost, and every call returns the same error: restart the process. After an
+    /// [`Error::Finding`] another simulated device works. The codes are those for which the driver's
+    /// documentation demands a restart.
     pub fn is_sticky(&self) -> bool {
         match self {
             Self::Cuda { code, .. } => sticky(*code),
@@ -519,7 +527,7 @@ impl Error {
     }
 }
 
-/// `CUDA_ERROR_ASSERT`, of a kernel that panicked and said where.
+/// `CUDA_ERROR_ASSERT`: a kernel has panicked and printed the message.
 const ASSERT: i32 = 710;
 
 fn sticky(code: i32) -> bool {
@@ -540,14 +548,14 @@ fn after(code: i32) -> &'static str {
              context is unusable after this error: restart the process"
         }
         true => {
-            "; the device does nothing more for this process: start it anew (run under \
-             compute-sanitizer, the kernel's fault is named)"
+            "; the CUDA context is unusable after this error: restart the process (compute-sanitizer names \
+             the kernel's fault)"
         }
         false => "",
     }
 }
 
-/// 2^64 - 1 stands for all that is more.
+/// 2^64 - 1 stands for any larger number.
 fn bytes(needs: u64) -> String {
     match needs {
         u64::MAX => "2^64 or more".into(),
@@ -562,7 +570,7 @@ fn hidden(visible: &Option<String>) -> String {
     }
 }
 
-/// Index and name are the same only for one device opened twice.
+/// Index and name are equal only if one device has been opened twice.
 fn twice(buffer: &str, device: &str) -> &'static str {
     match buffer == device {
         true => ", opened separately: open it once and clone that `Device`",

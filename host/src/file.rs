@@ -1,4 +1,4 @@
-//! Arrays in files and pipes: NumPy's `.npy` and raw little-endian elements.
+//! Arrays in files and pipes: NumPy's `.npy` format and raw little-endian elements.
 //!
 //! ```
 //! use warpfold::{Device, file};
@@ -12,23 +12,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | | `.npy` | raw |
+//! | to read | `.npy` | raw |
 //! |---|---|---|
-//! | all at once | [`read_npy`] | [`read_raw`] |
-//! | mapped into memory, nothing copied | [`Mapped::npy`] | [`Mapped::raw`] |
+//! | all elements at once | [`read_npy`] | [`read_raw`] |
+//! | a memory-mapped file, without a copy | [`Mapped::npy`] | [`Mapped::raw`] |
 //! | piece by piece, for files larger than memory | [`Elements::open_npy`] | [`Elements::open_raw`] |
-//! | the same from a pipe or any other reader | [`Stream::npy`] | [`Stream::raw`] |
-//! | type and shape | [`NpyHeader::of_file`] | |
+//! | piece by piece from a pipe or any other reader | [`Stream::npy`] | [`Stream::raw`] |
+//! | element type and shape | [`NpyHeader::of_file`] | |
 //!
-//! - **Order.** Elements come in the order of the file. An array in Fortran's order
-//!   ([`NpyHeader::fortran_order`]) is not transposed.
-//! - **Types.** The twelve of [`DType`]. A `.npy` file names its type; a call for another type is an
-//!   error, because nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`:
-//!   `ml_dtypes` writes it as `V2`, two bytes of no type, and a call for `bf16` reads them.
-//! - **Order of bytes.** Big-endian elements of `.npy` files are swapped. Raw elements are little-endian.
-//! - **Files.** Regular files, whose length is known; pipes only by [`Stream`]. Bytes after the elements of
+//! - **Order.** Elements have the order of the file. An array in Fortran order ([`NpyHeader::fortran_order`])
+//!   is not transposed.
+//! - **Types.** The twelve types of [`DType`]. A `.npy` file names its type, and a call for another type is an
+//!   error, because nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`: `ml_dtypes`
+//!   writes it as `V2`, two bytes without a type, and a call for `bf16` reads them.
+//! - **Byte order.** Big-endian elements of `.npy` files are swapped. Raw elements are little-endian.
+//! - **Files.** Regular files, whose length is known. Only [`Stream`] reads pipes. Bytes after the elements of
 //!   a `.npy` file are ignored, as by NumPy.
-//! - **Hostile files** are errors. Nothing is allocated for elements that the file is too short for.
+//! - **Malformed files** are errors. Memory is allocated only for elements that the file contains.
 
 mod dict;
 mod dtype;
@@ -55,7 +55,7 @@ pub use stream::Stream;
 #[cfg(target_endian = "big")]
 compile_error!("files hold little-endian elements, which are read without a change");
 
-/// All elements of a `.npy` file.
+/// Reads all elements of a `.npy` file.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn read_npy<T: Element>(path: impl AsRef<Path>) -> Result<Vec<T>, Error> {
     all(Elements::open_npy(path)?)
 }
 
-/// All elements of a file that holds nothing else, little-endian.
+/// Reads all elements of a raw file: little-endian elements and nothing else.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! One CUDA device, opened: its context and its modules.
+//! An open CUDA device: its context and its modules.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -13,23 +13,23 @@ use crate::error::Error;
 use crate::info::DeviceInfo;
 use crate::module::{self, Embedded, Function, LIBRARY, Loaded};
 
-/// What all clones of a [`Device`](crate::Device), all of its streams and all that lives on it share.
+/// State that all clones of a [`Device`](crate::Device), its streams and its memory share.
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
-    // Dropped in this order, with the context current (see `Drop`).
-    /// The lists of kernels that have been registered. None is ever removed.
+    // The registered lists of kernels; none is removed. Fields are dropped in this order, with the context
+    // current (see `Drop`).
     lists: RwLock<Vec<Arc<Loaded>>>,
     context: Context,
-    /// Whether it is a device of the simulator's.
+    /// Whether this is a simulated device.
     simulated: bool,
-    /// Those that are alive. Read while all are waited for; written while one comes or goes, or is
-    /// captured.
+    /// The streams that are alive. Locked for reading while all are waited for; locked for writing while one is
+    /// added, removed or captured.
     streams: RwLock<Vec<Handle>>,
-    /// The first failure met where none could be returned.
+    /// The first failure that could not be returned where it happened.
     deferred: Mutex<Option<Error>>,
 }
 
-/// A stream's.
+/// The handle of a stream.
 struct Handle(CUstream);
 
 // SAFETY: the driver's streams may be used from any thread.
@@ -52,7 +52,7 @@ impl Gpu {
         let info = describe(index, device)?;
 
         let context = check(|| Context::new(device))?;
-        // `Context::new` does not look at the result of its own attempt.
+        // `Context::new` ignores the result of its own attempt.
         check(|| CurrentContext::set_current(&context))?;
         let gpu = Self {
             info,
@@ -70,13 +70,13 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// Whether it is a device of the simulator's.
+    /// Whether this is a simulated device.
     pub(crate) fn is_simulated(&self) -> bool {
         self.simulated
     }
 
-    /// Makes the device's context current on the calling thread, which every driver call
-    /// needs, and says what has failed in a destructor since the last time.
+    /// Makes the device's context current on the calling thread, as every driver call requires, and returns a
+    /// deferred failure if there is one.
     pub(crate) fn enter(&self) -> Result<(), Error> {
         driver::choose(self.simulated);
         check(|| CurrentContext::set_current(&self.context))?;
@@ -87,7 +87,7 @@ impl Gpu {
         }
     }
 
-    /// Makes a list of kernels known. Nothing is loaded before it is used.
+    /// Registers a list of kernels. Its modules are loaded at their first use.
     pub(crate) fn register(&self, embedded: &'static Embedded) -> Result<(), Error> {
         #[cfg(feature = "simulator")]
         if self.simulated {
@@ -100,7 +100,7 @@ impl Gpu {
             if is_known(&lists) {
                 return Ok(());
             }
-            // The library's lists share their PTX.
+            // The library's lists share their PTX, which is checked once.
             lists.iter().any(|list| list.is_of(arch))
         };
         if !probed {
@@ -115,7 +115,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// An entry point. Whoever gets it keeps this `Gpu` beside it.
+    /// An entry point. The caller must keep this `Gpu` alive as long as it uses the entry point.
     pub(crate) fn function(&self, entry: &'static Entry) -> Result<Function, Error> {
         let list = {
             let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
@@ -128,14 +128,14 @@ impl Gpu {
             if let Some(function) = list.known(entry) {
                 return Ok(function);
             }
-            // Not under the lock: loading a module takes long, and others need not wait for it.
+            // Release the lock first: loading a module takes long, and other threads need not wait for it.
             Arc::clone(list)
         };
         self.enter()?;
         list.find(entry, self.info.max_threads_per_block)
     }
 
-    /// Runs calls in a destructor: a failure is kept for the next [`enter`](Self::enter).
+    /// Runs calls in a destructor; a failure is kept for the next [`enter`](Self::enter).
     pub(crate) fn in_drop(&self, calls: impl FnOnce() -> Result<(), Error>) {
         driver::choose(self.simulated);
         let entered = check(|| CurrentContext::set_current(&self.context));
@@ -145,26 +145,26 @@ impl Gpu {
         }
     }
 
-    /// Waits for all of its streams. (Not for other code's: the driver has no wait for a whole context
-    /// that others could capture a stream of meanwhile.) The context is current.
+    /// Waits for all streams of this library. The context must be current. It does not wait for the whole
+    /// context, because that would invalidate a capture of another stream.
     pub(crate) fn wait_for_all(&self) -> Result<(), Error> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         let mut waited = Ok(());
         for stream in &*streams {
-            // SAFETY: a stream is in the list as long as it is alive (`Stream`'s `new` and `drop`), and
-            // nobody removes one while it is read.
+            // SAFETY: a stream is in the list as long as it is alive (`Stream`'s `new` and `drop`), and the
+            // read lock keeps it there.
             waited = waited.and(unsafe { driver::wait_unless_captured(stream.0) });
         }
         waited
     }
 
-    /// Notes that a stream is alive.
+    /// Adds a stream to the list.
     pub(crate) fn add_stream(&self, stream: CUstream) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.push(Handle(stream));
     }
 
-    /// Forgets one of that handle.
+    /// Removes a stream from the list.
     pub(crate) fn remove_stream(&self, stream: CUstream) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = streams.iter().position(|known| known.0 == stream) {
@@ -172,7 +172,7 @@ impl Gpu {
         }
     }
 
-    /// Captures a stream: meanwhile no thread waits for all streams.
+    /// Captures a stream. Meanwhile no thread waits for all streams.
     pub(crate) fn captured(
         &self,
         capture: impl FnOnce() -> Result<(), Error>,
@@ -189,7 +189,7 @@ impl Gpu {
         }
     }
 
-    /// The error for an allocation of more than there is. The context is current.
+    /// The error for an allocation that exceeds the free memory. The context must be current.
     pub(crate) fn too_little_memory(&self, wanted: u64) -> Error {
         match check(memory::mem_get_info) {
             Ok((free, total)) => Error::OutOfMemory {
@@ -202,8 +202,8 @@ impl Gpu {
     }
 }
 
-/// With the context current for the fields' own destructors. What fails from here on is
-/// lost: nobody is left to be told.
+/// Makes the context current for the destructors of the fields. A failure from here on is lost, because no
+/// later call can return it.
 impl Drop for Gpu {
     fn drop(&mut self) {
         self.in_drop(|| Ok(()));

@@ -1,4 +1,4 @@
-//! Reductions recorded once as a CUDA graph, and launched again and again on new data.
+//! Reductions recorded as a CUDA graph, launched many times on new data.
 
 use std::sync::Arc;
 
@@ -17,15 +17,16 @@ use crate::owned_plan::OwnedPlan;
 use crate::stream::Stream;
 use crate::temp::Scratch;
 
-/// A reduction of an array, recorded once: to launch it again costs the host less than any other way,
-/// and other code's graphs may stand around it. Made by [`Device::graph`].
+/// A reduction that is recorded once as a CUDA graph; made by [`Device::graph`].
+///
+/// Launching a graph costs the host less than any other call, and other code's graphs can contain it.
 ///
 /// ```
 /// use warpfold::{Device, Max};
 ///
 /// let device = Device::auto()?;
 /// let mut graph = device.graph(device.upload(&[3, 1, 2])?, Max)?;
-/// graph.launch()?;                   // no wait
+/// graph.launch()?;                   // returns at once
 /// assert_eq!(graph.result()?, Some(3));
 /// graph.write(1, &[10])?;
 /// graph.launch()?;
@@ -33,20 +34,20 @@ use crate::temp::Scratch;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// A captured stream of one's own can hold our calls as well: see [`Device::on_stream_ptr`].
+/// A stream that you capture yourself can contain the library's calls too: see [`Device::on_stream_ptr`]. On
+/// the CPU, a launch runs the reduction.
 ///
-/// On the CPU, to launch is to reduce.
-///
-/// The input is one buffer, or several of the same length that are reduced side by side.
+/// The input is one buffer, or several of the same length that are reduced together.
 pub struct Graph<B: Inputs, O: SinglePass<B::Items>> {
-    // Dropped before what it uses; that waits for all streams of the device. None on the CPU.
+    // Dropped before the buffers that it uses; dropping it waits for all streams of the device.
+    // None on the CPU.
     recorded: Option<Recorded>,
     plan: OwnedPlan<B, O>,
 }
 
 impl Device {
-    /// A graph of the reduction of `input` by `op`, in a single pass with the default grid, to be
-    /// launched on this device's stream.
+    /// Records the reduction of `input` by `op`, single-pass with the default grid, to be launched on this
+    /// device's stream.
     ///
     /// # Errors
     ///
@@ -73,14 +74,15 @@ impl Device {
         op: O,
     ) -> Result<(Option<Recorded>, Buffer<O::Acc>, Scratch), Error> {
         self.check_input::<B::Items>(input.views(), O::ENTRY)?;
-        // On a stream that nobody else enqueues on. The CPU records nothing: it reduces at each launch.
+        // Record on a new stream, so that no other work is recorded. The CPU records nothing; it reduces at
+        // each launch.
         let recording = match self.is_gpu() {
             true => self.new_stream()?,
             false => self.clone(),
         };
         let mut cell = self.alloc(1)?;
         let mut scratch = recording.scratch()?;
-        // Once as it is, so that nothing remains to be loaded, which cannot be recorded.
+        // Run once without a capture, because loading a module cannot be captured.
         recording.reduce_views_into::<B::Items, O>(
             input.views(),
             op,
@@ -106,7 +108,7 @@ impl Device {
 }
 
 impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
-    /// Enqueues the reduction on the stream and returns; no allocation, no wait.
+    /// Enqueues the graph on the stream and returns; it neither allocates nor waits.
     ///
     /// # Errors
     ///
@@ -130,31 +132,31 @@ impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
         self.plan.is_done()
     }
 
-    /// Waits for the last launch and returns its value.
+    /// Waits for the last launch and returns its result.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`] before the first launch, or after one that failed; [`Error::Cuda`], also
-    /// for a kernel's own fault; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`] before the first launch, or after a failed one; [`Error::Cuda`], also for a fault
+    /// in a kernel; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
         self.plan.result()
     }
 
-    /// The buffers that are reduced. (A buffer's [`as_device_ptr`](Buffer::as_device_ptr) is where other code's
-    /// kernels write new data.)
+    /// The buffers that are reduced. Other code's kernels can write new data at a buffer's
+    /// [`as_device_ptr`](Buffer::as_device_ptr).
     pub fn input(&self) -> &B {
         self.plan.input()
     }
 
-    /// The buffers, when the graph is no longer needed.
+    /// Drops the graph and returns its buffers.
     pub fn into_input(self) -> B {
         self.plan.into_input()
     }
 }
 
 impl<T: Element, O: SinglePass<T>> Graph<Buffer<T>, O> {
-    /// Overwrites elements of the input from `start` on, after all that is on the stream. They have
-    /// arrived when this returns.
+    /// Overwrites elements of the input from `start` on, after all work on the stream, and waits until the copy
+    /// is complete.
     ///
     /// # Errors
     ///
@@ -172,20 +174,20 @@ impl<B: Inputs, O: SinglePass<B::Items>> std::fmt::Debug for Graph<B, O> {
     }
 }
 
-/// What a stream was given while it was captured.
+/// The executable graph of the captured calls.
 struct Recorded {
     handle: CUgraphExec,
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: `launch` asks for nothing but the handle, which the driver takes from any thread, one after
-// another: a launch needs the graph's `&mut`.
+// SAFETY: `launch` uses only the handle. The driver accepts it from any thread, if one thread uses it at a
+// time; a launch takes `&mut`.
 unsafe impl Send for Recorded {}
 // SAFETY: as above.
 unsafe impl Sync for Recorded {}
 
 impl Recorded {
-    /// What `work` puts on `stream`, of which it is not done now. It may only put things there.
+    /// Records what `work` enqueues on `stream`. `work` may only enqueue; nothing runs now.
     fn new(stream: &Stream, work: impl FnOnce() -> Result<(), Error>) -> Result<Self, Error> {
         let gpu = stream.gpu();
         gpu.enter()?;
@@ -195,16 +197,16 @@ impl Recorded {
             // SAFETY: the stream is alive.
             driver::call(|| unsafe { sys::cuStreamBeginCapture_v2(stream.handle(), mode) })?;
             let worked = work();
-            // SAFETY: as above; a place for a handle.
+            // SAFETY: as above; `graph` can store a handle.
             let ended =
                 driver::call(|| unsafe { sys::cuStreamEndCapture(stream.handle(), &mut graph) });
             worked.and(ended)
         })?;
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the graph has just been made; a place for a handle.
+        // SAFETY: the graph has just been made; `handle` can store a handle.
         let made =
             driver::call(|| unsafe { sys::cuGraphInstantiateWithFlags(&mut handle, graph, 0) });
-        // SAFETY: as above, and it is not used again.
+        // SAFETY: the graph has just been made, and it is not used again.
         let destroyed = driver::call(|| unsafe { sys::cuGraphDestroy(graph) });
         made?;
         let recorded = Self {
@@ -216,8 +218,8 @@ impl Recorded {
 
     fn launch(&self, stream: &Stream) -> Result<(), Error> {
         self.gpu.enter()?;
-        // SAFETY: both are alive and of the same context; what was recorded uses memory that lives as
-        // long as the `Graph` and is freed after a wait for all streams.
+        // SAFETY: both are alive and of the same context. The recorded calls use memory that lives as long as
+        // the `Graph` and is freed after a wait for all streams.
         driver::call(|| unsafe { sys::cuGraphLaunch(self.handle, stream.handle()) })
     }
 }
@@ -226,7 +228,7 @@ impl Drop for Recorded {
     fn drop(&mut self) {
         self.gpu.in_drop(|| {
             let waited = self.gpu.wait_for_all();
-            // SAFETY: made by `new`, not used again, and no launch of it is under way.
+            // SAFETY: made by `new`, not used again, and none of its launches is in flight.
             let destroyed = driver::call(|| unsafe { sys::cuGraphExecDestroy(self.handle) });
             waited.and(destroyed)
         });

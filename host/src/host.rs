@@ -1,14 +1,14 @@
-//! Host memory of which there may be too little: that is an error here, not an abort.
+//! Host memory; too little of it is an error, not an abort.
 
 use crate::element::{self, Element};
 use crate::error::Error;
 
-/// `len` elements, all bytes zero.
+/// Allocates `len` elements, all bytes zero.
 pub(crate) fn zeroes<T: Element>(len: usize) -> Result<Vec<T>, Error> {
     filled(len, element::zero())
 }
 
-/// `len` times the same.
+/// Allocates `len` copies of `value`.
 pub(crate) fn filled<T: Element>(len: usize, value: T) -> Result<Vec<T>, Error> {
     let mut values = reserved(len)?;
     values.resize(len, value);
@@ -29,9 +29,9 @@ pub(crate) fn allocation_error(wanted: u64, error: Error) -> Error {
     }
 }
 
-/// The bytes of elements.
+/// The bytes of the elements.
 pub(crate) fn bytes<T: Element>(elements: &[T]) -> &[u8] {
-    // SAFETY: as many bytes are there, all initialised: an element has no padding (`Plain`).
+    // SAFETY: all of these bytes are initialised, because an element has no padding (`Plain`).
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 

@@ -1,33 +1,33 @@
-//! What the driver says of a device.
+//! Properties of a device.
 
-/// What the driver says of a device.
+/// The properties of a GPU, as its driver reports them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The driver's index, as given to [`Device::nth`](crate::Device::nth).
+    /// The driver's index, as passed to [`Device::nth`](crate::Device::nth).
     pub index: u32,
-    /// The device's name, as `NVIDIA H200`.
+    /// The device's name, such as `NVIDIA H200`.
     pub name: String,
-    /// Major and minor, as `(9, 0)`.
+    /// Major and minor, such as `(9, 0)`.
     pub compute_capability: (u32, u32),
-    /// The architecture of the modules that are loaded, as `sm_80`.
+    /// The architecture of the loaded modules, such as `sm_80`.
     pub module_arch: &'static str,
     /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// The most threads that a block has.
+    /// The maximum number of threads per block.
     pub max_threads_per_block: u32,
-    /// The most blocks that a grid has in its first dimension.
+    /// The maximum number of blocks in a grid's first dimension.
     pub max_blocks: u32,
     /// Global memory, in bytes.
     pub total_memory: u64,
-    /// The level 2 cache, in bytes.
+    /// The size of the level-2 cache, in bytes.
     pub l2_bytes: u64,
     /// The peak clock of the multiprocessors, in kHz.
     pub clock_khz: u32,
     /// The peak clock of the memory, in kHz.
     pub memory_clock_khz: u32,
-    /// The width of the memory's bus, in bits.
+    /// The width of the memory bus, in bits.
     pub memory_bus_bits: u32,
-    /// The latest CUDA version that the driver knows, as `(13, 0)`.
+    /// The latest CUDA version that the driver supports, such as `(13, 0)`.
     pub driver_version: (u32, u32),
 }

@@ -1,4 +1,4 @@
-//! What is reduced: one array, or several side by side.
+//! Inputs of reductions: one array, or several of the same length.
 
 use std::marker::PhantomData;
 
@@ -6,12 +6,12 @@ pub use kernels_gpu::items::Items;
 use kernels_gpu::items::{Each, Map};
 
 use crate::backend::Backend;
-use crate::buffer::{Buffer, Place, View};
+use crate::buffer::{Buffer, Location, View};
 use crate::element::Element;
 use crate::error::Error;
 use crate::launch::{Argument, Arguments};
 
-/// A view of each array.
+/// Selects, for each array, a view.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Views<'a>(PhantomData<&'a ()>);
@@ -20,21 +20,21 @@ impl<'a> Each for Views<'a> {
     type Of<T: Element> = View<'a, T>;
 }
 
-/// The elements of each array, on the host.
+/// Selects, for each array, its elements on the host.
 pub(crate) struct Slices<'a>(PhantomData<&'a ()>);
 
 impl<'a> Each for Slices<'a> {
     type Of<T: Element> = &'a [T];
 }
 
-/// Nothing for each array: what is done for its effect.
+/// Selects, for each array, nothing; for functions that only have side effects.
 struct Nothing;
 
 impl Each for Nothing {
     type Of<T: Element> = ();
 }
 
-/// The number of items, where all arrays have as many and are on the device.
+/// The number of items; an error unless all arrays have that length and are on the device.
 pub(crate) fn check<I: Items>(views: I::Of<Views<'_>>, backend: &Backend) -> Result<usize, Error> {
     struct Check<'b> {
         backend: &'b Backend,
@@ -69,7 +69,7 @@ pub(crate) fn check<I: Items>(views: I::Of<Views<'_>>, backend: &Backend) -> Res
     }
 }
 
-/// The number of items, of arrays that all have as many.
+/// The number of items; all arrays have that length.
 pub(crate) fn len<I: Items>(views: I::Of<Views<'_>>) -> usize {
     struct Len(usize);
 
@@ -84,15 +84,15 @@ pub(crate) fn len<I: Items>(views: I::Of<Views<'_>>) -> usize {
     len.0
 }
 
-/// The elements of arrays that are on the CPU.
+/// The elements of arrays on the CPU.
 pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>> {
     struct ToSlices;
 
     impl<'a> Map<Views<'a>, Slices<'a>> for ToSlices {
         fn map<T: Element>(&mut self, view: View<'a, T>) -> &'a [T] {
-            match view.place() {
-                Place::Host(slice) => slice,
-                Place::Device(_) => unreachable!("`check` has found the array on the CPU"),
+            match view.location() {
+                Location::Host(slice) => slice,
+                Location::Device(_) => unreachable!("`check` ensures that the array is on the CPU"),
             }
         }
     }
@@ -100,15 +100,15 @@ pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>>
     I::map(views, &mut ToSlices)
 }
 
-/// The first parameters of a kernel: arrays that are on a GPU.
+/// The first arguments of a kernel: arrays on a GPU.
 pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> {
     struct Push<'b, 'a>(&'b mut Arguments<'a>);
 
     impl<'a> Map<Views<'a>, Nothing> for Push<'_, 'a> {
         fn map<T: Element>(&mut self, view: View<'a, T>) {
-            match view.place() {
-                Place::Device(span) => self.0.push(Argument::input(span)),
-                Place::Host(_) => unreachable!("`check` has found the array on the GPU"),
+            match view.location() {
+                Location::Device(span) => self.0.push(Argument::input(span)),
+                Location::Host(_) => unreachable!("`check` ensures that the array is on the GPU"),
             }
         }
     }
@@ -118,8 +118,8 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
     arguments
 }
 
-/// An input of the calls, such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>` or `View<T>`, or several of
-/// the same length.
+/// An input of a call such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>`, `View<T>`, or a tuple of
+/// several of the same length.
 ///
 /// ```
 /// use warpfold::{Device, Dot, Sum};
@@ -137,7 +137,7 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
     note = "upload host data first, `let x = device.upload(&data)?;`, and pass the buffer by reference: `&x`"
 )]
 pub trait Input<'a, I: Items> {
-    /// The parts of the arrays.
+    /// The views of the arrays.
     #[doc(hidden)]
     fn into_views(self) -> I::Of<Views<'a>>;
 }
@@ -154,18 +154,18 @@ impl<'a, T: Element> Input<'a, T> for View<'a, T> {
     }
 }
 
-/// Buffers that are given away with the [graph](crate::Graph) that reduces them: one, or several of the same
-/// length.
+/// Owned buffers, as input of an [`OwnedPlan`](crate::OwnedPlan) or a [`Graph`](crate::Graph): one, or several
+/// of the same length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer on a device",
     label = "expected a `Buffer<_>`, or a tuple of these",
-    note = "upload host data first, `let x = device.upload(&data)?;`, and give the buffer away: `x`"
+    note = "upload host data first, `let x = device.upload(&data)?;`, and pass the buffer by value: `x`"
 )]
 pub trait Inputs {
-    /// What is at one index.
+    /// The items: the elements at one index.
     type Items: Items;
 
-    /// All elements.
+    /// Views of all elements.
     #[doc(hidden)]
     fn views(&self) -> <Self::Items as Items>::Of<Views<'_>>;
 }

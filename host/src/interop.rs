@@ -1,4 +1,4 @@
-//! Device memory of other code's, in and out, without a copy.
+//! Sharing device memory with other code, without a copy.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::module::Module;
 
 use crate::backend::Queue;
-use crate::buffer::{Buffer, Place, View};
+use crate::buffer::{Buffer, Location, View};
 use crate::device::Device;
 use crate::driver;
 use crate::element::{Element, name_of};
@@ -15,14 +15,15 @@ use crate::gpu::Gpu;
 use crate::memory::{DeviceMemory, Span};
 use crate::module::Embedded;
 
-/// Something that was not taken over, with the reason. As an [`Error`] (by `?`) it is the reason alone.
+/// A value that a call refused, and the reason. The operator `?` converts it to an [`Error`], which has only
+/// the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Refused<B> {
-    /// Why.
+    /// The reason.
     #[source]
     pub error: Error,
-    /// What was given, unchanged.
+    /// The unchanged value.
     pub given: B,
 }
 
@@ -37,23 +38,21 @@ pub(crate) fn refused<B>(error: Error, given: B) -> Box<Refused<B>> {
 }
 
 impl Device {
-    /// `len` elements that other code has put at `address` of the device's memory, as an input.
+    /// An input of `len` elements at `address` in device memory that other code owns.
     ///
-    /// What other code has enqueued to write them must be done before this device's stream reads
-    /// them: by one stream ([`on_stream_ptr`](Self::on_stream_ptr)), an event, or a wait.
+    /// Work that other code has enqueued to write the elements must be complete before this device's stream
+    /// reads them: use the same stream ([`on_stream_ptr`](Self::on_stream_ptr)), an event, or a wait.
     ///
     /// # Safety
     ///
-    /// - `len` elements are at `address`, in memory that kernels of this device read, and are
-    ///   initialised.
-    /// - They stay there, and nobody writes them, until the view and what was made of it have gone
-    ///   and all that was enqueued with them has been waited for.
+    /// - `address` points to `len` initialised elements, in memory that kernels of this device can read.
+    /// - The memory stays allocated and no code writes it, until the view and all values made from it are
+    ///   dropped and all work enqueued with them is complete.
     ///
     /// # Errors
     ///
-    /// [`Error::NotDeviceMemory`] where the address is null or not aligned, or the driver knows it as
-    /// another device's or not at all; [`Error::NeedsGpu`] on the CPU; [`Error::Cuda`],
-    /// [`Error::Deferred`].
+    /// [`Error::NotDeviceMemory`] if the address is null or not aligned, or if the driver does not know it as
+    /// memory of this device; [`Error::NeedsGpu`] on the CPU; [`Error::Cuda`], [`Error::Deferred`].
     pub unsafe fn view_ptr<T: Element>(
         &self,
         address: u64,
@@ -61,23 +60,23 @@ impl Device {
     ) -> Result<View<'_, T>, Error> {
         let gpu = self.backend().gpu_for("device memory")?;
         check::<T>(gpu, address, len)?;
-        // SAFETY: the caller's contract, for as long as the view lives; `check` has seen to the
-        // alignment.
+        // SAFETY: the caller's contract, for as long as the view lives; `check` has checked the alignment.
         let span = unsafe { Span::of_address(gpu, address, len) };
         Ok(View::of_span(self.backend(), span))
     }
 
-    /// `len` elements that other code has put at `address` of the device's memory, as an array that
-    /// can be written as well; dropping it waits for all streams of the device and frees nothing.
+    /// A writable array of `len` elements at `address` in device memory that other code owns.
+    ///
+    /// Dropping it waits for all streams of the device and frees nothing.
     ///
     /// ```no_run
     /// use warpfold::{Device, Sum};
     ///
-    /// // Where another crate's kernels want the sum.
+    /// // Memory in which another crate's kernels expect the sum.
     /// # let theirs = 0;
     /// let device = Device::first()?;
     /// let x = device.upload(&[1, 2, 3])?;
-    /// // SAFETY: one i32 of another crate's, which frees it after us.
+    /// // SAFETY: one i32, which another crate frees later.
     /// let mut sum = unsafe { device.buffer_ptr::<i32>(theirs, 1) }?;
     /// device.reduce_into(&x, Sum, &mut sum, 0, &mut device.scratch()?)?;
     /// # Ok::<(), warpfold::Error>(())
@@ -85,10 +84,10 @@ impl Device {
     ///
     /// # Safety
     ///
-    /// - `len` elements are at `address`, in memory that kernels of this device read and write, and
-    ///   are initialised.
-    /// - They stay there, and nobody else uses them but in the order of the streams, until the buffer
-    ///   has been dropped.
+    /// - `address` points to `len` initialised elements, in memory that kernels of this device can read and
+    ///   write.
+    /// - The memory stays allocated until the buffer is dropped. Until then other code uses it only in stream
+    ///   order.
     ///
     /// # Errors
     ///
@@ -100,14 +99,16 @@ impl Device {
     ) -> Result<Buffer<T>, Error> {
         let queue = self.queue_for("device memory")?;
         check::<T>(queue.gpu(), address, len)?;
-        // SAFETY: the caller's contract, until the buffer is dropped; `check` has seen to the
-        // alignment. Not owned.
+        // SAFETY: the caller's contract, until the buffer is dropped; `check` has checked the alignment. Not
+        // owned.
         let memory = unsafe { DeviceMemory::of_address(queue.gpu(), address, len, false) };
         Ok(Buffer::device(queue, len, memory))
     }
 
-    /// Takes over a buffer of `cust`'s, without a copy. What other code has enqueued on it must be
-    /// ordered as for [`view_ptr`](Self::view_ptr); work of ours is.
+    /// Takes ownership of a buffer of `cust`, without a copy.
+    ///
+    /// Work that other code has enqueued on it must be ordered as for [`view_ptr`](Self::view_ptr). The library
+    /// orders its own work.
     ///
     /// ```no_run
     /// use cust::memory::{CopyDestination, DeviceBuffer};
@@ -125,7 +126,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// As [`view_ptr`](Self::view_ptr), with the buffer.
+    /// As [`view_ptr`](Self::view_ptr), together with the buffer.
     pub fn buffer_from_cust<T: Element + DeviceCopy>(
         &self,
         buffer: DeviceBuffer<T>,
@@ -139,9 +140,9 @@ impl Device {
             Err(error) => Err(refused(error, buffer)),
             Ok(queue) => {
                 std::mem::forget(buffer);
-                // SAFETY: the elements of a buffer of this device (`check`), which has been forgotten,
-                // so that they are ours alone, to be freed as cust would. (One of no elements has no
-                // memory.) They are initialised: cust asks for it where its buffers are made.
+                // SAFETY: the elements of a buffer of this device (`check`). The buffer has been forgotten, so
+                // this library owns the memory and frees it as `cust` would. (An empty buffer has no memory.)
+                // The elements are initialised, as `cust` requires when a buffer is made.
                 let memory =
                     unsafe { DeviceMemory::of_address(queue.gpu(), address, len, len > 0) };
                 Ok(Buffer::device(queue, len, memory))
@@ -149,17 +150,16 @@ impl Device {
         }
     }
 
-    /// A module of PTX that [`embedded!`](crate::embedded) has put into the program, loaded for this device: for
-    /// kernels that are none of the library's families, marked `#[kernel(module = name)]`, which `cust` launches. The
-    /// device's context is current afterwards on this thread.
+    /// Loads a PTX module that [`embedded!`](crate::embedded) has included in the program.
     ///
-    /// A simulated device runs the kernels of the library's families only: [`Error::OnlyFamilies`]. Run kernels of
-    /// your own by `cuda_sim::Simulator`.
+    /// For kernels outside the library's families, marked `#[kernel(module = name)]`, which `cust` launches.
+    /// Afterwards the device's context is current on this thread. A simulated device runs only the library's
+    /// families ([`Error::OnlyFamilies`]); run other kernels with `cuda_sim::Simulator`.
     ///
     /// ```ignore
     /// let module = device.module(&KERNELS, "calibration")?;
     /// let calibrate = module.get_function("calibrate")?;
-    /// // What a kernel is given in place of a slice.
+    /// // A slice parameter of a kernel: the address and the length.
     /// let (address, len) = (readings.address()?, readings.len());
     /// ```
     ///
@@ -185,8 +185,8 @@ impl Device {
 }
 
 impl<T: Element> Buffer<T> {
-    /// The address on the device, for kernels that `cust` launches; 0 where there are no elements. What is in flight on
-    /// the device's stream is not waited for.
+    /// The address on the device, for kernels that `cust` launches; 0 for an empty view. Does not wait for the
+    /// work in flight on the device's stream.
     ///
     /// # Errors
     ///
@@ -197,15 +197,15 @@ impl<T: Element> Buffer<T> {
 }
 
 impl<T: Element> View<'_, T> {
-    /// The address on the device, for kernels that `cust` launches and that only read.
+    /// The address on the device, for kernels that `cust` launches and that only read the elements.
     ///
     /// # Errors
     ///
     /// [`Error::NeedsGpu`] on the CPU.
     pub fn address(&self) -> Result<u64, Error> {
-        match self.place() {
-            Place::Device(span) => Ok(span.address()),
-            Place::Host(_) => Err(Error::NeedsGpu {
+        match self.location() {
+            Location::Device(span) => Ok(span.address()),
+            Location::Host(_) => Err(Error::NeedsGpu {
                 what: "an address of device memory",
             }),
         }
@@ -213,14 +213,15 @@ impl<T: Element> View<'_, T> {
 }
 
 impl<T: Element + DeviceCopy> Buffer<T> {
-    /// The memory as a buffer of `cust`'s, without a copy, after a wait for all streams of the device.
-    /// To free it, `cust` needs the device's primary context to be current, which it is on a thread
-    /// that has called this library last.
+    /// Converts the memory to a buffer of `cust`, without a copy, after a wait for all streams of the device.
+    ///
+    /// To free it, `cust` requires the device's primary context to be current, as it is on a thread whose last
+    /// call was to this library.
     ///
     /// # Errors
     ///
-    /// With the buffer: [`Error::NeedsGpu`] of the CPU's; [`Error::NotDeviceMemory`] where it is
-    /// another's ([`Device::buffer_ptr`]); [`Error::Cuda`], also for a kernel's own fault;
+    /// With the buffer: [`Error::NeedsGpu`] for a buffer on the CPU; [`Error::NotDeviceMemory`] if other code
+    /// owns the memory ([`Device::buffer_ptr`]); [`Error::Cuda`], also for a fault in a kernel;
     /// [`Error::Deferred`].
     pub fn into_cust(self) -> Result<DeviceBuffer<T>, Box<Refused<Self>>> {
         let len = self.len();
@@ -229,13 +230,13 @@ impl<T: Element + DeviceCopy> Buffer<T> {
             refused(error, given)
         })?;
         let address = DevicePointer::from_raw(address);
-        // SAFETY: `len` initialised elements in memory that the driver's `cuMemAlloc` gave and that is
-        // nobody's any more, or none.
+        // SAFETY: `len` initialised elements in memory from the driver's `cuMemAlloc`, which no other value
+        // owns, or none.
         Ok(unsafe { DeviceBuffer::from_raw_parts(address, len) })
     }
 }
 
-/// Whether `len` elements can be at `address` of the device's memory, as far as the driver knows.
+/// An error unless the driver accepts `address` as device memory of this device, aligned for the elements.
 fn check<T: Element>(gpu: &Gpu, address: u64, len: usize) -> Result<(), Error> {
     let wrong = |why: String| {
         Err(Error::NotDeviceMemory {
@@ -254,14 +255,14 @@ fn check<T: Element>(gpu: &Gpu, address: u64, len: usize) -> Result<(), Error> {
     }
     if !address.is_multiple_of(align_of::<T>() as u64) {
         let multiple = align_of::<T>();
-        return wrong(format!("the address is no multiple of {multiple}"));
+        return wrong(format!("the address is not a multiple of {multiple}"));
     }
     match driver::device_of(address)? {
         Some(index) if index == gpu.info.index => Ok(()),
         Some(index) => wrong(format!(
-            "the address is of device {index}, and not of {}",
+            "the address belongs to device {index}, not to device {}",
             gpu.info.index
         )),
-        None => wrong("the driver knows of no memory there".into()),
+        None => wrong("the driver knows no memory at this address".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Reduction by key: every value goes into the cell that its key names.
+//! Reduction by key: combines every value into the cell of its key.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use kernels_gpu::entry::{Entry, Keyed};
 use kernels_gpu::op::Op;
 
 use crate::backend::Queue;
-use crate::buffer::Place;
+use crate::buffer::Location;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
@@ -19,23 +19,24 @@ use crate::pass::{CPU_MAX_THREADS, check_threads};
 
 pub use kernels_gpu::keyed::Key;
 
-/// How values are combined before the atomics on the cells. All give the right answer for any
-/// keys; which is the fastest depends on how equal keys lie.
+/// How values are combined before the atomics on the cells.
+///
+/// Every algorithm gives the right result for any keys. Which one is fastest depends on the order of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyedAlgorithm {
-    /// Not at all: an atomic for each value. For random keys.
+    /// Not at all: one atomic per value. For random keys.
     Atomic,
-    /// Not at all, and the atomic is a loop around a compare-and-swap, as before compute capability
-    /// 6.0. For comparison; only for some sums, as of `f32` and `f64`.
+    /// Not at all, and the atomic is a loop around a compare-and-swap, as before compute capability 6.0. For
+    /// comparison only; exists only for some sums, such as those of `f32` and `f64`.
     Cas,
-    /// Within a warp; the lanes with equal keys are found by ballots.
+    /// Within a warp; ballots find the lanes with equal keys.
     Ballot,
-    /// Within a warp; the lanes with equal keys are found by `match.any`.
+    /// Within a warp; `match.any` finds the lanes with equal keys.
     Match,
     /// Within a block, in a hash table in shared memory.
     Bins,
-    /// Neighbours with equal keys, four per thread and then within a warp. For sorted keys.
+    /// Runs of neighbours with equal keys: four values per thread, then within a warp. For sorted keys.
     Runs,
 }
 
@@ -50,7 +51,7 @@ impl KeyedAlgorithm {
         Self::Runs,
     ];
 
-    /// The kernel of one array of values: `"keyed_match"`.
+    /// The name of the kernel for one array of values, such as `"keyed_match"`.
     pub fn kernel_name(self) -> &'static str {
         match self {
             Self::Atomic => "keyed_atomic",
@@ -63,18 +64,18 @@ impl KeyedAlgorithm {
     }
 }
 
-/// What [`Device::reduce_by_key`] gives.
+/// The result of [`Device::reduce_by_key`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByKey<T> {
-    /// What the values of each key come to. Where there are none, the operator's
-    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 of sums, infinity of minima of floats, the greatest
-    /// integer of minima of integers.
+    /// The combined value of each key. For a key without values, the operator's
+    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 for sums, infinity for minima of floats, the greatest
+    /// integer for minima of integers.
     pub cells: Vec<T>,
-    /// How many elements had a key that names no cell.
+    /// The number of elements whose key is out of range.
     pub rejected: u64,
 }
 
-/// Cells on a device, each of which collects the values of one key: cell `k` those of key `k`.
+/// Cells on a device: cell `k` holds the combined values of key `k`.
 ///
 /// ```
 /// use warpfold::{Device, Sum};
@@ -90,13 +91,13 @@ pub struct ByKey<T> {
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// Sums of floats depend on the order in which the device's atomics arrive: they differ from run to
-/// run in their last bits. On the CPU the order is that of the elements; of many elements in few
-/// cells, that within pieces of the array, and then of the pieces, which depend on the numbers of
-/// elements and of cells alone. Either way the bits are the same on any number of threads.
+/// A float sum depends on the order in which the device's atomics arrive; its last bits differ from run to run.
+/// The CPU combines the values in the order of the elements. If there are many elements for few cells, it does
+/// so within pieces of the array, and then combines the pieces. The pieces depend only on the numbers of
+/// elements and cells, so the bits are the same on any number of threads.
 pub struct Cells<T: Element, O: Op<T, Acc = T>> {
     device: Device,
-    /// Of each array of values.
+    /// The cells of each array of values.
     len: usize,
     arrays: usize,
     algorithm: KeyedAlgorithm,
@@ -113,7 +114,7 @@ enum State<T: Element> {
     Device {
         stream: Arc<Queue>,
         cells: DeviceMemory<T>,
-        /// What the cells begin with.
+        /// The initial contents of the cells.
         initial: DeviceMemory<T>,
         rejected: DeviceMemory<u64>,
         zero: DeviceMemory<u64>,
@@ -121,9 +122,10 @@ enum State<T: Element> {
 }
 
 impl Device {
-    /// `len` cells for keys from 0 to `len - 1`. Until the first value of its key, a cell holds the operator's
-    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 of sums, infinity of minima of floats, the greatest
-    /// integer of minima of integers.
+    /// Allocates `len` cells for keys from 0 to `len - 1`.
+    ///
+    /// Until the first value of its key, a cell holds the operator's [`initial`](kernels_gpu::op::Op::initial)
+    /// value: 0 for sums, infinity for minima of floats, the greatest integer for minima of integers.
     ///
     /// # Errors
     ///
@@ -136,10 +138,10 @@ impl Device {
         self.cell_arrays(1, len, op)
     }
 
-    /// `len` cells for each of several arrays of values with the same keys, whose equal keys are then
-    /// found once for all of them. The arrays lie one behind the other, and so do their cells.
+    /// Allocates `len` cells for each of several arrays of values that share their keys.
     ///
-    /// There are kernels for two arrays ([`KeyedAlgorithm::Match`]) and for three
+    /// The kernel finds equal keys once for all arrays. The values of one array follow those of another, and so
+    /// do their cells. There are kernels for two arrays ([`KeyedAlgorithm::Match`]) and for three
     /// ([`Match`](KeyedAlgorithm::Match), [`Ballot`](KeyedAlgorithm::Ballot)).
     ///
     /// # Errors
@@ -176,7 +178,7 @@ impl Device {
         })
     }
 
-    /// What the values of each key from 0 to `cells - 1` come to by `op`. Waits.
+    /// Combines the values of each key from 0 to `cells - 1` by `op`, and waits for the result.
     ///
     /// # Errors
     ///
@@ -198,33 +200,34 @@ impl Device {
 }
 
 impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
-    /// Chooses how values are combined; the default is [`KeyedAlgorithm::Match`].
+    /// Sets how values are combined; the default is [`KeyedAlgorithm::Match`].
     pub fn algorithm(mut self, algorithm: KeyedAlgorithm) -> Self {
         self.algorithm = algorithm;
         self
     }
 
-    /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the device
-    /// (1024 on all so far); the default is 256.
+    /// Sets the threads per block: a power of two from 32 to the kernel's limit on the device (1024 on all
+    /// devices so far). The default is 256.
     pub fn threads(mut self, threads: u32) -> Self {
         self.threads = threads;
         self
     }
 
-    /// [`algorithm`](Self::algorithm) and [`threads`](Self::threads) of cells that are in use.
+    /// [`algorithm`](Self::algorithm) and [`threads`](Self::threads) for cells that are in use.
     #[doc(hidden)]
     pub fn choose(&mut self, algorithm: KeyedAlgorithm, threads: u32) {
         (self.algorithm, self.threads) = (algorithm, threads);
     }
 
-    /// Combines each value into its key's cell, and counts the elements whose key names none. On a
-    /// GPU it enqueues that and returns.
+    /// Combines each value into the cell of its key, and counts the elements whose key is out of range.
+    ///
+    /// On a GPU it enqueues a launch and returns.
     ///
     /// # Errors
     ///
     /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`], [`Error::CellsOfKey`],
     /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
-    /// [`Error::OutOfHostMemory`], since the pieces have cells of their own.
+    /// [`Error::OutOfHostMemory`], because each piece has its own cells.
     pub fn combine<'a, K: Key>(
         &mut self,
         keys: impl Input<'a, K>,
@@ -245,8 +248,8 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
         check_cells::<K>(self.len)?;
         let entry = self.entry::<K>()?;
-        match (&mut self.state, keys.place(), values.place()) {
-            (State::Host { cells, rejected }, Place::Host(keys), Place::Host(values)) => {
+        match (&mut self.state, keys.location(), values.location()) {
+            (State::Host { cells, rejected }, Location::Host(keys), Location::Host(values)) => {
                 check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;
                 *rejected += cpu::reduce_by_key::<K, T, O>(self.op, keys, values, cells, self.len)?;
                 Ok(())
@@ -258,8 +261,8 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                     rejected,
                     ..
                 },
-                Place::Device(keys),
-                Place::Device(values),
+                Location::Device(keys),
+                Location::Device(values),
             ) => {
                 let kernel = Kernel::find(stream.gpu(), entry)?;
                 check_threads(entry.kernel, self.threads, kernel.max_threads())?;
@@ -287,17 +290,19 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 // SAFETY:
                 // - The row is this operator's over these elements and keys (`Keyed`, which is unsafe to
                 //   implement).
-                // - The views borrow live memory of this device, as many values for each key as the entry
-                //   takes (checked above); the cells are borrowed mutably, so they are none of the inputs. A
-                //   key that names no cell is not used; of as many cells a negative one names none (`check_cells`).
-                // - Whole warps (`check_threads`), and blocks for all elements.
+                // - The views borrow live memory of this device, with as many values for each key as the entry
+                //   requires (checked above). The cells are borrowed mutably, so they do not overlap the
+                //   inputs. The kernel ignores keys that are out of range; `check_cells` ensures that negative
+                //   keys are.
+                // - Whole warps (`check_threads`), and enough blocks for all elements.
                 unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }
             }
             _ => unreachable!("`check_owner` has compared the devices"),
         }
     }
 
-    /// The row of the algorithm for keys `K` and as many arrays. `keyed_match_x3` is `keyed_match` of three.
+    /// The table row of the algorithm for keys `K` and this number of arrays. `keyed_match_x3` is `keyed_match`
+    /// for three.
     fn entry<K: Key>(&self) -> Result<&'static Entry, Error>
     where
         O: Keyed<K, T>,
@@ -319,7 +324,8 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         Ok(entry)
     }
 
-    /// Puts the operator's [`initial`](kernels_gpu::op::Op::initial) value into all cells and forgets the rejected elements.
+    /// Sets all cells to the operator's [`initial`](kernels_gpu::op::Op::initial) value, and the count of
+    /// rejected elements to 0.
     ///
     /// # Errors
     ///
@@ -345,7 +351,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
     }
 
-    /// The cells, those of several arrays one behind the other. Waits.
+    /// Copies the cells to the host, array after array, and waits.
     ///
     /// # Errors
     ///
@@ -358,7 +364,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
     }
 
-    /// How many elements had a key that names no cell, since the cells were made or cleared. Waits.
+    /// The number of elements with a key out of range since the cells were made or cleared. Waits.
     ///
     /// # Errors
     ///
@@ -372,7 +378,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
     }
 
-    /// The cells of an array of values.
+    /// The number of cells of each array of values.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -382,8 +388,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         self.len == 0
     }
 
-    /// The address of the first cell, for a benchmark whose peer must write the same cells; 0 on the
-    /// CPU.
+    /// The address of the first cell, for a benchmark whose peer must write the same cells; 0 on the CPU.
     #[doc(hidden)]
     pub fn as_device_ptr(&self) -> u64 {
         match &self.state {
@@ -393,7 +398,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     }
 }
 
-/// Whether the kernels tell the negative keys from those that name one of so many cells.
+/// An error if a negative key could be taken for one of the cells.
 fn check_cells<K: Key>(cells: usize) -> Result<(), Error> {
     match cells as u64 <= K::MOST_CELLS {
         true => Ok(()),

@@ -1,5 +1,5 @@
-//! Launching kernels: the one launch there is, of any entry point, with a list of arguments that is checked
-//! against the parameters of its row.
+//! The only function that launches a kernel; it checks the arguments against the parameters of the kernel's
+//! table row.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub(crate) struct Grid {
     pub(crate) threads: u32,
 }
 
-/// An argument of a launch: one of a kernel's [parameters](Parameter).
+/// An argument of a launch, for one [parameter](Parameter) of a kernel.
 #[derive(Clone, Copy)]
 pub struct Argument<'a>(Kind<'a>);
 
 #[derive(Clone, Copy)]
 enum Kind<'a> {
-    /// Elements of so many bytes that the kernel reads; or writes.
+    /// An array that the kernel reads, or writes; `bytes` is the size of an element.
     Array {
         written: bool,
         address: u64,
@@ -34,14 +34,17 @@ enum Kind<'a> {
         bytes: usize,
         gpu: &'a Arc<Gpu>,
     },
-    /// So many bytes that the kernel writes.
+    /// A cell of `bytes` bytes that the kernel writes.
     Cell { address: u64, bytes: usize },
-    /// An operator of so many bytes.
-    Value { place: *const c_void, bytes: usize },
+    /// An operator of `bytes` bytes.
+    Value {
+        pointer: *const c_void,
+        bytes: usize,
+    },
 }
 
 impl<'a> Argument<'a> {
-    /// An array that is read. One without elements has no address, and a kernel's slice must not begin at
+    /// An array that is read. An empty array has no address, but the pointer of a kernel's slice must not be
     /// null.
     pub(crate) fn input<T: Element>(span: Span<'a, T>) -> Self {
         Self(Kind::Array {
@@ -58,7 +61,7 @@ impl<'a> Argument<'a> {
         Self::output_span(memory.all_mut())
     }
 
-    /// Some elements of an array, which are written.
+    /// A part of an array that is written.
     pub(crate) fn output_span<T: Element>(span: SpanMut<'a, T>) -> Self {
         let span = span.into_span();
         Self(Kind::Array {
@@ -70,7 +73,7 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// Room for `len` elements of so many bytes each in words that are written.
+    /// Memory for `len` values of `bytes` bytes each, in 64-bit words that the kernel writes.
     pub(crate) fn room(memory: &'a mut DeviceMemory<u64>, len: u32, bytes: usize) -> Self {
         assert!(len as usize * bytes <= memory.len() * size_of::<u64>());
         Self(Kind::Array {
@@ -82,7 +85,7 @@ impl<'a> Argument<'a> {
         })
     }
 
-    /// The same memory in words of so many bytes, of which an element's bytes are a multiple.
+    /// The same memory as an array of words of `word` bytes; `word` divides the element size.
     #[cfg(feature = "teaching")]
     pub(crate) fn as_words(self, word: usize) -> Self {
         match self.0 {
@@ -103,7 +106,7 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// A cell of so many bytes at an address that the kernel writes.
+    /// A cell of `bytes` bytes at an address that the kernel writes.
     pub(crate) fn cell(address: u64, bytes: usize) -> Self {
         Self(Kind::Cell { address, bytes })
     }
@@ -111,16 +114,16 @@ impl<'a> Argument<'a> {
     /// An operator.
     pub(crate) fn operator<O>(op: &'a O) -> Self {
         Self(Kind::Value {
-            place: std::ptr::from_ref(op).cast(),
+            pointer: std::ptr::from_ref(op).cast(),
             bytes: size_of::<O>(),
         })
     }
 }
 
-/// Arguments that a launch has at most.
+/// The maximum number of arguments of a launch.
 const MOST_ARGUMENTS: usize = 8;
 
-/// The arguments of a launch, without an allocation.
+/// The arguments of a launch, without a heap allocation.
 pub struct Arguments<'a> {
     list: [Argument<'a>; MOST_ARGUMENTS],
     len: usize,
@@ -136,7 +139,7 @@ impl<'a> Arguments<'a> {
 
     /// # Panics
     ///
-    /// When there are eight already.
+    /// If there are already eight arguments.
     pub(crate) fn push(&mut self, argument: Argument<'a>) {
         self.list[self.len] = argument;
         self.len += 1;
@@ -147,7 +150,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// An entry point on a device, looked up.
+/// An entry point on a device.
 pub(crate) struct Kernel {
     pub(crate) entry: &'static Entry,
     function: Function,
@@ -156,7 +159,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Parameters that a kernel has at most, each array counted twice.
+    /// The maximum number of parameters of a kernel; an array counts twice.
     const MOST_PARAMETERS: usize = 16;
 
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static Entry) -> Result<Self, Error> {
@@ -167,25 +170,25 @@ impl Kernel {
         })
     }
 
-    /// The most threads per block: the device's limit, or less where registers run out.
+    /// The maximum number of threads per block: the device's limit, or fewer if the kernel needs too many
+    /// registers.
     pub(crate) fn max_threads(&self) -> u32 {
         self.function.max_threads
     }
 
-    /// Puts a launch on the stream and returns. The context is current. A fault of the kernel is an error of
-    /// the first call that waits for it.
+    /// Enqueues a launch on the stream and returns. The context must be current. The first call that waits for
+    /// the kernel returns a fault in it.
     ///
     /// # Panics
     ///
-    /// When the arguments are not those of the row's parameters: of another kind or size, or of another
-    /// device.
+    /// If an argument does not match the row's parameter in kind or size, or belongs to another device.
     ///
     /// # Safety
     ///
-    /// - The row is that of an entry point for the types behind the arguments (the `unsafe` traits of
-    ///   `kernels_gpu::entry` vouch for theirs).
-    /// - All memory is freed only after a wait for all streams, as that of `DeviceMemory` and `PinnedMemory`
-    ///   is; what is written is borrowed mutably or the stream's own; cells are memory of this device.
+    /// - The row is that of an entry point for the types of the arguments (guaranteed by the `unsafe` traits of
+    ///   `kernels_gpu::entry`).
+    /// - All memory is freed only after a wait for all streams, as `DeviceMemory` and `PinnedMemory` are.
+    ///   Written memory is borrowed mutably or belongs to the stream; cells are memory of this device.
     /// - Grid and lengths are as the kernel's generic body requires.
     pub(crate) unsafe fn launch(
         &self,
@@ -199,7 +202,7 @@ impl Kernel {
         let Grid { blocks, threads } = grid;
         assert!(
             Arc::ptr_eq(&self.gpu, stream.gpu()),
-            "{name}: the stream is another device's"
+            "{name}: the stream belongs to another device"
         );
         assert!(
             arguments.len() == parameters.len(),
@@ -210,9 +213,9 @@ impl Kernel {
             (1..=self.max_threads()).contains(&threads) && blocks > 0,
             "{name}: {grid:?}"
         );
-        // Words for addresses and lengths; pointers to them, or to an operator.
+        // Addresses and lengths; the driver receives a pointer to each, or to an operator.
         let mut words = [0u64; Self::MOST_PARAMETERS];
-        let mut places = [std::ptr::null::<c_void>(); Self::MOST_PARAMETERS];
+        let mut pointers = [std::ptr::null::<c_void>(); Self::MOST_PARAMETERS];
         let mut n = 0;
         for (Argument(argument), parameter) in arguments.iter().zip(parameters) {
             let fits = match (*argument, *parameter) {
@@ -250,21 +253,21 @@ impl Kernel {
                     n += 1;
                 }
                 Kind::Value { bytes: 0, .. } => {}
-                Kind::Value { place, .. } => {
-                    places[n] = place;
+                Kind::Value { pointer, .. } => {
+                    pointers[n] = pointer;
                     n += 1;
                 }
             }
         }
-        for (place, word) in places[..n].iter_mut().zip(&words) {
-            if place.is_null() {
-                *place = std::ptr::from_ref(word).cast();
+        for (pointer, word) in pointers[..n].iter_mut().zip(&words) {
+            if pointer.is_null() {
+                *pointer = std::ptr::from_ref(word).cast();
             }
         }
         let shared = self.entry.needs.shared_bytes(threads, self.entry.acc_bytes) as u32;
-        // SAFETY: each parameter of the entry has its value, of its kind and size (asserted above: rows list
-        // the parameters of the very function); the rest is the caller's contract. The values outlive the
-        // call, which copies them.
-        unsafe { stream.launch(&self.function, blocks, threads, shared, &places[..n]) }
+        // SAFETY: every parameter of the entry has a value of its kind and size (asserted above; the row lists
+        // the parameters of this function). The rest is the caller's contract. The values outlive the call,
+        // which copies them.
+        unsafe { stream.launch(&self.function, blocks, threads, shared, &pointers[..n]) }
     }
 }

@@ -12,7 +12,7 @@
 //! assert_eq!(device.sum(&x)?, 500_500);
 //! assert_eq!(device.max(x.view(..10)?)?, Some(10));
 //!
-//! // The same by any operator, prepared once and run again and again.
+//! // The same with an operator: prepared once, run many times.
 //! let mut plan = device.reduce(&x, Sum).plan()?;
 //! plan.enqueue()?;                           // no allocation, no wait
 //! assert_eq!(plan.result()?, 500_500);
@@ -23,29 +23,29 @@
 //! |---|---|---|
 //! | `Vec<T>` | [`Buffer<T>`] | [`Device::upload`], [`Buffer::write`], [`Buffer::download`] |
 //! | `&[T]` | [`View<T>`](View) | [`Buffer::view`]; any start, no copy |
-//! | `&mut [T]` | [`ViewMut<T>`](ViewMut) | [`Buffer::view_mut`]; parts of it for several threads |
-//! | a file | | [`file`](mod@file): `.npy` and raw, read, mapped, or piece by piece |
-//! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | these wait, as all calls up to `norm_inf` |
+//! | `&mut [T]` | [`ViewMut<T>`](ViewMut) | [`Buffer::view_mut`]; several threads can write disjoint parts |
+//! | a file | | [`file`](mod@file): `.npy` and raw; read at once, mapped, or in pieces |
+//! | `iter().sum()` | [`sum`](Device::sum), [`sum_wide`](Device::sum_wide), [`product`](Device::product) | this call and all below up to `norm_inf` wait for the result |
 //! | `iter().min()`, `position_min` | [`min`](Device::min), [`max`](Device::max), [`min_max`](Device::min_max), [`argmin`](Device::argmin), [`argmax`](Device::argmax) | `None` for empty input |
 //! | `iter().all(..)`, `filter(..).count()` | [`all`](Device::all), [`any`](Device::any), [`count`](Device::count) | by a [`Predicate`] |
 //! | statistics | [`mean`](Device::mean), [`mean_variance`](Device::mean_variance), [`weighted_mean`](Device::weighted_mean) | one pass |
 //! | `filter(..)` of NaN | [`nan_sum`](Device::nan_sum), [`nan_min`](Device::nan_min), [`nan_max`](Device::nan_max), [`nan_argmin`](Device::nan_argmin), [`nan_argmax`](Device::nan_argmax), [`nan_mean_variance`](Device::nan_mean_variance) | floats only |
 //! | `zip(..).map(..).sum()` | [`dot`](Device::dot), [`norm_l1`](Device::norm_l1), [`norm_l2`](Device::norm_l2), [`norm_inf`](Device::norm_inf) | in 64 bits |
 //! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
-//! | a closure to call later | [`Plan`] | [`Device::reduce`] then [`plan`](Reduction::plan); [`OwnedPlan`] owns its buffers |
+//! | a closure to call later | [`Plan`] | [`Device::reduce`], then [`plan`](Reduction::plan); an [`OwnedPlan`] owns its buffers |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
-//! | an iterator of more than memory holds | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; of several arrays [`Device::reduce_chunks_of`] |
-//! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] leaves results on the device |
-//! | memory that is copied meanwhile | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
+//! | an iterator over more data than fits in memory | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; several arrays: [`Device::reduce_chunks_of`] |
+//! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] stores the result on the device |
+//! | memory that is copied in the background | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
 //! | a raw pointer | [`Device::view_ptr`], [`Device::buffer_ptr`] | and `cust`'s buffers: [`Device::buffer_from_cust`], [`Buffer::into_cust`] |
 //!
-//! | layer, each knowing only those below | does |
+//! | layer (uses only the layers below) | purpose |
 //! |---|---|
-//! | `reduce`, `single_pass`, `plan` | empty input, policy, the passes |
-//! | `launch` | the one launch, whose arguments are checked against the row of the kernel |
+//! | `reduce`, `single_pass`, `plan` | empty input, launch policy, the passes |
+//! | `launch` | the only function that launches a kernel; it checks the arguments against the kernel's parameters |
 //! | [`Device`], [`Buffer`], streams | owning types |
-//! | `driver` | what `cust` lacks |
+//! | `driver` | driver calls that `cust` lacks |
 //!
 //! # Operators and elements
 //!
@@ -58,62 +58,66 @@
 //! | [`Dot`], [`WeightedMean`] | pairs of numbers, of two arrays; [`WeightedMean`]: of floats |
 //! | [`ArgMin`], [`ArgMax`] | [`Indexed`] numbers of 32 and 64 bits: the extremum of extrema |
 //!
-//! What has no kernel does not compile; `kernels_gpu::entry::library::KERNELS` documents every operator with its
-//! elements.
+//! A combination without a kernel does not compile. `kernels_gpu::entry::library::KERNELS` lists the elements
+//! of every operator.
 //!
-//! Your own operators and elements are types with `kernels_gpu`'s traits [`Op`] and [`Element`], in a crate of
-//! kernels: `kernels!` lists which operator reduces which elements. The program's build script compiles that
-//! crate to PTX (`warpfold_build::embed`), [`embedded!`] puts the PTX into the program, and [`Device::with`]
-//! gives a device that knows these kernels. Other devices answer [`Error::NotRegistered`], the CPU too.
-//! The feature `laws` adds `laws::check`, which tests an operator of your own with random items.
+//! You can write your own operators and elements: types that implement `kernels_gpu`'s traits [`Op`] and
+//! [`Element`], in a crate of kernels. In that crate `kernels!` lists which operator reduces which elements.
+//! The program's build script compiles the crate to PTX (`warpfold_build::embed`), [`embedded!`] includes the
+//! PTX in the program, and [`Device::with`] registers the kernels with a device. Every other device, the CPU
+//! too, returns [`Error::NotRegistered`]. The feature `laws` adds `laws::check`, which tests an operator with
+//! random items.
 //!
 //! # The feature `teaching`
 //!
-//! It adds kernels that show how reductions became fast, and what they are measured against. `Algorithm`
-//! chooses one of them for sums of numbers of 32 and 64 bits, and for minima and maxima of `i32` and `f32`;
-//! there are also `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
+//! The feature adds the kernels that show, step by step, how GPU reductions became fast. `Algorithm` selects
+//! one of them for sums of 32-bit and 64-bit numbers, and for minima and maxima of `i32` and `f32`. The feature
+//! also adds `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
 //!
 //! | `Algorithm` | launches | floats bit-equal from run to run | temporary storage |
 //! |---|---|---|---|
-//! | `SinglePass`, the default without the feature too | one | yes | a partial per block, and an arrival counter |
+//! | `SinglePass` (the default, with and without the feature) | one | yes | a partial per block, and an arrival counter |
 //! | `Stable` | two | yes | a partial per block |
-//! | `WarpAtomic`, `BlockAtomic`, `Naive`, `SharedMemory` | a copy and one | not sums | one value |
-//! | `Reduce0` to `Reduce5` | one per level of partials | yes | a partial per block of the first two |
+//! | `WarpAtomic`, `BlockAtomic`, `Naive`, `SharedMemory` | a copy and one kernel | not for sums | one value |
+//! | `Reduce0` to `Reduce5` | one per level of partials | yes | the partials of the first two launches |
 //!
 //! # What to expect
 //!
-//! - **Empty input.** Sums, counts and norms are 0, products 1; extrema, means and their places are `None`, by
-//!   name and by [`Device::reduce`]. Nothing is launched. What stays on the device is not finished: in
-//!   [`Device::reduce_into`]'s cells is the operator's identity, in [`Cells`] its [`initial`](Op::initial) value.
-//! - **Numbers.** Integers wrap in their own type, in [`SumWide`] in 64 bits. 16-bit floats are added
-//!   in `f32`, others in their own type. A NaN anywhere is the result, except of [`NanMin`] and
-//!   [`NanMax`]; -0.0 is smaller than 0.0. Of equal elements, [`ArgMin`] and [`ArgMax`] give the first.
-//! - **Determinism.** The same bits on every run on the same device, except for float sums by atomics:
-//!   [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU adds in another
-//!   order than the GPU: the same bits on any number of threads.
-//! - **Accuracy on the CPU.** Floats are added pairwise. The sum of n `f32` is wrong by at most
-//!   d u / (1 - d u) times the sum of the magnitudes, where d = 18 + ceil(log2(n / 2048)), at least 18, and
-//!   u = 2^-24; that of n `f64` likewise with 17 + ceil(log2(n / 1024)) and 2^-53. 16-bit floats are added
-//!   in `f32`, with 26 + ceil(log2(n / 4096)), and rounded once more at the end.
-//! - **Errors.** One enum, [`Error`], with the values in the text. Nothing panics on bad input. After a
-//!   fault of a kernel the driver refuses the process everything on that device: the error says so
-//!   ([`Error::is_sticky`]), and another process must go on.
-//! - **Cost of a call that waits.** On an H200 3.7 to 4.3 µs more than the same launch between two events
-//!   on an idle stream, 4.1 in the median (`benches/records/h200/2026-11-22/bench`), and no allocation, on
-//!   the host or on the device, after a stream's first call. [`Device::reduce_into`] and [`Graph::launch`]
-//!   do not wait.
-//! - **Memory.** Calls that wait share 200 KB of their stream, made by its first; a [`Plan`] and
-//!   [`Device::scratch`] have their own.
-//! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is
-//!   freed after a wait for all streams.
+//! - **Empty input.** Sums, counts and norms are 0, products 1. Extrema, means and indices are `None`. Nothing
+//!   is launched. A result that stays on the device is not finished: [`Device::reduce_into`] stores the
+//!   operator's identity, and [`Cells`] hold its [`initial`](Op::initial) value.
+//! - **Numbers.** Integers wrap in their own type, and in 64 bits for [`SumWide`]. 16-bit floats are added in
+//!   `f32`, other floats in their own type. If any element is a NaN, the result is a NaN, except for [`NanMin`]
+//!   and [`NanMax`]. -0.0 is smaller than 0.0. [`ArgMin`] and [`ArgMax`] return the first of equal elements.
+//! - **Determinism.** The same device gives the same bits on every run. The exceptions are float sums by
+//!   atomics: [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU adds
+//!   in another order than the GPU, which does not depend on the number of threads.
+//! - **Accuracy on the CPU.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1 -
+//!   d u) times the sum of the magnitudes:
+//!
+//!   | elements | d (at least the first number) | u |
+//!   |---|---|---|
+//!   | `f32` | 18 + ceil(log2(n / 2048)) | 2^-24 |
+//!   | `f64` | 17 + ceil(log2(n / 1024)) | 2^-53 |
+//!   | `f16`, `bf16` | 26 + ceil(log2(n / 4096)) | 2^-24, and one more rounding at the end |
+//! - **Errors.** There is one enum, [`Error`], whose texts contain the values. Bad input never panics. After a
+//!   fault in a kernel the driver refuses all further work of the process on that device
+//!   ([`Error::is_sticky`]); restart the process.
+//! - **Cost of a call that waits.** On an H200, about 4 µs more than the same launch between two events on an
+//!   idle stream (`benches/records/h200/2026-11-22/bench`). After a stream's first call it allocates nothing,
+//!   on the host or on the device. [`Device::reduce_into`] and [`Graph::launch`] do not wait.
+//! - **Memory.** The calls that wait share 200 KB per stream, which the stream's first call allocates. A
+//!   [`Plan`] and a [`Device::scratch`] have their own storage.
+//! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is freed
+//!   after a wait for all streams of the device.
 //!
 //! # One binary everywhere
 //!
-//! The kernels are Rust, compiled to PTX when this crate is built and embedded, for sm_75 and sm_80, in
-//! modules of one family and one element type each. The driver compiles a module for the device when it is first
-//! used: later devices run the PTX for sm_80, of which ptxas makes the same machine code for sm_90 as of PTX for
-//! sm_90. No CUDA installation is needed to build, no driver to start. Linux
-//! only for now.
+//! The kernels are written in Rust. Building this crate compiles them to PTX for sm_75 and sm_80 and embeds it,
+//! as one module for each family and element type. The driver compiles a module for the device when it is first
+//! used. Later devices run the PTX for sm_80; ptxas makes the same machine code for sm_90 from it as from PTX
+//! for sm_90. Building needs no CUDA installation, and a program starts without a driver. Only Linux is
+//! supported for now.
 
 mod backend;
 mod buffer;
@@ -187,7 +191,7 @@ pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;
 pub use view_mut::{Target, ViewMut};
 
-/// The README's example, compiled and run with the documentation's.
+/// Compiles and runs the README's example as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Memory with an owner: the device's, and the host's that the device uses.
+//! Owned memory on the device, and host memory that the device accesses.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -12,25 +12,25 @@ use crate::gpu::Gpu;
 use crate::host;
 use crate::stream::Stream;
 
-/// An array of `T` in the memory of one device, freed when nothing on any of the device's streams
-/// can use it any more.
+/// An array of `T` in the memory of one device; freed after a wait for all streams of the device.
 pub(crate) struct DeviceMemory<T: Element> {
-    /// Aligned for `T`, and to 256 bytes where the driver gave it; 0 where there are no elements.
+    /// Aligned for `T`, and to 256 bytes if the driver allocated it; 0 for an empty array.
     address: u64,
     len: usize,
-    /// Whether it is ours to free.
+    /// Whether dropping it frees the memory.
     owned: bool,
     gpu: Arc<Gpu>,
     elements: PhantomData<T>,
 }
 
 impl<T: Element> DeviceMemory<T> {
-    /// `len` elements at `address`, which [`driver::allocate`] or another has allocated.
+    /// An array of `len` elements at `address`, which [`driver::allocate`] or other code has allocated.
     ///
     /// # Safety
     ///
-    /// - They are in device memory that the device reads and writes, and aligned for `T`.
-    /// - They stay so as long as this lives; an `owned` one can be freed, and is, with this.
+    /// - The elements are in memory that the device reads and writes, and aligned for `T`.
+    /// - The memory stays allocated as long as this value lives. If `owned`, [`driver::free`] can free it, and
+    ///   this value does so.
     pub(crate) unsafe fn of_address(gpu: &Arc<Gpu>, address: u64, len: usize, owned: bool) -> Self {
         Self {
             address,
@@ -41,14 +41,15 @@ impl<T: Element> DeviceMemory<T> {
         }
     }
 
-    /// Waits for all streams of the device and forgets the memory, which is owned: its address.
+    /// Waits for all streams of the device, gives up ownership, and returns the address. The memory must be
+    /// owned.
     pub(crate) fn release(mut self) -> Result<u64, Box<(Error, Self)>> {
         if !self.owned && self.len > 0 {
             let error = Error::NotDeviceMemory {
                 address: self.address,
                 len: self.len,
                 element: name_of::<T>(),
-                why: "it is borrowed memory, which another frees".into(),
+                why: "other code owns the memory and frees it".into(),
             };
             return Err(Box::new((error, self)));
         }
@@ -62,8 +63,8 @@ impl<T: Element> DeviceMemory<T> {
         }
     }
 
-    /// `len` elements, every byte of them `byte`. Waits until they are written, so that
-    /// there is no moment with uninitialised memory.
+    /// Allocates `len` elements and sets every byte to `byte`. Waits for that, so that the memory is never
+    /// uninitialised.
     pub(crate) fn filled(stream: &Stream, len: usize, byte: u8) -> Result<Self, Error> {
         let mut memory = Self::allocate(stream, len)?;
         memory.enqueue_fill(stream, byte)?;
@@ -71,14 +72,14 @@ impl<T: Element> DeviceMemory<T> {
         Ok(memory)
     }
 
-    /// A copy of `data`, which has arrived when this returns.
+    /// Copies `data` to new device memory and waits until the copy is complete.
     pub(crate) fn upload(stream: &Stream, data: &[T]) -> Result<Self, Error> {
         let mut memory = Self::allocate(stream, data.len())?;
         memory.all_mut().write(stream, data)?;
         Ok(memory)
     }
 
-    /// Memory whose contents the caller writes before anybody reads them.
+    /// Allocates memory that the caller writes before any read.
     fn allocate(stream: &Stream, len: usize) -> Result<Self, Error> {
         let gpu = stream.gpu();
         gpu.enter()?;
@@ -89,53 +90,52 @@ impl<T: Element> DeviceMemory<T> {
             _ => driver::allocate(wanted as usize)
                 .map_err(|error| gpu.allocation_error(wanted, error))?,
         };
-        // SAFETY: allocated just now, for as many bytes; aligned to 256. Nobody else has it.
+        // SAFETY: just allocated with this size; aligned to 256 bytes; owned by this value alone.
         Ok(unsafe { Self::of_address(gpu, address, len, true) })
     }
 
-    /// Puts an overwriting of every byte on the stream and returns.
+    /// Enqueues a fill of every byte and returns.
     pub(crate) fn enqueue_fill(&mut self, stream: &Stream, byte: u8) -> Result<(), Error> {
         self.gpu.enter()?;
         if self.len == 0 {
             return Ok(());
         }
         let bytes = self.len * size_of::<T>();
-        // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see
-        // `Drop`); `T` takes every pattern of bits (`Plain`).
+        // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see `Drop`); every
+        // bit pattern is a valid `T` (`Plain`).
         unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }
     }
 
-    /// Puts a copy of `source`'s first element into the first element here on the stream and
-    /// returns. The context is current.
+    /// Enqueues a copy of `source`'s first element to the first element of this array, and returns. The context
+    /// must be current.
     #[cfg(feature = "teaching")]
     pub(crate) fn enqueue_first(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
         self.enqueue(stream, source.span(0, 1))
     }
 
-    /// Puts a copy of `source`, which is as long, on the stream and returns. The context is
-    /// current.
+    /// Enqueues a copy of `source`, which has the same length, and returns. The context must be current.
     pub(crate) fn enqueue_copy(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
         assert_eq!(self.len, source.len);
         self.enqueue(stream, source.span(0, source.len))
     }
 
-    /// Puts a copy of `source` to the first elements here on the stream.
+    /// Enqueues a copy of `source` to the first elements of this array.
     fn enqueue(&mut self, stream: &Stream, source: Span<'_, T>) -> Result<(), Error> {
         let to = self.span(0, source.len());
         let bytes = source.len() * size_of::<T>();
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both spans are `bytes` long and in memory that is freed only after a wait for all
-        // streams (see `Drop`); `self` is borrowed mutably, so they are not the same.
+        // SAFETY: both spans are `bytes` long, in memory that is freed only after a wait for all streams (see
+        // `Drop`); `self` is borrowed mutably, so they do not overlap.
         unsafe { driver::copy_on_device(to.address(), source.address(), bytes, stream.handle()) }
     }
 
-    /// The `len` elements from `start`.
+    /// The `len` elements from `start` on.
     ///
     /// # Panics
     ///
-    /// When they are not all in this memory.
+    /// If they are not all in this memory.
     pub(crate) fn span(&self, start: usize, len: usize) -> Span<'_, T> {
         assert!(start <= self.len && len <= self.len - start);
         Span {
@@ -151,7 +151,7 @@ impl<T: Element> DeviceMemory<T> {
         self.span(0, self.len)
     }
 
-    /// All elements, to be written.
+    /// All elements, writable.
     pub(crate) fn all_mut(&mut self) -> SpanMut<'_, T> {
         SpanMut(self.all())
     }
@@ -170,7 +170,7 @@ impl<T: Element> DeviceMemory<T> {
     }
 }
 
-/// Some elements of device memory, all of them inside it.
+/// A range of elements of device memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Span<'a, T: Element> {
     address: u64,
@@ -180,12 +180,12 @@ pub(crate) struct Span<'a, T: Element> {
 }
 
 impl<'a, T: Element> Span<'a, T> {
-    /// `len` elements at `address`.
+    /// The span of `len` elements at `address`.
     ///
     /// # Safety
     ///
-    /// They are in device memory that the device reads, aligned for `T`, and stay so and are not
-    /// written as long as anything made of this is in use.
+    /// The elements are in memory that the device reads, aligned for `T`. They stay there and are not written
+    /// as long as the span, or anything made from it, is in use.
     pub(crate) unsafe fn of_address(gpu: &'a Arc<Gpu>, address: u64, len: usize) -> Self {
         Self {
             address,
@@ -208,11 +208,11 @@ impl<'a, T: Element> Span<'a, T> {
         self.gpu
     }
 
-    /// The `len` elements from `start` of these.
+    /// The `len` elements from `start` on.
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// If the span has too few elements.
     pub(crate) fn part(&self, start: usize, len: usize) -> Self {
         assert!(start <= self.len && len <= self.len - start);
         Self {
@@ -222,7 +222,7 @@ impl<'a, T: Element> Span<'a, T> {
         }
     }
 
-    /// The elements, copied to the host after all work on the stream.
+    /// Copies the elements to the host, after all work on the stream.
     pub(crate) fn download(&self, stream: &Stream) -> Result<Vec<T>, Error> {
         self.gpu.enter()?;
         let mut data = host::zeroes(self.len)?;
@@ -230,28 +230,28 @@ impl<'a, T: Element> Span<'a, T> {
             return Ok(data);
         }
         let (to, bytes) = (data.as_mut_ptr().cast(), self.len * size_of::<T>());
-        // SAFETY: both are `bytes` long. The destination outlives the copy, which is waited for
-        // below, and is not touched before.
+        // SAFETY: both are `bytes` long. The destination outlives the copy, which is waited for below, and is
+        // not used before.
         unsafe { driver::copy_to_host(to, self.address, bytes, stream.handle()) }?;
         stream.synchronize()?;
         Ok(data)
     }
 }
 
-/// Elements of device memory that the host has borrowed to nobody else: what a call writes.
+/// A range of elements of device memory that is borrowed mutably: the destination of a call.
 pub(crate) struct SpanMut<'a, T: Element>(Span<'a, T>);
 
 impl<'a, T: Element> SpanMut<'a, T> {
-    /// The elements, to be read.
+    /// The elements, read-only.
     pub(crate) fn all(&self) -> Span<'_, T> {
         self.0
     }
 
-    /// The elements before `at`, and those from there on.
+    /// The elements before `at`, and those from `at` on.
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// If the span has fewer than `at` elements.
     pub(crate) fn split_at(self, at: usize) -> (Self, Self) {
         let Self(all) = self;
         (Self(all.part(0, at)), Self(all.part(at, all.len - at)))
@@ -262,12 +262,13 @@ impl<'a, T: Element> SpanMut<'a, T> {
         self.0
     }
 
-    /// The same elements for a while.
+    /// The same elements, for a shorter borrow.
     pub(crate) fn reborrow(&mut self) -> SpanMut<'_, T> {
         SpanMut(self.0)
     }
 
-    /// Overwrites the elements, which are as many, after what is on the stream already; waits for it.
+    /// Copies `data`, which has the same length, to the elements, after all work on the stream, and waits until
+    /// the copy is complete.
     pub(crate) fn write(self, stream: &Stream, data: &[T]) -> Result<(), Error> {
         let Self(span) = self;
         assert_eq!(span.len, data.len());
@@ -276,14 +277,13 @@ impl<'a, T: Element> SpanMut<'a, T> {
             return Ok(());
         }
         let (to, from) = (span.address, data.as_ptr().cast());
-        // SAFETY: both are as long as `data`. The source outlives the copy, which is waited for below.
+        // SAFETY: both have the length of `data`. The source outlives the copy, which is waited for below.
         unsafe { driver::copy_to_device(to, from, size_of_val(data), stream.handle()) }?;
         stream.synchronize()
     }
 }
 
-/// Waits for all streams of the device first: any of them may still be reading or writing this
-/// memory.
+/// Waits for all streams of the device first, because any of them may still use this memory.
 impl<T: Element> Drop for DeviceMemory<T> {
     fn drop(&mut self) {
         if self.len == 0 || self.address == 0 {
@@ -294,33 +294,32 @@ impl<T: Element> Drop for DeviceMemory<T> {
             if !self.owned {
                 return waited;
             }
-            // SAFETY: ours to free (`of_address`), and nothing has a pointer to it any more: all that
-            // borrowed it has gone, and the streams have been waited for.
+            // SAFETY: the memory is owned (`of_address`). All borrows have ended, and the streams have been
+            // waited for.
             let freed = unsafe { driver::free(self.address) };
             waited.and(freed)
         });
     }
 }
 
-/// An array of `T` in host memory that is locked in place: the device copies from and to it while the
-/// host goes on, and kernels write it.
+/// An array of `T` in pinned host memory: the device copies from and to it while the host continues, and
+/// kernels can write it.
 ///
-/// It is at the same address for host and device (unified virtual addressing, which every 64-bit
-/// system has).
+/// Host and device use the same address (unified virtual addressing, which every 64-bit system has).
 pub(crate) struct PinnedMemory<T: Element> {
-    /// Aligned to a page; dangling where there are no elements.
+    /// Aligned to a page; dangling for an empty array.
     address: NonNull<T>,
     len: usize,
     gpu: Arc<Gpu>,
 }
 
-// SAFETY: plain memory, of which `&mut` guards the elements.
+// SAFETY: plain memory; `&mut` guards the elements.
 unsafe impl<T: Element> Send for PinnedMemory<T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for PinnedMemory<T> {}
 
 impl<T: Element> PinnedMemory<T> {
-    /// `len` elements, all bytes zero.
+    /// Allocates `len` elements, all bytes zero.
     pub(crate) fn new(gpu: &Arc<Gpu>, len: usize) -> Result<Self, Error> {
         gpu.enter()?;
         let wanted = (len as u64).saturating_mul(size_of::<T>() as u64);
@@ -329,7 +328,7 @@ impl<T: Element> PinnedMemory<T> {
             Ok(bytes) if isize::try_from(bytes).is_ok() => {
                 let address = driver::allocate_on_host(bytes)
                     .map_err(|error| host::allocation_error(wanted, error))?;
-                // SAFETY: allocated just now, `bytes` of it.
+                // SAFETY: just allocated with `bytes` bytes.
                 unsafe { address.cast::<u8>().write_bytes(0, bytes) };
                 NonNull::new(address.cast()).expect("the driver has given an address")
             }
@@ -365,25 +364,25 @@ impl<T: Element> PinnedMemory<T> {
     ///
     /// The device neither writes nor reads them before the borrow ends.
     pub(crate) unsafe fn elements(&mut self) -> &mut [T] {
-        // SAFETY: as many are there, aligned and initialised (`new`), every pattern of bits is a `T`
-        // (`Plain`), and `self` is borrowed; the device stays away (the caller).
+        // SAFETY: the memory has this many elements, aligned and initialised (`new`). Every bit pattern is a
+        // valid `T` (`Plain`). `self` is borrowed, and the device does not access them (the caller's contract).
         unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 }
 
 impl PinnedMemory<u64> {
-    /// Words that hold any accumulator.
+    /// The number of words that can hold any accumulator.
     pub(crate) const WORDS: usize = kernels_gpu::mem::MOST_BYTES / size_of::<u64>();
 
-    /// What a kernel has left at the start. It has been waited for.
+    /// The value that a kernel has stored at the start; the caller has waited for the kernel.
     pub(crate) fn read<A: Element>(&mut self) -> A {
         const {
             assert!(size_of::<A>() <= Self::WORDS * size_of::<u64>());
             assert!(align_of::<A>() <= align_of::<u64>());
         }
         assert!(self.len >= Self::WORDS);
-        // SAFETY: the memory is that long (asserted) and aligned; every pattern of bits is an `A`
-        // (`Plain`). Volatile, since another writes it.
+        // SAFETY: the memory is long enough (asserted) and aligned; every bit pattern is an `A` (`Plain`). The
+        // read is volatile, because the device writes the memory.
         unsafe { self.address.cast::<A>().read_volatile() }
     }
 }
@@ -396,7 +395,7 @@ impl<T: Element> Drop for PinnedMemory<T> {
         }
         self.gpu.in_drop(|| {
             let waited = self.gpu.wait_for_all();
-            // SAFETY: allocated by `new`, and no kernel or copy that uses it is left.
+            // SAFETY: allocated by `new`, and no kernel or copy still uses it.
             let freed = unsafe { driver::free_on_host(self.address.as_ptr().cast()) };
             waited.and(freed)
         });

@@ -1,7 +1,7 @@
-//! The kernels' PTX, embedded by `build.rs`: which modules for which device, and loading them.
+//! The embedded PTX modules: which modules a device uses, and loading them.
 //!
-//! The driver compiles all of a module when it is loaded, and keeps what it made for the next
-//! program. So there are many small modules, and each is loaded when something of it is used.
+//! The driver compiles a whole module when it is loaded, and caches the result for the next program. So there
+//! are many small modules, and each is loaded at its first use.
 
 use std::ffi::{CStr, CString};
 use std::iter;
@@ -16,7 +16,7 @@ use miniz_oxide::inflate::decompress_slice_iter_to_slice;
 use crate::driver;
 use crate::error::Error;
 
-/// The PTX of a list of kernels, as [`embedded!`](crate::embedded) puts it into a program.
+/// The PTX of a list of kernels, as [`embedded!`](crate::embedded) includes it in a program.
 #[derive(Debug)]
 pub struct Embedded {
     #[doc(hidden)]
@@ -25,29 +25,29 @@ pub struct Embedded {
     pub arches: &'static [Arch],
 }
 
-/// The kernels for one architecture and all later ones.
+/// The modules for one architecture and all later ones.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Arch {
-    /// As `sm_80`.
+    /// The name, such as `sm_80`.
     pub arch: &'static str,
-    /// The compute capability it asks for.
+    /// The minimum compute capability.
     pub capability: (u32, u32),
-    /// What every module begins with.
+    /// The first lines of every module.
     pub header: &'static str,
-    /// The smallest module that the driver takes if it takes the others.
+    /// A minimal module; if the driver accepts it, it accepts the others.
     pub probe: &'static CStr,
-    /// In the order of their names.
+    /// Sorted by name.
     pub modules: &'static [Compressed],
 }
 
-/// A module's PTX, behind its header.
+/// The PTX of a module after its header, compressed.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Compressed {
-    /// As the entries' rows call it.
+    /// The module's name in the entries' rows.
     pub name: &'static str,
-    /// How long the text is, in bytes.
+    /// The length of the text in bytes.
     pub len: usize,
     pub bytes: &'static [u8],
 }
@@ -64,7 +64,7 @@ impl Compressed {
 }
 
 impl Arch {
-    /// Loads the module of this name. A context is current.
+    /// Loads the module with this name. A context must be current.
     pub(crate) fn load(&self, name: &str) -> Result<Module, Error> {
         match self.modules.iter().find(|module| module.name == name) {
             Some(module) => load(self.arch, &module.ptx(self.header)),
@@ -77,7 +77,7 @@ impl Arch {
 }
 
 impl Embedded {
-    /// The newest kernels that a device of this capability runs.
+    /// The modules for the latest architecture that a device of this capability can run.
     pub(crate) fn choose(
         &self,
         device: &str,
@@ -100,13 +100,13 @@ impl Embedded {
     }
 }
 
-/// The kernels that the library's own calls need.
+/// The kernels of the library's own calls.
 pub(crate) static LIBRARY: Embedded = Embedded {
     kernels: &library::KERNELS,
     arches: ARCHES,
 };
 
-/// The kernels that teach.
+/// The kernels of the feature `teaching`.
 #[cfg(feature = "teaching")]
 pub(crate) static TEACHING: [Embedded; 2] = [
     Embedded {
@@ -119,15 +119,15 @@ pub(crate) static TEACHING: [Embedded; 2] = [
     },
 ];
 
-/// One row per architecture floor, generated.
+/// One row per architecture; generated.
 static ARCHES: &[Arch] = {
     #[allow(unused_imports, reason = "there may be no architecture")]
     use crate::module as embedded;
     include!(concat!(env!("OUT_DIR"), "/kernels_gpu.rs"))
 };
 
-/// The codes that judge the module or say that the driver cannot compile PTX at all. Not 220,
-/// which stands among them: an NVLink error is the hardware's.
+/// The codes for a rejected module, or for a driver that cannot compile PTX. 220 is not among them: it is an
+/// NVLink error of the hardware.
 const REJECTIONS: [i32; 6] = [
     CUresult::CUDA_ERROR_INVALID_IMAGE as i32,
     CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU as i32,
@@ -137,30 +137,29 @@ const REJECTIONS: [i32; 6] = [
     CUresult::CUDA_ERROR_JIT_COMPILATION_DISABLED as i32,
 ];
 
-/// A list of kernels on one device: the modules that have been asked for are loaded, and the entry points
-/// that have been asked for are known.
+/// A list of kernels on one device, with the modules and entry points that have been loaded so far.
 pub(crate) struct Loaded {
     kernels: &'static Kernels,
     arch: &'static Arch,
     // Dropped before the modules.
     /// One for each row of the list.
     functions: Vec<OnceLock<Function>>,
-    /// One for each of the architecture's.
+    /// One for each module of the architecture.
     modules: Vec<Slot>,
 }
 
 #[derive(Default)]
 struct Slot {
     loaded: OnceLock<Module>,
-    /// Held by the thread that loads.
+    /// Locked by the thread that loads the module.
     loading: Mutex<()>,
 }
 
-/// An entry point of a module that is loaded.
+/// An entry point of a loaded module.
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
     handle: CUfunction,
-    /// The most threads that a block of it may have.
+    /// The maximum number of threads per block.
     pub(crate) max_threads: u32,
 }
 
@@ -170,14 +169,14 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// The driver's handle, valid as long as the [`Loaded`] that gave it.
+    /// The driver's handle, valid as long as its [`Loaded`].
     pub(crate) fn handle(&self) -> CUfunction {
         self.handle
     }
 }
 
 impl Loaded {
-    /// What is `embedded`, for an architecture whose [`probe`] has been taken. Nothing is loaded.
+    /// The state of `embedded` for an architecture whose [`probe`] succeeded. Loads nothing.
     pub(crate) fn new(embedded: &'static Embedded, arch: &'static Arch) -> Self {
         let slots = |n| (0..n).map(|_| OnceLock::new()).collect();
         Self {
@@ -188,23 +187,23 @@ impl Loaded {
         }
     }
 
-    /// Whether it is of these modules.
+    /// Whether these are the modules of `arch`.
     pub(crate) fn is_of(&self, arch: &'static Arch) -> bool {
         std::ptr::eq(self.arch, arch)
     }
 
-    /// Whether it is this list.
+    /// Whether this is the list `kernels`.
     pub(crate) fn is(&self, kernels: &'static Kernels) -> bool {
         std::ptr::eq(self.kernels, kernels)
     }
 
-    /// An entry point that is known already.
+    /// An entry point that has already been loaded.
     pub(crate) fn known(&self, entry: &'static Entry) -> Option<Function> {
         self.functions[entry.index].get().copied()
     }
 
-    /// An entry point of the list, whose module is loaded if it has not been, with no more threads than
-    /// the device allows any. A context is current.
+    /// An entry point of the list; loads its module if necessary. `most_threads` is the device's limit of
+    /// threads per block. A context must be current.
     pub(crate) fn find(&self, entry: &'static Entry, most_threads: u32) -> Result<Function, Error> {
         let module = self.module(entry)?;
         let function = driver::check(|| module.get_function(entry.name))?;
@@ -237,19 +236,19 @@ impl Loaded {
     }
 }
 
-/// The lines of source stay with the machine code where `build.rs` has put them into the PTX.
+/// Keep line information in the machine code if `build.rs` has put it into the PTX.
 const OPTIONS: &[ModuleJitOption] = if cfg!(line_info) {
     &[ModuleJitOption::GenerateLineInfo(true)]
 } else {
     &[]
 };
 
-/// Finds out whether the driver compiles the modules, and loads none of them. A context is current.
+/// Checks that the driver can compile the modules; loads none of them. A context must be current.
 pub(crate) fn probe(arch: &Arch) -> Result<(), Error> {
     load(arch.arch, arch.probe).map(drop)
 }
 
-/// Gives PTX to the driver's compiler. A context is current.
+/// Compiles and loads PTX. A context must be current.
 pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
     driver::check(|| Module::from_ptx_cstr(ptx, OPTIONS)).map_err(|error| match error {
         Error::Cuda {
@@ -265,8 +264,10 @@ pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
     })
 }
 
-/// Puts the PTX of a crate of kernels into a program: what the crate's build script made by
-/// `warpfold_build::embed` becomes a static that [`Device::with`](crate::Device::with) takes.
+/// Includes the PTX of a crate of kernels in a program.
+///
+/// The crate's build script compiles it with `warpfold_build::embed`. The macro makes a static of it, which
+/// [`Device::with`](crate::Device::with) accepts.
 ///
 /// ```ignore
 /// warpfold::embedded!(pub static MY_KERNELS: my_kernels::KERNELS);
@@ -319,7 +320,7 @@ mod tests {
         let error = LIBRARY.choose("Tesla P100", (6, 0)).map(|arch| arch.arch);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "Tesla P100 has compute capability 6.0; the kernels need that of sm_75 or a later one"
+            "Tesla P100 has compute capability 6.0; the kernels require sm_75 or later"
         );
     }
 
@@ -340,7 +341,7 @@ mod tests {
         }
     }
 
-    /// `Loaded::find` looks for each by its name, and the rows name no other.
+    /// `Loaded::find` looks up each module by its name; the rows must name no other.
     #[test]
     fn modules_are_those_of_the_rows() {
         let lists = std::iter::once(&LIBRARY);

@@ -1,4 +1,4 @@
-//! What the calls by name need to know of numbers.
+//! The types that the calls by name accept.
 
 use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 use kernels_gpu::entry::SinglePass;
@@ -18,7 +18,7 @@ use crate::reduced_by::ReducedBy;
 /// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
 /// `f64`.
 ///
-/// A bound that is enough for every call by name:
+/// As a bound it suffices for every call by name:
 ///
 /// ```
 /// use warpfold::{Device, Error, Number};
@@ -50,7 +50,7 @@ pub trait Number:
     + ReducedBy<SumAbs>
     + ReducedBy<SumSquares, Output: Norm>
 {
-    /// What [`Device::dot`](crate::Device::dot) gives: `i64`, `u64` or `f64`.
+    /// The result of [`Device::dot`](crate::Device::dot): `i64`, `u64` or `f64`.
     type Dot: Number;
 
     /// [`Device::dot`](crate::Device::dot).
@@ -61,10 +61,10 @@ pub trait Number:
         b: impl Input<'a, Self>,
     ) -> Result<Self::Dot, Error>;
 
-    /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] of integers of 64 bits.
+    /// The type of [`MEAN_BY`](Self::MEAN_BY): [`SumWide`], or [`MeanVariance`] for 64-bit integers.
     type MeanBy: SinglePass<Self, Output: Mean>;
 
-    /// What [`Device::mean`](crate::Device::mean) reduces by: the [`Mean`] follows from its output.
+    /// The operator of [`Device::mean`](crate::Device::mean), whose output gives the [`Mean`].
     const MEAN_BY: Self::MeanBy;
 
     /// [`Device::count`](crate::Device::count).
@@ -76,12 +76,13 @@ pub trait Number:
     ) -> Result<u64, Error>;
 }
 
-/// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`. Enough for the calls that ignore NaN,
-/// too.
+/// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`.
+///
+/// As a bound it suffices also for the calls that ignore NaN.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a floating-point number",
     label = "not a float",
-    note = "floats are `f16`, `bf16`, `f32` and `f64`; integers have no NaN, and the calls without `nan_` take them"
+    note = "floats are `f16`, `bf16`, `f32` and `f64`; integers have no NaN, and use the calls without `nan_` for them"
 )]
 pub trait Float:
     Number
@@ -117,21 +118,21 @@ macro_rules! floats {
 
 floats!(f16 bf16 f32 f64);
 
-/// A question about an element; see [`Device::count`](crate::Device::count).
+/// A condition on an element; see [`Device::count`](crate::Device::count).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Predicate<T> {
-    /// The element equals this. The two zeros of floats do; a NaN equals nothing.
+    /// The element equals this value. -0.0 equals 0.0; a NaN equals nothing.
     Equal(T),
-    /// The element is less than this. A NaN is not, nor is anything less than it.
+    /// The element is less than this value. False if either is a NaN.
     Less(T),
-    /// The element is greater than this. A NaN is not, nor is anything greater than it.
+    /// The element is greater than this value. False if either is a NaN.
     Greater(T),
-    /// The element is not less than the first value, and less than the second. A NaN is in no range.
+    /// The element is at least the first value, and less than the second. False for a NaN.
     InRange(T, T),
-    /// The element is a NaN. No integer is.
+    /// The element is a NaN. False for integers.
     Nan,
-    /// The element is not zero. A NaN is not.
+    /// The element is not zero. True for a NaN.
     Nonzero,
 }
 
@@ -190,7 +191,7 @@ numbers! {
     f64 by SumWide, |device, input| device.reduce(input, Count(IsNan)).run();
 }
 
-/// What a mean follows from: the output of [`Number::MEAN_BY`].
+/// A value from which a mean follows: the output of [`Number::MEAN_BY`].
 ///
 /// ```
 /// use warpfold::{Device, Mean, Number};
@@ -202,7 +203,7 @@ numbers! {
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 pub trait Mean {
-    /// The mean of `n` elements; `None` of 0.
+    /// The mean of `n` elements; `None` if `n` is 0.
     fn mean(self, n: usize) -> Option<f64>;
 }
 
@@ -224,24 +225,24 @@ impl Mean for Option<Moments> {
     }
 }
 
-/// What a norm follows from: the output of [`SumSquares`](crate::SumSquares) for the Euclidean norm, that of
-/// [`MinMax`](crate::MinMax) for the maximum norm.
+/// A value from which a norm follows: the output of [`SumSquares`](crate::SumSquares) for the Euclidean norm,
+/// of [`MinMax`](crate::MinMax) for the maximum norm.
 pub trait Norm {
-    /// The root of the sum of the squares, or the larger of the absolute values.
+    /// The square root of the sum of the squares, or the larger absolute value.
     fn norm(self) -> f64;
 }
 
 impl<T: Number> Norm for Extrema<T> {
     fn norm(self) -> f64 {
         let (min, max) = (self.min().to_f64().abs(), self.max().to_f64().abs());
-        // Both are NaN, or neither.
+        // Either both are NaN, or neither is.
         if min > max { min } else { max }
     }
 }
 
 impl Norm for f64 {
     fn norm(self) -> f64 {
-        // Of no squares the sum is -0.0.
+        // The sum of no squares is -0.0.
         (self + 0.0).sqrt()
     }
 }
@@ -251,7 +252,7 @@ impl Norm for ScaledSquares {
         let (large, medium, small) = (self.large(), self.medium(), self.small());
         let (of_large, of_small) = (ScaledSquares::OF_LARGE, ScaledSquares::OF_SMALL);
         if large > 0.0 || medium.is_nan() || large.is_nan() {
-            // The medium ones in the scale of the large: what underflows there is nothing beside them.
+            // Scale the medium squares like the large ones; parts that underflow there are negligible.
             return (large + medium * of_large * of_large).sqrt() / of_large;
         }
         if medium > 0.0 {
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn norms_of_nothing_and_of_what_is_no_number() {
+    fn norms_of_empty_input_and_of_nan() {
         assert_eq!(norm(&[]).to_bits(), 0.0f64.to_bits());
         assert_eq!(norm(&[0.0, -0.0]).to_bits(), 0.0f64.to_bits());
         assert_eq!(norm(&[1e300, f64::INFINITY, 1.0]), f64::INFINITY);

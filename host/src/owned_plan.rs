@@ -9,8 +9,9 @@ use crate::input::{self, Inputs};
 use crate::interop::{Refused, refused};
 use crate::temp::Scratch;
 
-/// A reduction that owns the buffers that it reduces, so that a structure can hold it; made by
-/// [`Device::owned_plan`]. A [`Plan`](crate::Plan) borrows them.
+/// A prepared reduction that owns its buffers, so that a structure can hold it; made by [`Device::owned_plan`].
+///
+/// A [`Plan`](crate::Plan) borrows its input.
 ///
 /// ```
 /// use warpfold::{Buffer, Device, Error, Max, OwnedPlan};
@@ -39,13 +40,13 @@ use crate::temp::Scratch;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// The input is one buffer, or several of the same length that are reduced side by side.
+/// The input is one buffer, or several of the same length that are reduced together.
 pub struct OwnedPlan<B: Inputs, O: SinglePass<B::Items>> {
     device: Device,
     input: B,
     cell: Buffer<O::Acc>,
     scratch: Scratch,
-    /// The length of the input of the last enqueue, unless that failed.
+    /// The input length of the last enqueue; `None` if it failed.
     enqueued: Option<usize>,
     op: O,
 }
@@ -90,13 +91,14 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         }
     }
 
-    /// Enqueues the reduction on the device's stream and returns; no allocation, no wait. The CPU reduces here
-    /// and now.
+    /// Enqueues the reduction on the device's stream and returns; it neither allocates nor waits.
+    ///
+    /// On the CPU, reduces before the call returns.
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`] when a launch is refused; [`Error::Deferred`]. After [`input_mut`](Self::input_mut) has
-    /// exchanged a buffer, also [`Error::OtherDevice`] and [`Error::Lengths`].
+    /// [`Error::Cuda`] if the driver refuses a launch; [`Error::Deferred`]. After a buffer has been exchanged
+    /// through [`input_mut`](Self::input_mut), also [`Error::OtherDevice`] and [`Error::Lengths`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
         self.enqueue_by(|plan| {
             let (views, cell) = (plan.input.views(), plan.cell.all_mut());
@@ -106,7 +108,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         })
     }
 
-    /// Enqueues it by other means.
+    /// [`enqueue`](Self::enqueue) through `launch`.
     pub(crate) fn enqueue_by(
         &mut self,
         enqueue: impl FnOnce(&mut Self) -> Result<(), Error>,
@@ -117,24 +119,24 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         Ok(())
     }
 
-    /// Whether [`result`](Self::result) would not wait: everything enqueued on the device's stream so far is
-    /// done.
+    /// Whether all work enqueued on the device's stream is complete, so that [`result`](Self::result) would not
+    /// wait.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`]; [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`]; [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn is_done(&self) -> Result<bool, Error> {
         self.check_enqueued()?;
         self.device.is_idle()
     }
 
-    /// Waits for the last enqueue and returns its value; for empty input the operator's
+    /// Waits for the last enqueue and returns its result; for empty input the operator's
     /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
-    /// fault; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
+    /// [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
         let n = self.check_enqueued()?;
         let combined = self.device.download(&self.cell)?;
@@ -144,7 +146,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         })
     }
 
-    /// The length of what was enqueued.
+    /// The input length of the last enqueue.
     fn check_enqueued(&self) -> Result<usize, Error> {
         self.enqueued.ok_or(Error::NotEnqueued {
             kernel: O::ENTRY.kernel,
@@ -160,12 +162,12 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         &self.input
     }
 
-    /// The buffers that are reduced, to be written.
+    /// The buffers that are reduced, writable.
     pub fn input_mut(&mut self) -> &mut B {
         &mut self.input
     }
 
-    /// The buffers, when the plan is no longer needed.
+    /// Drops the plan and returns its buffers.
     pub fn into_input(self) -> B {
         self.input
     }

@@ -1,8 +1,8 @@
-//! A launch of a plan, and what is checked of every launch.
+//! The passes of a plan, and a check for every launch.
 
 use crate::error::Error;
 
-/// One launch of a plan: `blocks` blocks of `threads` threads over `n` elements.
+/// A launch of a plan: `blocks` blocks of `threads` threads over `n` elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pass {
@@ -10,16 +10,16 @@ pub struct Pass {
     pub blocks: u32,
     /// The threads of each block.
     pub threads: u32,
-    /// The elements that this pass reads: the input, or the partials of the pass before.
+    /// The number of elements that this pass reads: the input, or the partials of the pass before.
     pub n: u64,
 }
 
-/// The limits of a GPU that the CPU device answers with, so that bad input is refused alike.
+/// The limit that the CPU uses, so that it refuses the same options as a GPU.
 pub(crate) const CPU_MAX_THREADS: u32 = 1024;
 #[cfg(feature = "teaching")]
 pub(crate) const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;
 
-/// Whether a block may have so many threads.
+/// An error unless a block can have this number of threads.
 pub(crate) fn check_threads(kernel: &'static str, threads: u32, limit: u32) -> Result<(), Error> {
     if threads.is_power_of_two() && (32..=limit).contains(&threads) {
         return Ok(());

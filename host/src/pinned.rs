@@ -1,8 +1,8 @@
-//! Host memory that the device copies from and to while the host goes on.
+//! Pinned host memory: the device copies from and to it while the host continues.
 
 use std::fmt;
 
-use crate::buffer::Place;
+use crate::buffer::Location;
 use crate::device::Device;
 use crate::driver;
 use crate::element::{Element, name_of};
@@ -11,10 +11,10 @@ use crate::host;
 use crate::input::Input;
 use crate::memory::PinnedMemory;
 use crate::stream::{Event, Stream};
-use crate::view_mut::{PlaceMut, Target};
+use crate::view_mut::{LocationMut, Target};
 
-/// An array in host memory that is locked in place (pinned), so that copies between it and a device
-/// need no wait; made by [`Device::pinned`].
+/// An array in pinned (page-locked) host memory, whose copies to and from a device run in the background; made
+/// by [`Device::pinned`].
 ///
 /// ```
 /// use warpfold::{Device, Sum};
@@ -25,23 +25,23 @@ use crate::view_mut::{PlaceMut, Target};
 /// pinned.wait()?.copy_from_slice(&[1, 2, 3]);
 /// device.enqueue_write(&mut pinned, 3, &mut x, 0)?;   // returns at once
 /// assert_eq!(device.sum(&x)?, 6);
-/// pinned.wait()?.fill(0);                             // once the copy has been made
+/// pinned.wait()?.fill(0);                             // after the copy
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// Locked memory is taken from all programs of the machine: a few chunks are enough. Dropping it waits
-/// for all streams of the device.
+/// Pinned memory cannot be paged out, which takes memory from all programs: use a few chunks of it. Dropping it
+/// waits for all streams of the device.
 pub struct Pinned<T: Element> {
     device: Device,
-    place: Locked<T>,
+    location: Locked<T>,
 }
 
 enum Locked<T: Element> {
-    /// The CPU's, which is as any other.
+    /// Ordinary memory, on the CPU.
     Host(Vec<T>),
     Gpu {
         memory: PinnedMemory<T>,
-        /// After the last copy.
+        /// Recorded after the last copy.
         copied: Event,
     },
 }
@@ -49,7 +49,7 @@ enum Locked<T: Element> {
 impl<T: Element> Pinned<T> {
     /// The number of elements.
     pub fn len(&self) -> usize {
-        match &self.place {
+        match &self.location {
             Locked::Host(data) => data.len(),
             Locked::Gpu { memory, .. } => memory.len(),
         }
@@ -64,33 +64,33 @@ impl<T: Element> Pinned<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    /// [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn wait(&mut self) -> Result<&mut [T], Error> {
-        match &mut self.place {
+        match &mut self.location {
             Locked::Host(data) => Ok(data),
             Locked::Gpu { memory, copied } => {
                 memory.gpu().enter()?;
                 copied.wait()?;
-                // SAFETY: the copies have been made (`copied` was recorded after the last of them, and
-                // each waits for the one before), and another needs `self`.
+                // SAFETY: all copies are complete: `copied` was recorded after the last of them, and each waits
+                // for the one before. A new copy would need `self`.
                 Ok(unsafe { memory.elements() })
             }
         }
     }
 
-    /// The elements of the CPU's.
+    /// The elements on the CPU.
     ///
     /// # Panics
     ///
-    /// Of a GPU's.
+    /// On a GPU.
     pub(crate) fn on_cpu(&self) -> &[T] {
-        match &self.place {
+        match &self.location {
             Locked::Host(data) => data,
-            Locked::Gpu { .. } => panic!("the memory is a GPU's"),
+            Locked::Gpu { .. } => panic!("the memory belongs to a GPU"),
         }
     }
 
-    /// That the first `len` elements are there.
+    /// An error if there are fewer than `len` elements.
     fn check(&self, len: usize) -> Result<(), Error> {
         match len <= self.len() {
             true => Ok(()),
@@ -104,13 +104,13 @@ impl<T: Element> Pinned<T> {
 }
 
 impl Device {
-    /// `len` elements of pinned host memory, all bytes zero. On the CPU, of any.
+    /// Allocates `len` elements of pinned host memory, all bytes zero. On the CPU, allocates ordinary memory.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], [`Error::Deferred`].
     pub fn pinned<T: Element>(&self, len: usize) -> Result<Pinned<T>, Error> {
-        let place = match self.queue() {
+        let location = match self.queue() {
             None => Locked::Host(host::zeroes(len)?),
             Some(stream) => Locked::Gpu {
                 memory: PinnedMemory::new(stream.gpu(), len)?,
@@ -118,15 +118,16 @@ impl Device {
             },
         };
         let device = self.clone();
-        Ok(Pinned { device, place })
+        Ok(Pinned { device, location })
     }
 
-    /// Overwrites the elements of `to` from `start` on by the first `len` of `from`. On a GPU it
-    /// enqueues that and returns, and [`Pinned::wait`] waits for it.
+    /// Overwrites the elements of `to` from `start` on with the first `len` elements of `from`.
+    ///
+    /// On a GPU it enqueues the copy and returns; [`Pinned::wait`] waits for the copy.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when either has not so many; [`Error::OtherDevice`]; [`Error::Cuda`],
+    /// [`Error::ViewRange`] if either has too few elements; [`Error::OtherDevice`]; [`Error::Cuda`],
     /// [`Error::Deferred`].
     pub fn enqueue_write<'a, T: Element>(
         &self,
@@ -139,17 +140,17 @@ impl Device {
         let to = to.into_view_mut().part(start..start.saturating_add(len))?;
         self.backend().check_same(to.owner())?;
         self.backend().check_same(from.device.backend())?;
-        match (&mut from.place, to.into_place(), self.queue()) {
-            (Locked::Host(from), PlaceMut::Host(to), _) => {
+        match (&mut from.location, to.into_location(), self.queue()) {
+            (Locked::Host(from), LocationMut::Host(to), _) => {
                 to.copy_from_slice(&from[..len]);
                 Ok(())
             }
-            (Locked::Gpu { memory, copied }, PlaceMut::Device(to), Some(stream)) => {
+            (Locked::Gpu { memory, copied }, LocationMut::Device(to), Some(stream)) => {
                 let (to, bytes) = (to.all().address(), len * size_of::<T>());
                 copy_between(stream, copied, bytes, || {
-                    // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all
-                    // streams (their Drop). The host does not touch `memory` before the copy has been
-                    // made (`Pinned::wait`).
+                    // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all streams
+                    // (their Drop). The host does not use `memory` before the copy is complete
+                    // (`Pinned::wait`).
                     unsafe {
                         driver::copy_to_device(to, memory.as_ptr().cast(), bytes, stream.handle())
                     }
@@ -159,8 +160,9 @@ impl Device {
         }
     }
 
-    /// Overwrites the first elements of `to` by those of `from`, after all work on this device's stream.
-    /// On a GPU it enqueues that and returns, and [`Pinned::wait`] waits for it.
+    /// Overwrites the first elements of `to` with those of `from`, after all work on this device's stream.
+    ///
+    /// On a GPU it enqueues the copy and returns; [`Pinned::wait`] waits for the copy.
     ///
     /// # Errors
     ///
@@ -174,15 +176,15 @@ impl Device {
         to.check(from.len())?;
         self.check_owner(&from)?;
         self.backend().check_same(to.device.backend())?;
-        match (from.place(), &mut to.place, self.queue()) {
-            (Place::Host(from), Locked::Host(to), _) => {
+        match (from.location(), &mut to.location, self.queue()) {
+            (Location::Host(from), Locked::Host(to), _) => {
                 to[..from.len()].copy_from_slice(from);
                 Ok(())
             }
-            (Place::Device(from), Locked::Gpu { memory, copied }, Some(stream)) => {
+            (Location::Device(from), Locked::Gpu { memory, copied }, Some(stream)) => {
                 let bytes = from.len() * size_of::<T>();
                 copy_between(stream, copied, bytes, || {
-                    // SAFETY: as in `enqueue_write`; the source is freed after a wait, too.
+                    // SAFETY: as in `enqueue_write`; the source too is freed only after a wait.
                     unsafe {
                         let to = memory.as_ptr().cast();
                         driver::copy_to_host(to, from.address(), bytes, stream.handle())
@@ -194,8 +196,8 @@ impl Device {
     }
 }
 
-/// Puts a copy from or to pinned memory on the stream, after those that `copied` stands for, for which
-/// it then stands as well.
+/// Enqueues a copy from or to pinned memory, after the copies before `copied`, and records `copied` again after
+/// it.
 fn copy_between(
     stream: &Stream,
     copied: &Event,

@@ -1,4 +1,4 @@
-//! Work prepared: everything allocated and looked up, nothing left but launches.
+//! Plans: prepared reductions that only need to be launched.
 
 use std::fmt;
 
@@ -9,12 +9,11 @@ use crate::backend::Queue;
 use crate::error::Error;
 use crate::pass::Pass;
 
-/// Work over one input, ready to be done any number of times.
+/// A prepared reduction of one input, which can run any number of times.
 ///
-/// It owns the memory that its passes write to, so [`enqueue`](Self::enqueue) neither allocates nor waits.
-/// Made by [`Reduction::plan`](crate::Reduction::plan). `R` is its result.
-///
-/// Dropping it waits for what it has enqueued.
+/// It owns the memory that its passes write, so [`enqueue`](Self::enqueue) neither allocates nor waits.
+/// [`Reduction::plan`](crate::Reduction::plan) makes one. `R` is the type of the result. Dropping a plan waits
+/// for the work that it has enqueued.
 pub struct Plan<'a, R> {
     kernel: &'static str,
     passes: Vec<Pass>,
@@ -22,37 +21,37 @@ pub struct Plan<'a, R> {
     enqueued: bool,
 }
 
-/// What a plan does: on a GPU, on the CPU, or for an empty input.
+/// The implementation of a plan: on a GPU, on the CPU, or for empty input.
 pub(crate) trait Job<R> {
-    /// Puts it on the stream; on the CPU, does it here and now.
+    /// Enqueues the work on the stream; the CPU does the work before it returns.
     fn enqueue(&mut self) -> Result<(), Error>;
 
     /// Waits for the result of the last enqueue.
     fn result(&self) -> Result<R, Error>;
 
-    /// The stream that it is enqueued on; `None` where nothing is launched.
+    /// The stream of the work; `None` if nothing is launched.
     fn queue(&self) -> Option<&Queue> {
         None
     }
 
-    /// The device address of the cell that the last pass writes; 0 where nothing is launched.
+    /// The device address of the cell that the last pass writes; 0 if nothing is launched.
     fn result_ptr(&self) -> u64 {
         0
     }
 
-    /// Overwrites the result and the partials, so that a test sees one that nobody wrote.
+    /// Overwrites the result and the partials, so that a test notices a value that no kernel has written.
     fn fill(&mut self, byte: u8) -> Result<(), Error> {
         let _ = byte;
         Ok(())
     }
 
-    /// The bytes that the first pass alone leaves.
+    /// The bytes that the first pass writes.
     fn first_outputs(&mut self) -> Result<Vec<u8>, Error> {
         Ok(Vec::new())
     }
 }
 
-/// Work on the CPU: what it computes is kept, and finished when somebody asks.
+/// Work on the CPU: stores the accumulator, and finishes it when the result is requested.
 struct OnCpu<W, A, F> {
     work: W,
     value: Option<A>,
@@ -68,7 +67,7 @@ impl<A: Copy, R, W: FnMut() -> A, F: Fn(A) -> R> Job<R> for OnCpu<W, A, F> {
     fn result(&self) -> Result<R, Error> {
         let value = self
             .value
-            .expect("a plan is enqueued before its result is asked for");
+            .expect("a plan is enqueued before its result is requested");
         Ok((self.finish)(value))
     }
 }
@@ -87,15 +86,12 @@ impl<'a, R> Plan<'a, R> {
         }
     }
 
-    /// The reduction of an empty input: nothing to do.
-    pub(crate) fn of_nothing<I: Items, O: Op<I, Output = R> + 'a>(
-        kernel: &'static str,
-        op: O,
-    ) -> Self {
+    /// A plan for empty input, without a launch.
+    pub(crate) fn empty<I: Items, O: Op<I, Output = R> + 'a>(kernel: &'static str, op: O) -> Self {
         Self::on_cpu(kernel, || (), move |()| op.empty())
     }
 
-    /// Work on the CPU: what computes, and what makes the result of that.
+    /// A plan on the CPU: `work` computes the accumulator, `finish` makes the result from it.
     pub(crate) fn on_cpu<A: Copy + Send + 'a>(
         kernel: &'static str,
         work: impl FnMut() -> A + Send + 'a,
@@ -113,17 +109,18 @@ impl<'a, R> Plan<'a, R> {
         )
     }
 
-    /// The launches of one enqueue, in their order. Empty for an empty input and on the CPU.
+    /// The launches of one enqueue, in order. Empty for empty input, and on the CPU.
     pub fn passes(&self) -> &[Pass] {
         &self.passes
     }
 
-    /// Puts every pass on the device's stream and returns; no allocation, no wait. On the CPU
-    /// device it computes the value here and now.
+    /// Enqueues every pass on the device's stream and returns; it neither allocates nor waits.
+    ///
+    /// The CPU computes the value before the call returns.
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`] when a launch is refused; [`Error::Deferred`].
+    /// [`Error::Cuda`] if the driver refuses a launch; [`Error::Deferred`].
     pub fn enqueue(&mut self) -> Result<(), Error> {
         self.enqueued = false;
         self.job.enqueue()?;
@@ -131,25 +128,25 @@ impl<'a, R> Plan<'a, R> {
         Ok(())
     }
 
-    /// Waits for the last enqueue and returns its value; for empty input the operator's
+    /// Waits for the last enqueue and returns its result; for empty input the operator's
     /// [`empty`](kernels_gpu::op::Op::empty) result.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a
-    /// kernel's own fault; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
+    /// [`Error::Deferred`].
     pub fn result(&self) -> Result<R, Error> {
         self.check_enqueued()?;
         self.job.result()
     }
 
-    /// Whether [`result`](Self::result) would not wait: everything enqueued on the device's stream so far is
-    /// done.
+    /// Whether all work enqueued on the device's stream is complete, so that [`result`](Self::result) would not
+    /// wait.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also when the last enqueue failed; [`Error::Cuda`], also for a kernel's own
-    /// fault; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
+    /// [`Error::Deferred`].
     pub fn is_done(&self) -> Result<bool, Error> {
         self.check_enqueued()?;
         self.job.queue().map_or(Ok(true), |queue| queue.is_idle())
@@ -164,7 +161,7 @@ impl<'a, R> Plan<'a, R> {
         }
     }
 
-    /// Does it and waits.
+    /// Enqueues the passes and waits for the result.
     ///
     /// # Errors
     ///
@@ -174,25 +171,27 @@ impl<'a, R> Plan<'a, R> {
         self.result()
     }
 
-    /// The device address of the cell that the last pass writes; 0 where nothing is launched.
+    /// The device address of the cell that the last pass writes; 0 if nothing is launched.
     ///
-    /// For a benchmark whose peer must write the same cell: how fast atomics on one address are
-    /// served depends on the address.
+    /// A benchmark compares with a peer that writes the same cell, because the speed of atomics on one address
+    /// depends on the address.
     #[doc(hidden)]
     pub fn result_ptr(&self) -> u64 {
         self.job.result_ptr()
     }
 
-    /// What the first pass alone leaves, for a test: the bytes of a partial of each block, or of the one
-    /// cell. None where nothing is launched.
+    /// The bytes that the first pass writes, for tests: a partial per block, or one cell. Empty if nothing is
+    /// launched.
     #[doc(hidden)]
     pub fn first_outputs(&mut self) -> Result<Vec<u8>, Error> {
         self.enqueued = false;
         self.job.first_outputs()
     }
 
-    /// Puts an overwriting of the result and of all partials on the stream and returns, so that a test sees
-    /// one that nobody wrote. Not of a single pass's partials, whose flags are 0 between launches.
+    /// Enqueues a fill of the result and of all partials, so that a test notices a value that no kernel has
+    /// written.
+    ///
+    /// Does not fill the partials of a single-pass reduction, whose ready flags must be 0 between launches.
     #[doc(hidden)]
     pub fn fill_scratch(&mut self, byte: u8) -> Result<(), Error> {
         self.job.fill(byte)

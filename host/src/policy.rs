@@ -1,52 +1,57 @@
-//! Which algorithm and how many threads, when the caller does not say.
+//! Launch policy: the default grid.
 
 use kernels_gpu::warp::WARP_SIZE;
 
-/// How reductions are launched: numbers with their evidence. Nothing here depends on a device but what it is
-/// asked about one.
+/// The default grids of reductions, with their evidence. They depend only on the device properties that are
+/// passed as arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy;
 
-/// What a thread of a single pass has under way at once.
+/// The number and the size of the loads that a thread of a single-pass kernel has in flight.
 const LOADS: usize = 4;
 const LOAD_BYTES: usize = 16;
 
-/// Bytes from which on most come from the device's memory, however often they are read: of the L2 cache
-/// they are a good part, and others use it too.
+/// Inputs above this number of bytes come mostly from device memory, even if they are read repeatedly. It is a
+/// large part of the L2 cache, which other data uses too.
 const FROM_MEMORY: usize = 16 << 20;
 
 impl Policy {
-    /// The threads per block of a single pass over an input that is neither short nor long.
+    /// The threads per block of a single-pass reduction over an input of medium size.
     pub const SINGLE_PASS_THREADS: u32 = 512;
 
-    /// The chunks and the threads per block of the fastest rung of the ladder.
+    /// The chunks per thread of the fastest rung of the ladder.
     ///
-    /// Evidence: the sum of 400 million `i32` on an H200 (`benches/records/h200/2026-11-20`; the
-    /// read ceiling was 0.344 ms) took 0.353 ms with 8 chunks and 256 threads, and 0.353 with
-    /// 16 chunks; 0.466 with 4. With 512 and 1024 threads, 8 chunks took 0.355 and 0.400.
+    /// Evidence: `benches/records/h200/2026-11-20`, the sum of 400 million `i32`; the read ceiling was 0.344
+    /// ms.
+    ///
+    /// | chunks | threads | ms |
+    /// |---|---|---|
+    /// | 4 | 256 | 0.466 |
+    /// | 8 | 256 | 0.353 |
+    /// | 16 | 256 | 0.353 |
+    /// | 8 | 512 | 0.355 |
+    /// | 8 | 1024 | 0.400 |
     pub const LADDER_CHUNKS: u32 = 8;
 
     /// The threads per block of a rung.
     pub const LADDER_THREADS: u32 = 256;
 
-    /// As the post "Faster Parallel Reductions on Kepler" launches its kernels: 512 threads, at most
-    /// 1024 blocks, and one of 1024 threads for their partials.
+    /// The threads per block of the kernels after "Faster Parallel Reductions on Kepler", as in that post. The
+    /// grid has at most 1024 blocks, and one block of 1024 threads reduces their partials.
     pub const KEPLER_THREADS: u32 = 512;
 
-    /// The most blocks of a single pass: as many partials there is room for.
+    /// The maximum number of blocks of a single-pass reduction: the temporary storage has this many partials.
     pub const SINGLE_PASS_MAX_BLOCKS: u32 = 4096;
 
-    /// The threads per block of a single pass over so many bytes, when the caller does not say: whole
-    /// warps, no more than the `max_threads` that the kernel's registers allow.
+    /// The default threads per block of a single-pass reduction over `bytes` bytes: whole warps, and at most
+    /// `max_threads`, which the kernel's registers allow.
     ///
-    /// Up to 64 KiB one block does it all, since to wait for other blocks takes longer: with four loads of
-    /// 16 bytes for each of its threads, or with one, as long as 256 threads are enough. Beyond that
-    /// [`SINGLE_PASS_THREADS`](Self::SINGLE_PASS_THREADS); beyond 16 MiB, where the memory wants as many loads as there can be,
-    /// twice as many.
+    /// - Up to 64 KiB a single block is faster than several, which would wait for each other. Its threads have
+    ///   four loads of 16 bytes each, or one load if 256 threads suffice.
+    /// - Above that, [`SINGLE_PASS_THREADS`](Self::SINGLE_PASS_THREADS).
+    /// - Above 16 MiB twice as many, because device memory needs as many loads in flight as possible.
     ///
-    /// Evidence: sums on an H200. Of 2^12 `i32`, 0.98 of CUB's time with 256 threads (`whole-integers.txt`
-    /// of 2026-11-22), and 1.03 with 1024. In grids of 128 blocks (`whole-grids.txt` of that day, cold): of
-    /// 2^22 `f64`, 13.2 us with 512 threads and 12.7 with 1024; of 2^20, 7.23 and 7.39.
+    /// Evidence: `whole-integers.txt` and `whole-grids.txt` of `benches/records/h200/2026-11-22`.
     pub(crate) fn single_pass_threads(bytes: usize, max_threads: u32) -> u32 {
         const MOST: usize = 1024;
         const ENOUGH: usize = 256;
@@ -62,15 +67,22 @@ impl Policy {
         threads.min(max_threads - max_threads % WARP_SIZE)
     }
 
-    /// The blocks of a single pass over so many bytes, when the caller does not say: one if its
-    /// threads have no more than four loads of 16 bytes each. Otherwise a block for each multiprocessor,
-    /// less those that are no whole warp: a warp takes their partials. Fewer, where threads would have
-    /// fewer than four loads; but no fewer than have one load for each, or than a warp takes at once.
+    /// The default number of blocks of a single-pass reduction over `bytes` bytes.
     ///
-    /// Evidence: `benches/records/h200/2026-11-22/whole-grids.txt`, sums of `f32` with cold caches. Of 2^16
-    /// in blocks of 512 threads, 4.86 us by 32 blocks, 5.02 by 128, 5.54 by 132 and 5.73 by 256; of 2^18,
-    /// 5.38 by 128 with one load each, 5.02 by 32 with four, 5.54 by 64 with two, one after the other; of
-    /// 2^20, 6.05 by 128 and 6.91 by 132. Of 2^26, in blocks of 1024 threads, 63.8 by 128 and 64.2 by 132.
+    /// - One block, if its threads then have at most four loads of 16 bytes each.
+    /// - Otherwise at most one block per multiprocessor, rounded down to a multiple of 32, because one warp
+    ///   combines the partials.
+    /// - Within that limit, one load per thread if so many blocks suffice, but at least 32 blocks; otherwise
+    ///   four loads per thread.
+    ///
+    /// Evidence: `benches/records/h200/2026-11-22/whole-grids.txt`, sums of `f32` with cold caches.
+    ///
+    /// | elements | threads per block | blocks: µs |
+    /// |---|---|---|
+    /// | 2^16 | 512 | 32: 4.86, 128: 5.02, 132: 5.54, 256: 5.73 |
+    /// | 2^18 | 512 | 32: 5.02, 64: 5.54, 128: 5.38 |
+    /// | 2^20 | 512 | 128: 6.05, 132: 6.91 |
+    /// | 2^26 | 1024 | 128: 63.8, 132: 64.2 |
     pub(crate) fn single_pass_blocks(bytes: usize, threads: u32, multiprocessors: u32) -> u32 {
         let one_load = threads as usize * LOAD_BYTES;
         let all_loads = one_load * LOADS;
@@ -98,7 +110,7 @@ impl Policy {
 mod tests {
     use super::*;
 
-    /// Blocks and threads for `bytes` on a device of so many multiprocessors.
+    /// Blocks and threads for `bytes` on a device with this number of multiprocessors.
     fn grid(bytes: usize, multiprocessors: u32) -> (u32, u32) {
         let threads = Policy::single_pass_threads(bytes, 1024);
         let blocks = Policy::single_pass_blocks(bytes, threads, multiprocessors);
@@ -106,12 +118,12 @@ mod tests {
     }
 
     #[test]
-    fn single_passes_of_all_lengths() {
+    fn single_pass_grids_of_all_lengths() {
         let kib = |k: usize| grid(k << 10, 132);
         assert_eq!(grid(4, 132), (1, 32));
         assert_eq!(kib(4), (1, 256));
         assert_eq!(kib(64), (1, 1024));
-        // One load for each thread, or four.
+        // One load per thread, or four.
         assert_eq!(kib(128), (32, 512));
         assert_eq!(kib(512), (64, 512));
         assert_eq!(kib(1024), (128, 512));
@@ -123,11 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn single_passes_on_other_devices() {
+    fn single_pass_grids_on_other_devices() {
         for (multiprocessors, most) in [(1, 1), (20, 20), (46, 32), (108, 96), (148, 128)] {
             assert_eq!(grid(1 << 30, multiprocessors), (most, 1024));
         }
-        // A kernel of many registers.
+        // A kernel that needs many registers.
         assert_eq!(Policy::single_pass_threads(1 << 31, 1023), 992);
         assert_eq!(Policy::single_pass_threads(1 << 31, 512), 512);
         assert_eq!(Policy::single_pass_threads(1 << 21, 640), 512);

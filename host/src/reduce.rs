@@ -1,4 +1,4 @@
-//! Reductions: what the caller asks for, checked, and done or turned into a [`Plan`].
+//! Reductions: checks the caller's options, then runs the reduction or makes a [`Plan`].
 
 use kernels_gpu::entry::SinglePass;
 
@@ -9,41 +9,44 @@ use crate::error::Error;
 use crate::input::{self, Input, Items, Views};
 use crate::plan::Plan;
 use crate::reduced_by::ReducedBy;
-use crate::single_pass::{self, Asked, Prepared};
+use crate::single_pass::{self, GridOptions, Prepared};
 use crate::temp::Scratch;
-use crate::view_mut::{PlaceMut, Target, ViewMut};
+use crate::view_mut::{LocationMut, Target, ViewMut};
 
-/// A reduction that has been described and not yet run; see [`Device::reduce`].
+/// A reduction with its options, before it runs; made by [`Device::reduce`].
 #[must_use = "nothing happens before run() or plan()"]
 pub struct Reduction<'a, I: Items, O: SinglePass<I>> {
     pub(crate) device: Device,
     pub(crate) views: I::Of<Views<'a>>,
     pub(crate) op: O,
-    pub(crate) asked: Asked,
+    pub(crate) options: GridOptions,
 }
 
 impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
-    /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
-    /// device (1024 for accumulators of up to 16 bytes); the default is that of
-    /// [`Policy`](crate::Policy).
+    /// Sets the threads per block: a power of two from 32 to the kernel's limit on the device.
+    ///
+    /// The limit is 1024 for accumulators of up to 16 bytes. The default is that of [`Policy`](crate::Policy).
     pub fn threads(mut self, threads: u32) -> Self {
-        self.asked.threads = Some(threads);
+        self.options.threads = Some(threads);
         self
     }
 
-    /// Chooses the blocks of the grid, 1 or more, whose threads go on until the input ends (at most
-    /// [`Policy::SINGLE_PASS_MAX_BLOCKS`](crate::Policy::SINGLE_PASS_MAX_BLOCKS); fewer of accumulators of
-    /// more than 24 bytes). The default is as many as keep the device's memory busy, or fewer for a short
+    /// Sets the number of blocks, from 1 to
+    /// [`Policy::SINGLE_PASS_MAX_BLOCKS`](crate::Policy::SINGLE_PASS_MAX_BLOCKS).
+    ///
+    /// The limit is lower for accumulators of more than 24 bytes. The threads loop until the end of the input,
+    /// so any number gives the result. The default keeps the device's memory busy; it is smaller for a short
     /// input.
     pub fn blocks(mut self, blocks: u32) -> Self {
-        self.asked.blocks = Some(blocks);
+        self.options.blocks = Some(blocks);
         self
     }
 
-    /// Runs it and waits. For empty input it gives the operator's [`empty`](kernels_gpu::op::Op::empty) result
-    /// and launches nothing: 0 of sums, `None` of minima and maxima.
+    /// Runs the reduction and waits for the result.
     ///
-    /// On a GPU this is one launch, without an allocation after the stream's first call.
+    /// For empty input nothing is launched, and the result is the operator's
+    /// [`empty`](kernels_gpu::op::Op::empty) result: 0 for sums, `None` for minima and maxima. On a GPU this is
+    /// one launch; only the stream's first call allocates memory.
     ///
     /// # Errors
     ///
@@ -53,24 +56,24 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             device,
             views,
             op,
-            asked,
+            options,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
         if n == 0 {
-            asked.check(O::ENTRY)?;
+            options.check(O::ENTRY)?;
             return Ok(op.empty());
         }
         let combined = match device.backend() {
-            Backend::Gpu(queue) => single_pass::blocking::<I, O>(queue, views, n, op, asked)?,
+            Backend::Gpu(queue) => single_pass::blocking::<I, O>(queue, views, n, op, options)?,
             Backend::Cpu(_) => {
-                asked.check(O::ENTRY)?;
+                options.check(O::ENTRY)?;
                 cpu::reduce::<I, O>(op, input::slices::<I>(views))
             }
         };
         Ok(op.finish(combined))
     }
 
-    /// Checks everything and allocates the temporary storage, for any number of runs.
+    /// Prepares the reduction for any number of runs: checks the options and allocates the temporary storage.
     ///
     /// # Errors
     ///
@@ -81,22 +84,22 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             device,
             views,
             op,
-            asked,
+            options,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
         let kernel = O::ENTRY.kernel;
         if n == 0 {
-            asked.check(O::ENTRY)?;
-            return Ok(Plan::of_nothing(kernel, op));
+            options.check(O::ENTRY)?;
+            return Ok(Plan::empty(kernel, op));
         }
         match device.backend() {
             Backend::Gpu(queue) => {
-                let prepared = Prepared::<I, O>::new(queue, views, n, op, asked)?;
+                let prepared = Prepared::<I, O>::new(queue, views, n, op, options)?;
                 let pass = prepared.pass();
                 Ok(Plan::new(kernel, vec![pass], prepared))
             }
             Backend::Cpu(_) => {
-                asked.check(O::ENTRY)?;
+                options.check(O::ENTRY)?;
                 let items = input::slices::<I>(views);
                 let work = move || cpu::reduce::<I, O>(op, items);
                 Ok(Plan::on_cpu(kernel, work, move |acc| op.finish(acc)))
@@ -106,11 +109,10 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
 }
 
 impl Device {
-    /// Describes a reduction of `input` by `op`, which [`Reduction::run`] or
-    /// [`Reduction::plan`] then does.
+    /// Describes a reduction of `input` by `op`; [`Reduction::run`] or [`Reduction::plan`] starts it.
     ///
-    /// The operator is one of the library's or your own, over the elements of one array or of several side
-    /// by side; what has no kernel does not compile.
+    /// The operator is one of the library's or your own. Its items are the elements of one array, or one
+    /// element of each of several arrays. A combination without a kernel does not compile.
     ///
     /// ```
     /// use warpfold::{ArgMax, Device, Dot, Sum};
@@ -123,8 +125,9 @@ impl Device {
     /// assert_eq!(last.map(|last| last.index()), Some(2));
     /// # Ok::<(), warpfold::Error>(())
     /// ```
-    /// A function over any elements that the operator reduces has the bound [`ReducedBy`], which every
-    /// [`Number`](crate::Number) has for the operators of the calls by name:
+    ///
+    /// A function that is generic over the elements needs the bound [`ReducedBy`]. Every
+    /// [`Number`](crate::Number) has it for the operators of the calls by name:
     ///
     /// ```
     /// use warpfold::{Buffer, Device, Error, Number, Sum};
@@ -145,7 +148,7 @@ impl Device {
         self.reduce_views(input.into_views(), op)
     }
 
-    /// The same, of views.
+    /// [`reduce`](Self::reduce) for views.
     pub(crate) fn reduce_views<'a, I: ReducedBy<O>, O>(
         &self,
         views: I::Of<Views<'a>>,
@@ -155,17 +158,18 @@ impl Device {
             device: self.clone(),
             views,
             op: I::by(op),
-            asked: Asked::default(),
+            options: GridOptions::default(),
         }
     }
 
-    /// Reduces `input` by `op` and leaves the result on the device, in element `at` of `cells`, in the
-    /// type that the operator combines in ([`Op::Acc`](kernels_gpu::op::Op::Acc): that of the elements
-    /// for sums, minima and maxima of 32 and 64 bits). On a GPU it enqueues one launch and returns: no
-    /// allocation, no wait.
+    /// Reduces `input` by `op` and stores the result on the device, in element `at` of `cells`.
     ///
-    /// For empty input the element becomes the operator's identity, also of operators whose result is then
-    /// `None`: infinity of a minimum of floats, -0.0 of their sum.
+    /// The result has the operator's accumulator type, [`Op::Acc`](kernels_gpu::op::Op::Acc). For sums, minima
+    /// and maxima of 32-bit and 64-bit numbers that is the element type. On a GPU the call enqueues one launch
+    /// and returns; it neither allocates nor waits.
+    ///
+    /// For empty input it stores the operator's identity, also for operators whose result would be `None`:
+    /// infinity for a minimum of floats, -0.0 for their sum.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -180,13 +184,13 @@ impl Device {
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
-    /// Several threads fill one buffer by parts of it: see [`ViewMut`].
+    /// Several threads can store into disjoint parts of one buffer: see [`ViewMut`].
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when there is no element `at`; [`Error::OtherStream`] when the scratch was
-    /// made by another stream than this one; [`Error::Lengths`], [`Error::NotRegistered`],
-    /// [`Error::OtherDevice`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::ViewRange`] if `cells` has no element `at`; [`Error::OtherStream`] if `scratch` belongs to
+    /// another stream; [`Error::Lengths`], [`Error::NotRegistered`], [`Error::OtherDevice`], [`Error::Cuda`],
+    /// [`Error::Deferred`].
     pub fn reduce_into<'a, 'c, I: Items, O: SinglePass<I>>(
         &self,
         input: impl Input<'a, I>,
@@ -199,7 +203,7 @@ impl Device {
         self.reduce_views_into::<I, O>(input.into_views(), op, cells, at, scratch)
     }
 
-    /// The same, of views.
+    /// [`reduce_into`](Self::reduce_into) for views.
     pub(crate) fn reduce_views_into<I: Items, O: SinglePass<I>>(
         &self,
         views: I::Of<Views<'_>>,
@@ -211,13 +215,13 @@ impl Device {
         let n = self.check_input::<I>(views, O::ENTRY)?;
         let cell = cells.part(at..at.saturating_add(1))?;
         self.backend().check_same(cell.owner())?;
-        match (cell.into_place(), self.backend()) {
-            (PlaceMut::Host(cell), Backend::Cpu(_)) => {
+        match (cell.into_location(), self.backend()) {
+            (LocationMut::Host(cell), Backend::Cpu(_)) => {
                 scratch.of(self.backend())?;
                 cell[0] = cpu::reduce::<I, O>(op, input::slices::<I>(views));
                 Ok(())
             }
-            (PlaceMut::Device(cell), Backend::Gpu(queue)) => {
+            (LocationMut::Device(cell), Backend::Gpu(queue)) => {
                 let storage = scratch.of(self.backend())?.ok_or(Error::OtherStream)?;
                 single_pass::enqueue::<I, O>(queue, views, n, op, cell, storage)
             }
@@ -228,7 +232,9 @@ impl Device {
 
 impl<I: Items, O: SinglePass<I>> std::fmt::Debug for Reduction<'_, I, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { device, asked, .. } = self;
-        write!(f, "Reduction({} on {device}, {asked:?})", O::ENTRY.name)
+        let Self {
+            device, options, ..
+        } = self;
+        write!(f, "Reduction({} on {device}, {options:?})", O::ENTRY.name)
     }
 }

@@ -1,14 +1,15 @@
-//! Which operators reduce an element, as a bound on the element.
+//! The bound [`ReducedBy`]: which operators reduce an element.
 
 use kernels_gpu::entry::SinglePass;
 
 use crate::input::Items;
 
-/// Items that the operator `O` reduces. `T: ReducedBy<Sum>` says the same as `Sum: SinglePass<T>`, and follows
+/// Items that the operator `O` reduces. `T: ReducedBy<Sum>` means the same as `Sum: SinglePass<T>` and follows
 /// from it.
 ///
-/// A bound on the items can be a part of another bound: every [`Number`](crate::Number) is reduced by the
-/// operators of all calls by name, so that a function over numbers needs no other bound.
+/// Unlike `SinglePass`, it is a bound on the items, so another trait can include it. Every
+/// [`Number`](crate::Number) has it for the operators of all calls by name; a function over numbers needs no
+/// other bound.
 ///
 /// ```
 /// use warpfold::{Device, Error, Number};
@@ -22,10 +23,10 @@ use crate::input::Items;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 pub trait ReducedBy<O>: Items {
-    /// What the reduction gives.
+    /// The type of the result.
     type Output;
 
-    /// The operator, as one with a kernel.
+    /// The operator, with its kernel.
     #[doc(hidden)]
     type By: SinglePass<Self, Output = <Self as ReducedBy<O>>::Output>;
 

@@ -1,4 +1,4 @@
-//! Whole-array reductions in one launch: on a stream, and prepared.
+//! Single-pass reductions: one launch that reduces the whole array.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::memory::{DeviceMemory, SpanMut};
 use crate::pass::{CPU_MAX_THREADS, Pass, check_threads};
 use crate::plan::Job;
 use crate::policy::Policy;
-use crate::workspace::{Storage, Workspace};
+use crate::workspace::{TempStorage, Workspace};
 
-/// What the caller says of the grid; the policy says the rest.
+/// The grid options of the caller; the policy chooses the rest.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct GridOptions {
     pub(crate) threads: Option<u32>,
     pub(crate) blocks: Option<u32>,
 }
 
-impl Asked {
-    /// The grid for `n` items of `bytes` each.
+impl GridOptions {
+    /// The grid for `n` items of `bytes` bytes each.
     pub(crate) fn grid(
         self,
         entry: &Entry,
@@ -39,7 +39,7 @@ impl Asked {
             }
             None => Policy::single_pass_threads(bytes, max_threads),
         };
-        let limit = Storage::room(entry.acc_bytes);
+        let limit = TempStorage::room(entry.acc_bytes);
         let blocks = match self.blocks {
             Some(blocks) if (1..=limit).contains(&blocks) => blocks,
             Some(blocks) => {
@@ -54,13 +54,13 @@ impl Asked {
         Ok(Grid { blocks, threads })
     }
 
-    /// Checks what was asked for on a device without blocks and threads.
+    /// Checks the options on the CPU, which has no blocks and threads.
     pub(crate) fn check(self, entry: &Entry) -> Result<(), Error> {
         self.grid(entry, 0, 1, CPU_MAX_THREADS, 1).map(|_| ())
     }
 }
 
-/// A launch over an input on a GPU, which is not empty.
+/// A launch on a GPU, for an input that is not empty.
 struct Launch<'a, I: Items, O> {
     kernel: Kernel,
     grid: Grid,
@@ -74,11 +74,11 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         views: I::Of<Views<'a>>,
         n: usize,
         op: O,
-        asked: Asked,
+        options: GridOptions,
     ) -> Result<Self, Error> {
         let kernel = Kernel::find(queue.gpu(), O::ENTRY)?;
         let multiprocessors = queue.gpu().info.multiprocessors;
-        let grid = asked.grid(O::ENTRY, n, I::BYTES, kernel.max_threads(), multiprocessors)?;
+        let grid = options.grid(O::ENTRY, n, I::BYTES, kernel.max_threads(), multiprocessors)?;
         Ok(Self {
             kernel,
             grid,
@@ -87,21 +87,21 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         })
     }
 
-    /// Puts it on the stream and returns; its result will be at an address.
+    /// Enqueues the launch and returns; the kernel stores the result at `result`.
     ///
     /// # Safety
     ///
-    /// At `result` is memory for an accumulator that kernels of this device write; nobody else touches it
-    /// before the stream has been waited for, and it lives until then.
+    /// `result` points to memory for an accumulator that kernels of this device can write. It stays allocated,
+    /// and no other code uses it, until the stream has been waited for.
     unsafe fn enqueue(
         &self,
         queue: &Queue,
-        storage: &mut Storage,
+        storage: &mut TempStorage,
         result: u64,
     ) -> Result<(), Error> {
         let entry = O::ENTRY;
         let arrivals = storage.arrivals.address();
-        let room = Storage::room(entry.acc_bytes);
+        let room = TempStorage::room(entry.acc_bytes);
         let mut arguments: Arguments<'_> = input::arguments::<I>(self.views);
         arguments.push(Argument::operator(&self.op));
         arguments.push(Argument::room(
@@ -112,27 +112,27 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         arguments.push(Argument::cell(arrivals, size_of::<u32>()));
         arguments.push(Argument::cell(result, entry.acc_bytes));
         // SAFETY:
-        // - The row is this operator's over these items (`SinglePass`, which is unsafe to implement), and its
-        //   accumulator's size is in the row.
-        // - The views borrow live memory of this device (`check` of the items, wherever a launch is made),
-        //   aligned for the elements; the storage belongs to this stream, whose launches do not overlap; the
-        //   result is the caller's promise. Device memory is freed only after a wait for all streams.
-        // - Whole warps (`Asked::grid`), and any number of blocks is right, of which the storage has room for
-        //   as many. All arrays have the same length (`check`). Partials and the arrival counter are 0: no
-        //   launch has failed half way, or the device gives no answers at all.
+        // - The row is that of this operator over these items (`SinglePass`, which is unsafe to implement), and
+        //   it has the accumulator's size.
+        // - The views borrow live memory of this device, aligned for the elements (`input::check`, before every
+        //   launch). The storage belongs to this stream, whose launches do not overlap. The caller guarantees
+        //   the result's memory. Device memory is freed only after a wait for all streams.
+        // - The threads are whole warps (`GridOptions::grid`). Any number of blocks is right for which the
+        //   storage has partials. All arrays have the same length (`check`). Ready flags and arrival counter
+        //   are 0: every launch before this one has completed, or the device is unusable.
         unsafe { self.kernel.launch(queue, self.grid, arguments.as_slice()) }
     }
 }
 
-/// The reduction of an input that is not empty, waited for. No allocation but by the stream's first call.
+/// Reduces an input that is not empty, and waits for the result. Only the stream's first call allocates.
 pub(crate) fn blocking<I: Items, O: SinglePass<I>>(
     queue: &Queue,
     views: I::Of<Views<'_>>,
     n: usize,
     op: O,
-    asked: Asked,
+    options: GridOptions,
 ) -> Result<O::Acc, Error> {
-    let launch = Launch::<I, O>::new(queue, views, n, op, asked)?;
+    let launch = Launch::<I, O>::new(queue, views, n, op, options)?;
     let mut workspace = queue.workspace();
     let workspace = match &mut *workspace {
         Some(workspace) => workspace,
@@ -140,53 +140,53 @@ pub(crate) fn blocking<I: Items, O: SinglePass<I>>(
     };
     queue.gpu().enter()?;
     let cell = workspace.cell();
-    // SAFETY: the workspace's cell has room for any accumulator, and the guard keeps others away until the
-    // stream has been waited for below.
+    // SAFETY: the workspace's cell can store any accumulator, and the lock is held until the stream has been
+    // waited for below.
     let launched = unsafe { launch.enqueue(queue, &mut workspace.storage, cell) };
     launched.and_then(|()| queue.synchronize())?;
     Ok(workspace.result())
 }
 
-/// Puts the reduction on the stream and returns; its result will be the one element of `cell`.
+/// Enqueues the reduction and returns; the kernel stores the result in the one element of `cell`.
 pub(crate) fn enqueue<I: Items, O: SinglePass<I>>(
     queue: &Queue,
     views: I::Of<Views<'_>>,
     n: usize,
     op: O,
     cell: SpanMut<'_, O::Acc>,
-    storage: &mut Storage,
+    storage: &mut TempStorage,
 ) -> Result<(), Error> {
-    let launch = Launch::<I, O>::new(queue, views, n, op, Asked::default())?;
+    let launch = Launch::<I, O>::new(queue, views, n, op, GridOptions::default())?;
     queue.gpu().enter()?;
     let cell = cell.into_span();
     assert_eq!(cell.len(), 1);
     let result = cell.address();
-    // SAFETY: memory that is borrowed mutably and freed only after a wait for all streams.
+    // SAFETY: the memory is borrowed mutably and freed only after a wait for all streams.
     unsafe { launch.enqueue(queue, storage, result) }
 }
 
-/// A single pass prepared: its storage is its own.
+/// A prepared single-pass reduction with its own temporary storage.
 pub(crate) struct Prepared<'a, I: Items, O: SinglePass<I>> {
     launch: Launch<'a, I, O>,
     queue: Arc<Queue>,
     n: usize,
-    storage: Storage,
+    storage: TempStorage,
     cell: DeviceMemory<O::Acc>,
 }
 
 impl<'a, I: Items, O: SinglePass<I>> Prepared<'a, I, O> {
-    /// Of an input that is not empty and on the stream's device.
+    /// The input must not be empty, and must be on the stream's device.
     pub(crate) fn new(
         queue: &Arc<Queue>,
         views: I::Of<Views<'a>>,
         n: usize,
         op: O,
-        asked: Asked,
+        options: GridOptions,
     ) -> Result<Self, Error> {
         Ok(Self {
-            launch: Launch::new(queue, views, n, op, asked)?,
+            launch: Launch::new(queue, views, n, op, options)?,
             n,
-            storage: Storage::new(queue)?,
+            storage: TempStorage::new(queue)?,
             cell: DeviceMemory::filled(queue, 1, 0)?,
             queue: Arc::clone(queue),
         })
@@ -209,7 +209,7 @@ impl<I: Items, O: SinglePass<I>> Job<O::Output> for Prepared<'_, I, O> {
     fn enqueue(&mut self) -> Result<(), Error> {
         self.queue.gpu().enter()?;
         let result = self.cell.address();
-        // SAFETY: the plan's own cell.
+        // SAFETY: the plan owns the cell.
         unsafe { self.launch.enqueue(&self.queue, &mut self.storage, result) }
     }
 
@@ -225,7 +225,7 @@ impl<I: Items, O: SinglePass<I>> Job<O::Output> for Prepared<'_, I, O> {
         self.cell.address()
     }
 
-    /// Not the partials, which are 0 between launches.
+    /// Does not fill the partials, whose ready flags must be 0 between launches.
     fn fill(&mut self, byte: u8) -> Result<(), Error> {
         self.cell.enqueue_fill(&self.queue, byte)
     }

@@ -1,4 +1,4 @@
-//! Streams: what is enqueued on one is done in the order of the calls.
+//! Streams: the work on one stream is done in the order of the calls.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::error::Error;
 use crate::gpu::Gpu;
 use crate::module::Function;
 
-/// A stream of a device. It does not wait for the null stream, nor the null stream for it.
+/// A stream of a device. It does not synchronise with the null stream.
 pub(crate) struct Stream {
     handle: CUstream,
-    /// Whether it is ours to destroy.
+    /// Whether dropping it destroys the stream.
     owned: bool,
     gpu: Arc<Gpu>,
 }
@@ -39,11 +39,11 @@ impl Stream {
         }
     }
 
-    /// A stream that somebody else destroys.
+    /// A stream that other code destroys.
     ///
     /// # Safety
     ///
-    /// It is a stream of the device's primary context, and stays one as long as this lives.
+    /// It is a stream of the device's primary context, and stays alive as long as this value.
     pub(crate) unsafe fn borrowed(gpu: &Arc<Gpu>, handle: CUstream) -> Self {
         Self::of_handle(gpu, handle, false)
     }
@@ -56,13 +56,13 @@ impl Stream {
         self.handle
     }
 
-    /// Waits for everything on the stream. The context is current.
+    /// Waits for all work on the stream. The context must be current.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is alive.
         driver::call(|| unsafe { sys::cuStreamSynchronize(self.handle) })
     }
 
-    /// Whether everything on the stream is done.
+    /// Whether all work on the stream is complete.
     pub(crate) fn is_idle(&self) -> Result<bool, Error> {
         self.gpu.enter()?;
         // SAFETY: the stream is alive.
@@ -74,7 +74,7 @@ impl Stream {
         }
     }
 
-    /// The time on the stream between before and after `work`, in milliseconds.
+    /// Measures the time of `work` on the stream, in milliseconds.
     pub(crate) fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         self.gpu.enter()?;
         let flags = CUevent_flags::CU_EVENT_DEFAULT;
@@ -86,7 +86,7 @@ impl Stream {
         Ok(f64::from(end.since(&start)?))
     }
 
-    /// What is enqueued here from now on begins after what has been enqueued on `other` so far.
+    /// Makes the work that is enqueued here from now on begin after the work enqueued on `other` so far.
     pub(crate) fn wait_for(&self, other: &Self) -> Result<(), Error> {
         self.gpu.enter()?;
         let event = Event::without_time(&self.gpu)?;
@@ -94,19 +94,18 @@ impl Stream {
         self.wait_for_event(&event)
     }
 
-    /// What is enqueued here from now on begins after what was on `event`'s stream when it was recorded
-    /// last. The context is current.
+    /// Makes the work that is enqueued here from now on begin after the last recording of `event`. The context
+    /// must be current.
     pub(crate) fn wait_for_event(&self, event: &Event) -> Result<(), Error> {
-        // SAFETY: stream and event are alive; the driver keeps what it needs of the event.
+        // SAFETY: stream and event are alive; the driver keeps its own reference to the event.
         driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.handle, 0) })
     }
 
-    /// Puts a launch on the stream and returns.
+    /// Enqueues a launch and returns.
     ///
     /// # Safety
     ///
-    /// `arguments` point at what the function's parameters are, and what they say is as the function
-    /// asks.
+    /// `arguments` point to the values of the function's parameters, and these meet the function's contract.
     pub(crate) unsafe fn launch(
         &self,
         function: &Function,
@@ -134,7 +133,7 @@ impl Stream {
     }
 }
 
-/// A point in a stream. The context is current wherever one is used.
+/// A point in a stream. The context must be current in every call.
 pub(crate) struct Event {
     handle: CUevent,
     gpu: Arc<Gpu>,
@@ -146,14 +145,14 @@ unsafe impl Send for Event {}
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// One that takes no time.
+    /// An event that does not record times.
     pub(crate) fn without_time(gpu: &Arc<Gpu>) -> Result<Self, Error> {
         Self::new(gpu, CUevent_flags::CU_EVENT_DISABLE_TIMING)
     }
 
     fn new(gpu: &Arc<Gpu>, flags: CUevent_flags) -> Result<Self, Error> {
         let mut handle = std::ptr::null_mut();
-        // SAFETY: a place for a handle.
+        // SAFETY: `handle` can store a handle.
         driver::call(|| unsafe { sys::cuEventCreate(&mut handle, flags as u32) })?;
         let gpu = Arc::clone(gpu);
         Ok(Self { handle, gpu })
@@ -164,24 +163,24 @@ impl Event {
         driver::call(|| unsafe { sys::cuEventRecord(self.handle, stream.handle) })
     }
 
-    /// Waits for what was on the stream when it was recorded last.
+    /// Waits for the work that was on the stream at the last recording.
     pub(crate) fn wait(&self) -> Result<(), Error> {
         // SAFETY: it is alive.
         driver::call(|| unsafe { sys::cuEventSynchronize(self.handle) })
     }
 
-    /// Waits for both; the milliseconds between them.
+    /// Waits for both events; returns the milliseconds between them.
     fn since(&self, start: &Self) -> Result<f32, Error> {
         let mut milliseconds = 0.0;
         self.wait()?;
         let (start, end) = (start.handle, self.handle);
-        // SAFETY: both are alive and recorded, with their times; a place for the answer.
+        // SAFETY: both are alive and recorded, with times; `milliseconds` can store the result.
         driver::call(|| unsafe { sys::cuEventElapsedTime(&mut milliseconds, start, end) })?;
         Ok(milliseconds)
     }
 }
 
-/// The driver keeps what it still needs of it.
+/// The driver keeps its own reference as long as it needs the event.
 impl Drop for Event {
     fn drop(&mut self) {
         self.gpu.in_drop(|| {
@@ -191,17 +190,17 @@ impl Drop for Event {
     }
 }
 
-/// Waits for the stream; what fails is said by the device's next call.
+/// Waits for the stream; the device's next call returns a failure.
 impl Drop for Stream {
     fn drop(&mut self) {
         self.gpu.in_drop(|| {
-            // SAFETY: it is alive: ours, or borrowed by the contract of `borrowed`.
+            // SAFETY: it is alive: owned, or borrowed by the contract of `borrowed`.
             let waited = unsafe { driver::wait_unless_captured(self.handle) };
             self.gpu.remove_stream(self.handle);
             if !self.owned {
                 return waited;
             }
-            // SAFETY: made by `new`, and nothing uses it any more.
+            // SAFETY: made by `new`, and not used any more.
             let destroyed = driver::call(|| unsafe { sys::cuStreamDestroy_v2(self.handle) });
             waited.and(destroyed)
         });

@@ -1,5 +1,7 @@
-//! What teaches: the ladder and the Kepler families as algorithms of choice, triples, copies, and the read
-//! ceiling. Behind the feature `teaching`, since their kernels are more than those of all other calls.
+//! The feature `teaching`: the ladder and the Kepler families as algorithms of choice, triples, copies, and the
+//! read ceiling.
+//!
+//! It is a feature because these kernels outnumber those of all other calls.
 
 mod algorithm;
 mod copy;

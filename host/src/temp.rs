@@ -1,17 +1,17 @@
-//! Temporary storage that the caller holds.
+//! Temporary storage that the caller owns.
 
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::workspace::Storage;
+use crate::workspace::TempStorage;
 
-/// What the blocks of a reduction combine their partials in; made by
-/// [`Device::scratch`](crate::Device::scratch).
+/// Temporary storage for [`Device::reduce_into`](crate::Device::reduce_into): the partials of the blocks, and
+/// the arrival counter. Made by [`Device::scratch`](crate::Device::scratch).
 ///
-/// It belongs to its device's stream, on which one launch after another uses it.
+/// It belongs to one stream of the device; the launches on a stream use it one after another.
 pub struct Scratch {
     stream: Backend,
-    /// None on the CPU, which needs no scratch.
-    storage: Option<Storage>,
+    /// None on the CPU, which needs no temporary storage.
+    storage: Option<TempStorage>,
 }
 
 impl Scratch {
@@ -20,13 +20,13 @@ impl Scratch {
             stream: backend.clone(),
             storage: match backend.queue() {
                 None => None,
-                Some(queue) => Some(Storage::new(queue)?),
+                Some(queue) => Some(TempStorage::new(queue)?),
             },
         })
     }
 
-    /// The storage, if this is the stream it was made for; none on the CPU.
-    pub(crate) fn of(&mut self, backend: &Backend) -> Result<Option<&mut Storage>, Error> {
+    /// The storage (`None` on the CPU), or an error if it belongs to another stream.
+    pub(crate) fn of(&mut self, backend: &Backend) -> Result<Option<&mut TempStorage>, Error> {
         match self.stream.is_same_stream(backend) {
             true => Ok(self.storage.as_mut()),
             false => Err(Error::OtherStream),

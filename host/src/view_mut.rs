@@ -1,4 +1,4 @@
-//! Parts of arrays on a device that are written.
+//! Writable views of arrays on a device.
 
 use std::ops::RangeBounds;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::element::{Element, name_of};
 use crate::error::Error;
 use crate::memory::SpanMut;
 
-/// A part of a [`Buffer`], or all of it, to be written: what `&mut [T]` is to a `Vec<T>`. Made by
+/// A writable view of a [`Buffer`] or of a part of it, like `&mut [T]` of a `Vec<T>`; made by
 /// [`Buffer::view_mut`].
 ///
-/// It can be split, so that several threads fill one buffer, each by a stream of its own:
+/// It can be split, so that several threads fill one buffer, each with its own stream:
 ///
 /// ```
 /// use std::thread;
@@ -42,30 +42,30 @@ use crate::memory::SpanMut;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// The borrow ends where the call returns, and not where the stream has done its work: before another stream reads
-/// the buffer, wait for the streams that write it, by [`Device::synchronize`](crate::Device::synchronize) or
+/// The borrow ends when the call returns, not when the stream has done the work. Before another stream reads
+/// the buffer, wait for the streams that write it, with [`Device::synchronize`](crate::Device::synchronize) or
 /// [`Device::wait_for`](crate::Device::wait_for).
 pub struct ViewMut<'a, T: Element> {
     owner: &'a Backend,
-    place: PlaceMut<'a, T>,
+    location: LocationMut<'a, T>,
 }
 
-/// Where the elements are. Nobody else has these.
-pub(crate) enum PlaceMut<'a, T: Element> {
+/// The memory that holds the elements, borrowed mutably.
+pub(crate) enum LocationMut<'a, T: Element> {
     Host(&'a mut [T]),
     Device(SpanMut<'a, T>),
 }
 
 impl<'a, T: Element> ViewMut<'a, T> {
-    pub(crate) fn new(owner: &'a Backend, place: PlaceMut<'a, T>) -> Self {
-        Self { owner, place }
+    pub(crate) fn new(owner: &'a Backend, location: LocationMut<'a, T>) -> Self {
+        Self { owner, location }
     }
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        match &self.place {
-            PlaceMut::Host(data) => data.len(),
-            PlaceMut::Device(span) => span.all().len(),
+        match &self.location {
+            LocationMut::Host(data) => data.len(),
+            LocationMut::Device(span) => span.all().len(),
         }
     }
 
@@ -74,20 +74,20 @@ impl<'a, T: Element> ViewMut<'a, T> {
         self.len() == 0
     }
 
-    /// A part of this part, to be read; the range counts from the view's first element.
+    /// A read-only view of a part; the range counts from this view's first element.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the range is not inside the view.
+    /// [`Error::ViewRange`] if the range is not inside the view.
     pub fn view(&self, range: impl RangeBounds<usize>) -> Result<View<'_, T>, Error> {
-        let all = match &self.place {
-            PlaceMut::Host(data) => View::of_slice(self.owner, data),
-            PlaceMut::Device(span) => View::of_span(self.owner, span.all()),
+        let all = match &self.location {
+            LocationMut::Host(data) => View::of_slice(self.owner, data),
+            LocationMut::Device(span) => View::of_span(self.owner, span.all()),
         };
         all.view(range)
     }
 
-    /// A part of this part, to be written; the range counts from the view's first element.
+    /// A writable view of a part; the range counts from this view's first element.
     ///
     /// # Errors
     ///
@@ -96,32 +96,32 @@ impl<'a, T: Element> ViewMut<'a, T> {
         self.reborrow().part(range)
     }
 
-    /// The elements before `at`, and those from there on.
+    /// Splits the view into the elements before `at` and those from `at` on.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when there are fewer than `at`.
+    /// [`Error::ViewRange`] if there are fewer than `at` elements.
     pub fn split_at(self, at: usize) -> Result<(Self, Self), Error> {
         self.view(..at)?;
         let owner = self.owner;
-        let (low, high) = match self.place {
-            PlaceMut::Host(data) => {
+        let (low, high) = match self.location {
+            LocationMut::Host(data) => {
                 let (low, high) = data.split_at_mut(at);
-                (PlaceMut::Host(low), PlaceMut::Host(high))
+                (LocationMut::Host(low), LocationMut::Host(high))
             }
-            PlaceMut::Device(span) => {
+            LocationMut::Device(span) => {
                 let (low, high) = span.split_at(at);
-                (PlaceMut::Device(low), PlaceMut::Device(high))
+                (LocationMut::Device(low), LocationMut::Device(high))
             }
         };
         Ok((Self::new(owner, low), Self::new(owner, high)))
     }
 
-    /// Parts of `len` elements each, in their order; the last has the rest.
+    /// Splits the view into parts of `len` elements, in order; the last part has the rest.
     ///
     /// # Errors
     ///
-    /// [`Error::ChunkLength`] when `len` is 0.
+    /// [`Error::ChunkLength`] if `len` is 0.
     pub fn chunks(self, len: usize) -> Result<impl Iterator<Item = Self> + use<'a, T>, Error> {
         if len == 0 {
             return Err(Error::ChunkLength { len });
@@ -141,18 +141,18 @@ impl<'a, T: Element> ViewMut<'a, T> {
         }))
     }
 
-    /// Overwrites the elements from `start` on, after the work on the stream of the device that made
-    /// the buffer. They have arrived when this returns.
+    /// Overwrites the elements from `start` on, after all work on the stream of the device that made the
+    /// buffer, and waits until the copy is complete.
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the view has not so many; [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::ViewRange`] if the view has too few elements; [`Error::Cuda`], [`Error::Deferred`].
     pub fn write(&mut self, start: usize, data: &[T]) -> Result<(), Error> {
         let owner = self.owner;
         self.reborrow().write_on(owner.queue(), start, data)
     }
 
-    /// The same after the work on a stream.
+    /// [`write`](Self::write) after the work on a stream.
     pub(crate) fn write_on(
         self,
         queue: Option<&Arc<Queue>>,
@@ -160,12 +160,12 @@ impl<'a, T: Element> ViewMut<'a, T> {
         data: &[T],
     ) -> Result<(), Error> {
         match (
-            self.part(start..start.saturating_add(data.len()))?.place,
+            self.part(start..start.saturating_add(data.len()))?.location,
             queue,
         ) {
-            (PlaceMut::Host(elements), _) => elements.copy_from_slice(data),
-            (PlaceMut::Device(span), Some(queue)) => span.write(queue, data)?,
-            (PlaceMut::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
+            (LocationMut::Host(elements), _) => elements.copy_from_slice(data),
+            (LocationMut::Device(span), Some(queue)) => span.write(queue, data)?,
+            (LocationMut::Device(_), None) => unreachable!("the CPU's buffers are on the host"),
         }
         Ok(())
     }
@@ -180,17 +180,17 @@ impl<'a, T: Element> ViewMut<'a, T> {
         self.owner
     }
 
-    /// Where the elements are.
-    pub(crate) fn into_place(self) -> PlaceMut<'a, T> {
-        self.place
+    /// The memory that holds the elements.
+    pub(crate) fn into_location(self) -> LocationMut<'a, T> {
+        self.location
     }
 
     fn reborrow(&mut self) -> ViewMut<'_, T> {
-        let place = match &mut self.place {
-            PlaceMut::Host(data) => PlaceMut::Host(data),
-            PlaceMut::Device(span) => PlaceMut::Device(span.reborrow()),
+        let location = match &mut self.location {
+            LocationMut::Host(data) => LocationMut::Host(data),
+            LocationMut::Device(span) => LocationMut::Device(span.reborrow()),
         };
-        ViewMut::new(self.owner, place)
+        ViewMut::new(self.owner, location)
     }
 }
 
@@ -201,16 +201,16 @@ impl<T: Element> std::fmt::Debug for ViewMut<'_, T> {
     }
 }
 
-/// Where a call leaves elements, such as [`Device::reduce_into`](crate::Device::reduce_into): `&mut Buffer<T>`,
-/// `ViewMut<T>` or `&mut ViewMut<T>`.
+/// A destination of elements, for calls such as [`Device::reduce_into`](crate::Device::reduce_into): `&mut
+/// Buffer<T>`, `ViewMut<T>` or `&mut ViewMut<T>`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot take elements of type `{T}`",
+    message = "`{Self}` cannot store elements of type `{T}`",
     label = "expected `&mut Buffer<{T}>` or a `ViewMut<{T}>`",
-    note = "`device.alloc::<{T}>(len)?` makes a buffer; a reduction leaves accumulators (`Op::Acc`), which may have \
+    note = "`device.alloc::<{T}>(len)?` makes a buffer; a reduction stores accumulators (`Op::Acc`), which may have \
             another type than the elements"
 )]
 pub trait Target<'a, T: Element> {
-    /// The elements.
+    /// A view of the elements.
     #[doc(hidden)]
     fn into_view_mut(self) -> ViewMut<'a, T>;
 }

@@ -1,4 +1,4 @@
-//! The temporary storage of single-pass kernels on a stream, and where blocking calls find their result.
+//! The temporary storage of single-pass kernels, and the result cell of blocking calls.
 
 use crate::element::Element;
 use crate::error::Error;
@@ -6,17 +6,17 @@ use crate::memory::{DeviceMemory, PinnedMemory};
 use crate::policy::Policy;
 use crate::stream::Stream;
 
-/// What the blocks of a single-pass kernel combine their partials in. It belongs to a stream, whose
-/// launches do not overlap.
-pub(crate) struct Storage {
-    /// Words of partials. 0 between launches.
+/// The temporary storage of single-pass kernels. It belongs to a stream, whose launches do not overlap.
+pub(crate) struct TempStorage {
+    /// The words of the partials, with their ready flags; 0 between launches.
     pub(crate) partials: DeviceMemory<u64>,
-    /// The arrival counter. 0 between launches.
+    /// The arrival counter; 0 between launches.
     pub(crate) arrivals: DeviceMemory<u32>,
 }
 
-impl Storage {
-    /// Room for a partial of 24 bytes of each of the most blocks; each word carries 32 bits of a partial.
+impl TempStorage {
+    /// Words for a partial of 24 bytes for each block of the largest grid; each word holds 32 bits of a
+    /// partial.
     const WORDS: usize = Policy::SINGLE_PASS_MAX_BLOCKS as usize * 6;
 
     pub(crate) fn new(stream: &Stream) -> Result<Self, Error> {
@@ -26,7 +26,7 @@ impl Storage {
         })
     }
 
-    /// For how many partials of so many bytes there is room, and so the most blocks of a grid.
+    /// The maximum number of blocks: the number of partials of `acc_bytes` bytes that the storage can hold.
     pub(crate) const fn room(acc_bytes: usize) -> u32 {
         let words = acc_bytes.div_ceil(size_of::<u32>());
         let room = match words {
@@ -41,26 +41,26 @@ impl Storage {
     }
 }
 
-/// What blocking calls reduce with: made by a stream's first, and used by all.
+/// The workspace of a stream's blocking calls; the first call allocates it.
 pub(crate) struct Workspace {
-    pub(crate) storage: Storage,
+    pub(crate) storage: TempStorage,
     cell: PinnedMemory<u64>,
 }
 
 impl Workspace {
     pub(crate) fn new(stream: &Stream) -> Result<Self, Error> {
         Ok(Self {
-            storage: Storage::new(stream)?,
+            storage: TempStorage::new(stream)?,
             cell: PinnedMemory::new(stream.gpu(), PinnedMemory::WORDS)?,
         })
     }
 
-    /// The address of the cell for the result.
+    /// The address of the result cell.
     pub(crate) fn cell(&self) -> u64 {
         self.cell.address()
     }
 
-    /// The result, which a launch has left and which has been waited for.
+    /// The result that a kernel has stored; the caller has waited for the kernel.
     pub(crate) fn result<A: Element>(&mut self) -> A {
         self.cell.read()
     }

@@ -1,4 +1,4 @@
-//! The CPU device, and what a machine without a GPU says.
+//! The CPU device, and the errors on a machine without a GPU.
 
 #[path = "gpu/oracle.rs"]
 mod oracle;
@@ -10,7 +10,7 @@ use warpfold::{
     ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Policy, Sum,
 };
 
-/// Around nothing and around the CPU's chunk of 2^16 elements.
+/// Around 0, and around the CPU's chunk of 2^16 elements.
 const SIZES: [usize; 11] = [
     0, 1, 2, 31, 33, 1023, 65_535, 65_536, 65_537, 131_071, 131_073,
 ];
@@ -109,7 +109,7 @@ fn calls_by_name() {
     let bytes = device.upload(&[200u8, 100, 7]).unwrap();
     assert_eq!(device.sum(&bytes), Ok(51));
     assert_eq!(device.sum_wide(&bytes), Ok(307));
-    assert_eq!(device.product(&bytes), Ok(224)); // of 140,000
+    assert_eq!(device.product(&bytes), Ok(224)); // 140,000 modulo 256
     assert_eq!(device.argmax(&bytes), Ok(Some(0)));
     assert_eq!(device.argmin(bytes.view(1..).unwrap()), Ok(Some(1)));
 
@@ -158,7 +158,10 @@ fn views_are_parts_of_buffers() {
             len: 4
         }
     );
-    assert_eq!(error.to_string(), "elements 0..5 of a buffer that has 4");
+    assert_eq!(
+        error.to_string(),
+        "elements 0..5 are out of range: the buffer has 4 elements"
+    );
     assert!(x.view(6..).is_err() && x.view(..=usize::MAX).is_err());
     assert_eq!(x.view(5..).unwrap().len(), 0);
 }
@@ -203,7 +206,7 @@ fn a_single_pass_refuses_bad_grids() {
         device.reduce(&x, Sum).blocks(limit).threads(32).run(),
         Ok(3.5)
     );
-    // Blocks of accumulators of more than 16 bytes are smaller on a GPU; the CPU has none.
+    // On a GPU, blocks are smaller for accumulators of more than 16 bytes; the CPU has no blocks.
     assert_eq!(
         device
             .reduce(&x, MeanVariance)
@@ -224,7 +227,7 @@ fn what_does_not_fit_together_is_refused() {
     );
     assert_eq!(
         device.dot(&a, &b).unwrap_err().to_string(),
-        "arrays of 2 and 1 elements are reduced side by side; they must have the same length"
+        "arrays of 2 and 1 elements cannot be reduced together; they must have the same length"
     );
     let (mut cells, mut scratch) = (device.alloc::<i32>(1).unwrap(), device.scratch().unwrap());
     let error = device.reduce_into(&a, Sum, &mut cells, 1, &mut scratch);
@@ -237,7 +240,7 @@ fn what_does_not_fit_together_is_refused() {
     assert!(cells.write(2, &[7, 8]).is_err());
     cells.write(1, &[7, 8]).unwrap();
     assert_eq!(cells.download().unwrap(), [1, 7, 8]);
-    // SAFETY: no stream is used: the CPU has none.
+    // SAFETY: no stream is used, because the CPU has none.
     let error = unsafe { device.on_stream_ptr(std::ptr::null_mut()) }.unwrap_err();
     assert!(error.to_string().contains("needs a CUDA device"), "{error}");
 }
@@ -272,7 +275,7 @@ fn the_cpu_is_a_device_too() {
     assert_eq!(device.to_string(), "the CPU");
 }
 
-/// With a driver the answers are the driver's, and `tests/gpu` looks at them.
+/// With a driver, the errors are the driver's; `tests/gpu` checks them.
 #[test]
 fn without_a_driver_the_reason_is_named() {
     let (first, auto) = (Device::first(), Device::auto());
@@ -339,13 +342,13 @@ fn keys_and_values_that_do_not_fit_are_refused() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "2 keys and 3 values; 1 array(s) of values take as many for each key"
+        "2 keys and 3 values in 1 array(s); each array must have one value per key"
     );
     let mut cells = device.cells(2, Sum).unwrap().algorithm(KeyedAlgorithm::Cas);
     let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no keyed_cas for the sum of i64 by keys of u32, 1 array(s) at once"
+        "there is no kernel keyed_cas for the sum of i64 with keys of type u32 and 1 array(s) of values"
     );
     let mut cells = device.cells(2, Sum).unwrap().threads(48);
     let error = cells.combine(&keys, values.view(..2).unwrap()).unwrap_err();
@@ -356,17 +359,17 @@ fn keys_and_values_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn the_extremum_of_places_is_a_place() {
+fn extrema_of_indexed_values_keep_the_index() {
     let device = Device::cpu();
-    let places = [(3.0f32, 7), (1.0, 9), (1.0, 4), (f32::INFINITY, 1)];
-    let places = places.map(|(value, index)| Indexed::new(value, index));
-    let x = device.upload(&places).unwrap();
-    assert_eq!(device.reduce(&x, ArgMin).run(), Ok(Some(places[2])));
+    let indexed = [(3.0f32, 7), (1.0, 9), (1.0, 4), (f32::INFINITY, 1)];
+    let indexed = indexed.map(|(value, index)| Indexed::new(value, index));
+    let x = device.upload(&indexed).unwrap();
+    assert_eq!(device.reduce(&x, ArgMin).run(), Ok(Some(indexed[2])));
     let nothing = x.view(..0).unwrap();
     assert_eq!(device.reduce(nothing, ArgMin).run(), Ok(None));
 }
 
-/// Kernels of this program's own: rows without PTX.
+/// Kernels of this program: rows without PTX.
 mod own {
     use kernels_gpu::prelude::*;
     use warpfold::{Device, Error};
@@ -474,7 +477,7 @@ mod own {
 
     #[test]
     fn the_cpu_reduces_by_kernels_that_are_registered() {
-        // No GPU asks for the PTX.
+        // No GPU is used, so the PTX is not needed.
         static EMBEDDED: warpfold::Embedded = warpfold::Embedded {
             kernels: &KERNELS,
             arches: &[],
@@ -495,13 +498,13 @@ mod own {
             plain.upload(&[4u8, 5, 6]).unwrap(),
         );
         assert_eq!(device.reduce((&a, &b), SumOfBoth).run(), Ok(21));
-        // The library's kernels are known as ever.
+        // The library's kernels still work.
         assert_eq!(device.sum(&a), Ok(6));
         assert!(plain.reduce((&a, &b), SumOfBoth).run().is_err());
     }
 }
 
-/// The algorithms of choice.
+/// The feature's algorithms.
 #[cfg(feature = "teaching")]
 mod teaching {
     use warpfold::{Algorithm, Device, Element, Error, Ladder, SinglePass, Sum};
@@ -556,7 +559,7 @@ mod teaching {
         let redux = Algorithm::Reduce4Redux;
         assert_eq!(
             run(1.0f32, redux, 256).unwrap_err().to_string(),
-            "there is no reduce_4_redux for the sum of f32"
+            "there is no kernel reduce_4_redux for the sum of f32"
         );
         assert_eq!(run(5u32, redux, 256), Ok(5));
     }
@@ -571,7 +574,8 @@ mod teaching {
         let error = stable.blocks(7).run().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "stable_vec4: 7 blocks asked for; its blocks follow from the number of elements"
+            "stable_vec4: 7 blocks requested, but this kernel computes its blocks from the number of elements; \
+             do not call `blocks`"
         );
     }
 }

@@ -1,11 +1,11 @@
-//! Every numbered example runs, and says once where there is no GPU.
+//! Tests that every numbered example runs, and reports a missing GPU once.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The numbered ones, as cargo calls them.
+/// The numbered examples, by cargo's names.
 fn examples() -> Result<Vec<String>, Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut names = vec![];
@@ -23,7 +23,7 @@ fn examples() -> Result<Vec<String>, Box<dyn Error>> {
     Ok(names)
 }
 
-/// Where cargo puts examples when it builds all targets: beside the folder of this program.
+/// The path of an example when cargo builds all targets: next to the folder of this program.
 fn program(name: &str) -> Result<PathBuf, Box<dyn Error>> {
     let this = env::current_exe()?;
     let profile = this

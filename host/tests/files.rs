@@ -1,4 +1,4 @@
-//! Arrays from disk: files that NumPy wrote (`data/npy/make.py`), that `npyz` writes, and broken ones.
+//! Arrays in files that NumPy has written (`data/npy/make.py`), that `npyz` writes, and that are malformed.
 
 use std::fs;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ fn numpys(name: &str) -> PathBuf {
     folder.join(name).with_extension("npy")
 }
 
-/// The elements of a `.npy` file by all four ways, which must agree.
+/// The elements of a `.npy` file by all four readers, whose results must agree.
 fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     let read = read_npy::<T>(path);
     let pieces = Elements::open_npy(path).and_then(in_pieces);
@@ -22,14 +22,14 @@ fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
         let bytes = fs::read(path).unwrap();
         assert_eq!(read, Stream::npy(trickle(&bytes), path).and_then(streamed));
     }
-    // SAFETY: nobody writes to the file.
+    // SAFETY: no program writes to the file.
     let mapped = unsafe { Mapped::<T>::npy(path) }.map(|mapped| mapped.to_vec());
     assert_eq!(read, pieces);
     assert_eq!(read, mapped);
     read
 }
 
-/// The same of raw elements.
+/// The same for raw elements.
 fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     let read = read_raw::<T>(path);
     if path.is_file() {
@@ -37,7 +37,7 @@ fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
         assert_eq!(read, streamed(Stream::raw(trickle(&bytes), path)));
     }
     let pieces = Elements::open_raw(path).and_then(in_pieces);
-    // SAFETY: nobody writes to the file.
+    // SAFETY: no program writes to the file.
     let mapped = unsafe { Mapped::<T>::raw(path) }.map(|mapped| mapped.to_vec());
     assert_eq!(read, pieces);
     assert_eq!(read, mapped);
@@ -55,7 +55,7 @@ fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
     Ok(all)
 }
 
-/// A reader that has one more byte at each call, and is interrupted before it, as a pipe may be.
+/// A reader that returns one more byte at each call, and is interrupted before it, as a pipe may be.
 struct Trickle<'a> {
     rest: &'a [u8],
     interrupted: bool,
@@ -121,7 +121,7 @@ fn every_shape_of_numpy() {
     assert_eq!(npy(&numpys("single")), Ok(vec![7i32]));
     assert_eq!(npy::<f64>(&numpys("empty")), Ok(vec![]));
     assert_eq!(npy(&numpys("c_order")), Ok(vec![0i16, 1, 2, 3, 4, 5]));
-    // As it lies in the file.
+    // In the order of the file.
     assert_eq!(npy(&numpys("fortran_order")), Ok(vec![0i16, 3, 1, 4, 2, 5]));
 
     let header = NpyHeader::of_file(numpys("fortran_order")).unwrap();
@@ -144,7 +144,10 @@ fn what_numpy_has_and_we_have_not() {
     says("strings", r#"holds "<U5": not a type that"#);
     says("objects", r#"holds "|O": not a type that"#);
     says("records", "records cannot be reduced");
-    says("bf16", r#"holds "<V2": two bytes of no type, as ml_dtypes"#);
+    says(
+        "bf16",
+        r#"holds "<V2": two bytes without a type, as ml_dtypes"#,
+    );
     says("f8", "holds f64, not f32; read it as f64");
 }
 
@@ -155,7 +158,7 @@ fn big_endian_arrays() {
     assert!(header.big_endian());
     assert_eq!(header.descr(), ">f4");
 
-    /// A file whose header says that its elements are the other way round.
+    /// A file with big-endian elements.
     fn check<T: Element>(name: &str, elements: [T; 3]) {
         let mut bytes = fs::read(numpys(name)).unwrap();
         let descr = bytes.iter().position(|byte| *byte == b'<').unwrap();
@@ -180,7 +183,7 @@ fn big_endian_arrays() {
     check("f8", [3.0f64, 1.0, 2.0]);
 }
 
-/// Parts of pieces that several threads swap.
+/// Pieces of which several threads swap parts.
 #[test]
 fn large_big_endian_arrays() {
     let folder = TempDir::new().unwrap();
@@ -192,7 +195,7 @@ fn large_big_endian_arrays() {
     let bytes = [b"\x93NUMPY\x01\0\x76\0", dict.as_bytes(), &elements].concat();
     fs::write(&path, &bytes).unwrap();
     assert_eq!(read_npy(&path), Ok(all.clone()));
-    // SAFETY: nobody writes to the file.
+    // SAFETY: no program writes to the file.
     let mapped = unsafe { Mapped::<u64>::npy(&path) }.unwrap();
     assert_eq!(*mapped, all);
     assert_eq!(fs::read(&path).unwrap(), bytes, "only memory is swapped");
@@ -205,7 +208,7 @@ fn streams() {
     let mut stream = Stream::<f32, _>::npy(&more[..], "pipe").unwrap();
     assert_eq!(stream.read(&mut [0.0; 5]), Ok(Some(3)));
     assert_eq!(stream.read(&mut [0.0; 5]), Ok(None));
-    // What comes after the array is left to others.
+    // The bytes after the array remain in the reader.
     assert_eq!(stream.into_inner(), b"more");
 
     let mut stream = Stream::<f32, _>::npy(&bytes[..139], "pipe").unwrap();
@@ -282,7 +285,7 @@ fn raw_elements() {
     assert_eq!(raw::<Indexed<u32>>(&path).unwrap().len(), 3);
 }
 
-/// Pieces that all cores read, from where no block of the disk starts.
+/// Pieces that all cores read, from an offset that is not that of a disk block.
 #[test]
 fn large_pieces() {
     let folder = TempDir::new().unwrap();
@@ -301,7 +304,7 @@ fn large_pieces() {
 
 #[test]
 fn mapped_elements_are_uploaded() {
-    // SAFETY: nobody writes to the file.
+    // SAFETY: no program writes to the file.
     let mapped = unsafe { Mapped::<f32>::npy(numpys("f4")) }.unwrap();
     let device = Device::cpu();
     let x = device.upload(&mapped).unwrap();
@@ -321,7 +324,7 @@ fn a_file_that_is_too_short() {
         let error = Err(Error::FileTooShort { path, needs, has });
         assert_eq!(npy::<f32>(&folder.path().join("short.npy")), error);
     }
-    // As NumPy, nobody looks at what is behind the array.
+    // As in NumPy, bytes behind the array are ignored.
     fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
     assert_eq!(npy(&path), Ok(vec![3.0f32, 1.0, 2.0]));
 }
@@ -382,7 +385,7 @@ fn elements_that_start_anywhere() {
     let path = folder.path().join("a.npy");
     fs::write(&path, bytes).unwrap();
     assert_eq!(read_npy::<f32>(&path), Ok(vec![1.5, 2.5]));
-    // SAFETY: nobody writes to the file.
+    // SAFETY: no program writes to the file.
     let error = unsafe { Mapped::<f32>::npy(&path) }.unwrap_err();
     let multiple = 4;
     assert_eq!(
@@ -407,6 +410,6 @@ fn what_is_no_file() {
     let missing = text(&folder.path().join("missing.npy"));
     assert!(missing.contains("missing.npy: No such file"), "{missing}");
     for path in [folder.path(), Path::new("/dev/zero")] {
-        assert!(text(path).ends_with(": not a regular file; read a pipe by `file::Stream`"));
+        assert!(text(path).ends_with(": not a regular file; read a pipe with `file::Stream`"));
     }
 }

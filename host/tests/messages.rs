@@ -1,14 +1,14 @@
-//! What the compiler says of wrong programs: each file in `messages` is one, and its comments at the top are lines that
-//! must be among the compiler's.
+//! Tests of compiler messages: each file in `messages` is a wrong program, and the comments at its top are
+//! lines that the message must contain.
 //!
-//! The programs are compiled with the libraries that these tests are linked with.
+//! The programs are compiled against the libraries that these tests link.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
-/// The newest build of a library beside this test's.
+/// The newest build of a library next to this test.
 fn library(folder: &Path, name: &str) -> PathBuf {
     let entries = fs::read_dir(folder).expect("the folder of this test");
     let files = entries.map(|entry| entry.expect("an entry").path());
@@ -23,7 +23,7 @@ fn library(folder: &Path, name: &str) -> PathBuf {
     libraries.max_by_key(made).expect("the library is built")
 }
 
-/// Compiles the program. `None` where that works, or else what the compiler says.
+/// Compiles the program. Returns the compiler's message, or `None` if the program compiles.
 fn errors(program: &Path) -> Option<String> {
     let test = env::current_exe().expect("this test is a file");
     let folder = test.parent().expect("it is in a folder");
@@ -65,7 +65,7 @@ fn wrong_programs_are_explained() {
             .lines()
             .map_while(|line| line.strip_prefix("// "))
             .collect();
-        assert!(!wanted.is_empty(), "{name} does not say what is wanted");
+        assert!(!wanted.is_empty(), "{name} has no expected message");
         for line in wanted.iter().filter(|line| !text.contains(**line)) {
             wrong += &format!("{name}: no `{line}` in\n{text}\n");
         }
@@ -75,7 +75,7 @@ fn wrong_programs_are_explained() {
     assert_eq!(programs, 12, "programs");
 }
 
-/// Otherwise every program would be wrong, whatever it says.
+/// Otherwise every program would be wrong, whatever its message.
 #[test]
 fn a_right_program_compiles() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,10 +1,10 @@
-//! The example `min_of_array`, run as a program on the CPU.
+//! Runs the example `min_of_array` as a program on the CPU.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Runs the example with these arguments, on a machine whose devices are hidden.
+/// Runs the example with these arguments, with all devices hidden.
 fn min_of_array(arguments: &[&Path]) -> Output {
     let test = env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();
@@ -19,7 +19,7 @@ fn min_of_array(arguments: &[&Path]) -> Output {
         })
 }
 
-/// A file of the test's own.
+/// A file of this test.
 struct Npy(PathBuf);
 
 impl Npy {

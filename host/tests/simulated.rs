@@ -1,4 +1,4 @@
-//! `Device::simulated`: right answers, and what the simulator finds in operators that are wrong.
+//! `Device::simulated`: right results, and findings for wrong operators.
 
 use std::thread;
 
@@ -7,10 +7,10 @@ use kernels_gpu::prelude::*;
 use kernels_gpu::shared_array;
 use warpfold::{Device, Error, Sum};
 
-/// A sum whose `lift` does something else besides.
+/// A sum whose `lift` has a side effect.
 macro_rules! sums {
     ($($name:ident: $beside:expr;)*) => { $(
-        /// A sum, and something else.
+        /// A sum with a side effect.
         #[derive(Clone, Copy, Debug, Value)]
         pub struct $name;
 
@@ -42,18 +42,18 @@ sums! {
     Right: |_, _| 0;
     // All threads of a block store to one word.
     Races: |x, _| {
-        // SAFETY: the array is a block's; that its threads race is what the test wants.
+        // SAFETY: the array belongs to a block; the race is intended.
         let word = unsafe { Shared::new(shared_array![u32; 1]) };
         word.set(0, x);
         0
     };
-    // Nobody has stored there.
+    // The array is uninitialised.
     ReadsBeforeAnyStore: |_, _| {
-        // SAFETY: the array is a block's; that nothing is in it is what the test wants.
+        // SAFETY: the array belongs to a block; the uninitialised read is intended.
         let word = unsafe { Shared::new(shared_array![u32; 1]) };
         word.get(0)
     };
-    // One thread waits for all others, and they for nobody.
+    // One thread waits at a barrier at which the others never arrive.
     WaitsAlone: |_, index| {
         if index == 0 {
             cuda_std::thread::sync_threads();
@@ -69,7 +69,7 @@ kernels! {
     single_pass { Right: u32; Races: u32; ReadsBeforeAnyStore: u32; WaitsAlone: u32; Panics: u32; }
 }
 
-/// What `embedded!` would put into a program: the simulator asks PTX for the names of kernels only.
+/// The result of `embedded!` for this test. The simulator only needs the names of kernels from the PTX.
 fn embedded() -> &'static warpfold::Embedded {
     let entries = KERNELS.entries.iter();
     let names = entries.map(|entry| format!(".visible .entry {}(\n", entry.name));
@@ -102,7 +102,7 @@ fn device() -> Device {
     Device::simulated().unwrap().with(embedded()).unwrap()
 }
 
-/// What the simulator finds in a reduction of 1000 elements by an operator.
+/// The finding for a reduction of 1000 elements by an operator.
 fn finding<O: kernels_gpu::entry::SinglePass<u32, Output = u32>>(op: O) -> String {
     let device = device();
     let x = device.upload(&[2; 1000]).unwrap();
@@ -110,12 +110,12 @@ fn finding<O: kernels_gpu::entry::SinglePass<u32, Output = u32>>(op: O) -> Strin
     let Err(Error::Finding { text }) = found else {
         panic!("{found:?}");
     };
-    // The device gives no other answer any more.
+    // Every later call on the device fails.
     assert!(device.sum(&x).unwrap_err().is_sticky());
     text
 }
 
-/// How often this file's lines are named.
+/// The number of this file's lines in the text.
 fn lines(text: &str) -> usize {
     text.matches("tests/simulated.rs:").count()
 }
@@ -152,7 +152,7 @@ fn a_deadlock_is_found() {
 }
 
 #[test]
-fn a_panic_has_its_place() {
+fn a_panic_has_its_location() {
     let device = device();
     let x = device.upload(&[0, 1, 3]).unwrap();
     let found = device.reduce(&x, Panics).run();
@@ -168,7 +168,7 @@ fn devices_are_for_themselves() {
     let (one, other) = (device(), device());
     let x = one.upload(&[1u32, 2, 3]).unwrap();
     assert!(matches!(other.sum(&x), Err(Error::OtherDevice { .. })));
-    // What goes wrong on one does not concern the other, in this thread or in others.
+    // An error on one device does not affect the other, in this thread or in others.
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -182,7 +182,7 @@ fn devices_are_for_themselves() {
     assert_eq!(other.sum(&y), Ok(1.5));
 }
 
-/// A GPU's driver, or its absence, is what it was before.
+/// The GPU's driver, or its absence, is unaffected.
 #[test]
 fn a_simulated_device_is_no_gpu_of_the_process() {
     let simulated = device();
@@ -200,7 +200,7 @@ fn a_simulated_device_is_no_gpu_of_the_process() {
     assert_eq!(simulated.sum(&x), Ok(6));
 }
 
-/// Kernels that are in no family have no function that the simulator's driver could call.
+/// The simulator's driver has no function for kernels outside the families.
 #[test]
 fn modules_are_for_gpus() {
     let found = device().module(embedded(), "calibration").map(drop);

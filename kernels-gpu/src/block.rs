@@ -1,7 +1,7 @@
-//! The cooperative steps of a block: its warps meet in shared memory.
+//! The cooperative step of a block: its warps exchange partials through shared memory.
 //!
-//! Every function here wants all threads of a one-dimensional block to arrive, in whole warps: a
-//! multiple of 32 threads, at most 1024.
+//! All threads of a one-dimensional block must arrive at every function here. The block must consist of whole
+//! warps: a multiple of 32 threads, at most 1024.
 
 use crate::items::Items;
 use crate::mem::Shared;
@@ -9,9 +9,10 @@ use crate::op::Op;
 use crate::warp::{WARP_SIZE, reduce_to_first};
 use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 
-/// The block's values as one. **Thread 0 holds the result**; what the others get is of no use.
+/// Combines the values of all threads of the block. **Thread 0 holds the result**; the values of the other
+/// threads are unspecified.
 ///
-/// Two rounds of [`reduce_to_first`], because 32 warps of 32 lanes are all that a block can have:
+/// Two rounds of [`reduce_to_first`] suffice, because a block has at most 32 warps of 32 lanes:
 ///
 /// ```text
 /// warp 0    lanes 0 .. 31 ──► lane 0 ──► scratch[0] ┐
@@ -19,17 +20,16 @@ use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 /// ...                                               ┘
 /// ```
 ///
-/// A lane of the first warp that finds no warp of its number brings the identity. The operator may
-/// be any, and so may what it combines in: the shuffles move 64-bit values by halves, and an index
-/// beside its value.
+/// In the second round, a lane without a corresponding warp contributes the identity. The accumulator may have
+/// any element type: a shuffle moves a 64-bit value in two halves, and a structure field by field.
 ///
-/// One barrier. Whoever uses `scratch` again afterwards needs one before that: the first warp may
-/// still be reading it.
+/// There is one barrier. Before `scratch` is used again, the caller needs another barrier, because the first
+/// warp may still be reading it.
 ///
 /// # Safety
 ///
-/// All threads of the block arrive here; `scratch` holds an element for each warp, which nobody
-/// still reads.
+/// All threads of the block arrive here. `scratch` holds an element for each warp, and no thread still reads
+/// it.
 #[inline(always)]
 pub unsafe fn block_reduce<I: Items, O: Op<I>>(
     op: O,
@@ -38,7 +38,7 @@ pub unsafe fn block_reduce<I: Items, O: Op<I>>(
 ) -> O::Acc {
     let (tid, warps) = (thread_idx_x(), block_dim_x() / WARP_SIZE);
 
-    // SAFETY: all threads are here, so every warp is whole.
+    // SAFETY: all threads arrive, so all lanes of every warp do.
     let partial = unsafe { reduce_to_first::<I, O>(op, value) };
     if tid % WARP_SIZE == 0 {
         scratch.set(tid / WARP_SIZE, partial);
@@ -54,6 +54,6 @@ pub unsafe fn block_reduce<I: Items, O: Op<I>>(
     } else {
         op.identity()
     };
-    // SAFETY: the first warp is whole, and all of its lanes are here.
+    // SAFETY: only the first warp gets here, with all of its lanes.
     unsafe { reduce_to_first::<I, O>(op, partial) }
 }

@@ -1,9 +1,9 @@
-//! The fastest read of an array this crate knows: what the ladder is measured against.
+//! The read ceiling: the fastest way to read an array, as a limit to compare the ladder with.
 //!
-//! The datasheet's bandwidth is a number nobody reaches. The honest limit for a reduction is the
-//! time a kernel takes that does nothing but read, so this one reads with the widest loads there
-//! are, several in flight per thread. It still combines what it reads and leaves one partial per
-//! block: a read whose answer nobody checks can be optimised away, by the compiler or by a mistake.
+//! No kernel reaches the bandwidth of the datasheet. The practical limit of a reduction is the time of a kernel
+//! that only reads. This kernel therefore uses the widest loads, with several of them in flight per thread. It
+//! still combines what it loads and stores one partial per block; otherwise the compiler could remove the
+//! loads, and a wrong kernel would not be noticed.
 
 use crate::block::block_reduce;
 use crate::element::Element;
@@ -11,23 +11,21 @@ use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Bytes of one load, the widest there is before sm_100.
+/// The bytes of one load, the widest before sm_100.
 pub const LOAD_BYTES: usize = 16;
 
-/// Loads under way at once, per thread.
+/// The loads that a thread has in flight.
 const IN_FLIGHT: usize = 4;
 
-/// Reads all of `input`, `N` elements per load, and leaves each block's partial in
-/// `output[block]`.
+/// Reads all of `input`, `N` elements per load, and stores each block's partial in `output[block]`.
 ///
-/// Grid-stride: a thread's vectors lie as far apart as the grid is wide, so that neighbouring
-/// lanes always read neighbouring addresses. What is left at the end is read one vector, then
-/// one element at a time.
+/// A grid-stride loop: the vectors of a thread are as far apart as the grid is wide, so that adjacent lanes
+/// always load adjacent addresses. The rest at the end is loaded vector by vector, then element by element.
 ///
 /// # Safety
 ///
-/// - A one-dimensional launch, `threads` a power of two of at least 32, any number of blocks.
-/// - `input` starts at a multiple of [`LOAD_BYTES`], which `N` elements have.
+/// - A one-dimensional launch; `threads` is a power of two and at least 32; any number of blocks.
+/// - `input` starts at a multiple of [`LOAD_BYTES`], and `N` elements have `LOAD_BYTES` bytes.
 /// - `output` holds one element per block, `scratch` one per warp of the block.
 #[inline(always)]
 #[expect(
@@ -40,7 +38,7 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
     output: Global<T>,
     scratch: Shared<T>,
 ) {
-    // SAFETY: the caller promised the alignment.
+    // SAFETY: the caller guarantees the alignment.
     let vectors = unsafe { input.vectors::<N>() };
     let (tid, threads) = (thread_idx_x(), block_dim_x());
     let thread = block_idx_x() as usize * threads as usize + tid as usize;
@@ -73,7 +71,7 @@ pub unsafe fn read_ceiling<T: Element, O: Op<T, Acc = T>, const N: usize>(
         i += stride;
     }
 
-    // SAFETY: no thread has left, and nobody has used the scratch.
+    // SAFETY: no thread has exited, and the scratch has not been used.
     let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if tid == 0 {
         output.set(block_idx_x() as usize, partial);

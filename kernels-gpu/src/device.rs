@@ -1,8 +1,7 @@
-//! Device instructions that Rust-CUDA's `cuda_std` does not offer: `nvptx` has them in PTX, `host` is
-//! what the CPU does instead.
+//! Device instructions that Rust-CUDA's `cuda_std` lacks: `nvptx` implements them in PTX, `host` on the CPU.
 //!
-//! Everything else that a kernel calls is in both `cuda_std`s, Rust-CUDA's and ours, so that the
-//! dependency can be exchanged for the other.
+//! Everything else that a kernel calls is in both versions of `cuda_std`, Rust-CUDA's and this repository's, so
+//! that either can be the dependency.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;
@@ -19,8 +18,8 @@ use half::{bf16, f16};
 
 /// The compute capability times 100: 750 for 7.5, 900 for 9.0. CUDA's `__CUDA_ARCH__`.
 ///
-/// One build makes modules for several devices, so this is no `const` to Rust. It is one to LLVM: a
-/// branch on it costs nothing, and the other arm may have instructions that the device lacks.
+/// One build makes modules for several devices, so this is not a `const` in Rust. LLVM treats it as a constant:
+/// a branch on it costs nothing, and the branch not taken may use instructions that the device lacks.
 ///
 /// # Panics
 ///
@@ -31,12 +30,13 @@ pub fn cuda_arch() -> u32 {
     arch::cuda_arch()
 }
 
-/// Adds 1 to a cell of global memory, or stores 0 where it holds `most` or more. Returns the value
-/// before. `atom.inc`, relaxed, indivisible for all threads of the device.
+/// Adds 1 to a cell of global memory, or stores 0 if it holds `most` or more; returns the value before.
+///
+/// Relaxed `atom.inc`, atomic for all threads of the device.
 ///
 /// # Safety
 ///
-/// `cell` is valid for reads and writes, aligned, and accessed by atomic operations only.
+/// `cell` is valid for reads and writes, aligned, and only accessed by atomic operations.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
@@ -44,7 +44,7 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     unsafe { arch::increment_global(cell, most) }
 }
 
-/// The block's copy of the array that `shared_array!` declares at `declared`.
+/// The current block's copy of the array that `shared_array!` declares at `declared`.
 #[doc(hidden)]
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -52,20 +52,20 @@ pub fn array_of_block<T>(declared: *mut T, len: usize) -> *mut T {
     arch::array_of_block(declared, len)
 }
 
-/// A 16-bit float that converts from and to `f32`, in one instruction each way.
+/// A 16-bit float with conversions from and to `f32` in one instruction each.
 ///
-/// `half` converts in integer arithmetic on a target that it does not know: dozens of instructions.
+/// `half` does not know this target and converts by dozens of integer instructions.
 pub trait Float16: Copy {
-    /// The same value in `f32`; exact. A NaN stays a NaN, its payload may change.
+    /// Converts to `f32`; exact. A NaN stays a NaN, but its payload may change.
     ///
     /// `f16`: `cvt.f32.f16`. `bf16`: a shift.
     fn widen(self) -> f32;
 
-    /// The nearest 16-bit value, ties to even, infinite when too large. A NaN stays a NaN, its
-    /// payload may change.
+    /// Rounds to the nearest 16-bit value, ties to even; too large values become infinite. A NaN stays a NaN,
+    /// but its payload may change.
     ///
-    /// `f16`: `cvt.rn.f16.f32`. `bf16`: `cvt.rn.bf16.f32` from compute capability 8.0 on, integer
-    /// arithmetic on 7.5.
+    /// `f16`: `cvt.rn.f16.f32`. `bf16`: `cvt.rn.bf16.f32` from compute capability 8.0 on, integer arithmetic on
+    /// 7.5.
     fn narrow(value: f32) -> Self;
 }
 
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_array_is_one_for_each_place_in_the_source() {
+    fn each_occurrence_of_shared_array_is_one_array() {
         fn array() -> *mut u32 {
             shared_array![u32; 4]
         }

@@ -1,4 +1,4 @@
-//! What can be reduced: the element types.
+//! Element types: the values that can be reduced.
 
 mod extrema;
 mod indexed;
@@ -30,9 +30,9 @@ pub use cuda_sim::Plain;
 #[cfg(not(feature = "simulator"))]
 pub use plain::Plain;
 
-/// A value that lives in arrays on the GPU and travels between lanes by shuffle.
+/// A value that can be stored in arrays on the GPU and exchanged between lanes by shuffles.
 ///
-/// Numbers are elements, arrays of elements, and structures of them:
+/// Numbers are elements, and so are arrays of elements and structures of elements:
 ///
 /// ```
 /// use kernels_gpu::prelude::*;
@@ -45,8 +45,8 @@ pub use plain::Plain;
 /// }
 /// ```
 ///
-/// The derive macro checks that the structure has no padding and that each field is an element; so
-/// there are no pointers in it.
+/// The derive macro checks that the structure has no padding and that every field is an element. So an element
+/// contains no pointers.
 ///
 /// ```compile_fail
 /// # use kernels_gpu::prelude::*;
@@ -73,30 +73,31 @@ pub use plain::Plain;
     note = "if `{Self}` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]` and `#[repr(C)]`"
 )]
 pub trait Element: Plain + Debug + PartialEq + Send + Sync {
-    /// The value that another lane of the warp brings, as `from` says; the own value where there is no
-    /// such lane. One `shfl.sync` for each 32 bits of a number (PTX ISA, data movement instructions).
+    /// The value of another lane of the warp, chosen by `from`; the lane's own value if there is no such lane.
+    ///
+    /// One `shfl.sync` for each 32 bits of a number (PTX ISA, data movement instructions).
     ///
     /// # Safety
     ///
-    /// All lanes that `mask` names arrive here, the calling lane among them, with the same mask and the
-    /// same kind of shuffle; the source is one of them.
+    /// All lanes in the member mask `mask`, the calling lane among them, arrive here with the same mask and the
+    /// same kind of shuffle. The source lane is one of them.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn shuffle(self, mask: u32, from: Shuffle) -> Self;
 
-    /// Calls `each` with every number that the element consists of, in the order of the fields: what tests
-    /// compare elements by, and make them of.
+    /// Calls `each` with every number of the element, in the order of the fields. Tests compare and construct
+    /// elements with it.
     #[cfg(not(target_arch = "nvptx64"))]
     fn numbers(&mut self, each: &mut dyn FnMut(NumberMut<'_>));
 }
 
-/// Which lane a shuffle reads.
+/// The source lane of a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
-    /// The lane so many above: `shfl.sync.down`.
+    /// The lane this many above: `shfl.sync.down`.
     Down(u32),
-    /// The lane so many below: `shfl.sync.up`.
+    /// The lane this many below: `shfl.sync.up`.
     Up(u32),
-    /// The lane of this number: `shfl.sync.idx`.
+    /// The lane with this number: `shfl.sync.idx`.
     Idx(u32),
     /// The lane whose number differs in these bits: `shfl.sync.bfly`.
     Xor(u32),
@@ -108,7 +109,7 @@ impl<T: Element, const N: usize> Element for [T; N] {
     unsafe fn shuffle(mut self, mask: u32, from: Shuffle) -> Self {
         let mut i = 0;
         while i < N {
-            // SAFETY: the caller's contract, for every element: all lanes shuffle them all.
+            // SAFETY: the caller's contract, for every element: all lanes shuffle every element.
             self[i] = unsafe { self[i].shuffle(mask, from) };
             i += 1;
         }
@@ -123,18 +124,18 @@ impl<T: Element, const N: usize> Element for [T; N] {
     }
 }
 
-/// The name of a type without the path to it: `Complex`, `Indexed<f32>`.
+/// The name of a type without its path: `Complex`, `Indexed<f32>`.
 pub fn name_of<T>() -> &'static str {
     let name = core::any::type_name::<T>();
     let path = &name[..name.find(['<', '[', '(']).unwrap_or(name.len())];
     &name[path.rfind("::").map_or(0, |end| end + 2)..]
 }
 
-/// A structure of numbers of one type, as an element: its fields are shuffled one after the other.
-/// What `#[derive(Element)]` does, for one instance of a generic structure.
+/// Implements `Element` for a structure of numbers of one type, by a shuffle for each field. Does what
+/// `#[derive(Element)]` does, for one instance of a generic structure.
 macro_rules! structure {
     ($structure:ty: $($field:ident),*) => {
-        // SAFETY: the assertion below: no padding. All fields are plain.
+        // SAFETY: the assertion below excludes padding. All fields are plain.
         unsafe impl $crate::element::Plain for $structure {}
 
         const _: () = {
@@ -142,16 +143,16 @@ macro_rules! structure {
                 0 $(+ size_of_val(&value.$field))*
             }
             let value = ::core::mem::MaybeUninit::<$structure>::zeroed();
-            // SAFETY: all fields are plain: every pattern of bits is a value.
+            // SAFETY: all fields are plain: every bit pattern is a value.
             let sizes = sizes(unsafe { value.assume_init_ref() });
-            assert!(sizes == size_of::<$structure>(), "there is padding between or behind the fields");
+            assert!(sizes == size_of::<$structure>(), "the structure has padding between or after its fields");
         };
 
         impl $crate::element::Element for $structure {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn shuffle(self, mask: u32, from: $crate::element::Shuffle) -> Self {
-                // SAFETY: the caller's contract, for every field: all lanes shuffle them all.
+                // SAFETY: the caller's contract, for every field: all lanes shuffle every field.
                 unsafe { Self { $($field: self.$field.shuffle(mask, from)),* } }
             }
 
@@ -165,27 +166,27 @@ macro_rules! structure {
 
 use structure;
 
-/// A number, and the type that numbers of its kind are combined in.
+/// A number, and the type in which such numbers are accumulated.
 ///
-/// Narrow integers are combined in 32 bits and 16-bit floats in `f32`, since the hardware computes
-/// in those; all others in their own type.
+/// Narrow integers accumulate in 32 bits and 16-bit floats in `f32`, because the hardware computes in these
+/// types. All others accumulate in their own type.
 pub trait Number: Element {
     /// The type's name: `"i32"`.
     const NAME: &'static str;
 
-    /// What such numbers are combined in.
+    /// The type in which such numbers accumulate.
     type Acc: Number<Acc = Self::Acc> + PartialOrd;
 
     /// The same value; exact.
     fn widen(self) -> Self::Acc;
 
-    /// The value back: an integer modulo the type's range, a float rounded to nearest.
+    /// Converts back: an integer modulo the type's range, a float rounded to nearest.
     fn wrap(acc: Self::Acc) -> Self;
 
     /// The nearest value of the type.
     fn saturate(acc: Self::Acc) -> Self;
 
-    /// The nearest value of 64 bits: the same, except for integers beyond 2^53.
+    /// The nearest `f64`: exact, except for integers beyond 2^53.
     fn to_f64(self) -> f64;
 }
 

@@ -1,13 +1,14 @@
 //! Entry points: how generic bodies become kernels that the host launches.
 //!
-//! [`kernels!`](crate::kernels) takes a list of families, operators and items. For each it calls the macro of
-//! the family, in a file of this folder, which makes
+//! [`kernels!`](crate::kernels) takes a list of families, operators and items. For each of them it calls the
+//! family's macro, in a file of this folder, which makes
 //!
 //! - on the device, the entry points: [`#[kernel]`](cuda_std::kernel) functions that call the generic body;
-//! - on the host, a row of a table for each ([`Entry`]), and an `impl` of the family's trait that ties
-//!   operator and items to the row ([`SinglePass`]), so that what has no kernel does not compile.
+//! - on the host, a table row for each entry point ([`Entry`]), and an `impl` of the family's trait that
+//!   connects operator and items with the row ([`SinglePass`]). So a combination without a kernel does not
+//!   compile.
 //!
-//! | family | an entry | the operator then implements |
+//! | family | entry points | trait of the operator |
 //! |---|---|---|
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
@@ -15,13 +16,13 @@
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
-//! The library's own lists are `library` and `teaching`, behind features of these names. Entry points are
-//! functions of the host only with the feature `simulator`.
+//! The library's own lists are `library` and `teaching`, behind features with these names. On the host, entry
+//! points are functions only with the feature `simulator`.
 //!
 //! # Parameters
 //!
-//! A slice is two scalars, address and length, as Rust-CUDA's `#[kernel]` makes it; the operator is a
-//! parameter where it holds something. Each row lists its parameters ([`Entry::parameters`]).
+//! A slice is two scalars, address and length, as in Rust-CUDA's `#[kernel]`. The operator is a parameter only
+//! if it has fields. Each row lists its parameters ([`Entry::parameters`]).
 
 #[macro_use]
 mod ladder;
@@ -34,7 +35,7 @@ mod triple;
 
 #[cfg(feature = "teaching")]
 pub mod copy;
-// The bodies alone are wanted by other crates' kernels.
+// Kernels in other crates may use only the generic bodies.
 #[cfg(feature = "library")]
 pub mod library;
 #[cfg(feature = "teaching")]
@@ -42,7 +43,7 @@ pub mod teaching;
 
 #[doc(hidden)]
 pub mod parts {
-    //! What the families' macros use; no interface.
+    //! Names for the families' macros; not a public interface.
 
     #[cfg(not(target_arch = "nvptx64"))]
     pub use super::single_pass::{Sizes, sizes};
@@ -59,7 +60,7 @@ pub mod parts {
 
 #[doc(hidden)]
 pub mod ladder_parts {
-    //! What the families of reductions in several launches use; no interface.
+    //! Names for the families of reductions in several launches; not a public interface.
 
     pub use super::parts::*;
     pub use crate::ceiling;
@@ -69,7 +70,7 @@ pub mod ladder_parts {
 
 #[doc(hidden)]
 pub mod keyed_parts {
-    //! What the families of reductions by key use; no interface.
+    //! Names for the families of reductions by key; not a public interface.
 
     pub use super::parts::*;
     pub use crate::keyed::atomic::keyed_atomic;
@@ -87,7 +88,7 @@ pub use host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;
 
-/// Items that are functions: on the device, and on the host for simulators.
+/// Functions that exist on the device, and on the host for the simulator.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[macro_export]
@@ -95,7 +96,7 @@ macro_rules! compiled {
     ($($items:item)*) => { $($items)* };
 }
 
-/// Items that are functions: none, since nothing runs them.
+/// Functions that do not exist on the host without the simulator, because nothing runs them.
 #[cfg(not(any(feature = "simulator", target_arch = "nvptx64")))]
 #[doc(hidden)]
 #[macro_export]
@@ -103,8 +104,8 @@ macro_rules! compiled {
     ($($items:item)*) => {};
 }
 
-/// What says to `cuda_builder` in which module of PTX a kernel goes, and how many threads its blocks have
-/// at most.
+/// The note that tells `cuda_builder` the PTX module of a kernel, and the maximum number of threads of its
+/// blocks.
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 #[macro_export]
@@ -125,7 +126,7 @@ macro_rules! note {
     };
 }
 
-/// On the host: nothing, since no module is built.
+/// Nothing on the host, where no module is built.
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[macro_export]
@@ -133,7 +134,7 @@ macro_rules! note {
     ($($any:tt)*) => {};
 }
 
-/// The function of a row, for simulators.
+/// The function of a row, for the simulator.
 #[cfg(feature = "simulator")]
 #[doc(hidden)]
 #[macro_export]
@@ -142,13 +143,13 @@ macro_rules! function {
         Some(|values| {
             #[allow(unused_mut, reason = "every entry reads some")]
             let mut $values = $crate::entry::Values(values);
-            // SAFETY: whoever calls a row's function vouches for its arguments.
+            // SAFETY: the caller of a row's function guarantees its arguments.
             unsafe { $call }
         })
     };
 }
 
-/// The function of a row: none, since there is no simulator.
+/// No function, because there is no simulator.
 #[cfg(not(feature = "simulator"))]
 #[doc(hidden)]
 #[macro_export]

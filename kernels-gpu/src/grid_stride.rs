@@ -1,31 +1,30 @@
-//! How a grid reads its input: each thread its share, in steps as long as the grid is wide.
+//! Grid-stride loop: each thread of the grid reads its share of the input, in steps of the grid's width.
 //!
 //! ```text
 //! input   h h | v v v v | v v v v | v v v v | t         N = 4, the start two items before
 //! thread  0 1   0         1         2         2         a multiple of 16 bytes
 //! ```
 //!
-//! Vectors of `N` items are dealt out to the threads of the grid in turn, so that neighbouring lanes read
-//! neighbouring addresses, and each thread comes back a grid's width further on. The items around them,
-//! fewer than `2 * N`, are left: one for each of the grid's first threads. Where the input has no vectors,
-//! because several arrays lie differently, each item is loaded by itself.
+//! The vectors of `N` items are assigned to the threads of the grid in turn. So adjacent lanes load adjacent
+//! addresses, and a thread's next vector is a grid's width further on. The items before the first and after the
+//! last vector, fewer than `2 * N`, are loaded one each by the first threads of the grid. If the input has no
+//! vectors, because several arrays have different alignments, each item is loaded separately.
 //!
-//! All loads of a step are in flight before the first value is used, also those of the last step, which is
-//! short for most inputs: one after the other they would take as long as a step each. The compiler is held
-//! to it: where an operator asks before it looks (is this a NaN?), LLVM would move loads into the
-//! branches, and a vector would come in pieces.
+//! All loads of a step are in flight before the first value is used, also in the last, incomplete step; one
+//! after another, each would take the latency of a whole step. A compiler barrier enforces this order: if an
+//! operator tests a value (is it a NaN?), LLVM would move loads into the branches and split vectors.
 //!
-//! Any grid is right for any input, if it has at least `2 * N` threads: a warp has, for any `N` up to 16.
+//! Any grid of at least `2 * N` threads is right for any input. One warp suffices for any `N` up to 16.
 
 use crate::items::Items;
-use crate::mem::{hold_accesses, opaque};
+use crate::mem::{compiler_barrier, opaque};
 use crate::op::Op;
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Items in flight at once, per thread, where each is loaded by itself.
+/// The items that a thread has in flight, for single-item loads.
 const ITEMS_IN_FLIGHT: usize = 4;
 
-/// The thread's share of the input as one: by vectors of `N` items, `K` of them in flight.
+/// Combines the thread's share of the input: vectors of `N` items, `K` of them in flight.
 #[inline(always)]
 pub fn grid_stride<I: Items, O: Op<I>, const N: usize, const K: usize>(
     op: O,
@@ -38,16 +37,16 @@ pub fn grid_stride<I: Items, O: Op<I>, const N: usize, const K: usize>(
             load: |i| [I::get(arrays, i)],
             first: |i| i as u64,
         };
-        return items.take::<I, O, 1, ITEMS_IN_FLIGHT>(op, thread, stride);
+        return items.reduce::<I, O, 1, ITEMS_IN_FLIGHT>(op, thread, stride);
     };
     let steps = Steps {
         has: |v| I::has_vector(vectors, v),
         load: |v| I::get_vector(vectors, v),
         first: |v| (head + v * N) as u64,
     };
-    let mut value = steps.take::<I, O, N, K>(op, thread, stride);
+    let mut value = steps.reduce::<I, O, N, K>(op, thread, stride);
     if N > 1 && !I::is_all_vectors::<N>(arrays) {
-        // The item around the vectors that is the thread's: before them, or behind.
+        // The thread's item before the first or after the last vector.
         let behind = I::vectors_len(vectors) * N;
         let i = if thread < head {
             thread
@@ -61,7 +60,7 @@ pub fn grid_stride<I: Items, O: Op<I>, const N: usize, const K: usize>(
     value
 }
 
-/// What a thread loads at once, by its number: whether it is there, its items, and the index of the first.
+/// The loads of a thread, by number: whether there is such a load, its items, and the index of its first item.
 struct Steps<H, L, F> {
     has: H,
     load: L,
@@ -69,9 +68,9 @@ struct Steps<H, L, F> {
 }
 
 impl<H: Fn(usize) -> bool, L, F: Fn(usize) -> u64> Steps<H, L, F> {
-    /// All that is the thread's, as one: `K` loads in each step, fewer in the last.
+    /// Combines the thread's whole share: `K` loads in each step, fewer in the last.
     #[inline(always)]
-    fn take<I, O, const N: usize, const K: usize>(
+    fn reduce<I, O, const N: usize, const K: usize>(
         &self,
         op: O,
         thread: usize,
@@ -104,8 +103,8 @@ impl<H: Fn(usize) -> bool, L, F: Fn(usize) -> u64> Steps<H, L, F> {
         value
     }
 
-    /// What there is so far and `K` loads as one, a stride apart from number `v` on. All of them are in
-    /// flight before the first is used.
+    /// Combines `value` with `K` loads, from number `v` on and a stride apart. All of them are in flight before
+    /// the first is used.
     #[inline(always)]
     fn step<I, O, const N: usize, const K: usize>(
         &self,
@@ -125,12 +124,12 @@ impl<H: Fn(usize) -> bool, L, F: Fn(usize) -> u64> Steps<H, L, F> {
             loaded[k] = (self.load)(v + k * stride);
             first[k] = (self.first)(v + k * stride);
         }
-        hold_accesses();
+        compiler_barrier();
         op.absorb(value, loaded, first)
     }
 }
 
-/// The number of the thread in its grid, and how many there are.
+/// The number of the thread in its grid, and the number of threads.
 #[inline(always)]
 fn thread_and_stride() -> (usize, usize) {
     let threads = block_dim_x() as usize;

@@ -1,30 +1,30 @@
-//! How a grid reads its input for an operator that is not commutative: each warp a run of neighbouring
-//! items, in their order.
+//! How a grid reads its input for an operator that is not commutative: each warp reads a run of adjacent items,
+//! in order.
 //!
 //! ```text
 //! input    | warp 0: tile 0, tile 1, ... | warp 1: ... | ...
 //! a tile   | lane 0: K vectors | lane 1: K vectors | ... | lane 31 |
 //! ```
 //!
-//! A lane combines its `K` neighbouring vectors, the warp its lanes from left to right, and lane 0 one tile
-//! after the other. So the warps of a block, and the blocks of the grid, hold the partials of neighbouring
-//! runs, and whoever combines those by their numbers keeps the order of the items.
+//! A lane combines its `K` adjacent vectors, the warp combines its lanes from left to right, and lane 0
+//! combines tile after tile. So the partials of the warps of a block, and of the blocks of the grid, belong to
+//! adjacent runs. Combining them by number preserves the order of the items.
 //!
-//! Lanes read `K` vectors apart, so one load instruction of a warp touches `K` times as many lines as it
-//! needs. The other loads of the step take the rest of those lines from the L1 cache: each byte comes from
-//! memory once.
+//! The addresses of adjacent lanes are `K` vectors apart, so one load instruction of a warp accesses `K` times
+//! as many cache lines as necessary. The other loads of the step get the rest of these lines from the L1 cache:
+//! each byte is fetched from memory once.
 
 use crate::items::Items;
-use crate::mem::hold_accesses;
+use crate::mem::compiler_barrier;
 use crate::op::Op;
 use crate::warp::{WARP_SIZE, reduce_in_order};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Items of a lane in a tile, where each is loaded by itself.
+/// The items of a lane in a tile, for single-item loads.
 const ITEMS: usize = 4;
 
-/// The warp's run of the input as one, by vectors of `N` items, `K` of them in each lane and tile. **Lane 0
-/// holds the result**, the others the identity.
+/// Combines the warp's run of the input, by vectors of `N` items, `K` of them in each lane and tile. **Lane 0
+/// holds the result**, the other lanes hold the identity.
 ///
 /// # Safety
 ///
@@ -40,7 +40,7 @@ pub unsafe fn in_order<I: Items, O: Op<I>, const N: usize, const K: usize>(
             load: |i| [I::get(arrays, i)],
             head: 0,
         };
-        // SAFETY: the caller brings all lanes.
+        // SAFETY: the caller guarantees that all lanes arrive.
         return unsafe { items.combine::<I, O, 1, ITEMS>(op, arrays) };
     };
     let vectors = Run {
@@ -48,22 +48,22 @@ pub unsafe fn in_order<I: Items, O: Op<I>, const N: usize, const K: usize>(
         load: |v| I::get_vector(vectors, v),
         head,
     };
-    // SAFETY: the caller brings all lanes.
+    // SAFETY: the caller guarantees that all lanes arrive.
     unsafe { vectors.combine::<I, O, N, K>(op, arrays) }
 }
 
-/// The input as vectors, with fewer items than a vector before the first and behind the last.
+/// The input as vectors, with a head and a tail of fewer items than a vector.
 struct Run<L> {
-    /// How many vectors there are.
+    /// The number of vectors.
     vectors: usize,
     /// Loads one.
     load: L,
-    /// The items before the first.
+    /// The number of items before the first vector.
     head: usize,
 }
 
 impl<L> Run<L> {
-    /// What [`in_order`] says.
+    /// Implements [`in_order`].
     ///
     /// # Safety
     ///
@@ -86,7 +86,7 @@ impl<L> Run<L> {
         );
         let warp = block_idx_x() as usize * warps_of_block + thread_idx_x() as usize / lanes;
         let warps = grid_dim_x() as usize * warps_of_block;
-        // What lies behind the last vector counts as one.
+        // The items behind the last vector count as one vector.
         let tiles = (self.vectors + 1).div_ceil(lanes * K);
         let share = tiles.div_ceil(warps);
         let end = ((warp + 1) * share).min(tiles);
@@ -100,16 +100,16 @@ impl<L> Run<L> {
         while tile < end {
             let v = (tile * lanes + lane) * K;
             let of_lane = self.of_lane::<I, O, N, K>(op, arrays, v);
-            // SAFETY: the caller brings all lanes.
+            // SAFETY: the caller guarantees that all lanes arrive.
             let of_tile = unsafe { reduce_in_order::<I, O>(op, of_lane) };
             value = op.combine(value, of_tile);
             tile += 1;
         }
-        // In the other lanes a tile's value has no meaning.
+        // The other lanes' values are unspecified.
         if lane == 0 { value } else { op.identity() }
     }
 
-    /// The lane's vectors of a tile as one, from vector `v` on.
+    /// Combines the lane's vectors of a tile, from vector `v` on.
     #[inline(always)]
     fn of_lane<I, O, const N: usize, const K: usize>(
         &self,
@@ -131,7 +131,7 @@ impl<L> Run<L> {
                 loaded[k] = (self.load)(v + k);
                 first[k] = index(v + k) as u64;
             }
-            hold_accesses();
+            compiler_barrier();
             value = op.absorb(value, loaded, first);
         } else if v <= self.vectors {
             value = one_by_one(op, arrays, value, index(v), I::len(arrays));
@@ -140,7 +140,7 @@ impl<L> Run<L> {
     }
 }
 
-/// The value and the items from `start` to `end` as one.
+/// Combines the value with the items from `start` to `end`, one by one.
 #[inline(always)]
 fn one_by_one<I: Items, O: Op<I>>(
     op: O,

@@ -1,17 +1,17 @@
-//! What an operator is given: elements of one array, or of several arrays side by side.
+//! Items: the input of an operator, elements of one array or of several arrays.
 
 use crate::element::Element;
 use crate::mem::{Global, Vectors};
 use crate::op::unrolled;
 
-/// The elements that an operator combines at one index: an element, or a pair or a triple of elements of
-/// as many arrays.
+/// The elements that an operator takes at one index: one element, or a pair or a triple of elements of as many
+/// arrays.
 ///
 /// | items | arrays |
 /// |---|---|
-/// | `T` | one of `T` |
-/// | `(T, U)` | one of `T` and one of `U`, of the same length |
-/// | `(T, U, V)` | three |
+/// | `T` | one array of `T` |
+/// | `(T, U)` | an array of `T` and an array of `U`, of the same length |
+/// | `(T, U, V)` | three arrays of the same length |
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be reduced: it is neither an element nor a tuple of two or three elements",
     label = "not an element, nor a tuple of elements",
@@ -19,29 +19,29 @@ use crate::op::unrolled;
     note = "if `{Self}` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]` and `#[repr(C)]`"
 )]
 pub trait Items: Copy + Send + Sync + 'static {
-    /// Something for each array: a view, a slice; see [`Each`].
+    /// A value for each array, such as a view or a slice; see [`Each`].
     type Of<E: Each>: Copy + Send + Sync;
 
-    /// The bytes of an item, of all arrays.
+    /// The bytes of an item, for all arrays together.
     const BYTES: usize;
 
-    /// The arrays as a kernel has them.
+    /// The arrays, as the kernel receives them.
     type Arrays: Copy;
 
-    /// The same arrays in vectors of `N` items.
+    /// The same arrays as vectors of `N` items.
     type Vectors<const N: usize>: Copy;
 
-    /// Makes something else of what there is for each array.
+    /// Converts the value of each array.
     fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B>;
 
-    /// The item of these elements.
+    /// The item that consists of these elements.
     fn item(of: Self::Of<Own>) -> Self;
 
-    /// Items of a vector: the fewest whose elements fill loads of 16 bytes, in each array. Where that
-    /// would take too many registers, loads are narrower.
+    /// The number of items of a vector: the fewest with which the loads of every array are 16 bytes wide.
+    /// Smaller if that needs too many registers.
     const VECTOR: usize;
 
-    /// The vectors of a thread that are in flight at once.
+    /// The number of vectors that a thread has in flight.
     const IN_FLIGHT: usize;
 
     /// The number of items.
@@ -51,8 +51,8 @@ pub trait Items: Copy + Send + Sync + 'static {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(arrays: Self::Arrays, index: usize) -> Self;
 
-    /// The whole vectors, and the item that the first of them begins with. `None` where the arrays have
-    /// no index at which a vector may begin in all of them.
+    /// The whole vectors, and the index of the first item of the first vector. `None` if no index is aligned
+    /// for a vector in all arrays.
     fn vectors<const N: usize>(arrays: Self::Arrays) -> Option<(usize, Self::Vectors<N>)>;
 
     /// Whether every item belongs to one of the [vectors](Self::vectors).
@@ -61,7 +61,7 @@ pub trait Items: Copy + Send + Sync + 'static {
     /// The number of vectors.
     fn vectors_len<const N: usize>(vectors: Self::Vectors<N>) -> usize;
 
-    /// Whether there is a vector `index`; known sooner than [`vectors_len`](Self::vectors_len).
+    /// Whether there is a vector `index`; available earlier than [`vectors_len`](Self::vectors_len).
     fn has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool;
 
     /// Loads vector `index`.
@@ -69,13 +69,13 @@ pub trait Items: Copy + Send + Sync + 'static {
     fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N];
 }
 
-/// What there is for each array, by the type of its elements: of `struct Slices<'a>` it is `&'a [T]`.
+/// A type for each array, by its element type: `&'a [T]` for `struct Slices<'a>`.
 pub trait Each {
-    /// What there is for an array of `T`.
+    /// The type for an array of `T`.
     type Of<T: Element>: Copy + Send + Sync;
 }
 
-/// The element itself.
+/// Selects the element itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
@@ -83,22 +83,22 @@ impl Each for Own {
     type Of<T: Element> = T;
 }
 
-/// Makes something else of what there is for an array.
+/// A function that is applied to the value of each array.
 pub trait Map<A: Each, B: Each> {
-    /// For an array of `T`.
+    /// The function for an array of `T`.
     fn map<T: Element>(&mut self, of: A::Of<T>) -> B::Of<T>;
 }
 
-/// Bytes of the widest load before sm_100.
+/// The bytes of the widest load before sm_100.
 const WIDEST: usize = 16;
 
-/// Bytes that a vector has at most, where it has several elements.
+/// The maximum bytes of a vector with several elements.
 const MOST_BYTES: usize = 96;
 
-/// Bytes that a thread has in flight at most, where that is more than one vector.
+/// The maximum bytes that a thread has in flight, if these are several vectors.
 const MOST_IN_FLIGHT: usize = 128;
 
-/// Elements of `size` bytes in the shortest vector that fills its loads.
+/// The number of elements of `size` bytes in the shortest vector with the widest loads.
 const fn vector_of(size: usize) -> usize {
     let mut load = WIDEST;
     loop {
@@ -116,7 +116,7 @@ const fn greatest_power_of_two_in(size: usize, most: usize) -> usize {
     if power < most { power } else { most }
 }
 
-/// Vectors of `bytes` that a thread has in flight: 4, 2 or 1.
+/// The number of vectors of `bytes` bytes in flight per thread: 4, 2 or 1.
 const fn in_flight_of(bytes: usize) -> usize {
     match MOST_IN_FLIGHT / bytes {
         0 | 1 => 1,
@@ -181,7 +181,7 @@ impl<T: Element> Items for T {
     }
 }
 
-/// Several arrays, which come as vectors where the first whole vectors of all begin at the same item.
+/// Several arrays. They have vectors if the first whole vectors of all arrays begin at the same item.
 macro_rules! side_by_side {
     ($($element:ident $i:tt),+) => {
         impl<$($element: Element),+> Items for ($($element),+) {
@@ -189,7 +189,7 @@ macro_rules! side_by_side {
             type Vectors<const N: usize> = ($(Vectors<$element, N>),+);
             type Of<E: Each> = ($(E::Of<$element>),+);
             const BYTES: usize = 0 $(+ size_of::<$element>())+;
-            // The widest elements fill their loads.
+            // The widest elements determine the vector, so that their loads are full.
             const VECTOR: usize = {
                 let mut items = WIDEST;
                 $(
@@ -200,7 +200,7 @@ macro_rules! side_by_side {
                 )+
                 items
             };
-            // A load of each array twice.
+            // Two loads of each array.
             const IN_FLIGHT: usize = {
                 let most = in_flight_of(Self::VECTOR * Self::BYTES);
                 if most < 2 { most } else { 2 }

@@ -1,34 +1,35 @@
-//! Three reductions of large arrays by shuffles and atomics, after Justin Luitjens, "Faster
-//! Parallel Reductions on Kepler" (NVIDIA, 2014).
+//! Reductions of large arrays by shuffles and atomics, in three forms.
 //!
-//! | kernel | a warp's partial | leaves | launches |
+//! After Justin Luitjens, "Faster Parallel Reductions on Kepler" (NVIDIA, 2014).
+//!
+//! | kernel | the partial of a warp | output | launches |
 //! |---|---|---|---|
-//! | [`stable`](stable::stable) | through shared memory, one per block | a partial per block | two: the second, of one block, reduces the partials |
-//! | [`warp_atomic`](warp_atomic::warp_atomic) | straight to global memory, by an atomic per warp | the result | one |
-//! | [`block_atomic`](block_atomic::block_atomic) | through shared memory, by an atomic per block | the result | one |
+//! | [`stable`](stable::stable) | through shared memory, to one partial per block | a partial per block | two: the second, of one block, reduces the partials |
+//! | [`warp_atomic`](warp_atomic::warp_atomic) | by one atomic per warp to global memory | the result | one |
+//! | [`block_atomic`](block_atomic::block_atomic) | through shared memory, then by one atomic per block | the result | one |
 //!
-//! All three begin alike: a thread walks over the array in steps as long as the grid is wide and
-//! combines what it finds in a register ([`grid_stride`](crate::grid_stride)). So any grid is
-//! right for any array, and the blocks can be as many as keep the device busy, no more: the post has
-//! 1024 of 512 threads. Each exists for `N` elements at a time: one, two and four.
+//! All three begin with a grid-stride loop: a thread combines its elements in a register
+//! ([`grid_stride`](crate::grid_stride)). So any grid is right for any array, and the number of blocks only has
+//! to keep the device busy: the post uses 1024 blocks of 512 threads. Each kernel exists for vectors of `N`
+//! elements: one, two and four.
 //!
-//! [`triple`] has the post's last trick: several reductions at once, their shuffles interleaved.
+//! [`triple`] is the post's last technique: several reductions at once, with interleaved shuffles.
 //!
-//! Where the kernels differ from the post: indexes are 64 bits wide; any operator, and what it
-//! combines in may be wider than the elements; a vector's loads are right for an array that starts
-//! at any element; four loads are begun before the first of them is waited for.
+//! The kernels differ from the post in four ways. Indices have 64 bits. The operator may be any, and its
+//! accumulator may be wider than the elements. An array may start at any element, also with vector loads. Four
+//! loads are in flight before the first result is used.
 //!
-//! # What they ask of their launch
+//! # Requirements of every launch
 //!
 //! - A one-dimensional grid and a one-dimensional block of a multiple of 32 threads, at most 1024.
 //! - `scratch` holds an element per warp of the block ([`warp_atomic`]: none).
-//! - `output` holds an element per block ([`warp_atomic`], [`block_atomic`]: one, the operator's
-//!   identity before the launch).
+//! - `output` holds an element per block. For [`warp_atomic`] and [`block_atomic`] it holds one, which is the
+//!   operator's identity before the launch.
 //!
 //! # Order
 //!
-//! By [`stable`] floats are bit-equal from run to run: the order depends on the length, the launch,
-//! and for `N > 1` on how the array's start is aligned. By the atomics it is the hardware's.
+//! With [`stable`], floats are bit-equal from run to run: the order depends on the length, the launch, and for
+//! `N > 1` on the alignment of the array's start. With atomics the hardware chooses the order.
 
 pub mod block_atomic;
 pub mod stable;

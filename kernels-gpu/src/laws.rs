@@ -1,26 +1,26 @@
-//! The laws of operators, tested with random items: [`laws::check(&operator, strategy)`](check).
+//! Tests of an operator's laws with random items: [`laws::check(&operator, strategy)`](check).
 //!
-//! A reduction groups the items as the device likes: by threads, warps, blocks and chunks. The result is
-//! right only for an operator that keeps these laws. The library's own operators are tested by this module.
+//! A reduction groups the items by threads, warps, blocks and chunks. The result is right only if the operator
+//! obeys these laws. This module also tests the library's own operators.
 //!
-//! | law | for all items | compared |
+//! | law | for all items | comparison |
 //! |---|---|---|
-//! | lift | `lift(x, i)` gives the same each time | exactly |
-//! | identity | `combine(identity, a) == a == combine(a, identity)` | exactly |
-//! | commutativity, where [`COMMUTATIVE`](Op::COMMUTATIVE) is true | `combine(a, b) == combine(b, a)` | exactly |
-//! | associativity | `combine(combine(a, b), c) == combine(a, combine(b, c))` | closely |
-//! | absorb | `absorb(acc, rows, first)` is `lift` and `combine` for one item after the other; in rows as kernels load them | closely |
-//! | offset | `offset(acc, by)` is the accumulator of the same items, lifted at indices larger by `by` | closely |
-//! | grouping | a list of up to 160 items gives the same from the left, from the right, by halves and in blocks; where the operator is commutative, also backwards and by strides | closely |
-//! | finish | `finish` and `empty` do not panic, and give the same each time | by `Debug` |
+//! | lift | `lift(x, i)` is the same each time | exact |
+//! | identity | `combine(identity, a) == a == combine(a, identity)` | exact |
+//! | commutativity, if [`COMMUTATIVE`](Op::COMMUTATIVE) is true | `combine(a, b) == combine(b, a)` | exact |
+//! | associativity | `combine(combine(a, b), c) == combine(a, combine(b, c))` | close |
+//! | absorb | `absorb(acc, rows, first)` equals `lift` and `combine` item by item, for the rows that kernels load | close |
+//! | offset | `offset(acc, by)` is the accumulator of the same items, lifted at indices larger by `by` | close |
+//! | grouping | a list of up to 160 items gives the same from the left, from the right, by halves and in blocks; if the operator is commutative, also backwards and by strides | close |
+//! | finish | `finish` and `empty` do not panic, and return the same each time | by `Debug` |
 //!
-//! *Exactly*: number by number and bit by bit, with all NaNs alike. *Closely*: exactly too, unless the test
-//! states a [`tolerance`](Laws::tolerance) or a [`close`](Laws::close) of its own. Nothing may panic, and an
-//! overflow of integers does in a test.
+//! *Exact* means number by number and bit by bit, with all NaNs equal. *Close* is also exact, unless the test
+//! sets a [`tolerance`](Laws::tolerance) or a [`close`](Laws::close) function. No function may panic; an
+//! integer overflow panics in a test build.
 //!
 //! # Example
 //!
-//! In `tests/laws.rs` of a crate of kernels, with `kernels-gpu = { .., features = ["laws"] }` among the
+//! In `tests/laws.rs` of a crate of kernels, with `kernels-gpu = { .., features = ["laws"] }` in the
 //! `[dev-dependencies]`:
 //!
 //! ```
@@ -65,34 +65,35 @@
 //! let op = Distances { from: Complex { re: 1.0, im: 0.0 } };
 //! let items = || (-1e3f32..1e3, -1e3f32..1e3).prop_map(|(re, im)| Complex { re, im });
 //!
-//! // Sums of floats depend on the order, by the rounding of each addition.
+//! // Each addition rounds, so a float sum depends on the order.
 //! laws::of(&op, items()).tolerance(1e-5).check();
 //!
-//! // Without a tolerance they break a law.
+//! // Without a tolerance the check fails.
 //! let broken = laws::of(&op, items()).try_check().unwrap_err();
 //! assert!(broken.to_string().contains("`Distances` over `Complex` breaks the law of "));
 //! ```
 //!
-//! # Where associativity fails for floats
+//! # Associativity of floats
 //!
-//! - Every float operation rounds, so sums and products are associative up to a tolerance only. State it.
-//!   [`tolerance`](Laws::tolerance) fits sums, [`close`](Laws::close) all else.
-//! - Where floats overflow, no tolerance helps: `MAX + MAX - MAX` is infinite in one order and `MAX` in
+//! - Every float operation rounds, so sums and products are associative only up to a tolerance, which the test
+//!   must set. [`tolerance`](Laws::tolerance) fits sums, [`close`](Laws::close) other operators.
+//! - If floats overflow, a tolerance does not help: `MAX + MAX - MAX` is infinite in one order and `MAX` in
 //!   another. Test with items whose results stay finite.
-//! - The identity of a float sum is `-0.0`: `0.0 + -0.0` is `0.0`. If the sign of a zero has no meaning, say
-//!   so: [`zeros_equal`](Laws::zeros_equal).
-//! - `f32::min` drops a NaN, so an accumulator with a NaN is not kept by the identity. Leave NaNs out of the
-//!   items, or decide in `lift` what they become.
+//! - The identity of a float sum is `-0.0`, because `0.0 + -0.0` is `0.0`. If the sign of a zero does not
+//!   matter, call [`zeros_equal`](Laws::zeros_equal).
+//! - `f32::min` ignores a NaN, so combining the identity with a NaN loses the NaN. Test without NaNs, or let
+//!   `lift` replace them.
 //!
 //! # When a test fails
 //!
-//! The message names the operator, its items, the law, both sides, and the smallest items that proptest found. If a
-//! method panics, it names the call with its arguments: `combine(2147483647, 1) panicked at`, and where.
+//! The message names the operator, its items, the law, both sides, and the smallest failing items that proptest
+//! found. If a method panics, it names the call with its arguments and the location:
+//! `combine(2147483647, 1) panicked at`.
 //!
 //! | environment variable | effect |
 //! |---|---|
-//! | `PROPTEST_RNG_SEED=n` | the same items again; the message gives `n` |
-//! | `PROPTEST_CASES=n` | so many lists of items instead of 256, or of what [`cases`](Laws::cases) says |
+//! | `PROPTEST_RNG_SEED=n` | tests the same items again; the message contains `n` |
+//! | `PROPTEST_CASES=n` | tests this many lists of items instead of 256, or of [`cases`](Laws::cases) |
 
 mod called;
 mod compare;
@@ -124,10 +125,10 @@ use std::string::String;
 use std::vec::Vec;
 use trial::{MOST_ITEMS, Trial};
 
-/// Tests that the operator keeps the [laws](self), exactly, with items of the strategy.
+/// Tests with random items that the operator obeys the [laws](self), exactly.
 ///
-/// A range is a strategy (`0..1000i32`), and a pair of strategies is one of pairs; [`any`] gives all values
-/// of an element, and [`Strategy::prop_map`] makes items of others.
+/// A range is a strategy (`0..1000i32`), and so is a pair of strategies. [`any`] generates all values of an
+/// element, and [`Strategy::prop_map`] converts the items of another strategy.
 ///
 /// ```
 /// use kernels_gpu::{laws, op::{Dot, Max}};
@@ -148,8 +149,7 @@ where
     of(op, items).check();
 }
 
-/// The laws of the operator, to be [checked](Laws::check) with items of the strategy: [`check`] with
-/// options.
+/// The laws of the operator with options, to be [checked](Laws::check) with items of the strategy.
 ///
 /// ```
 /// use kernels_gpu::{laws, op::Sum};
@@ -172,7 +172,7 @@ where
     }
 }
 
-/// The laws of an operator and how they are checked; made by [`of`].
+/// The laws of an operator, and options of the check; made by [`of`].
 #[must_use = "nothing is checked before `check`"]
 pub struct Laws<S, O>
 where
@@ -190,20 +190,21 @@ where
     S: Strategy<Value: Items> + 'static,
     O: Op<S::Value, Output: Debug>,
 {
-    /// Allows floats to differ by the order of the items: each float of an accumulator by `tolerance` times
-    /// the sum of its absolute values in the lifted items, or times its own absolute value if that is
-    /// larger.
+    /// Allows floats to differ when the order of the items changes.
     ///
-    /// A sum of `n` items rounds `n - 1` times, each time by at most half of `EPSILON` of that scale; a list
-    /// has up to 160 items. So `1e-5` is safe for sums of `f32`, and `1e-13` for sums of `f64`. Integers
-    /// remain exact, as do infinities and NaNs.
+    /// Each float of an accumulator may differ by `tolerance` times the larger of two values: its own absolute
+    /// value, and the sum of its absolute values in the lifted items.
+    ///
+    /// A sum of `n` items rounds `n - 1` times, each time by at most half of `EPSILON` of that scale, and a
+    /// list has up to 160 items. So `1e-5` is safe for sums of `f32`, and `1e-13` for sums of `f64`. Integers,
+    /// infinities and NaNs are still compared exactly.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.comparison.close = Close::Relative(tolerance);
         self
     }
 
-    /// Decides which accumulators are close enough, of the same items in two orders. Those that are exactly
-    /// equal always are.
+    /// Sets the function that decides whether two accumulators of the same items are close enough. Accumulators
+    /// that are exactly equal always are.
     ///
     /// ```
     /// use kernels_gpu::{laws, op::Product};
@@ -217,14 +218,14 @@ where
         self
     }
 
-    /// Takes `-0.0` and `0.0` as equal, in every law.
+    /// Treats `-0.0` and `0.0` as equal, in every law.
     pub fn zeros_equal(mut self) -> Self {
         self.comparison.zeros_equal = true;
         self
     }
 
-    /// Tries so many lists of items; the default is 256. The environment variable `PROPTEST_CASES` overrides
-    /// it.
+    /// Sets the number of tested lists of items; the default is 256. The environment variable `PROPTEST_CASES`
+    /// overrides it.
     pub fn cases(mut self, cases: u32) -> Self {
         if std::env::var_os("PROPTEST_CASES").is_none() {
             self.config.cases = cases;
@@ -244,11 +245,11 @@ where
         }
     }
 
-    /// Checks all laws, and gives the one that the operator breaks.
+    /// Checks all laws, and returns the first law that fails.
     ///
     /// # Panics
     ///
-    /// If the strategy rejects too many of its own values, so that nothing can be said.
+    /// If the strategy rejects too many of its own values, so that the laws cannot be tested.
     pub fn try_check(self) -> Result<(), Broken> {
         let Self {
             op,
@@ -282,10 +283,10 @@ where
     }
 }
 
-/// What a test says of items, the index of the first, and two distances for [`Trial`].
+/// A test of items, the index of the first, and two distances for [`Trial`].
 type Test<'a, I> = &'a dyn Fn(Vec<I>, u64, u64, u64) -> Result<(), String>;
 
-/// Runs the test for lists of items. `Err`: what it says of the smallest that fails.
+/// Runs the test for random lists of items. `Err` is the message for the smallest failing list.
 fn find_failure<I: Items + Debug>(
     config: Config,
     items: BoxedStrategy<I>,
@@ -297,9 +298,9 @@ fn find_failure<I: Items + Debug>(
     };
     let mut runner = TestRunner::new(Config {
         rng_seed: RngSeed::Fixed(seed),
-        // In a build without optimisation, ChaCha would take most of the time.
+        // Without optimisation, ChaCha would take most of the time.
         rng_algorithm: RngAlgorithm::XorShift,
-        // The file of the caller's source is not known here.
+        // The caller's source file is not known here.
         failure_persistence: None,
         max_shrink_iters: MOST_SHRINK_STEPS,
         ..config
@@ -321,13 +322,13 @@ fn find_failure<I: Items + Debug>(
     }
 }
 
-/// How many smaller inputs are tried for one that breaks a law.
+/// The maximum number of steps in the search for a smaller failing input.
 const MOST_SHRINK_STEPS: u32 = 50_000;
 
-/// A law of operators, the simplest first; the table is in the [module's documentation](self).
+/// A law of operators; see the table in the [module's documentation](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Law {
-    /// `lift` depends on the item and the index alone.
+    /// `lift` depends only on the item and the index.
     Lift,
     /// The identity changes no accumulator.
     Identity,
@@ -335,7 +336,7 @@ pub enum Law {
     Commutativity,
     /// Three accumulators may be grouped either way.
     Associativity,
-    /// `absorb` does what `lift` and `combine` do.
+    /// `absorb` equals `lift` and `combine`.
     Absorb,
     /// `offset` moves the indices.
     Offset,
@@ -346,7 +347,7 @@ pub enum Law {
 }
 
 impl Law {
-    /// All, the simplest first.
+    /// All laws, the simplest first.
     const ALL: [Self; 8] = [
         Self::Lift,
         Self::Identity,
@@ -365,7 +366,7 @@ impl fmt::Display for Law {
     }
 }
 
-/// A law that an operator breaks, and with which items: its text is for people.
+/// A law that an operator breaks, with the failing items in its text.
 #[derive(Clone, Debug)]
 pub struct Broken {
     law: Law,

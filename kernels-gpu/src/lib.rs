@@ -1,47 +1,47 @@
 //! Every GPU kernel of warpfold, and nothing else.
 //!
-//! The folders follow the execution hierarchy, from one value to the whole grid:
+//! The modules follow the execution hierarchy, from one value to the whole grid:
 //!
-//! | module | level | holds |
+//! | module | level | contents |
 //! |---|---|---|
-//! | [`element`], [`op`] | a value | what can be reduced, and by which operator |
-//! | [`device`] | an instruction | what Rust-CUDA's `cuda_std` does not offer |
-//! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), the only way kernels touch it |
-//! | [`warp`] | 32 lanes | the cooperative steps of a warp: who must arrive, who holds the result |
-//! | [`block`] | a block | the cooperative steps of a block: its warps meet in shared memory |
-//! | [`grid_stride`], [`grid`] | a grid | how it reads an array; the cooperative step of a grid: its blocks meet in global memory |
-//! | [`single_pass`] | a grid | whole reductions in one launch: what the library does where nobody says otherwise |
-//! | [`harris`] | a grid | the ladder: one rung, one file, each mending what the one before got wrong |
-//! | [`keyed`] | a grid | reduction by key: an element goes into the cell that its key names |
-//! | [`kepler`] | a grid | by shuffles and atomics, any operator, vectors of one, two and four |
-//! | [`copy`] | a grid | copies, by accesses of 4, 8, 16 and 32 bytes |
-//! | [`ceiling`] | a grid | the fastest read of an array this crate knows: what the ladder is measured against |
-//! | [`entry`], [`needs`] | the host's view | the one table from which bodies become named entry points, and what each needs of its launch |
+//! | [`element`], [`op`] | a value | element types and operators |
+//! | [`device`] | an instruction | instructions that Rust-CUDA's `cuda_std` lacks |
+//! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), through which kernels access memory |
+//! | [`warp`] | 32 lanes | warp-level reductions: which lanes must arrive, which lane holds the result |
+//! | [`block`] | a block | block-level reduction: the warps exchange partials through shared memory |
+//! | [`grid_stride`], [`in_order`], [`grid`] | a grid | how a grid reads its input, and how its blocks combine their partials through global memory |
+//! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
+//! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
+//! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key |
+//! | [`kepler`] | a grid | reductions by shuffles and atomics, with vectors of one, two and four elements |
+//! | [`copy`] | a grid | copies, with accesses of 4, 8, 16 and 32 bytes |
+//! | [`ceiling`] | a grid | the read ceiling: the fastest read of an array, as a limit for the ladder |
+//! | [`entry`], [`needs`] | the host | the table of entry points, and the requirements of each on its launch |
 //!
-//! The feature `laws` adds the module `laws`, on the host only: it tests operators, those of this crate and
-//! your own.
+//! The feature `laws` adds the module `laws` on the host: tests for operators, those of this crate and your
+//! own.
 //!
-//! A kernel is written twice in name only: a generic body (`harris::reduce_2::reduce_2::<T, O>`)
-//! that anyone can read and instantiate, and the entry points made from it
-//! (`reduce_2_sum_i32`, `reduce_2_max_f32`, ...) that the host launches by name.
+//! Each kernel has a generic body (`harris::reduce_2::reduce_2::<T, O>`), which you can read and instantiate.
+//! Entry points are made from it (`reduce_2_sum_i32`, `reduce_2_max_f32`, ...), which the host launches by
+//! name.
 //!
-//! The crate compiles for the GPU through `cuda_builder` and, unchanged, for the host,
-//! where the library takes the operators and the table of entries from it.
+//! The crate compiles for the GPU through `cuda_builder`. It also compiles for the host, where the library uses
+//! its operators and its table of entry points.
 
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(f16))]
-// the conversions of 16-bit floats
-// `cuda_builder` enables this for the crate that it builds: for this one where it has entries of its own, but not
-// where it is a dependency of other kernels.
+// The feature f16 is for conversions of 16-bit floats. `cuda_builder` enables the other feature for the crate
+// that it builds: for this crate if it has its own entry points, but not if it is a dependency of other
+// kernels.
 #![cfg_attr(
     all(target_arch = "nvptx64", not(feature = "library")),
     feature(asm_experimental_arch)
 )]
 
-// The macros name the crate as others do.
+// The macros use the crate's name, as in other crates.
 extern crate self as kernels_gpu;
 
-// For the laws, and for the square root of a result, which the caller takes on the host.
+// For the laws, and for the square root of a result on the host.
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
@@ -72,7 +72,7 @@ pub use kernels_gpu_macros::kernels;
 #[doc(hidden)]
 pub use pastey;
 
-/// What a crate of kernels needs: `use kernels_gpu::prelude::*`.
+/// The names that a crate of kernels needs: `use kernels_gpu::prelude::*`.
 pub mod prelude {
     pub use crate::element::{Element, Indexed, bf16, f16};
     pub use crate::kernels;

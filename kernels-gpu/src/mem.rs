@@ -1,31 +1,31 @@
-//! Memory as kernels see it: two small handles, passed by value.
+//! Memory of kernels: two small handles, passed by value.
 //!
-//! [`Global`] is an array in the device's memory, seen by every thread of the grid; [`Shared`]
-//! is an array in the memory of one block, seen by its threads alone. Both compile to plain
-//! loads and stores. Indexes of global memory are 64 bits wide, for arrays of more than 2^32
-//! elements; those of shared memory, which is a few hundred kilobytes, are 32 bits wide, as is the
-//! arithmetic of threads and blocks.
+//! [`Global`] is an array in device memory, which all threads of the grid share. [`Shared`] is an array in
+//! shared memory, which the threads of one block share. Both compile to plain loads and stores. Indices of
+//! global memory have 64 bits, for arrays of more than 2^32 elements. Indices of shared memory, which has a few
+//! hundred kilobytes, have 32 bits, like the arithmetic of threads and blocks.
 //!
 //! # The contract of a handle
 //!
-//! Whoever *makes* a handle vouches for every use the kernel makes of it, so that the kernel
-//! itself reads like its pseudocode:
+//! The code that *makes* a handle guarantees every access that the kernel makes through it. So the kernel
+//! itself needs no `unsafe` for its accesses:
 //!
-//! - the handle points at `len` elements of the right space, aligned, alive while the kernel runs;
+//! - the handle points to `len` elements in the right memory space, aligned, and allocated while the kernel
+//!   runs;
 //! - every index is below `len`, and every element is written before it is read;
-//! - two threads touch the same element, one of them writing, only with a barrier between the
-//!   two or atomically.
+//! - if two threads access the same element and one of them writes, there is a barrier between the two
+//!   accesses, or both are atomic.
 //!
-//! Nothing checks this on the GPU: a check would cost a compare and a branch per access. On the
-//! host, with the feature `simulator` and under `cuda_sim::Simulator`, every access is checked and
-//! counted, and a finding names the line of the kernel that made it.
+//! The GPU checks none of this, because a check would cost a comparison and a branch per access. On the host,
+//! with the feature `simulator` and under `cuda_sim::Simulator`, every access is checked and counted, and a
+//! finding names the kernel's source line.
 
 mod partials;
 mod trace;
 mod vector;
 mod words;
 
-pub use partials::{Look, MOST_BYTES, Partials};
+pub use partials::{MOST_BYTES, Partials, Polled};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
@@ -36,31 +36,31 @@ use crate::op::AtomicOp;
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
-/// A line that the compiler moves no access to memory across. It costs nothing at run time, and
-/// orders nothing there.
+/// Compiler barrier: the compiler moves no memory access across it. It emits no instruction, and the hardware
+/// may still reorder.
 ///
-/// For loads that are to be under way together: LLVM moves one into the only branch that uses its
-/// value, behind the wait for what the branch depends on. (`core`'s `compiler_fence` says the same,
-/// but LLVM's back-end for PTX refuses it.)
+/// It keeps loads in flight together. Without it, LLVM moves a load into the only branch that uses its value,
+/// so that the load waits for the branch's condition. (`core`'s `compiler_fence` has the same meaning, but
+/// LLVM's PTX back-end rejects it.)
 #[inline(always)]
-pub fn hold_accesses() {
+pub fn compiler_barrier() {
     #[cfg(target_arch = "nvptx64")]
-    // SAFETY: no instruction.
+    // SAFETY: the assembly is empty.
     unsafe {
         core::arch::asm!("", options(nostack, preserves_flags));
     }
 }
 
-/// The same index, but the compiler does not know that it is. It costs nothing at run time.
+/// Returns the same index, but hides this from the compiler. It costs nothing at run time.
 ///
-/// For the index of a loop with several loads: otherwise LLVM keeps an address for each of them, and computes
-/// all of those before the first load begins.
+/// For the index of a loop with several loads: otherwise LLVM computes an address for each of them, and all of
+/// these before the first load starts.
 #[inline(always)]
 pub fn opaque(index: usize) -> usize {
     #[cfg(target_arch = "nvptx64")]
     {
         let same;
-        // SAFETY: no instruction.
+        // SAFETY: the assembly is a comment.
         unsafe {
             core::arch::asm!(
                 "/* {0} */",
@@ -74,7 +74,7 @@ pub fn opaque(index: usize) -> usize {
     index
 }
 
-/// An array in global memory. See the [module](self) for what its maker promises.
+/// An array in global memory. The [module](self) documents the contract of its maker.
 #[derive(Clone, Copy, Debug)]
 pub struct Global<T> {
     start: *mut T,
@@ -82,11 +82,11 @@ pub struct Global<T> {
 }
 
 impl<T: Element> Global<T> {
-    /// The elements of `slice`, to be read only.
+    /// A read-only handle for the elements of `slice`.
     ///
     /// # Safety
     ///
-    /// The [module's contract](self), and the kernel writes nothing through the handle.
+    /// The [module's contract](self), and the kernel does not write through the handle.
     #[inline(always)]
     pub unsafe fn from_slice(slice: &[T]) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl<T: Element> Global<T> {
         }
     }
 
-    /// The `len` elements from `start`.
+    /// A handle for the `len` elements from `start`.
     ///
     /// # Safety
     ///
@@ -106,10 +106,10 @@ impl<T: Element> Global<T> {
     }
 }
 
-/// Only what makes a handle asks for [`Element`], so that for another type the compiler has one error, not one for
+/// Only the functions that make a handle require [`Element`], so that another type gives one compile error, not one for
 /// each access.
 impl<T: Copy> Global<T> {
-    /// How many elements there are.
+    /// The number of elements.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
     pub fn len(self) -> usize {
@@ -121,7 +121,7 @@ impl<T: Copy> Global<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> T {
         trace::global(self.start, self.len, index, Access::Load);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and initialised.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds and initialised.
         unsafe { *self.start.add(index) }
     }
 
@@ -130,44 +130,44 @@ impl<T: Copy> Global<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(self, index: usize, value: T) {
         trace::global(self.start, self.len, index, Access::Store);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds and without a data race.
         unsafe { *self.start.add(index) = value }
     }
 
-    /// Combines `value` into element `index`, indivisibly for all threads of the device.
+    /// Combines `value` into element `index`, atomically for all threads of the device.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn combine_atomic<I: Items, O: AtomicOp<I, Acc = T>>(self, op: O, index: usize, value: T) {
         trace::global(self.start, self.len, index, Access::Atomic);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
-        // touches the element other than atomically meanwhile.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
         unsafe { op.combine_atomic_device(self.start.add(index), value) }
     }
 }
 
 impl Global<u32> {
-    /// Draws a number from element `index`, which is below `numbers`: nobody else of as many as draw gets
-    /// the same, and they get them in order. It orders no other accesses. After the last the element is as
-    /// it was before the first, 0.
+    /// Returns element `index`, which is below `numbers`, and increments it; after `numbers - 1` it becomes 0.
+    ///
+    /// Atomic for all threads of the device: if it is called `numbers` times, each call returns a different
+    /// number, in order, and the element is 0 again. Relaxed: it does not order other accesses.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn draw(self, index: usize, numbers: u32) -> u32 {
+    pub fn fetch_increment(self, index: usize, numbers: u32) -> u32 {
         trace::global(self.start, self.len, index, Access::Atomic);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
-        // touches the element other than atomically meanwhile.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
         unsafe { increment_global(self.start.add(index), numbers - 1) }
     }
 }
 
-/// An array in the block's shared memory. See the [module](self) for what its maker promises.
+/// An array in the block's shared memory. The [module](self) documents the contract of its maker.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<T> {
     start: *mut T,
 }
 
 impl<T: Element> Shared<T> {
-    /// The block's dynamic shared memory, whose size the host gives at launch. Every call gives
-    /// the same memory.
+    /// The block's dynamic shared memory, whose size is set at launch. Every call returns the same memory.
     ///
     /// # Safety
     ///
@@ -179,7 +179,7 @@ impl<T: Element> Shared<T> {
         }
     }
 
-    /// The array from `start`, which `shared_array!` gives.
+    /// The array at `start`, declared by `shared_array!`.
     ///
     /// # Safety
     ///
@@ -197,8 +197,8 @@ impl<T: Copy> Shared<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: u32) -> T {
         trace::shared(self.start, index, Access::Load);
-        // SAFETY: the maker of the handle promised that `index` is in bounds, initialised, and
-        // separated by a barrier from its writer.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, initialised, and separated by a
+        // barrier from its writer.
         unsafe { *self.start.add(index as usize) }
     }
 
@@ -207,17 +207,17 @@ impl<T: Copy> Shared<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(self, index: u32, value: T) {
         trace::shared(self.start, index, Access::Store);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and not raced for.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds and without a data race.
         unsafe { *self.start.add(index as usize) = value }
     }
 
-    /// Combines `value` into element `index`, indivisibly for all threads of the block.
+    /// Combines `value` into element `index`, atomically for all threads of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn combine_atomic<I: Items, O: AtomicOp<I, Acc = T>>(self, op: O, index: u32, value: T) {
         trace::shared(self.start, index, Access::Atomic);
-        // SAFETY: the maker of the handle promised that `index` is in bounds and that nobody
-        // touches the element other than atomically meanwhile.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
         unsafe { op.combine_atomic_block(self.start.add(index as usize), value) }
     }
 }

@@ -1,32 +1,32 @@
-//! What kernels need of their launch.
+//! Requirements of kernels on their launch.
 //!
-//! All of them: a one-dimensional grid, and a one-dimensional block of `threads`, a power of two
-//! from 32 to 1024. The rest is [`Needs`], which stands in the kernel's row of the
+//! Every kernel requires a one-dimensional grid and a one-dimensional block of `threads`, a power of two from
+//! 32 to 1024. The other requirements are in [`Needs`], which is a field of the kernel's row in the
 //! [table](crate::entry).
 
-/// What one kernel needs of its launch; threads per block and n are still free.
+/// The requirements of one kernel on its launch; threads per block and n are still free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// How many elements a thread brings at most; `None`: as many as there are, so that any number
-    /// of blocks will do.
+    /// The maximum number of elements that a thread loads; `None` for a grid-stride loop, for which any number
+    /// of blocks is right.
     pub per_thread: Option<u32>,
     /// The dynamic shared memory of a block.
     pub scratch: Scratch,
-    /// Where the result is.
+    /// The result's location.
     pub result: ResultIn,
-    /// What a load brings.
+    /// The width of a load.
     pub load: Load,
 }
 
-/// What a load brings.
+/// The width of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
     /// One element.
     Element,
-    /// So many bytes. The input starts at a multiple of as many.
+    /// This many bytes; the input must start at a multiple of it.
     Bytes(usize),
-    /// So many elements, wherever the input starts: what lies around the [whole
-    /// vectors](crate::mem::Global::vectors_at) is brought one by one.
+    /// This many elements. The input may start anywhere: the elements around the [whole
+    /// vectors](crate::mem::Global::vectors_at) are loaded one by one.
     Elements(usize),
 }
 
@@ -43,19 +43,19 @@ pub enum Scratch {
     PerThread,
 }
 
-/// Where a kernel leaves its result.
+/// The location of a kernel's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultIn {
     /// One partial per block: `output[block]`.
     Partials,
-    /// All of it combined into `output[0]`, which holds the operator's identity before.
+    /// Everything is combined into `output[0]`, which holds the operator's identity before the launch.
     OneCell,
-    /// Combined into as many cells as the caller has.
+    /// Combined into the cells that the caller provides.
     Cells,
 }
 
 impl Needs {
-    /// A thread for each element, all of them combined into one cell.
+    /// One thread per element; all elements are combined into one cell.
     pub const fn one_cell(scratch: Scratch) -> Self {
         Self {
             per_thread: Some(1),
@@ -65,7 +65,7 @@ impl Needs {
         }
     }
 
-    /// So many elements per thread, combined over the block in a tree, a partial for each block.
+    /// `per_thread` elements per thread, a tree over the block, and a partial for each block.
     pub const fn tree(per_thread: u32) -> Self {
         Self {
             per_thread: Some(per_thread),
@@ -75,7 +75,7 @@ impl Needs {
         }
     }
 
-    /// Any number of blocks, a partial for each.
+    /// Any number of blocks, and a partial for each block.
     pub const fn any_grid(scratch: Scratch, load: Load) -> Self {
         Self {
             per_thread: None,
@@ -85,12 +85,12 @@ impl Needs {
         }
     }
 
-    /// The same, by vectors of so many elements.
+    /// The same, with vectors of `elements` elements.
     pub const fn by_vectors(scratch: Scratch, elements: usize) -> Self {
         Self::any_grid(scratch, Load::Elements(elements))
     }
 
-    /// By key: so many elements per thread, into as many cells as the caller has.
+    /// By key: `per_thread` elements per thread, combined into the caller's cells.
     pub const fn keyed(per_thread: u32) -> Self {
         Self {
             per_thread: Some(per_thread),
@@ -100,7 +100,7 @@ impl Needs {
         }
     }
 
-    /// The same, into one cell.
+    /// The same, with one cell for the result.
     pub const fn into_cell(self) -> Self {
         Self {
             result: ResultIn::OneCell,
@@ -108,7 +108,7 @@ impl Needs {
         }
     }
 
-    /// The fewest blocks that bring all of `n` elements; 0 where there is nothing to bring.
+    /// The minimum number of blocks that load all of `n` elements; 0 for empty input.
     pub fn fewest_blocks(&self, n: u64, threads: u32) -> u64 {
         match self.per_thread {
             Some(elements) => n.div_ceil(u64::from(elements) * u64::from(threads)),
@@ -116,7 +116,7 @@ impl Needs {
         }
     }
 
-    /// How many elements `output` has.
+    /// The number of elements of `output`.
     pub fn outputs(&self, blocks: u32) -> usize {
         match self.result {
             ResultIn::Partials => blocks as usize,
@@ -125,7 +125,7 @@ impl Needs {
         }
     }
 
-    /// The dynamic shared memory of a block, in bytes, for elements of `size` bytes.
+    /// The dynamic shared memory of a block in bytes, for elements of `size` bytes.
     pub fn shared_bytes(&self, threads: u32, size: usize) -> usize {
         let elements = match self.scratch {
             Scratch::None => 0,
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_bring_all_elements() {
+    fn fewest_blocks_load_all_elements() {
         let pairs = Needs::tree(2);
         for (n, blocks) in [(0, 0), (1, 1), (512, 1), (513, 2), (u64::MAX, 1 << 55)] {
             assert_eq!(pairs.fewest_blocks(n, 256), blocks, "{n}");

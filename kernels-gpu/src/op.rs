@@ -1,48 +1,46 @@
-//! How elements are reduced: the operators.
+//! Operators: how elements are reduced.
 //!
-//! | operator | of | accumulates in | atomic |
+//! | operator | items | accumulator | atomic |
 //! |---|---|---|---|
 //! | [`Sum`] | numbers | [`Number::Acc`](crate::element::Number::Acc) | an instruction |
 //! | [`SumWide`] | numbers | `i64`, `u64`, `f64` | an instruction |
-//! | [`Product`] | numbers | the same | a compare-and-swap loop |
-//! | [`Min`], [`Max`] | numbers | the same | an instruction; of floats that of an integer, by the sign |
-//! | [`NanMin`], [`NanMax`] | floats | the same | as the former |
-//! | [`NanSum`] | floats | the same | none |
-//! | [`And`], [`Or`], [`Xor`] | integers | the same | an instruction |
+//! | [`Product`] | numbers | [`Number::Acc`](crate::element::Number::Acc) | a compare-and-swap loop |
+//! | [`Min`], [`Max`] | numbers | [`Number::Acc`](crate::element::Number::Acc) | an instruction; for floats an integer's, chosen by the sign |
+//! | [`NanMin`], [`NanMax`] | floats | [`Number::Acc`](crate::element::Number::Acc) | as `Min`, `Max` |
+//! | [`NanSum`] | floats | [`Number::Acc`](crate::element::Number::Acc) | none |
+//! | [`And`], [`Or`], [`Xor`] | integers | [`Number::Acc`](crate::element::Number::Acc) | an instruction |
 //! | [`ArgMin`], [`ArgMax`] | numbers | [`Indexed`](crate::element::Indexed) | none |
-//! | [`NanArgMin`], [`NanArgMax`] | floats | the same | none |
+//! | [`NanArgMin`], [`NanArgMax`] | floats | [`Indexed`](crate::element::Indexed) | none |
 //! | [`MinMax`] | numbers | [`Extrema`](crate::element::Extrema) | none |
 //! | [`SumAbs`] | numbers | `u64`, `f64` | none |
-//! | [`SumSquares`] | numbers | `f64`; of `f64` [`ScaledSquares`](crate::element::ScaledSquares) | none |
+//! | [`SumSquares`] | numbers | `f64`; [`ScaledSquares`](crate::element::ScaledSquares) for `f64` | none |
 //! | [`MeanVariance`] | numbers | [`Moments`](crate::element::Moments) | none |
-//! | [`NanMeanVariance`] | floats | the same | none |
+//! | [`NanMeanVariance`] | floats | [`Moments`](crate::element::Moments) | none |
 //! | [`Dot`] | pairs of numbers | `i64`, `u64`, `f64` | none |
 //! | [`WeightedMean`] | pairs of numbers | `[f64; 2]` | none |
 //! | [`Count`] | numbers for which a [`Predicate`] holds | `u64` | none |
 //!
 //! # Laws
 //!
-//! For every operator and all accumulators `a`, `b`, `c` that are lifted items:
+//! For every operator and all accumulators `a`, `b`, `c` of lifted items:
 //!
 //! - `combine(identity(), a) == a == combine(a, identity())`, bit for bit (NaN stays NaN);
-//! - `combine(a, b) == combine(b, a)`, unless the operator says that it is not
-//!   [commutative](Op::COMMUTATIVE);
-//! - `combine(combine(a, b), c) == combine(a, combine(b, c))`, exactly; for sums and products of
-//!   floats, and for moments, up to the rounding of each step.
+//! - `combine(a, b) == combine(b, a)`, unless the operator is not [commutative](Op::COMMUTATIVE);
+//! - `combine(combine(a, b), c) == combine(a, combine(b, c))`; exactly, or up to the rounding of each step for
+//!   sums and products of floats and for moments.
 //!
-//! A reduction may therefore group the items as the hardware likes, and order them where the operator is
-//! commutative. Of the library's operators:
+//! A reduction may therefore group the items in any way, and reorder them if the operator is commutative. The
+//! library's operators:
 //!
-//! - Integers wrap in their own type, whatever they accumulate in.
-//! - 16-bit floats accumulate in `f32` and are rounded once, where the result is finished.
-//! - [`Min`] and [`Max`] of floats are IEEE 754-2019 `minimum` and `maximum`: a NaN anywhere gives
-//!   NaN. [`NanMin`] and [`NanMax`] are `minimumNumber` and `maximumNumber`: NaN only if there is
-//!   no number. In all four `-0.0` is smaller than `+0.0`, so that the
-//!   result depends on the set of values alone and never on their order.
-//! - [`ArgMin`] and [`ArgMax`] give the first of equal values, of which the two zeros are some, and
-//!   the first NaN if there is one. [`NanArgMin`] and [`NanArgMax`] give the first that is a number.
-//! - For empty input the output of extrema, of [`MeanVariance`] and of [`WeightedMean`] is `None`. The result
-//!   of sums is 0 (of floats `0.0`), of products 1, of [`And`] an integer of ones.
+//! - Integers wrap in their own type, whatever the accumulator is.
+//! - 16-bit floats accumulate in `f32` and are rounded once, when the result is finished.
+//! - [`Min`] and [`Max`] of floats are IEEE 754-2019 `minimum` and `maximum`: NaN if any value is a NaN.
+//!   [`NanMin`] and [`NanMax`] are `minimumNumber` and `maximumNumber`: NaN only if all values are NaN. In all
+//!   four, `-0.0` is smaller than `+0.0`, so the result does not depend on the order of the values.
+//! - [`ArgMin`] and [`ArgMax`] return the first of equal values, or the first NaN; the two zeros are equal.
+//!   [`NanArgMin`] and [`NanArgMax`] ignore NaNs.
+//! - For empty input, the result of extrema, of [`MeanVariance`] and of [`WeightedMean`] is `None`. That of
+//!   sums is 0 (`0.0` for floats), of products 1, and of [`And`] an integer with all bits set.
 
 #[macro_use]
 mod number;
@@ -90,11 +88,11 @@ use crate::element::Element;
 use crate::items::Items;
 use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 
-/// What travels to a kernel by value: an operator with what it holds.
+/// A value that can be a parameter of a kernel: an operator with its fields.
 ///
-/// Implemented by `#[derive(Value)]`, which asks that all fields are values, and so plain data: numbers,
-/// [elements](Element), other values. A pointer is none: behind a pointer within a structure the compiler
-/// does not know which memory it points into, and each access would be slow.
+/// `#[derive(Value)]` implements it. All fields must be values, and so plain data: numbers,
+/// [elements](Element), other values. A pointer is not a value: for a pointer in a structure, the compiler does
+/// not know the memory space, and each access would be slow.
 ///
 /// ```
 /// use kernels_gpu::prelude::*;
@@ -106,7 +104,7 @@ use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 /// }
 ///
 /// #[derive(Clone, Copy, Debug, Value)]
-/// struct Last; // holds nothing, costs no parameter
+/// struct Last; // no fields, so it is not a parameter
 /// ```
 ///
 /// ```compile_fail
@@ -132,10 +130,10 @@ pub unsafe trait Value: Copy + Send + Sync + 'static {}
 // SAFETY: plain data has no pointers, and its layout is the same on the host and on the device.
 unsafe impl<T: Element> Value for T {}
 
-/// An associative operator with an identity: how items are reduced.
+/// An associative operator with an identity.
 ///
-/// A reduction lifts each item into an accumulator, combines the accumulators, and finishes the last one
-/// into the result. The laws stand in the [module's documentation](self).
+/// A reduction lifts each item into an accumulator, combines the accumulators, and finishes the last one into
+/// the result. The operator must obey the laws in the [module's documentation](self).
 ///
 /// ```
 /// use kernels_gpu::prelude::*;
@@ -172,41 +170,42 @@ unsafe impl<T: Element> Value for T {}
 /// assert_eq!(op.combine(op.lift(3.0, 0), op.lift(0.0, 1)), 5.0);
 /// ```
 ///
-/// Read an array that the operator holds at indexes that the compiler knows: constants, or a loop that it unrolls.
-/// Where the index comes from the data, each thread first copies the whole array to local memory.
+/// If the operator has an array, read it at constant indices or in a loop that the compiler unrolls. For an
+/// index that depends on the data, each thread first copies the whole array to local memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operator over `{I}`",
     label = "does not reduce `{I}`",
     note = "an operator implements `Op<{I}>`; those of the library are listed in the documentation of `warpfold`"
 )]
 pub trait Op<I: Items>: Value {
-    /// What items are combined in: at most 128 bytes.
+    /// The accumulator: at most 128 bytes.
     type Acc: Element;
 
-    /// What the caller of a reduction gets.
+    /// The type of the result.
     type Output;
 
-    /// Whether `combine(a, b)` is `combine(b, a)`. An operator for which it is not gets kernels that
-    /// keep the order of the items.
+    /// Whether `combine(a, b)` equals `combine(b, a)`. If not, the operator gets kernels that preserve the
+    /// order of the items.
     const COMMUTATIVE: bool = true;
 
-    /// Whether [`absorb`](Self::absorb) is faster than one item after the other, so that the CPU calls it
-    /// with a group of items at a time.
+    /// Whether [`absorb`](Self::absorb) is faster than combining item by item; the CPU then calls it with
+    /// groups of items.
     const ABSORBS: bool = false;
 
-    /// The accumulator that changes nothing: what a thread with nothing to load contributes.
+    /// The accumulator that changes nothing; threads without elements contribute it.
     fn identity(&self) -> Self::Acc;
 
-    /// Item `index` of the input as it enters the reduction.
+    /// Converts item `index` of the input into an accumulator.
     fn lift(&self, item: I, index: u64) -> Self::Acc;
 
-    /// The two accumulators as one; of an operator that is not commutative, `a` stands before `b`.
+    /// Combines two accumulators. If the operator is not commutative, the items of `a` come before those of
+    /// `b`.
     fn combine(&self, a: Self::Acc, b: Self::Acc) -> Self::Acc;
 
-    /// The accumulator and items that have been loaded together, as one. Row `k` of them holds the items
-    /// from index `first[k]` on.
+    /// Combines the accumulator with items that were loaded together. Row `k` holds the items from index
+    /// `first[k]` on.
     ///
-    /// The default combines them one by one.
+    /// By default it combines them one by one.
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
         &self,
@@ -220,66 +219,66 @@ pub trait Op<I: Items>: Value {
         acc
     }
 
-    /// What an accumulator is if its items stand `by` indices further on. **An operator whose `lift` uses the index
-    /// must implement it**: arrays that are reduced in pieces give wrong indices otherwise. The identity stays what it
-    /// is.
+    /// The accumulator of the same items at indices that are larger by `by`. **An operator whose `lift` uses
+    /// the index must implement it**; otherwise arrays that are reduced in pieces give wrong indices. It must
+    /// not change the identity.
     #[inline(always)]
     fn offset(&self, acc: Self::Acc, by: u64) -> Self::Acc {
         let _ = by;
         acc
     }
 
-    /// The result of a whole reduction, as its caller gets it: of at least one item, and of the identity unless
-    /// `empty` is implemented.
+    /// Converts the accumulator of all items into the result. It is called for at least one item, and also for
+    /// the identity unless `empty` is implemented.
     fn finish(&self, acc: Self::Acc) -> Self::Output;
 
-    /// What a cell begins with into which values are combined by key, and what it still holds where no value
-    /// had its key. The default is the identity; a sum of floats, whose identity is `-0.0`, begins with `0.0`.
+    /// The initial value of a cell in reductions by key, which remains if no value has its key.
+    ///
+    /// The identity by default. A sum of floats, whose identity is `-0.0`, starts with `0.0`.
     #[inline(always)]
     fn initial(&self) -> Self::Acc {
         self.identity()
     }
 
-    /// The result of an empty input. The default finishes [`initial`](Self::initial). An operator without a
-    /// result for an empty input, such as [`Min`], has an `Option` as output, and `None` here.
+    /// The result for empty input. By default it finishes [`initial`](Self::initial). An operator without a
+    /// result for empty input, such as [`Min`], has an `Option` as output and returns `None` here.
     #[inline(always)]
     fn empty(&self) -> Self::Output {
         self.finish(self.initial())
     }
 }
 
-/// An operator that the memory system applies by itself: `*cell = combine(*cell, value)` in one
-/// indivisible step.
+/// An operator with an atomic form: `*cell = combine(*cell, value)` in one indivisible step.
 ///
-/// Relaxed ordering: the update is indivisible, but says nothing about other memory.
+/// The memory order is relaxed: the update is indivisible but does not order other accesses.
 pub trait AtomicOp<I: Items>: Op<I> {
-    /// Combines `value` into a cell of global memory, indivisibly for all threads of the device.
+    /// Combines `value` into a cell of global memory, atomically for all threads of the device.
     ///
     /// # Safety
     ///
     /// - `cell` is valid for reads and writes and aligned.
-    /// - While the kernel runs, no thread touches the cell other than atomically.
+    /// - While the kernel runs, all threads access the cell only atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_device(&self, cell: *mut Self::Acc, value: Self::Acc);
 
-    /// Combines `value` into a cell of shared memory, indivisibly for all threads of the block.
+    /// Combines `value` into a cell of shared memory, atomically for all threads of the block.
     ///
     /// # Safety
     ///
     /// - `cell` is valid for reads and writes and aligned.
-    /// - Between two barriers, no thread of the block touches the cell other than atomically.
+    /// - Between two barriers, the threads of the block access the cell only atomically.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_block(&self, cell: *mut Self::Acc, value: Self::Acc);
 }
 
-/// An operator that the warp applies by itself in one instruction, `redux.sync` (sm_80 and above;
-/// below that, `cuda_std` builds it from shuffles).
+/// An operator that a warp applies in one instruction, `redux.sync` (sm_80 and later; before, `cuda_std` uses
+/// shuffles).
 pub trait ReduxOp<I: Items>: Op<I, Acc: WarpReduceValue> {
-    /// The instruction's name for this operator.
+    /// The instruction's operation.
     const REDUX: WarpReductionOp;
 }
 
-/// Operators that hold nothing.
+/// Implements `Value` for operators without fields.
 macro_rules! values {
     ($($op:ty),*) => { $(
         // SAFETY: no fields.

@@ -1,21 +1,21 @@
-//! Whole-array reductions in one launch, bit-equal from run to run: the default algorithm.
+//! Single-pass reduction: the whole array in one launch, bit-equal from run to run. The default algorithm.
 //!
-//! Two launches cost two trips to the device, which small arrays feel; atomics on one cell cost
-//! floats their reproducibility. This kernel pays neither: a thread combines its share of the input
-//! ([`grid_stride`](crate::grid_stride)), a block its threads ([`block_reduce`](crate::block)), and the last
-//! block to begin the partials of all ([`grid_reduce`]). An operator that is not commutative reads neighbouring
-//! items instead ([`in_order`](crate::in_order)).
+//! A second launch would take time that matters for small arrays, and atomics on one cell would make float
+//! results differ from run to run. This kernel avoids both. A thread combines its share of the input
+//! ([`grid_stride`](crate::grid_stride)), a block combines its threads ([`block_reduce`](crate::block)), and
+//! the block that started last combines the partials of all blocks ([`grid_reduce`]). An operator that is not
+//! commutative reads adjacent items instead ([`in_order`](crate::in_order)).
 //!
-//! # What it requires of its launch
+//! # Requirements of every launch
 //!
 //! - A one-dimensional grid and a one-dimensional block of a multiple of 32 threads, at most 1024.
-//! - A [`TempStorage`] with room for a partial per block, all words of which are 0, an arrival counter of 0,
-//!   and a scratch with an element per warp of the block.
+//! - A [`TempStorage`] with a partial per block, whose words are all 0, an arrival counter of 0, and a scratch
+//!   with an element per warp of the block.
 //!
 //! # Order
 //!
-//! Floats are bit-equal from run to run: the order depends on the length, the launch, and on how the
-//! arrays' starts are aligned.
+//! Floats are bit-equal from run to run: the order depends on the length, the launch, and the alignment of the
+//! arrays' starts.
 
 use crate::grid::{TempStorage, grid_reduce};
 use crate::grid_stride::grid_stride;
@@ -23,11 +23,11 @@ use crate::in_order::in_order;
 use crate::items::Items;
 use crate::op::Op;
 
-/// Leaves all of the input as one in the storage's result: by vectors of `N` items, `K` in flight.
+/// Combines all of the input and stores the result in the storage; vectors of `N` items, `K` of them in flight.
 ///
 /// # Safety
 ///
-/// The launch is as the [module](self) requires; all arrays have the same length.
+/// The launch meets the [requirements](self); all arrays have the same length.
 #[inline(always)]
 pub unsafe fn single_pass<I: Items, O: Op<I>, const N: usize, const K: usize>(
     op: O,
@@ -38,9 +38,9 @@ pub unsafe fn single_pass<I: Items, O: Op<I>, const N: usize, const K: usize>(
     let value = if O::COMMUTATIVE {
         grid_stride::<I, O, N, K>(op, arrays)
     } else {
-        // SAFETY: no thread has left, so every warp is whole.
+        // SAFETY: no thread has exited, so all lanes of the warp arrive.
         unsafe { in_order::<I, O, N, K>(op, arrays) }
     };
-    // SAFETY: no thread has left, and the storage is the launch's.
+    // SAFETY: no thread has exited, and the launch provides the storage.
     unsafe { grid_reduce::<I, O>(op, value, arrival, storage) }
 }

@@ -1,7 +1,7 @@
-//! The cooperative steps of a warp: 32 lanes that exchange registers.
+//! Warp-level reductions: 32 lanes that exchange registers.
 //!
-//! Every function here states which lanes must arrive and which of them hold the result. The
-//! member mask is always the full one: all 32 lanes of the warp take part, none has exited.
+//! Every function here documents which lanes must arrive and which of them hold the result. The member mask is
+//! always the full one: all 32 lanes of the warp take part, and none has exited.
 
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
@@ -11,23 +11,23 @@ use cuda_std::warp::warp_reduce;
 /// The member mask of a whole warp.
 pub const FULL_MASK: u32 = u32::MAX;
 
-/// Lanes in a warp.
+/// The number of lanes of a warp.
 pub const WARP_SIZE: u32 = 32;
 
-/// The warp's values as one. **Lane 0 holds the result**; what the other lanes get is a
-/// combination of some of the values and of no use.
+/// Combines the values of the warp. **Lane 0 holds the result**; the other lanes hold combinations of some of
+/// the values, which are unspecified.
 ///
-/// Five steps of `shfl.sync.down` (PTX ISA, data movement instructions). In each, a lane combines
-/// its value with that of the lane `offset` above, and `offset` halves:
+/// There are five steps of `shfl.sync.down` (PTX ISA, data movement instructions). In each step a lane combines
+/// its value with that of the lane `offset` above, and `offset` is halved:
 ///
 /// ```text
-/// lane         0   1   2   3   4   5   6   7        (eight lanes drawn; a warp has 32)
+/// lane         0   1   2   3   4   5   6   7        (eight lanes shown; a warp has 32)
 /// offset 4     0+4 1+5 2+6 3+7 .   .   .   .
 /// offset 2     0246 1357 .   .
 /// offset 1     01234567
 /// ```
 ///
-/// No memory and no barrier: the shuffle itself makes the lanes meet.
+/// It uses no memory and no barrier, because the shuffle itself synchronises the lanes.
 ///
 /// # Safety
 ///
@@ -36,7 +36,7 @@ pub const WARP_SIZE: u32 = 32;
 pub unsafe fn reduce_down<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Acc {
     let mut offset = WARP_SIZE / 2;
     while offset > 0 {
-        // SAFETY: the caller brings all lanes that the full mask names.
+        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let above = unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
         value = op.combine(value, above);
         offset /= 2;
@@ -44,13 +44,13 @@ pub unsafe fn reduce_down<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Ac
     value
 }
 
-/// The warp's values as one, in the order of the lanes: for operators that are not commutative. **Lane 0
-/// holds the result**; what the other lanes get is of no use.
+/// Combines the values of the warp in the order of the lanes, for operators that are not commutative. **Lane 0
+/// holds the result**; the values of the other lanes are unspecified.
 ///
-/// As [`reduce_down`], but the offset doubles, so that a lane always combines two neighbouring runs:
+/// Like [`reduce_down`], but the offset doubles, so that a lane always combines two adjacent runs:
 ///
 /// ```text
-/// lane         0   1   2   3   4   5   6   7        (eight lanes drawn; a warp has 32)
+/// lane         0   1   2   3   4   5   6   7        (eight lanes shown; a warp has 32)
 /// offset 1     01  .   23  .   45  .   67  .
 /// offset 2     0123    .   .   4567    .   .
 /// offset 4     01234567
@@ -63,7 +63,7 @@ pub unsafe fn reduce_down<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Ac
 pub unsafe fn reduce_in_order<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Acc {
     let mut offset = 1;
     while offset < WARP_SIZE {
-        // SAFETY: the caller brings all lanes that the full mask names.
+        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let above = unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
         value = op.combine(value, above);
         offset *= 2;
@@ -71,15 +71,15 @@ pub unsafe fn reduce_in_order<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O
     value
 }
 
-/// The warp's values as one, by [`reduce_down`], or by [`reduce_in_order`] where the operator asks for it.
-/// **Lane 0 holds the result.**
+/// Combines the values of the warp by [`reduce_down`], or by [`reduce_in_order`] if the operator is not
+/// commutative. **Lane 0 holds the result.**
 ///
 /// # Safety
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
 pub unsafe fn reduce_to_first<I: Items, O: Op<I>>(op: O, value: O::Acc) -> O::Acc {
-    // SAFETY: the caller brings all lanes.
+    // SAFETY: the caller guarantees that all lanes arrive.
     unsafe {
         if O::COMMUTATIVE {
             reduce_down::<I, O>(op, value)
@@ -89,14 +89,14 @@ pub unsafe fn reduce_to_first<I: Items, O: Op<I>>(op: O, value: O::Acc) -> O::Ac
     }
 }
 
-/// The warp's values as one. **Every lane holds the result**, the same bits in each, because the
+/// Combines the values of the warp. **Every lane holds the result**, the same bits in each, because the
 /// operator is commutative.
 ///
-/// Five steps of `shfl.sync.bfly`, a butterfly: in each, two lanes whose numbers differ in one bit
-/// exchange their values, and both combine them. As many shuffles as [`reduce_down`]:
+/// There are five steps of `shfl.sync.bfly`, a butterfly: in each step, two lanes whose numbers differ in one
+/// bit exchange their values, and both combine them. It takes as many shuffles as [`reduce_down`]:
 ///
 /// ```text
-/// lane     0    1    2    3        (four lanes drawn; a warp has 32)
+/// lane     0    1    2    3        (four lanes shown; a warp has 32)
 /// mask 2   0+2  1+3  2+0  3+1
 /// mask 1   all  all  all  all
 /// ```
@@ -108,7 +108,7 @@ pub unsafe fn reduce_to_first<I: Items, O: Op<I>>(op: O, value: O::Acc) -> O::Ac
 pub unsafe fn all_reduce<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Acc {
     let mut mask = WARP_SIZE / 2;
     while mask > 0 {
-        // SAFETY: the caller brings all lanes that the full mask names.
+        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let other = unsafe { value.shuffle(FULL_MASK, Shuffle::Xor(mask)) };
         value = op.combine(value, other);
         mask /= 2;
@@ -116,16 +116,16 @@ pub unsafe fn all_reduce<I: Items, O: Op<I>>(op: O, mut value: O::Acc) -> O::Acc
     value
 }
 
-/// The warp's values as one, by the instruction made for it. **Every lane holds the result.**
+/// Combines the values of the warp by one instruction. **Every lane holds the result.**
 ///
-/// `redux.sync` (PTX ISA, parallel synchronization and communication instructions), 32-bit
-/// integers only. It needs sm_80; below, `cuda_std` builds it from shuffles.
+/// The instruction is `redux.sync` (PTX ISA, parallel synchronization and communication instructions), for
+/// 32-bit integers. It requires sm_80; before, `cuda_std` uses shuffles.
 ///
 /// # Safety
 ///
 /// All 32 lanes of the warp arrive here.
 #[inline(always)]
 pub unsafe fn reduce_redux<I: Items, O: ReduxOp<I>>(value: O::Acc) -> O::Acc {
-    // SAFETY: the caller brings all lanes that the full mask names.
+    // SAFETY: the caller guarantees that all lanes of the full mask arrive.
     unsafe { warp_reduce(FULL_MASK, value, O::REDUX) }
 }

@@ -1,4 +1,4 @@
-//! `kernels_gpu::laws`: an operator that breaks a law is caught, and the message says what is wrong.
+//! `kernels_gpu::laws` finds operators that break a law, and its message explains the failure.
 
 use kernels_gpu::laws::proptest::sample::select;
 use kernels_gpu::laws::proptest::strategy::{Just, ValueTree};
@@ -41,7 +41,7 @@ macro_rules! operator {
     };
 }
 
-/// The message without its last line, which holds the seed.
+/// The message without its last line, which contains the seed.
 fn message(broken: &Broken) -> String {
     let text = broken.to_string();
     let (message, seed) = text.rsplit_once('\n').expect("several lines");
@@ -50,7 +50,7 @@ fn message(broken: &Broken) -> String {
     message.to_owned()
 }
 
-/// That the operator breaks this law, with one of these messages.
+/// Asserts that the operator breaks this law, with one of these messages.
 #[track_caller]
 fn assert_breaks(result: Result<(), Broken>, law: Law, messages: &[&str]) {
     let broken = result.expect_err("a law is broken");
@@ -118,7 +118,7 @@ fn an_operator_that_is_not_commutative_need_not_be() {
     laws::check(&LastInOrder, 0..100u32);
 }
 
-// Said to be in order, so that items are grouped in order alone, and neighbours show what is wrong.
+// Declared as not commutative, so that only adjacent items are combined.
 operator!(Saturating: i8 => i8, 0, |x, _| x, |a, b| a.saturating_add(b);
     const COMMUTATIVE: bool = false;
 );
@@ -142,7 +142,7 @@ fn an_operator_that_is_not_associative_is_caught() {
     ];
     let result = laws::of(&Saturating, select(vec![100i8, -100])).try_check();
     assert_breaks(result, Law::Associativity, &[&messages[0], &messages[1]]);
-    // Integers are exact, whatever floats may be.
+    // Integers are compared exactly, whatever the tolerance for floats.
     let tolerant = laws::of(&Saturating, select(vec![100i8, -100])).tolerance(1e9);
     assert_breaks(
         tolerant.try_check(),
@@ -169,7 +169,7 @@ fn an_overflow_is_caught_with_its_line() {
 fn sums_of_floats_ask_for_a_tolerance() {
     let sum = || laws::of(&Sum, -1e3f32..1e3);
     let broken = sum().try_check().unwrap_err();
-    // Rarely four items break a law of which no three do.
+    // In rare cases only four items break a law.
     assert!([Law::Associativity, Law::Grouping].contains(&broken.law()));
     let text = broken.to_string();
     assert!(text.contains("floats round: if that is the difference, state a `tolerance`"));
@@ -224,7 +224,7 @@ operator!(End: u8 => u64, 0, |_, i| i + 1, |a, b| a.max(b);
         _: [[u8; N]; K],
         first: [u64; K],
     ) -> u64 {
-        // As if the rows lay one behind the other.
+        // As if one row followed the other.
         acc.max(first[0] + (N * K) as u64)
     }
 
@@ -368,7 +368,7 @@ fn an_operator_that_fails_on_partials_alone_is_caught() {
     assert!(items.split(',').count() > 3, "{text}");
 }
 
-/// The mean of integers, with a finish of its own.
+/// The mean of integers, with a given `finish`.
 macro_rules! mean {
     ($op:ident, $finish:expr) => {
         #[derive(Clone, Copy, Debug, Value)]
@@ -423,7 +423,7 @@ fn finish_with_a_state_of_its_own_is_caught() {
     assert!(broken.to_string().contains("\n  finish(identity) again = "));
 }
 
-/// A structure of several types, with nothing but what elements need.
+/// A structure of several types that implements only what elements require.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 struct Mixed {
@@ -534,7 +534,7 @@ fn a_strategy_that_rejects_all_is_told() {
     );
 }
 
-/// Runs itself in processes with other variables.
+/// Runs itself in child processes with other variables.
 #[test]
 fn the_environment_gives_cases_and_seed() {
     const CHILD: &str = "KERNELS_GPU_LAWS_CHILD";

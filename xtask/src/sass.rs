@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_of_nothing_shows_the_names_there_are() {
+    fn an_unknown_name_shows_the_names_there_are() {
         let folder = tempfile::tempdir().unwrap();
         let module = |name: &str, entries: &[&str]| {
             let path = folder.path().join(name);

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: what judges correctness on this machine, in minutes; with `--all` the long sweeps too.
+//! `cargo xtask test`: what checks correctness on this machine, in minutes; with `--all` the long sweeps too.
 
 use crate::{browser, process, setup, workspace};
 use anyhow::{Context, Result};

@@ -3,6 +3,7 @@
 
 mod pointers;
 mod quotes;
+mod words;
 
 use crate::process;
 use anyhow::{Context, Result};
@@ -27,6 +28,10 @@ const GENERATED: [&str; 3] = [
 
 /// A user's crates, in workspaces of their own, which have no lints of ours and launch kernels of their own.
 const OUTSIDE: [&str; 2] = ["examples/", "xtask/template/"];
+
+/// The list of words to avoid, and the page that is about them.
+const WORDS: &str = "xtask/src/tidy/words.rs";
+const STYLE: &str = "STYLE.md";
 
 /// The only file of the library that may launch a kernel.
 const LAUNCHER: &str = "host/src/launch.rs";
@@ -181,6 +186,14 @@ impl File<'_> {
                 refuse(word, "finish it, or open an issue");
             }
         }
+        let is_written = ["rs", "md", "toml", "cu", "py", "js"]
+            .iter()
+            .any(|extension| self.is(extension));
+        if is_written && ![WORDS, STYLE].contains(&self.path) && !self.path.starts_with(RAW) {
+            for (word, instead) in words::coined(line) {
+                refuse(word, &format!("write: {instead}"));
+            }
+        }
         if self.is("rs") {
             for name in [concat!("to", "do!"), concat!("unimple", "mented!")] {
                 if has_word(line, name) {
@@ -325,6 +338,14 @@ mod tests {
         accepted(LAUNCHER, launch);
         accepted("examples/app/src/main.rs", launch);
         accepted("host/src/reduce.rs", "launch::reduce_2(&input);\n");
+    }
+
+    #[test]
+    fn coined_words() {
+        let line = concat!("/// The next tic", "ket.\n");
+        refused("host/src/reduce.rs", line, "arrival counter");
+        accepted(&format!("{RAW}x.md"), line);
+        accepted("host/src/reduce.json", line);
     }
 
     #[test]

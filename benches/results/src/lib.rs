@@ -5,7 +5,7 @@
 //! | [`schema`] | `results.json`: every type in it, with units |
 //! | [`statistics`] | medians and their intervals |
 //! | [`read`] | a file read back, or the reason why it is none |
-//! | [`relate`] | what a row is compared with: its twin, its ceiling |
+//! | [`relate`] | what a row is compared with: nvcc's kernel, its ceiling |
 //! | [`words`] | names of things in words |
 //! | `csv` | `results.csv`; feature `report` |
 //! | [`table`] | our times for a terminal |

@@ -11,6 +11,9 @@ const BESIDE: [(&str, &str); 2] = [
     ("reduce_4_redux", "reduce_4"),
 ];
 
+/// What does nothing but be launched.
+pub const EMPTY_KERNEL: &str = "empty_kernel";
+
 /// Finds the rows of a group without going through all others.
 pub struct Related<'a> {
     groups: HashMap<usize, Vec<&'a Row>>,
@@ -31,7 +34,7 @@ impl<'a> Related<'a> {
     }
 
     /// The row of the same group by `peer` that `row` is measured against: with the same operator, element,
-    /// keys and clock, on the same backend. nvcc's is the twin: the same kernel of as many threads. Another's is its row of the
+    /// keys and clock, on the same backend. nvcc's is the same kernel of as many threads. Another's is its row of the
     /// same variant, else its first.
     pub fn rival(&self, row: &Row, peer: By) -> Option<&'a Row> {
         let comparable = |other: &&&Row| {
@@ -43,11 +46,11 @@ impl<'a> Related<'a> {
         };
         let mut peers = self.group(row.group).iter().filter(comparable);
         if peer == By::Nvcc {
-            let twin = |other: &&&Row| {
+            let reference = |other: &&&Row| {
                 (&other.kernel, &other.variant, other.threads, other.chunks)
                     == (&row.kernel, &row.variant, row.threads, row.chunks)
             };
-            return peers.find(twin).copied();
+            return peers.find(reference).copied();
         }
         let first = peers.clone().next();
         peers
@@ -70,6 +73,16 @@ impl<'a> Related<'a> {
     pub fn ceiling(&self, row: &Row) -> Option<&'a Row> {
         let matching = |other: &&&Row| {
             other.by == By::Ceiling && (other.cache, other.timing) == (row.cache, row.timing)
+        };
+        self.group(row.group).iter().find(matching).copied()
+    }
+
+    /// The empty kernel of the row's group, by the same clock.
+    pub fn floor(&self, row: &Row) -> Option<&'a Row> {
+        let matching = |other: &&&Row| {
+            other.by == By::Ceiling
+                && other.kernel == EMPTY_KERNEL
+                && (other.cache, other.timing) == (row.cache, row.timing)
         };
         self.group(row.group).iter().find(matching).copied()
     }
@@ -181,24 +194,27 @@ mod tests {
     }
 
     #[test]
-    fn twins_and_variants() {
+    fn reference_kernels_and_variants() {
         let results = example::results();
         let related = Related::new(&results);
-        let mut twins = 0;
+        let mut references = 0;
         for row in results.rows.iter().filter(|row| row.by == By::Warpfold) {
-            if let Some(twin) = related.rival(row, By::Nvcc) {
-                assert_eq!((&twin.kernel, twin.threads), (&row.kernel, row.threads));
-                twins += 1;
+            if let Some(reference) = related.rival(row, By::Nvcc) {
+                assert_eq!(
+                    (&reference.kernel, reference.threads),
+                    (&row.kernel, row.threads)
+                );
+                references += 1;
             }
             let part = related.of_ceiling(row);
             assert!(part.is_none_or(|part| part > 0.0), "{part:?}");
         }
-        assert!(twins > 0);
+        assert!(references > 0);
         let ceiling = results.rows.iter().find(|row| row.by == By::Ceiling);
         assert_eq!(ceiling.and_then(|row| related.of_ceiling(row)), None);
     }
 
-    /// The rung before each of these kernels, beside twins.
+    /// The rung before each of these kernels, beside nvcc's.
     fn before(suite: Suite, kernels: &[&str]) -> Vec<String> {
         let mut results = example::results();
         let of_suite = |row: &&Row| row.suite == suite && row.by == By::Warpfold;
@@ -215,8 +231,8 @@ mod tests {
             .collect();
         let related = Related::new(&results);
         let before = |row: &Row| related.rung_before(row).map(|row| (row.by, &*row.kernel));
-        for twin in results.rows.iter().skip(1).step_by(2) {
-            assert_eq!(before(twin), None);
+        for reference in results.rows.iter().skip(1).step_by(2) {
+            assert_eq!(before(reference), None);
         }
         let ours = results.rows.iter().step_by(2).map(|row| match before(row) {
             Some((by, kernel)) => {

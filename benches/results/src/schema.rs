@@ -42,7 +42,8 @@ pub struct Results {
     pub clocks: Vec<Clocks>,
     /// What else a reader must know.
     pub notes: Vec<String>,
-    /// In the order of the run. The rows of a group were timed in turn, once a round each.
+    /// In the order of the run. The rows of a group had the same input. They were timed in turn, once a round each; those
+    /// of other processes, PyTorch and CuPy, after the others, each in rounds of their own.
     pub rows: Vec<Row>,
     /// What Nsight Compute measured of kernels after the rows; empty, and absent in older files, where
     /// it was not asked.
@@ -73,10 +74,10 @@ pub struct Method {
     pub warmup_rounds: (usize, usize),
     /// Timed rounds of each group, at least and at most.
     pub rounds: (usize, usize),
-    /// Written before each run of [`Cache::Cold`], so that nothing of the input is left in the L2 cache.
+    /// Read before each run of [`Cache::Cold`], so that nothing of the input is left in the L2 cache.
     pub flush_bytes: u64,
-    /// A row whose interval is wider than this part of its median is marked as unstable; so is a call of
-    /// which a larger part is the host's.
+    /// A row is marked as unstable where its median is not known to within this part of it: where its interval is wider,
+    /// or the medians of the first and the second half of its samples are further apart.
     pub spread_limit: f64,
     /// What was allowed.
     pub budget_s: Option<f64>,
@@ -104,7 +105,7 @@ pub struct Clocks {
 /// One thing that was timed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Rows of one group had the same input, and were timed in turn.
+    /// Rows of one group had the same input, and were timed one after the other.
     pub group: usize,
     /// What the row belongs to.
     pub suite: Suite,
@@ -159,7 +160,7 @@ pub enum Suite {
     Copy,
     /// Reduction by key.
     Keyed,
-    /// Whole reductions as a program calls them.
+    /// Whole-array reductions as a program calls them.
     Whole,
     /// Operators and elements of a crate of its own, whole arrays of them.
     Operators,
@@ -203,7 +204,7 @@ pub enum Backend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Nowhere but in memory: the caches had been flushed.
+    /// Nowhere but in memory: the caches had been flushed, and nothing had read that copy of it since.
     Cold,
     /// Where the run before it had left it: in the caches, if it fits.
     Warm,
@@ -213,7 +214,9 @@ pub enum Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// The device's own time between two events in a busy stream: no launch latency.
+    /// The device's own time in a busy stream: no launch latency. A sample is the share of a launch in a batch between
+    /// two events: of 16 launches over inputs of up to 8 MiB, of fewer over larger ones, and of one from 128 MiB on. (Of
+    /// one launch always in results before 2026-11-24.)
     Device,
     /// Between two events around a call on an idle stream: with the latency of its launches. A sample is the
     /// median of nine.
@@ -254,8 +257,7 @@ pub struct Time {
     pub min_us: f64,
     /// The slowest.
     pub max_us: f64,
-    /// Whether the interval is wider than [`Method::spread_limit`] allows, or the host's part of a call
-    /// larger: not to be relied on.
+    /// Whether the median is not known to within [`Method::spread_limit`]: not to be relied on.
     pub unstable: bool,
 }
 

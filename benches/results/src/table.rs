@@ -301,10 +301,10 @@ mod tests {
             let line = rest.lines().find(|line| line.contains(kernel)).unwrap();
             assert!(line.contains(text), "{line}");
         };
-        has("reduce_3", "1.84x");
+        has("reduce_3", "1.83x");
         has("reduce_3", "right");
         has("DeviceReduce::Sum (CUB)", "98.3");
-        has("read_ceiling (ceiling)", "4638");
+        has("read_ceiling (ceiling)", "4639");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Suite {
             Suite::Kepler => "Shuffles and atomics",
             Suite::Copy => "Copies",
             Suite::Keyed => "Reduction by key",
-            Suite::Whole => "Whole reductions",
+            Suite::Whole => "Whole-array reductions",
             Suite::Operators => "Operators of a user's own",
         }
     }
@@ -98,7 +98,8 @@ impl Cache {
     pub fn meaning(self) -> &'static str {
         match self {
             Cache::Cold => {
-                "the caches were flushed before each run, so every byte came from the device's memory"
+                "the caches were flushed before each run, of whose launches each read a copy of its own: every byte \
+                 came from the device's memory"
             }
             Cache::Warm => {
                 "each run found the input where the run before had left it: in the caches, if it fits"
@@ -112,7 +113,9 @@ impl Timing {
     pub fn meaning(self) -> &'static str {
         match self {
             Timing::Device => {
-                "the device's own time between two events in a busy stream: no launch latency is in it"
+                "the device's own time in a busy stream: no launch latency is in it. A sample is the share of a \
+                 launch in a batch between two events, of 16 launches over inputs of up to 8 MiB, and of one from 128 \
+                 MiB on"
             }
             Timing::Launch => {
                 "between two events around a call on an idle stream, in the median of nine: the latency of its \

@@ -110,7 +110,7 @@ fn reduce_by<T: Number, O: Rungs<T, Output: Into<Option<T>>>>(
     let mut plan = O::by(reduction, entry.algorithm, Some(threads))?;
     plan.enqueue()?;
     let blocks = plan.passes().first().map_or(0, |pass| pass.blocks);
-    Ok((data::judge(plan.result()?, expected).is_ok(), blocks))
+    Ok((data::check(plan.result()?, expected).is_ok(), blocks))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What was asked of whole reductions, on whatever they run.
+//! What was asked of whole-array reductions, on whatever they run.
 
 use std::ops::RangeInclusive;
 
@@ -8,20 +8,21 @@ use warpfold::file::{DType, NpyHeader};
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
 
-/// Where nobody says which.
-const TYPES: [DType; 3] = [DType::I32, DType::F32, DType::F64];
-
 /// Sizes, and types of elements.
 pub struct Asked {
     pub sizes: Vec<usize>,
     pub types: Vec<DType>,
 }
 
-/// Of drawn elements, every other power of two, unless the options say otherwise; of a file, what it has.
-pub fn asked(options: &SweepOptions, powers: RangeInclusive<u32>) -> Result<Asked> {
+/// Of drawn elements, by default every other power of two of the default types; of a file, what it has.
+pub fn asked(
+    options: &SweepOptions,
+    powers: RangeInclusive<u32>,
+    default_types: &[DType],
+) -> Result<Asked> {
     let Some(file) = &options.input else {
         let types = match options.types.as_slice() {
-            [] => TYPES.to_vec(),
+            [] => default_types.to_vec(),
             types => types.to_vec(),
         };
         let sizes = options.sizes(powers, 2);

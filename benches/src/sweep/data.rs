@@ -1,4 +1,4 @@
-//! The elements of whole reductions, and what naive loops make of them.
+//! The elements of whole-array reductions, and what naive loops make of them.
 //!
 //! All answers are exact, so that one element left out is found: integers wrap, and the floats are
 //! odd multiples of 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums and partial sums no order
@@ -15,17 +15,18 @@ use rayon::prelude::*;
 use tempfile::NamedTempFile;
 use warpfold::file::read_npy;
 
+use super::answers::Answer;
 use super::options::Op;
 use super::rounds::Verdict;
 
 /// Elements drawn from one generator; each chunk has its own, so that chunks are drawn in parallel
 /// and the same seed gives the same elements on every machine.
-const CHUNK: usize = 1 << 18;
+pub const CHUNK: usize = 1 << 18;
 
 /// Additions that an element goes through, at most: some in its thread, and one for each level above.
-const TREE: f64 = 96.0;
+pub const TREE: f64 = 96.0;
 
-/// An element type of whole reductions.
+/// An element type of whole-array reductions.
 pub trait Number: kernels_gpu::element::Number {
     /// An element of these random bits.
     fn draw(bits: u64) -> Self;
@@ -51,6 +52,18 @@ pub trait Number: kernels_gpu::element::Number {
     /// How far it is from the other.
     fn distance(self, other: Self) -> f64;
 
+    /// The sum of the products in 64 bits, and that of their magnitudes, which is 0 of integers.
+    fn dot(a: &[Self], b: &[Self]) -> (Answer<Self>, f64);
+
+    /// The sum of the products by a loop that anyone would write.
+    fn naive_dot(a: &[Self], b: &[Self]) -> Answer<Self>;
+
+    /// What a float of this size may be off, as a part of it: half a unit in the last place, twice; 0 of integers.
+    const PRECISION: f64;
+
+    /// Whether there are values below zero.
+    const IS_SIGNED: bool;
+
     /// Its bytes, behind others.
     fn append(self, bytes: &mut Vec<u8>);
 
@@ -61,8 +74,17 @@ pub trait Number: kernels_gpu::element::Number {
     const BEYOND: Option<(Self, Self)>;
 }
 
+/// The wrapping sum of the products of two slices of integers.
+macro_rules! products {
+    ($wide:ident $a:ident $b:ident) => {{
+        let pairs = $a.iter().zip($b);
+        let products = pairs.map(|(a, b)| (*a as $wide).wrapping_mul(*b as $wide));
+        products.fold(0, $wide::wrapping_add)
+    }};
+}
+
 macro_rules! integers {
-    ($($integer:ident)*) => { $(
+    ($($integer:ident in $wide:ident)*) => { $(
         impl Number for $integer {
             fn draw(bits: u64) -> Self {
                 bits as Self
@@ -98,6 +120,20 @@ macro_rules! integers {
                 if self == other { 0.0 } else { f64::INFINITY }
             }
 
+            fn dot(a: &[Self], b: &[Self]) -> (Answer<Self>, f64) {
+                let chunks = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK));
+                let sums = chunks.map(|(a, b)| products!($wide a b));
+                let sum = sums.reduce(|| 0, $wide::wrapping_add);
+                (Answer::Integer(sum.into()), 0.0)
+            }
+
+            fn naive_dot(a: &[Self], b: &[Self]) -> Answer<Self> {
+                Answer::Integer(products!($wide a b).into())
+            }
+
+            const PRECISION: f64 = 0.0;
+            const IS_SIGNED: bool = $integer::MIN != 0;
+
             fn append(self, bytes: &mut Vec<u8>) {
                 bytes.extend_from_slice(&self.to_ne_bytes());
             }
@@ -111,10 +147,10 @@ macro_rules! integers {
     )* };
 }
 
-integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+integers!(i8 in i64 i16 in i64 i32 in i64 i64 in i64 u8 in u64 u16 in u64 u32 in u64 u64 in u64);
 
 macro_rules! floats {
-    ($($float:ident: $draw:expr, $to:expr, $from:expr, $widen:expr, $round:expr, $beyond:expr;)*) => { $(
+    ($($float:ident $precision:expr, $draw:expr, $to:expr, $from:expr, $widen:expr, $round:expr, $beyond:expr;)*) => { $(
         impl Number for $float {
             fn draw(bits: u64) -> Self {
                 $draw(bits)
@@ -156,6 +192,22 @@ macro_rules! floats {
                 ($to(self) - $to(other)).abs()
             }
 
+            fn dot(a: &[Self], b: &[Self]) -> (Answer<Self>, f64) {
+                let products = a.par_chunks(CHUNK).zip(b.par_chunks(CHUNK)).map(|(a, b)| {
+                    let products = a.iter().zip(b).map(|(a, b)| $to(*a) * $to(*b));
+                    products.fold((0.0, 0.0), |(sum, all), x| (sum + x, all + x.abs()))
+                });
+                let (sum, all): (f64, f64) = products.reduce(|| (0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+                (Answer::Float(sum), all)
+            }
+
+            fn naive_dot(a: &[Self], b: &[Self]) -> Answer<Self> {
+                Answer::Float(a.iter().zip(b).map(|(a, b)| $to(*a) * $to(*b)).sum())
+            }
+
+            const PRECISION: f64 = $precision;
+            const IS_SIGNED: bool = true;
+
             fn append(self, bytes: &mut Vec<u8>) {
                 bytes.extend_from_slice(&self.to_ne_bytes());
             }
@@ -176,12 +228,12 @@ pub fn in_128ths(bits: u64) -> f32 {
 }
 
 floats! {
-    f16: |bits| f16::from_f32(in_128ths(bits)), f64::from, f16::from_f64, f32::from, f16::from_f32,
+    f16 1.0 / 1024.0, |bits| f16::from_f32(in_128ths(bits)), f64::from, f16::from_f64, f32::from, f16::from_f32,
         Some((f16::from_f32_const(-2.0), f16::from_f32_const(2.0)));
-    bf16: |bits| bf16::from_f32(in_128ths(bits)), f64::from, bf16::from_f64, f32::from, bf16::from_f32,
+    bf16 1.0 / 128.0, |bits| bf16::from_f32(in_128ths(bits)), f64::from, bf16::from_f64, f32::from, bf16::from_f32,
         Some((bf16::from_f32_const(-2.0), bf16::from_f32_const(2.0)));
-    f32: in_128ths, f64::from, |sum: f64| sum as f32, |x| x, |sum| sum, Some((-2.0, 2.0));
-    f64: |bits| f64::from(bits as i32) / 2f64.powi(31), |x| x, |sum| sum, |x| x, |sum| sum, None;
+    f32 f32::EPSILON as f64, in_128ths, f64::from, |sum: f64| sum as f32, |x| x, |sum| sum, Some((-2.0, 2.0));
+    f64 f64::EPSILON, |bits| f64::from(bits as i32) / 2f64.powi(31), |x| x, |sum| sum, |x| x, |sum| sum, None;
 }
 
 /// `n` elements drawn from `seed`.
@@ -254,7 +306,7 @@ pub fn refuse_useless<T: Number>(values: &[T]) -> Result<()> {
 pub struct Expected<T> {
     pub value: T,
     /// Zero for elements that are drawn here.
-    within: f64,
+    pub within: f64,
 }
 
 impl<T> Expected<T> {
@@ -287,17 +339,25 @@ fn extreme_or_sum<T: Number>(values: &[T], op: Op) -> Option<T> {
 
 /// What a loop that anyone would write gives of them, on one core.
 pub fn naive<T: Number>(values: &[T], op: Op) -> T {
+    match op {
+        Op::Sum => T::naive_sum(values),
+        _ => naive_extreme(values, op).1,
+    }
+}
+
+/// The first index of the extreme, and the extreme, by such a loop.
+pub fn naive_extreme<T: Number>(values: &[T], op: Op) -> (usize, T) {
     let wins = |a: T, b: T| match op {
         Op::Min => b.is_below(a),
         _ => a.is_below(b),
     };
-    match (op, values) {
-        (Op::Sum, _) => T::naive_sum(values),
-        (_, [first, rest @ ..]) => rest
-            .iter()
-            .fold(*first, |a, b| if wins(a, *b) { *b } else { a }),
-        (_, []) => T::naive_sum(&[]),
+    let mut best = (0, values.first().copied().unwrap_or(T::naive_sum(&[])));
+    for (index, value) in values.iter().copied().enumerate() {
+        if wins(best.1, value) {
+            best = (index, value);
+        }
     }
+    best
 }
 
 /// Where many elements are alike, the extreme that is looked for is made the only one of its kind, so that a
@@ -317,7 +377,7 @@ pub fn plant<T: Number>(values: &mut [T], op: Op, seed: u64) -> Option<(usize, T
 
 /// Compares what came out with what should have; a NaN is never right. A result of some elements may be an
 /// `Option`.
-pub fn judge<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
+pub fn check<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
     let Expected { value, within } = expected;
     let Some(got) = got.into() else {
         return Err(("None".into(), format!("{value:?}")));
@@ -370,9 +430,9 @@ mod tests {
         let sum = f32::sum(&values);
         let one = values.iter().find(|x| **x != 0.0).unwrap();
         let sum = Expected::exactly(sum);
-        assert!(judge(sum.value, sum).is_ok());
-        assert!(judge(sum.value - one, sum).is_err());
-        assert!(judge(f32::NAN, sum).is_err());
+        assert!(check(sum.value, sum).is_ok());
+        assert!(check(sum.value - one, sum).is_err());
+        assert!(check(f32::NAN, sum).is_err());
     }
 
     #[test]
@@ -380,10 +440,10 @@ mod tests {
         let values = vec![0.1f32; 1000];
         let sum = expected(&values, Op::Sum, true).unwrap();
         let rounded = values.iter().fold(0.0, |sum, x| sum + x);
-        assert!(rounded != sum.value && judge(rounded, sum).is_ok());
-        assert!(judge(sum.value + 0.1, sum).is_err());
-        assert!(judge(f32::NAN, sum).is_err());
-        assert!(judge(1, expected(&[2, 0], Op::Sum, true).unwrap()).is_err());
+        assert!(rounded != sum.value && check(rounded, sum).is_ok());
+        assert!(check(sum.value + 0.1, sum).is_err());
+        assert!(check(f32::NAN, sum).is_err());
+        assert!(check(1, expected(&[2, 0], Op::Sum, true).unwrap()).is_err());
     }
 
     #[test]

@@ -1,12 +1,22 @@
-//! Events around calls that follow one another on a stream.
+//! Events around calls that follow one another on a stream: around each, or around all.
 
 use std::ptr;
 
-use anyhow::Result;
-use cust_raw::{CUevent, CUevent_flags};
+use anyhow::{Context, Result};
+use cust_raw::{CUevent, CUevent_flags, CUresult};
 use warpfold::Device;
 
 use crate::driver::checked;
+
+/// What a batch of launches took.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    /// From the event before the first to the event after the last.
+    pub us: f64,
+    /// Whether all of it was on the stream before the device came to it, so that the device never waited for the
+    /// host.
+    pub was_ahead: bool,
+}
 
 /// Two for each call.
 pub struct Events<'a> {
@@ -37,6 +47,19 @@ impl<'a> Events<'a> {
         let pairs = self.pairs.iter();
         pairs.map(|[start, end]| start.us_until(end)).collect()
     }
+
+    /// What all that `enqueue` puts on the device's stream takes together. It has been waited for when this
+    /// returns.
+    pub fn batch(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<Batch> {
+        let [start, end] = self.pairs.first().context("there are no events")?;
+        start.record(self.gpu)?;
+        let enqueued = enqueue().and_then(|()| end.record(self.gpu));
+        let was_ahead = !start.is_done()?;
+        self.gpu.synchronize()?;
+        enqueued?;
+        let us = start.us_until(end)?;
+        Ok(Batch { us, was_ahead })
+    }
 }
 
 /// A point in the work of a stream.
@@ -58,6 +81,15 @@ impl Event {
         // SAFETY: the event is live (`self`), as is the stream (`gpu`).
         let recorded = unsafe { cust_raw::cuEventRecord(self.0, gpu.stream_ptr().cast()) };
         checked("cuEventRecord", recorded)
+    }
+
+    /// Whether the stream has come past it.
+    fn is_done(&self) -> Result<bool> {
+        // SAFETY: the event is live.
+        match unsafe { cust_raw::cuEventQuery(self.0) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            done => checked("cuEventQuery", done).map(|()| true),
+        }
     }
 
     /// From this one to a later one; the stream has come past both.

@@ -19,7 +19,7 @@ pub const OF_INTEGERS: [DType; 1] = [DType::I32];
 /// What reductions by key are timed of.
 pub const OF_FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
-/// Without a CUDA device, where nobody says otherwise: large arrays take long, and are not worth it.
+/// Without a CUDA device, by default: large arrays take long, and are not worth it.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
 #[derive(Args, Clone, Debug, Default)]
@@ -38,19 +38,19 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
-    /// Element types of whole reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
+    /// Element types of whole-array reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
     /// bf16, f32, f64 [default: each suite's own]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub types: Vec<DType>,
 
-    /// Operators of whole reductions
+    /// Operators of whole-array reductions
     #[arg(
         long,
         value_name = "OP,..",
         value_delimiter = ',',
-        default_value = "sum,min"
+        default_value = "sum,min,arg_min,dot,mean_variance"
     )]
-    pub ops: Vec<Op>,
+    pub ops: Vec<Operation>,
 
     /// Kernels, by name: `reduce_5`, `block_atomic_vec4`; in suite operators its operators: `best`
     /// [default: all]
@@ -65,7 +65,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Grids to time whole reductions in beside the default one: 512x528 is 528 blocks of 512 threads
+    /// Grids to time whole-array reductions in beside the default one: 512x528 is 528 blocks of 512 threads
     #[arg(long, value_name = "THREADSxBLOCKS,..", value_delimiter = ',')]
     pub grids: Vec<Grid>,
 
@@ -103,7 +103,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Duration>,
 
-    /// Elements of whole reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
+    /// Elements of whole-array reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
@@ -147,7 +147,7 @@ pub enum Wanted {
     Copy,
     /// Reduction by key
     Keyed,
-    /// Whole reductions as a program calls them
+    /// Whole-array reductions as a program calls them
     Whole,
     /// Operators and elements of a crate of its own, beside CUB with the same functors
     Operators,
@@ -155,7 +155,7 @@ pub enum Wanted {
     All,
 }
 
-/// An operator of whole reductions.
+/// An operator whose result is an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Op {
     Sum,
@@ -172,6 +172,39 @@ impl Op {
             Op::Sum => "sum",
             Op::Min => "min",
             Op::Max => "max",
+        }
+    }
+}
+
+/// An operator of the suite whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum Operation {
+    Sum,
+    Min,
+    Max,
+    ArgMin,
+    ArgMax,
+    Dot,
+    MeanVariance,
+}
+
+impl Operation {
+    /// The operator whose result is an element: that of the value, where this one finds its index.
+    pub fn of_elements(self) -> Option<Op> {
+        match self {
+            Operation::Sum => Some(Op::Sum),
+            Operation::Min | Operation::ArgMin => Some(Op::Min),
+            Operation::Max | Operation::ArgMax => Some(Op::Max),
+            Operation::Dot | Operation::MeanVariance => None,
+        }
+    }
+
+    /// Arrays that it reduces.
+    pub fn arrays(self) -> usize {
+        match self {
+            Operation::Dot => 2,
+            _ => 1,
         }
     }
 }
@@ -201,7 +234,7 @@ pub enum PeerName {
     All,
 }
 
-/// Threads per block, and blocks, of a whole reduction.
+/// Threads per block, and blocks, of a whole-array reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     pub threads: u32,
@@ -274,7 +307,7 @@ fn budget(text: &str) -> Result<Duration, String> {
 }
 
 impl SweepOptions {
-    /// The types of a suite's elements that were asked for; its own where none were. Whole reductions are
+    /// The types of a suite's elements that were asked for; its own where none were. Whole-array reductions are
     /// of all types.
     pub fn types_of(&self, own: &[DType]) -> Vec<DType> {
         let asked = |own: &&DType| self.types.is_empty() || self.types.contains(own);

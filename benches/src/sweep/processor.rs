@@ -4,20 +4,26 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use warpfold::{Device, Max, Min, SinglePass, Sum};
+use warpfold::file::DType;
+use warpfold::{ArgMax, ArgMin, Device, Dot, Max, MeanVariance, Min, SinglePass, Sum};
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
+use super::answers::{Truth, naive, truth};
 use super::asked::{Asked, asked};
+use super::cases::{Case, with_case};
 use super::data::{self, Expected, Number};
-use super::options::{BackendName, Op, SweepOptions};
+use super::options::{BackendName, Operation, SweepOptions};
 use super::rounds::{Run, Timed, Verdict};
 use super::run::Sweep;
 #[cfg(feature = "sweeps")]
 use super::simulated;
 use crate::options::BadOption;
+
+/// The default types.
+const TYPES: [DType; 3] = [DType::I32, DType::F32, DType::F64];
 
 /// What was asked for; without a wish, both.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
@@ -47,7 +53,7 @@ pub fn most(memory_bytes: u64) -> usize {
     (memory_bytes / 4 / (3 * size_of::<i32>() as u64)).max(1) as usize
 }
 
-/// Whole reductions, by as many threads as were asked for.
+/// Whole-array reductions, by as many threads as were asked for.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let threads = options.cpu_threads.unwrap_or(0).into(); // 0: one for each core
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -56,7 +62,7 @@ fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 
 /// Every type, operator and size.
 fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
-    let Asked { sizes, types } = asked(options, 12..=26)?;
+    let Asked { sizes, types } = asked(options, 12..=26, &TYPES)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     // The ladder's CPU rows have one type.
     #[cfg(not(feature = "sweeps"))]
@@ -70,39 +76,48 @@ fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
 
 fn of_type<T: Number>(options: &SweepOptions, sizes: &[usize], sweep: &mut Sweep) -> Result<()>
 where
-    Sum: SinglePass<T, Output: Into<Option<T>>>,
-    Min: SinglePass<T, Output: Into<Option<T>>>,
-    Max: SinglePass<T, Output: Into<Option<T>>>,
+    Sum: Case<T>,
+    Min: Case<T>,
+    Max: Case<T>,
+    ArgMin: Case<T>,
+    ArgMax: Case<T>,
+    Dot: Case<T>,
+    MeanVariance: Case<T>,
 {
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let file = options.input.as_deref();
     let mut values = data::elements::<T>(file, longest, sweep.seed())?;
     data::refuse_useless(&values).map_err(BadOption::new)?;
-    let words = (longest * size_of::<T>()).div_ceil(size_of::<u64>());
-    let words = data::draw::<u64>(words, sweep.seed() + 1)?;
+    let arrays = options.ops.iter().map(|op| op.arrays()).max().unwrap_or(1);
+    let words_of =
+        |n: usize, arrays: usize| (n * size_of::<T>() * arrays).div_ceil(size_of::<u64>());
+    let words = data::draw::<u64>(words_of(longest, arrays), sweep.seed() + 1)?;
+    let others = match arrays {
+        1 => Vec::new(),
+        _ => data::draw::<T>(longest, sweep.seed() + 2)?,
+    };
     for &op in &options.ops {
         for &n in sizes {
             if sweep.is_over() {
                 return Ok(());
             }
             // Someone's own elements stay as they are.
-            let planted = match file {
-                None => data::plant(&mut values[..n], op, sweep.seed()),
-                Some(_) => None,
+            let extreme = op.of_elements().filter(|_| file.is_none());
+            let planted = extreme.and_then(|op| data::plant(&mut values[..n], op, sweep.seed()));
+            let b = if op.arrays() == 2 {
+                &others[..n]
+            } else {
+                &values[..n]
             };
             let group = Group {
-                values: &values[..n],
-                expected: data::expected(&values[..n], op, file.is_some())
-                    .context("an empty array")?,
-                words: &words[..(n * size_of::<T>()).div_ceil(size_of::<u64>())],
+                a: &values[..n],
+                b,
+                truth: truth(op, (&values[..n], b), file.is_some())?,
+                words: &words[..words_of(n, op.arrays())],
                 op,
                 options,
             };
-            match op {
-                Op::Sum => group.time(Sum, sweep)?,
-                Op::Min => group.time(Min, sweep)?,
-                Op::Max => group.time(Max, sweep)?,
-            }
+            with_case!(op, |C| group.time::<C>(sweep)?);
             if let Some((at, value)) = planted {
                 values[at] = value;
             }
@@ -113,57 +128,45 @@ where
 
 /// Reductions of one input by one operator.
 struct Group<'a, T: Number> {
-    values: &'a [T],
-    expected: Expected<T>,
+    a: &'a [T],
+    /// The second array of products; of others the first.
+    b: &'a [T],
+    truth: Truth<T>,
     /// As many bytes, to be read and nothing else.
     words: &'a [u64],
-    op: Op,
+    op: Operation,
     options: &'a SweepOptions,
 }
 
 impl<T: Number> Group<'_, T> {
-    fn time<O: SinglePass<T, Output: Into<Option<T>>>>(
-        &self,
-        op: O,
-        sweep: &mut Sweep,
-    ) -> Result<()> {
+    fn time<C: Case<T>>(&self, sweep: &mut Sweep) -> Result<()> {
         let cpu = &Device::cpu();
-        let input = cpu.upload(self.values)?;
+        let (a, b) = (cpu.upload(self.a)?, cpu.upload(self.b)?);
         let parity = self.words.iter().fold(0, |all, word| all ^ word);
         let parity = Expected::exactly(parity);
-        let named = Some(O::ENTRY.op.to_owned());
+        let op = <C::By as SinglePass<C::Items>>::ENTRY.op;
+        let named = Some(op.to_owned());
+        let reduced = |n: usize| -> Result<Verdict> {
+            let input = C::input(black_box(&a).view(..n)?, b.view(..n)?);
+            let got = cpu.reduce::<C::Items, _>(input, C::BY).run()?;
+            Ok(self.truth.check(C::answer(got)))
+        };
+        let n = self.a.len();
         let mut rows = vec![
-            self.timed(By::Warpfold, "cpu", named.clone(), || {
-                let got = cpu.reduce(black_box(&input), op).run()?;
-                Ok(data::judge(got, self.expected))
-            }),
-            self.timed(By::Loop, "one loop, one core", named, || {
-                Ok(data::judge(
-                    data::naive(black_box(self.values), self.op),
-                    self.expected,
-                ))
+            self.timed(By::Warpfold, "cpu", named.clone(), || reduced(n)),
+            self.timed(By::Loop, "one loop, one core", named.clone(), || {
+                let got = naive(self.op, black_box((self.a, self.b)));
+                Ok(self.truth.check(Some(got)))
             }),
             self.timed(By::Ceiling, "plain_read", None, || {
-                Ok(data::judge(plain_read(black_box(self.words)), parity))
+                Ok(data::check(plain_read(black_box(self.words)), parity))
             }),
         ];
         if self.options.wrong_kernel {
-            let all_but_one = input.view(..self.values.len() - 1)?;
-            let named = Some(O::ENTRY.op.to_owned());
-            rows.push(self.timed(By::Warpfold, "wrong_kernel", named, move || {
-                let got = cpu.reduce(all_but_one, op).run()?;
-                Ok(data::judge(got, self.expected))
-            }));
+            let all_but_one = || reduced(n - 1);
+            rows.push(self.timed(By::Warpfold, "wrong_kernel", named, all_but_one));
         }
-        sweep.group(
-            &format!(
-                "{} of {} {} on the CPU",
-                O::ENTRY.op,
-                self.values.len(),
-                T::NAME
-            ),
-            rows,
-        )
+        sweep.group(&format!("{op} of {n} {} on the CPU", T::NAME), rows)
     }
 
     fn timed<'t>(
@@ -179,10 +182,10 @@ impl<T: Number> Group<'_, T> {
             op,
             variant: threads.map(|threads| format!("threads: {threads}")),
             backend: Backend::Cpu,
-            bytes: size_of_val(self.values) as u64,
+            bytes: (size_of_val(self.a) * self.op.arrays()) as u64,
             cache: Cache::Warm,
             timing: Timing::Call,
-            ..Row::new(Suite::Whole, kernel, T::NAME, self.values.len())
+            ..Row::new(Suite::Whole, kernel, T::NAME, self.a.len())
         };
         Timed::new(row, move || {
             let start = Instant::now();

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 use warpfold_results::schema::{By, Cache, Timing};
 
+use super::options::Operation;
 use super::subject::calls;
 use crate::tool;
 
@@ -25,10 +26,20 @@ pub struct Python {
     _script: NamedTempFile,
 }
 
-/// What one sample took, and what the last of its runs gave.
-pub struct Answer {
+/// What one sample took, and what its runs gave: one over each copy of the elements, or the last.
+pub struct Answers {
     pub us: f64,
-    pub text: String,
+    pub texts: Vec<String>,
+}
+
+/// Whether a library has the operator for elements of this name: products and moments of floats, as one call each.
+pub fn has(by: By, operation: Operation, element: &str) -> bool {
+    match (operation, by) {
+        (Operation::Dot, _) => ["f32", "f64"].contains(&element),
+        (Operation::MeanVariance, By::Torch) => ["f16", "bf16", "f32", "f64"].contains(&element),
+        (Operation::MeanVariance, _) => false,
+        _ => true,
+    }
 }
 
 impl Python {
@@ -69,29 +80,36 @@ impl Python {
         Ok(python)
     }
 
-    /// The elements of this file are what is reduced from now on.
-    pub fn load<T: Number>(&mut self, file: &NamedTempFile) -> Result<()> {
-        self.order(&json!({ "load": file.path(), "element": T::NAME }))?;
+    /// The elements of these files are what is reduced from now on: an array, and the second one of products.
+    pub fn load<T: Number>(&mut self, [a, b]: &[NamedTempFile; 2]) -> Result<()> {
+        self.order(&json!({ "load": [a.path(), b.path()], "element": T::NAME }))?;
         Ok(())
     }
 
-    /// So is this element.
+    /// So is this element of the first array.
     pub fn set(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         self.order(&json!({ "set": index, "bytes": hex }))?;
         Ok(())
     }
 
-    /// One sample of the first `n` elements reduced.
-    pub fn time(&mut self, op: &str, n: usize, cache: Cache, timing: Timing) -> Result<Answer> {
-        let calls = calls(timing);
+    /// One sample of the first `n` elements reduced; of a batch so many `launches`.
+    pub fn time(
+        &mut self,
+        op: &str,
+        n: usize,
+        (cache, timing): (Cache, Timing),
+        launches: usize,
+    ) -> Result<Answers> {
+        let calls = calls(timing, launches);
         let order = json!({ "op": op, "n": n, "cache": cache, "timing": timing, "calls": calls });
         let answer = self.order(&order)?;
-        match (answer["us"].as_f64(), answer["answer"].as_str()) {
-            (Some(us), Some(text)) => Ok(Answer {
-                us,
-                text: text.to_owned(),
-            }),
+        let texts = answer["answers"].as_array().map(|texts| {
+            let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
+            texts.collect::<Option<Vec<_>>>()
+        });
+        match (answer["us"].as_f64(), texts.flatten()) {
+            (Some(us), Some(texts)) if !texts.is_empty() => Ok(Answers { us, texts }),
             _ => bail!("python3 answers {answer}"),
         }
     }

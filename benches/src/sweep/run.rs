@@ -191,26 +191,39 @@ impl Sweep {
     }
 
     /// Times a group and keeps its rows. `what` is for people.
-    pub fn group(&mut self, what: &str, mut rows: Vec<Timed>) -> Result<()> {
+    pub fn group(&mut self, what: &str, rows: Vec<Timed>) -> Result<()> {
+        self.groups(what, vec![rows])
+    }
+
+    /// The same of rows of several processes: those of each have rounds of their own, because what the host takes
+    /// changes where processes take turns.
+    pub fn groups(&mut self, what: &str, processes: Vec<Vec<Timed>>) -> Result<()> {
         self.bar.set_message(what.to_owned());
-        // Each group has its share of what is left.
-        let until = self.ends.map(|ends| {
-            let now = Instant::now();
-            now + ends.saturating_duration_since(now) / self.left.clamp(1, 1 << 20) as u32
-        });
-        let limits = Limits {
-            until,
-            ..self.limits
-        };
-        let broken_off = &self.broken_off;
-        let done = rounds(&mut rows, limits, &|| broken_off.load(Ordering::Relaxed));
-        let group = self.group;
+        let mut left = self.left.clamp(1, 1 << 20) as u32 * processes.len() as u32;
+        let mut done = Ok(());
+        for mut rows in processes {
+            // All rounds have their share of what is left.
+            let until = self.ends.map(|ends| {
+                let now = Instant::now();
+                now + ends.saturating_duration_since(now) / left
+            });
+            left -= 1;
+            let limits = Limits {
+                until,
+                ..self.limits
+            };
+            if done.is_ok() {
+                let broken_off = &self.broken_off;
+                done = rounds(&mut rows, limits, &|| broken_off.load(Ordering::Relaxed));
+            }
+            let group = self.group;
+            let rows = rows.into_iter().map(|timed| timed.row);
+            let timed = rows.filter(|row| !row.samples_us.is_empty());
+            self.results
+                .rows
+                .extend(timed.map(|row| Row { group, ..row }));
+        }
         self.group += 1;
-        let rows = rows.into_iter().map(|timed| timed.row);
-        let timed = rows.filter(|row| !row.samples_us.is_empty());
-        self.results
-            .rows
-            .extend(timed.map(|row| Row { group, ..row }));
         #[cfg(feature = "sweeps")]
         if let Some(Ok(clocks)) = self.clocks.as_ref().map(ClockReader::read) {
             self.results.clocks.push(clocks);

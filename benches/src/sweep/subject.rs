@@ -1,4 +1,30 @@
 //! Something to time on a CUDA device, and the ways of timing it.
+//!
+//! # The device's own time
+//!
+//! An event has a resolution of 32 ns on an H200, and costs about 2 us. Worse, where a reduction has two kernels, what
+//! lies between them is 0.9 us longer in every second launch: the same subject has two times, by the number of
+//! launches that were made before. So a sample is a batch: the time between two events around several launches, over
+//! their number ([`launches`](super::copies::launches)), in which both kinds of launch are alike many.
+//!
+//! 1. The results are overwritten.
+//! 2. The caches are flushed, by reading other memory. While the device does that, the host enqueues what follows,
+//!    so that no launch waits for the host. Where the device was faster nevertheless, the next sample flushes twice as
+//!    often.
+//! 3. For warm caches one launch, which is not timed, reads the input.
+//! 4. Between the events: for cold caches each launch reads a copy of its own, which nothing has read since the flush,
+//!    and writes a result of its own; for warm ones all read the same.
+//! 5. The results are compared.
+//!
+//! # With the host
+//!
+//! A launch on an idle stream, and calls that follow one another on a stream, are timed by events around each; a
+//! sample is their median. What they take is the host's for the most part. It changes by more than a tenth when other
+//! processes run in between, so that rows of other processes have rounds of their own
+//! ([`Sweep::groups`](super::run::Sweep::groups)).
+//!
+//! Evidence: records/h200/2026-11-22/bench, in which samples of single launches alternate, and
+//! records/h200/2026-11-23/whole, in which no other process ran.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -24,12 +50,15 @@ const IN_STREAM: usize = 32;
 /// another process's, and to change between processes takes it a hundred microseconds.
 const IDLE_LAUNCHES: usize = 9;
 
-/// How many calls there are a time of each for in a sample by the clocks that a peer has too.
-pub const fn calls(timing: Timing) -> usize {
+/// Flushes before a batch, at most: as long as the slowest peer takes to enqueue one.
+const MOST_FLUSHES: usize = 16;
+
+/// Calls of a sample by the clocks that a peer has too; `launches` are those of a batch.
+pub const fn calls(timing: Timing, launches: usize) -> usize {
     match timing {
         Timing::Launch => IDLE_LAUNCHES,
         Timing::Stream => IN_STREAM,
-        _ => 1,
+        _ => launches,
     }
 }
 
@@ -40,14 +69,15 @@ pub const POISON: u8 = 0xA5;
 pub struct Subject<'a> {
     /// Its row, for whatever way of timing.
     pub row: Row,
-    /// Puts an overwriting of the result on the stream and returns, so that a run that does nothing is
-    /// found out.
+    /// Copies of the input, each with a result of its own: as many launches as a batch has.
+    pub copies: usize,
+    /// Enqueues an overwriting of all results, so that a launch that does nothing is found out.
     pub spoil: Box<dyn Fn() -> Result<()> + 'a>,
-    /// Puts the work on the device's stream and returns; allocates nothing. The device's context is
+    /// Enqueues the work over one of the copies on the device's stream; allocates nothing. The device's context is
     /// current.
-    pub enqueue: Box<dyn Fn(*mut c_void) -> Result<()> + 'a>,
-    /// Waits, and judges the result.
-    pub judge: Box<dyn Fn() -> Result<Verdict> + 'a>,
+    pub enqueue: Box<dyn Fn(usize, *mut c_void) -> Result<()> + 'a>,
+    /// Waits, and checks the results of the first so many copies.
+    pub check: Box<dyn Fn(usize) -> Result<Verdict> + 'a>,
 }
 
 /// A device, and what every timing on it needs.
@@ -82,38 +112,51 @@ impl<'a> Stage<'a> {
         };
         let subject = Rc::clone(subject);
         let mut graph = None;
+        let mut flushes = 1;
         Timed::new(row, move || {
             (subject.spoil)()?;
             let us = match timing {
-                Timing::Device => self.device_time(&subject, cache)?,
+                Timing::Device => self.device_time(&subject, cache, &mut flushes)?,
                 Timing::Launch => self.launch_time(&subject)?,
                 Timing::Stream => self.stream_time(&subject)?,
                 _ => self.graph_time(&subject, &mut graph)?,
             };
-            let verdict = (subject.judge)()?;
+            let launched = match (cache, timing) {
+                (Cache::Cold, Timing::Device) => subject.copies,
+                _ => 1,
+            };
+            let verdict = (subject.check)(launched)?;
             Ok(Run { us, verdict })
         })
     }
 
-    /// The device is busy with the flush while the host enqueues the rest: no launch latency.
-    fn device_time(&self, subject: &Subject, cache: Cache) -> Result<f64> {
-        (self.flush)()?;
+    /// The share of a launch in a batch, behind so many flushes.
+    fn device_time(&self, subject: &Subject, cache: Cache, flushes: &mut usize) -> Result<f64> {
+        let stream = self.gpu.stream_ptr();
+        (0..*flushes).try_for_each(|_| (self.flush)())?;
         let is_warm = cache == Cache::Warm;
         if is_warm {
-            (subject.enqueue)(self.gpu.stream_ptr())?;
+            (subject.enqueue)(0, stream)?;
         }
         // Reductions by key add to their cells, which are set to zero right before, as in a program.
         if is_warm || subject.row.suite == Suite::Keyed {
             (subject.spoil)()?;
         }
-        Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
+        let batch = self.events.batch(|| {
+            let copy = |launch| if is_warm { 0 } else { launch };
+            (0..subject.copies).try_for_each(|launch| (subject.enqueue)(copy(launch), stream))
+        })?;
+        if !batch.was_ahead {
+            *flushes = (*flushes * 2).min(MOST_FLUSHES);
+        }
+        Ok(batch.us / subject.copies as f64)
     }
 
     /// The median of several launches, each on the idle stream.
     fn launch_time(&self, subject: &Subject) -> Result<f64> {
         let launch = |_| {
             self.gpu.synchronize()?;
-            Ok(self.time(|| (subject.enqueue)(self.gpu.stream_ptr()))? * 1e3)
+            Ok(self.time(|| (subject.enqueue)(0, self.gpu.stream_ptr()))? * 1e3)
         };
         median((0..IDLE_LAUNCHES).map(launch).collect::<Result<_>>()?)
     }
@@ -121,7 +164,7 @@ impl<'a> Stage<'a> {
     /// The median of several calls, each behind the one before.
     fn stream_time(&self, subject: &Subject) -> Result<f64> {
         let stream = self.gpu.stream_ptr();
-        median(self.events.around(|| (subject.enqueue)(stream))?)
+        median(self.events.around(|| (subject.enqueue)(0, stream))?)
     }
 
     /// The share of one run in a graph of several.
@@ -129,17 +172,21 @@ impl<'a> Stage<'a> {
         let graph = match graph {
             Some(graph) => graph,
             none => none.insert(Graph::record(self.gpu, || {
-                (0..IN_GRAPH).try_for_each(|_| (subject.enqueue)(self.gpu.stream_ptr()))
+                (0..IN_GRAPH).try_for_each(|_| (subject.enqueue)(0, self.gpu.stream_ptr()))
             })?),
         };
         Ok(self.time(|| graph.launch(self.gpu))? * 1e3 / IN_GRAPH as f64)
     }
 
-    /// Puts an overwriting of the buffer on the stream, by bytes of which no answer is made.
+    /// Enqueues an overwriting of the buffer, by bytes of which no answer is made.
     pub fn spoil<T: Element>(&self, buffer: &Buffer<T>) -> Result<()> {
+        self.spoil_bytes((buffer.as_device_ptr(), size_of::<T>() * buffer.len()))
+    }
+
+    /// The same of so many bytes of a buffer of this device, which lives until the stream has done it.
+    pub fn spoil_bytes(&self, (start, bytes): (u64, usize)) -> Result<()> {
         let stream = self.gpu.stream_ptr().cast();
-        let (start, bytes) = (buffer.as_device_ptr(), size_of::<T>() * buffer.len());
-        // SAFETY: the address and the bytes are the buffer's own, which frees its memory only after a
+        // SAFETY: the address and the bytes are of a buffer of this device, which frees its memory only after a
         // wait for this stream; the stream is the device's and lives as long as it; its context is current
         // (`Stage::new` has made it so on this thread, and every call of the library does).
         let filled = unsafe { cust_raw::cuMemsetD8Async(start, POISON, bytes, stream) };
@@ -173,42 +220,50 @@ mod tests {
     use super::*;
     use crate::driver::simulated;
 
+    const COPIES: usize = 3;
+
     /// On the simulated device, whose times say nothing.
     #[test]
     fn every_way_of_timing_runs_the_work_as_often_as_it_says() {
         let gpu = &simulated();
         let input = gpu.upload(&[1; 1000]).unwrap();
         let stage = Stage::new(gpu, &input).unwrap();
-        let cell = Rc::new(RefCell::new(gpu.alloc::<i32>(1).unwrap()));
+        let cell = Rc::new(RefCell::new(gpu.alloc::<i32>(COPIES).unwrap()));
         let scratch = RefCell::new(gpu.scratch().unwrap());
-        let runs = &Cell::new(0);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        let runs = &RefCell::new([0; COPIES]);
+        let (spoiled, outputs) = (Rc::clone(&cell), Rc::clone(&cell));
         let subject = Rc::new(Subject {
             row: Row::new(Suite::Whole, "single_pass", "i32", 1000),
+            copies: COPIES,
             spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
-            enqueue: Box::new(|_| {
-                runs.set(runs.get() + 1);
+            enqueue: Box::new(|copy, _| {
+                runs.borrow_mut()[copy] += 1;
                 let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
-                Ok(gpu.reduce_into(&input, Sum, &mut *cell, 0, scratch)?)
+                Ok(gpu.reduce_into(&input, Sum, &mut *cell, copy, scratch)?)
             }),
-            judge: Box::new(|| match judged.borrow().download()?[0] {
-                1000 => Ok(Ok(())),
-                got => Ok(Err((got.to_string(), "1000".into()))),
+            check: Box::new(|copies| {
+                let got = outputs.borrow().download()?;
+                let right = |got: &i32| *got == 1000;
+                assert!(!got[copies..].iter().any(right), "not launched");
+                match got[..copies].iter().all(right) {
+                    true => Ok(Ok(())),
+                    false => Ok(Err((format!("{got:?}"), "1000".into()))),
+                }
             }),
         });
         for (cache, timing, expected) in [
-            (Cache::Cold, Timing::Device, 1),
-            (Cache::Warm, Timing::Device, 2),
-            (Cache::Warm, Timing::Launch, IDLE_LAUNCHES),
-            (Cache::Warm, Timing::Stream, IN_STREAM),
-            (Cache::Warm, Timing::Graph, IN_GRAPH),
+            (Cache::Cold, Timing::Device, [1; COPIES]),
+            (Cache::Warm, Timing::Device, [1 + COPIES, 0, 0]),
+            (Cache::Warm, Timing::Launch, [IDLE_LAUNCHES, 0, 0]),
+            (Cache::Warm, Timing::Stream, [IN_STREAM, 0, 0]),
+            (Cache::Warm, Timing::Graph, [IN_GRAPH, 0, 0]),
         ] {
-            runs.set(0);
+            runs.replace([0; COPIES]);
             let mut timed = stage.timed(&subject, cache, timing);
             assert_eq!((timed.row.cache, timed.row.timing), (cache, timing));
             let run = (timed.run)().unwrap();
             assert!(run.us > 0.0 && run.verdict.is_ok(), "{timing}");
-            assert_eq!(runs.get(), expected, "{timing}");
+            assert_eq!(*runs.borrow(), expected, "{cache} {timing}");
         }
     }
 

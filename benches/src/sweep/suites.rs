@@ -15,10 +15,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use warpfold::{Buffer, Device, DeviceInfo, Input};
+use warpfold::{Buffer, Device, DeviceInfo, View};
 use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
-use super::data::{self, Expected, Number};
+use super::copies::Copies;
+use super::data::{self, Expected};
 use super::options::{OF_INTEGERS, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
@@ -49,10 +50,15 @@ impl Bench<'_> {
         bytes <= 2 * self.info.l2_bytes
     }
 
-    /// The ways of timing that fit a whole reduction of so many bytes.
+    /// Whether what a launch costs is a good part of the time.
+    fn is_small(&self, bytes: usize) -> bool {
+        bytes <= SMALL_BYTES
+    }
+
+    /// The ways of timing that fit a whole-array reduction of so many bytes.
     fn ways(&self, bytes: usize) -> impl Iterator<Item = (Cache, Timing)> + use<> {
         let cached = self.is_cached(bytes as u64);
-        let small = bytes <= SMALL_BYTES;
+        let small = self.is_small(bytes);
         let ways = [
             (true, Cache::Cold, Timing::Device),
             (cached, Cache::Warm, Timing::Device),
@@ -115,44 +121,52 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
     Ok(())
 }
 
-/// The fastest that the device reads these integers.
+/// The fastest that the device reads these integers, of which there are copies.
 fn ceiling<'a>(
-    bench: &Bench<'a>,
+    bench: &Bench,
     row: Row,
-    input: impl Input<'a, i32>,
+    inputs: Vec<View<'a, i32>>,
     expected: Expected<i32>,
 ) -> Result<Subject<'a>> {
-    let plan = bench.gpu.read_ceiling(input)?;
+    let plan = |input| Ok(Rc::new(RefCell::new(bench.gpu.read_ceiling(input)?)));
+    let plans: Result<Vec<_>> = inputs.into_iter().map(plan).collect();
     let row = Row { op: None, ..row };
-    Ok(planned::planned(row, Rc::new(RefCell::new(plan)), expected))
+    Ok(planned::planned(row, plans?, move |got| {
+        data::check(got, expected)
+    }))
 }
 
-/// CUB's reduction of the first of these elements, as many as the row has, to a value.
-fn cub_subject<'a, T: Number>(
+/// CUB's sum of integers, of which there are copies.
+fn cub_subject<'a>(
     bench: &'a Bench<'a>,
     row: Row,
     cub: Cub,
-    input: &'a Buffer<T>,
-    expected: Expected<T>,
+    inputs: &'a Copies<'a, i32>,
+    expected: Expected<i32>,
 ) -> Result<Subject<'a>> {
-    let n = row.n as usize;
-    let cell = Rc::new(bench.gpu.upload(&[expected.value])?);
+    let (n, copies) = (row.n as usize, inputs.count());
+    let cells = Rc::new(bench.gpu.alloc::<i32>(copies)?);
     let temp_bytes = cub.temp_bytes(n)?;
     let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
+        copies,
         spoil: Box::new(move || bench.stage.spoil(&spoiled)),
-        enqueue: Box::new(move |stream| {
-            let (from, to) = (input.as_device_ptr(), cell.as_device_ptr());
+        enqueue: Box::new(move |copy, stream| {
+            let to = cells.as_device_ptr() + (copy * size_of::<i32>()) as u64;
             let temp = (temp.as_device_ptr(), temp_bytes);
             // SAFETY: live device memory of the device whose stream this is and whose context is current
-            // (`Subject::enqueue`): at least `n` elements, one, and as much temporary storage as CUB has asked for. All
-            // of it lives as long as this closure or longer, and what is enqueued is waited for before the
-            // closure goes (`Stage::time`, `Events::around`).
-            unsafe { cub.enqueue(from, n, to, temp, stream) }
+            // (`Subject::enqueue`): `n` elements in each copy, a cell for each, and as much temporary storage as CUB
+            // has asked for. All of it lives as long as this closure or longer, and what is enqueued is waited for
+            // before the closure goes (`Stage::time`, `Events`).
+            unsafe { cub.enqueue(inputs.address(copy), n, to, temp, stream) }
         }),
-        judge: Box::new(move || Ok(data::judge(judged.download()?[0], expected))),
+        check: Box::new(move |copies| {
+            let got = outputs.view(..copies)?.download()?;
+            let mut verdicts = got.into_iter().map(|got| data::check(got, expected));
+            Ok(verdicts.find(Result::is_err).unwrap_or(Ok(())))
+        }),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Whole reductions.
+//! Whole-array reductions.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -196,7 +196,7 @@ fn counts_of_floats() {
 }
 
 #[test]
-fn of_nothing_and_of_one() {
+fn empty_and_of_one() {
     fn check<T: Sample>(folder: &Folder) {
         let (none, one) = (
             folder.npy::<T>("none.npy", &[]),

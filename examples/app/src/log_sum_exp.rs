@@ -1,16 +1,16 @@
-//! Holds `LogSumExp` against a sum in `f64`, within the error that its documentation states.
+//! Compares `LogSumExp` with a sum in `f64`, within the documented error.
 
 use outside_kernels::LogSumExp;
 use warpfold::Device;
 
 use crate::{Failure, Numbers};
 
-/// Returns how many results were right.
+/// Returns the number of right results.
 pub fn check_all(device: &Device, lengths: &[usize]) -> Result<usize, Failure> {
     let mut checks = special(device)?;
     for &n in lengths {
         for (name, data) in inputs(n) {
-            // Two views, of which the second begins one element after a multiple of 16 bytes.
+            // Two views, of which the second starts one element after a multiple of 16 bytes.
             let buffer = device.upload(&data)?;
             for start in [0, 1.min(n)] {
                 let got = device.reduce(buffer.view(start..)?, LogSumExp).run()?;
@@ -31,7 +31,7 @@ fn inputs(n: usize) -> [(&'static str, Vec<f32>); 4] {
             .map(|_| centre + numbers.quarter() * scale + numbers.quarter() / 64.0)
             .collect()
     };
-    // From 0 to 100, so that a thread meets a larger maximum again and again.
+    // From 0 to 100, so that a thread finds a larger maximum many times.
     let rising = (0..n).map(|i| (i as f64 * 100.0 / n as f64) as f32);
     [
         ("close", draw(1.0, 0.0)),
@@ -41,7 +41,7 @@ fn inputs(n: usize) -> [(&'static str, Vec<f32>); 4] {
     ]
 }
 
-/// The same in `f64`, which has many more digits than the operator.
+/// The same in `f64`, which has many more digits.
 fn reference(data: &[f32]) -> f64 {
     let max = f64::from(data.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     if data.is_empty() {
@@ -51,23 +51,23 @@ fn reference(data: &[f32]) -> f64 {
     max + terms.sum::<f64>().ln()
 }
 
-/// Whether the result of `n` numbers is right: equal, both NaN, or within the documented error.
+/// An error unless the result of `n` numbers is equal, both are NaN, or it is within the documented error.
 fn near(what: &str, got: f64, right: f64, n: usize) -> Result<(), Failure> {
     let bound = (50.0 + 3.5 * (n as f64).ln()) * 2f64.powi(-24) + right.abs() * f64::EPSILON;
     let equal = got == right || (got.is_nan() && right.is_nan());
-    // Two infinities of different signs, and NaN beside a number, are not near.
+    // Infinities of different signs, and NaN with a number, are not near.
     if equal || (right.is_finite() && (got - right).abs() <= bound) {
         return Ok(());
     }
     Err(format!("log-sum-exp, {what}: {got} instead of {right}").into())
 }
 
-/// Infinities, NaN and the largest numbers, in every position of a few short arrays.
+/// Infinities, NaN and the largest numbers, at every index of a few short arrays.
 fn special(device: &Device) -> Result<usize, Failure> {
     const INF: f32 = f32::INFINITY;
     const NAN: f32 = f32::NAN;
     let mut checks = 0;
-    // What all elements are but one, that one, and the result.
+    // The value of all elements but one, that one, and the result.
     let cases = [
         (-INF, -INF, f64::NEG_INFINITY),
         (-INF, 2.5, 2.5),

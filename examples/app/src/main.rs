@@ -1,5 +1,5 @@
-//! Reduces by the operators of `outside-kernels` and holds every answer against a plain loop:
-//! `outside cpu`, `outside cuda`, or, with the feature `simulator`, `outside simulator`.
+//! Reduces with the operators of `outside-kernels` and compares every result with a plain loop: `outside cpu`,
+//! `outside cuda`, or, with the feature `simulator`, `outside simulator`.
 
 mod log_sum_exp;
 
@@ -39,21 +39,21 @@ fn device(name: &str) -> Result<Device, Failure> {
         "cuda" => Device::first()?,
         #[cfg(feature = "simulator")]
         "simulator" => Device::simulated()?,
-        _ => return Err("the devices are cpu, cuda and, with the feature, simulator".into()),
+        _ => return Err("the device must be cpu, cuda or, with the feature, simulator".into()),
     };
-    // Without its kernels a device says what is missing.
+    // Without the kernels, a device reports what is missing.
     let x = device.upload(&[1.0f32])?;
     match device.reduce(&x, SquaresAbout { centre: 0.0 }).run() {
         Err(Error::NotRegistered {
             package: "outside-kernels",
             ..
         }) => {}
-        other => return Err(format!("a device without the kernels answers {other:?}").into()),
+        other => return Err(format!("a device without the kernels returned {other:?}").into()),
     }
     Ok(device.with(&KERNELS)?)
 }
 
-/// Edges of warps, vectors, blocks and grids; long ones where a GPU is quick.
+/// Lengths at the boundaries of warps, vectors, blocks and grids; long ones only where the device is fast.
 fn lengths(device: &str) -> Vec<usize> {
     let mut lengths = vec![
         0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1000, 4096, 4097,
@@ -66,7 +66,7 @@ fn lengths(device: &str) -> Vec<usize> {
     lengths
 }
 
-/// Numbers that look random, the same every time.
+/// A reproducible sequence of pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -78,7 +78,7 @@ impl Numbers {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32
     }
 
-    /// A multiple of 1/4 from -8 up to 8: sums of a few million are exact in `f64`.
+    /// A multiple of 1/4 from -8 up to 8. Sums of a few million are exact in `f64`.
     fn quarter(&mut self) -> f32 {
         (self.next() % 64) as f32 / 4.0 - 8.0
     }
@@ -87,7 +87,7 @@ impl Numbers {
 fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
     let mut checks = 0;
     let most = lengths.iter().max().copied().unwrap_or(0);
-    // Views start anywhere: at a multiple of 16 bytes, and behind one.
+    // Views with different starts: at a multiple of 16 bytes, and after one.
     let starts = [0, 1, 2, 3];
     let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
     let mut draw = || numbers.quarter();
@@ -112,7 +112,7 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
             id: (i as u32).wrapping_mul(2_654_435_761) % 1_000_003,
         })
         .collect();
-    // [[1, k], [0, s]] with a small k and s = 1 or -1: the order of the factors decides the product's k,
+    // [[1, k], [0, s]] with a small k and s = 1 or -1. The order of the factors determines the product's k,
     // which stays so small that no float rounds.
     let matrices: Vec<_> = (0..memory)
         .map(|_| {
@@ -178,7 +178,7 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
                 .run()?;
             equal(&here("product"), got, product(&matrices[part.clone()]))?;
 
-            // The three arrays start apart.
+            // The three arrays have different starts.
             let shifted = |by: usize| {
                 let first = (start + by) % starts.len();
                 first..first + n
@@ -223,7 +223,7 @@ fn check_all(device: &Device, lengths: Vec<usize>) -> Result<usize, Failure> {
     Ok(checks + log_sum_exp::check_all(device, &lengths)?)
 }
 
-/// Other ways than a call that waits: plans, results that stay on the device, graphs, chunks.
+/// Other calls than those that wait: plans, results that stay on the device, graphs, chunks.
 fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize, Failure> {
     let n = matrices.len().min(4099);
     let (matrices, scored) = (&matrices[..n], &scored[..n]);
@@ -239,7 +239,11 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
     let mut cells = device.alloc::<Mat2>(2)?;
     let mut scratch = device.scratch()?;
     device.reduce_into(&x, MatProduct, &mut cells, 1, &mut scratch)?;
-    equal("a product left on the device", cells.download()?[1], right)?;
+    equal(
+        "a product stored on the device",
+        cells.download()?[1],
+        right,
+    )?;
 
     let pairs = device.upload(scored)?;
     let mut graph = device.graph(pairs, Best)?;
@@ -306,7 +310,7 @@ fn best(pairs: &[Scored]) -> Option<Scored> {
     sorted.first().map(|pair| **pair)
 }
 
-/// In integers, so that nothing rounds.
+/// In integers, so that no step rounds.
 fn product(matrices: &[Mat2]) -> Mat2 {
     let mut all = [[1i64, 0], [0, 1]];
     for matrix in matrices {
@@ -325,8 +329,8 @@ fn equal<T: PartialEq + Debug>(what: &str, got: T, right: T) -> Result<(), Failu
     }
 }
 
-/// A sum in `f32` of what `f64` adds exactly: within the bound of pairwise sums of up to 2^27 values, which
-/// the tolerance is well above.
+/// An error unless the `f32` sum is near the exact sum in `f64`. The tolerance is well above the error bound of
+/// pairwise sums of up to 2^27 values.
 fn near(what: &str, got: f32, values: impl Iterator<Item = f64> + Clone) -> Result<(), Failure> {
     let size: f64 = values.clone().map(f64::abs).sum();
     let right: f64 = values.sum();

@@ -1,5 +1,5 @@
-//! Short programs, as a newcomer writes them: each is a function that runs on the device it is given. The tests run
-//! them on the CPU, and with the feature `simulator` on the simulated GPU.
+//! Short programs, as a new user writes them: each is a function of a device. The tests run them on the CPU,
+//! and with the feature `simulator` on the simulated GPU.
 
 use std::error::Error as StdError;
 use std::process::Command;
@@ -13,7 +13,7 @@ warpfold::embedded!(
 
 type Answer = Result<(), Box<dyn StdError>>;
 
-/// A file of little-endian `f32`: its mean, deviation, range, and the place of its maximum.
+/// A file of little-endian `f32`: its mean, deviation and range, and the index of its maximum.
 mod statistics_of_a_file {
     use super::*;
     use std::fs;
@@ -34,7 +34,7 @@ mod statistics_of_a_file {
 
         let moments = device.mean_variance(&column)?.expect("there are numbers");
         assert!((moments.mean() - 500.0).abs() < 1e-9);
-        // Of the numbers from 0 to n - 1: (n^2 - 1) / 12.
+        // The variance of the numbers from 0 to n - 1 is (n^2 - 1) / 12.
         assert!((moments.variance() - 83_500.0).abs() < 1e-6);
         let range = device.min_max(&column)?.expect("there are numbers");
         assert_eq!((range.min(), range.max()), (0.0, 1000.0));
@@ -45,7 +45,7 @@ mod statistics_of_a_file {
     }
 }
 
-/// Columns of a table, each reduced by a thread of its own, on a stream of its own.
+/// Columns of a table; a thread with its own stream reduces each.
 mod columns_on_threads {
     use super::*;
     use std::thread;
@@ -83,7 +83,7 @@ mod weighted_mean {
         let weights = device.upload(&[4.0f32, 2.0, 1.0, 1.0])?;
         assert_eq!(device.weighted_mean(&values, &weights)?, Some(20.0 / 8.0));
 
-        // Arrays of different lengths are refused, not cut.
+        // Arrays of different lengths are an error.
         let refused = device.weighted_mean(&values, weights.view(..3)?);
         assert!(matches!(refused, Err(Error::Lengths { .. })), "{refused:?}");
         Ok(())
@@ -140,14 +140,14 @@ mod pieces {
         );
         assert_eq!(device.reduce_iter(Sum, good().take(0))?, 0);
 
-        // The caller's error comes back as it is.
+        // The caller's error is returned unchanged.
         let failing = good().take(3).chain([Err(Disconnected { after: 3 })]);
         let Err(Error::Other(error)) = device.reduce_iter(Sum, failing) else {
             panic!("the source has failed");
         };
         assert_eq!(error.downcast_ref(), Some(&Disconnected { after: 3 }));
 
-        // Chunks are filled in place: here of at most two elements, every second one empty.
+        // The chunk has at most two elements, and every second one is empty.
         let mut left = vec![9, 2, 6, 5, 3];
         let mut calls = 0;
         let sum = device.reduce_chunks(Sum, 2, |chunk| {
@@ -191,7 +191,7 @@ mod generic {
     }
 }
 
-/// Two devices: each refuses the buffers of the other.
+/// Two devices: each rejects the buffers of the other.
 mod two_devices {
     use super::*;
 
@@ -222,7 +222,7 @@ mod with_ndarray {
 
     pub fn run(device: &Device) -> Answer {
         let table = Array2::from_shape_fn((7, 300), |(row, column)| (row * 1000 + column) as i64);
-        let cells = table.as_slice().expect("rows one behind the other");
+        let cells = table.as_slice().expect("the rows are contiguous");
         let buffer = device.upload(cells)?;
         let width = table.ncols();
         for (i, row) in table.axis_iter(Axis(0)).enumerate() {
@@ -231,7 +231,7 @@ mod with_ndarray {
             assert_eq!(device.max(view)?, row.last().copied());
         }
         assert_eq!(device.sum(&buffer)?, table.sum());
-        // A column has gaps: it is copied first.
+        // A column is not contiguous, so it is copied first.
         let column = table.column(5).to_vec();
         assert_eq!(device.sum(&device.upload(&column)?)?, table.column(5).sum());
         Ok(())
@@ -255,7 +255,7 @@ mod with_rayon {
     }
 }
 
-/// Calls that wait, off the threads of `tokio` that must not.
+/// Calls that wait, on threads outside the `tokio` runtime.
 mod with_tokio {
     use super::*;
     use tokio::runtime::Builder;
@@ -306,7 +306,7 @@ fn devices() -> Vec<Device> {
     vec![
         Device::cpu(),
         #[cfg(feature = "simulator")]
-        Device::simulated().expect("there always is one"),
+        Device::simulated().expect("the simulated device always opens"),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! Spreads heat over plates on the first CUDA device, compares every cell with plain loops, and measures the speed.
+//! Simulates heat on plates on the first CUDA device, compares every cell with plain loops, and measures the
+//! speed.
 
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use heat_kernels::{BLOCK, grid, reference};
-// The driver's functions, so that the program starts on a machine without a GPU too.
+// Links the driver's functions at run time, so that the program starts on a machine without a GPU too.
 use libcuda as _;
 
 static PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/heat.ptx"));
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("heat: the CUDA driver answers {error:?}");
+            eprintln!("heat: the CUDA driver returned {error:?}");
             ExitCode::FAILURE
         }
     }
@@ -62,7 +63,7 @@ fn run() -> CudaResult<bool> {
 /// A plate on the device.
 struct Plate {
     now: DeviceBuffer<f32>,
-    /// What the next step writes.
+    /// The output of the next step.
     next: DeviceBuffer<f32>,
     columns: u32,
     rows: u32,
@@ -79,7 +80,7 @@ impl Plate {
     }
 }
 
-/// The kernel, loaded on the device, and the stream that it runs in.
+/// The loaded kernel, and its stream.
 struct Gpu {
     module: Module,
     stream: Stream,
@@ -91,7 +92,7 @@ impl Gpu {
         let function = self.module.get_function("heat_step")?;
         let [x, y] = grid(plate.columns, plate.rows);
         let stream = &self.stream;
-        // SAFETY: the parameters are those of `heat_step`, in their order, a slice as address and length. Both
+        // SAFETY: the parameters are those of `heat_step`, in order; a slice is address and length. Both
         // buffers have `columns * rows` elements, and live until the stream has been waited for.
         unsafe {
             launch!(function<<<(x, y), (BLOCK[0], BLOCK[1]), 0, stream>>>(
@@ -107,7 +108,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// The bytes that the steps read and write in a second: 8 for each cell.
+    /// The bytes that a step reads and writes per second: 8 for each cell.
     fn bytes_per_second(&self, columns: usize, rows: usize) -> CudaResult<f64> {
         const STEPS: usize = 50;
         let mut plate = Plate::new(&vec![1.0; columns * rows], columns, rows)?;

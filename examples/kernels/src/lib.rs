@@ -1,4 +1,4 @@
-//! Operators and elements of a user's own: plain Rust, for the GPU, the CPU and the simulator.
+//! A user's own operators and elements in plain Rust, for the GPU, the CPU and the simulator.
 
 #![no_std]
 
@@ -16,7 +16,7 @@ pub struct Complex {
     pub im: f32,
 }
 
-/// The library's operator over an element of our own.
+/// The library's operator over this crate's element.
 impl Op<Complex> for Sum {
     type Acc = Complex;
     type Output = Complex;
@@ -41,7 +41,7 @@ impl Op<Complex> for Sum {
     }
 }
 
-/// The sum of the squared distances from a value: an operator that holds something.
+/// The sum of the squared distances from a value: an operator with a field.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
 pub struct SquaresAbout {
@@ -86,7 +86,7 @@ pub struct Box3 {
     pub max: Point,
 }
 
-/// The bounding box of points; of none, a box whose minima are above its maxima.
+/// The bounding box of points; for empty input, a box whose minima are above its maxima.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct BoundingBox;
 
@@ -138,7 +138,8 @@ pub struct Scored {
     pub id: u32,
 }
 
-/// The pair with the largest score; of equal scores, the smallest id. A NaN is above no score.
+/// The pair with the largest score; of equal scores, the one with the smallest id. A NaN counts as the smallest
+/// score.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct Best;
 
@@ -177,7 +178,7 @@ pub struct Mat2 {
     pub rows: [[f32; 2]; 2],
 }
 
-/// The product of matrices in their order.
+/// The product of matrices, in order.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct MatProduct;
 
@@ -237,7 +238,7 @@ impl Op<(f32, f32, f32)> for Dot3 {
     }
 }
 
-/// How many bytes fall into each of sixteen bins: the largest accumulator, 128 bytes.
+/// The number of bytes in each of sixteen bins: the largest accumulator, 128 bytes.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct Histogram;
 
@@ -262,12 +263,12 @@ impl Op<u8> for Histogram {
     }
 }
 
-/// The last element that is not 0 with its index, of arrays side by side: not commutative, with the index,
-/// and a mask in an array of its own.
+/// The last element that is not 0, and its index, with a mask in a second array: an operator that is not
+/// commutative and uses the index.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct LastValid;
 
-/// A value where there is one, and its index.
+/// A value, if there is one, and its index.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 pub struct Found {

@@ -1,4 +1,4 @@
-//! The operators of this crate keep the laws.
+//! Tests that the operators of this crate obey the laws.
 
 use kernels_gpu::laws::{self, Strategy};
 use kernels_gpu::prelude::*;
@@ -19,7 +19,7 @@ fn squares_about() {
 
 #[test]
 fn bounding_box() {
-    // Of finite points; which zero is the smaller, `f32::min` does not say.
+    // Finite points. `f32::min` may return either zero, so they count as equal.
     let points = laws::any::<Point>().prop_filter("finite", |point| {
         [point.x, point.y, point.z].iter().all(|x| x.is_finite())
     });
@@ -68,7 +68,7 @@ fn last_valid() {
 
 #[test]
 fn log_sum_exp() {
-    // All floats, infinities and NaN among them, and numbers so near that every term counts.
+    // All floats, with infinities and NaN, and numbers so close that every term matters.
     let close = |a: ScaledSum, b: ScaledSum| {
         a.base == b.base && (a.sum - b.sum).abs() <= 1e-5 * a.sum.max(b.sum)
     };

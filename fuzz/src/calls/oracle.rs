@@ -4,7 +4,7 @@ use warpfold::Indexed;
 
 use super::number::Number;
 
-/// The smallest element with its sign, or a NaN; `None` of nothing.
+/// The smallest element with its sign, or a NaN; `None` for empty input.
 pub fn least<T: Number>(x: &[T]) -> Option<T> {
     nan_of(x).or_else(|| x.iter().copied().min_by_key(|x| x.order()))
 }
@@ -18,7 +18,7 @@ fn nan_of<T: Number>(x: &[T]) -> Option<T> {
     x.iter().copied().find(|x| x.is_nan())
 }
 
-/// Judges an extremum; what it is of no numbers is the operator's affair.
+/// Checks an extremum; what it is of no numbers is the operator's affair.
 pub fn is<T: Number>(got: Option<T>, expected: Option<T>, x: &[T]) {
     match (got, expected) {
         (Some(got), Some(expected)) => assert!(got.is(expected), "{got:?} instead of {expected:?}"),
@@ -28,7 +28,7 @@ pub fn is<T: Number>(got: Option<T>, expected: Option<T>, x: &[T]) {
     }
 }
 
-/// Judges a place: the first NaN's, or the first of those before which no other one comes. The zeros
+/// Checks a place: the first NaN's, or the first of those before which no other one comes. The zeros
 /// are equal.
 pub fn place<T: Number>(got: Option<Indexed<T>>, x: &[T], comes_first: fn(&T, &T) -> bool) {
     let (Some(first), Some(got)) = (x.first(), got) else {
@@ -48,11 +48,11 @@ pub fn place<T: Number>(got: Option<Indexed<T>>, x: &[T], comes_first: fn(&T, &T
     );
 }
 
-/// Judges a sum of floats: n additions in any order, each rounded, are off by no more than gamma(n)
+/// Checks a sum of floats: n additions in any order, each rounded, are off by no more than gamma(n)
 /// times the sum of the magnitudes. Where some order overflows, anything may come out.
 pub fn sum<T: Number>(got: T, x: &[T]) {
     if x.is_empty() {
-        return assert!(got.is(T::nearest(0.0)), "{got:?} of nothing");
+        return assert!(got.is(T::nearest(0.0)), "{got:?} for empty input");
     }
     if nan_of(x).is_some() {
         return assert!(got.is_nan(), "{got:?} of a NaN");
@@ -81,7 +81,7 @@ pub fn sum<T: Number>(got: T, x: &[T]) {
     }
 }
 
-/// Judges a product of floats in the same way.
+/// Checks a product of floats in the same way.
 pub fn product<T: Number>(got: T, x: &[T]) {
     if nan_of(x).is_some() {
         return assert!(got.is_nan(), "{got:?} of a NaN");

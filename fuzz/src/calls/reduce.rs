@@ -108,13 +108,13 @@ fn algorithm(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<Algorith
     })
 }
 
-/// Holds what `op` gives against `judge`, or what it is refused with against the arguments. By the
+/// Holds what `op` gives against `check`, or what it is refused with against the arguments. By the
 /// algorithm that is asked for where the operator has a ladder.
 fn run<T: Number, O: SinglePass<T>>(
     how: &How,
     all: &[T],
     op: O,
-    judge: impl FnOnce(O::Output, &[T]),
+    check: impl FnOnce(O::Output, &[T]),
 ) {
     let device = Device::cpu();
     let buffer = device.upload(all).expect("there is memory for it");
@@ -128,7 +128,7 @@ fn run<T: Number, O: SinglePass<T>>(
     match reduction.run() {
         Ok(got) => {
             assert!(input::is_block_size(how.threads));
-            judge(got, elements);
+            check(got, elements);
         }
         Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(how.threads)),
         Err(error) => panic!("{error}"),
@@ -141,10 +141,10 @@ fn run_rung<T: Number, O: SinglePass<T>>(
     all: &[T],
     op: O,
     rung: Option<Rung<T, O::Output>>,
-    judge: impl FnOnce(O::Output, &[T]),
+    check: impl FnOnce(O::Output, &[T]),
 ) {
     let (Some(rung), Some(algorithm)) = (rung, how.algorithm) else {
-        return run(how, all, op, judge);
+        return run(how, all, op, check);
     };
     let device = Device::cpu();
     let buffer = device.upload(all).expect("there is memory for it");
@@ -166,7 +166,7 @@ fn run_rung<T: Number, O: SinglePass<T>>(
     match got {
         Ok(got) => {
             assert!(good_chunks && good_vector && there_is && input::is_block_size(how.threads));
-            judge(got, elements);
+            check(got, elements);
         }
         Err(Error::Chunks { .. }) => assert!(!good_chunks),
         Err(Error::Vector { .. }) => assert!(!good_vector),

@@ -1,13 +1,13 @@
-//! For the build script of a program that launches kernels of its own: compiles their crate to PTX and writes
-//! what `warpfold::embedded!` puts into the program.
+//! For build scripts: compiles a crate of kernels to PTX and writes the files that `warpfold::embedded!`
+//! includes.
 //!
 //! ```no_run
 //! // In `main` of `build.rs`:
 //! warpfold_build::embed("../kernels");
 //! ```
 //!
-//! Needs neither nvcc nor a CUDA SDK: `cuda_builder` drives the rustc at hand. PTX is text, and much alike:
-//! compressed it is a ninth, in the program.
+//! It needs neither nvcc nor a CUDA SDK, because `cuda_builder` uses the installed rustc. The program contains
+//! the PTX compressed to about a ninth of its size.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,34 +17,35 @@ pub use cuda_builder::NvvmArch;
 use cuda_builder::{CudaBuilder, Ptx};
 use miniz_oxide::deflate::compress_to_vec;
 
-/// The architectures whose PTX is embedded by default: it runs on its own architecture and all later ones.
+/// The architectures whose PTX is embedded by default; PTX runs on its own architecture and all later ones.
 ///
-/// From 8.0 on there is one: the driver makes the same machine code for 9.0 of it as of PTX for 9.0, as long as the
-/// kernels do not ask for the architecture.
+/// 8.0 is the latest, because the driver makes the same machine code for 9.0 from it as from PTX for 9.0,
+/// unless a kernel asks for the architecture.
 pub const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute75, NvvmArch::Compute80];
 
-/// Of ten levels: the highest makes 1 % less of it in twice the time.
+/// The compression level, of ten. The highest makes the output 1 % smaller in twice the time.
 const COMPRESSION: u8 = 6;
 
-/// Architectures in place of those that the build script names: `sm_80`, `sm_75,sm_80`, or `none`.
+/// Overrides the architectures of the build script: `sm_80`, `sm_75,sm_80`, or `none`.
 const ARCHES_VARIABLE: &str = "WARPFOLD_ARCHES";
 
-/// Where it is set, the kernels name their lines of source, for profilers.
+/// If set, the PTX has line information, for profilers.
 const LINE_INFO: &str = "WARPFOLD_LINE_INFO";
 
-/// Where it is set, a kernel that panics prints where, and the message.
+/// If set, a kernel that panics prints the location and the message.
 const PANIC_MESSAGES: &str = "WARPFOLD_PANIC_MESSAGES";
 
-/// Compiles the crate of kernels in this folder, relative to the package that is built, for [`ARCHES`], and
-/// writes what `embedded!` includes. When the kernels do not compile, it prints why and ends the build.
+/// Compiles a crate of kernels for [`ARCHES`] and writes the files that `embedded!` includes. `path` is
+/// relative to the package that is built. If the kernels do not compile, it prints the reason and ends the
+/// build.
 ///
-/// A build with the environment variable `WARPFOLD_ARCHES=sm_90` has PTX for that architecture alone, of all crates
-/// of kernels; `WARPFOLD_ARCHES=none` compiles no PTX, for programs that run on the CPU only.
+/// The environment variable `WARPFOLD_ARCHES=sm_90` compiles all crates of kernels only for that architecture;
+/// `WARPFOLD_ARCHES=none` compiles no PTX, for programs that run only on the CPU.
 pub fn embed(path: impl AsRef<Path>) {
     Embed::new(path).write();
 }
 
-/// What to embed, with other options than [`embed`].
+/// Options of [`embed`].
 #[derive(Clone, Debug)]
 #[must_use = "nothing is compiled before `write`"]
 pub struct Embed {
@@ -55,7 +56,7 @@ pub struct Embed {
 }
 
 impl Embed {
-    /// The crate of kernels in this folder, for [`ARCHES`].
+    /// Embeds the crate of kernels in this folder, for [`ARCHES`].
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             builder: CudaBuilder::new(&path)
@@ -67,42 +68,44 @@ impl Embed {
         }
     }
 
-    /// Other architectures. Each takes as long to compile, and as many bytes of the program.
+    /// Sets the architectures. Each takes as long to compile, and as many bytes in the program.
     pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
         self.arches = arches.into_iter().collect();
         self
     }
 
-    /// Features of the crate.
+    /// Enables features of the crate.
     pub fn features(mut self, features: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.features.extend(features.into_iter().map(Into::into));
         self
     }
 
-    /// For profilers: what these files of the crate do is done by the line that calls them.
+    /// For profilers: attributes the instructions of these files to the lines that call them.
     pub fn credit_callers_of(mut self, files: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         self.builder = self.builder.credit_callers_of(files);
         self
     }
 
-    /// Whether a kernel that panics prints file, line, block, thread and message to standard error, before its
-    /// launch fails with `CUDA_ERROR_ASSERT`; off by default, when a panic is a `trap` without a message. Kernels
-    /// that can panic, as at an index, become larger and slower. Only an index out of bounds prints its values. A build with
-    /// the environment variable `WARPFOLD_PANIC_MESSAGES=1` has the messages of all its kernels, those of
-    /// `warpfold` too.
+    /// Whether a kernel that panics prints file, line, block, thread and message to standard error.
+    ///
+    /// Its launch then fails with `CUDA_ERROR_ASSERT`. By default a panic is a `trap` without a message.
+    /// Kernels that can panic, for example at an index, become larger and slower. Only an index out of bounds
+    /// prints its values. The environment variable `WARPFOLD_PANIC_MESSAGES=1` enables messages for all
+    /// kernels, also those of `warpfold`.
     pub fn panic_messages(mut self, messages: bool) -> Self {
         self.panic_messages = messages;
         self
     }
 
-    /// Whether functions of kernels may call themselves; off by default, when that is an error. See
+    /// Whether functions of kernels may be recursive; an error by default. See
     /// [`CudaBuilder::allow_recursion`].
     pub fn allow_recursion(mut self, allow: bool) -> Self {
         self.builder = self.builder.allow_recursion(allow);
         self
     }
 
-    /// Compiles and writes. When the kernels do not compile, it prints why and ends the build.
+    /// Compiles the crate and writes the files. If the kernels do not compile, it prints the reason and ends
+    /// the build.
     pub fn write(self) {
         println!("cargo::rerun-if-env-changed={LINE_INFO}");
         println!("cargo::rustc-check-cfg=cfg(line_info)");
@@ -141,14 +144,14 @@ impl Embed {
                 for line in error.lines() {
                     println!("cargo::error={line}");
                 }
-                // cargo fails the build because of these lines. Of a script that fails itself it would print them
-                // again, as its output.
+                // cargo fails the build because of these lines. If the script failed too, cargo would print them a
+                // second time, as the script's output.
                 process::exit(0);
             }
         }
     }
 
-    /// The architectures that the environment asks for, else the build script's.
+    /// The architectures of the environment variable, or else of the build script.
     fn asked_arches(&self) -> Result<Vec<NvvmArch>, String> {
         match env::var(ARCHES_VARIABLE) {
             Err(_) => Ok(self.arches.clone()),
@@ -157,7 +160,7 @@ impl Embed {
     }
 }
 
-/// Reads `sm_75,sm_80` or `none`.
+/// Parses `sm_75,sm_80` or `none`.
 fn arches(asked: &str) -> Result<Vec<NvvmArch>, String> {
     if asked == "none" {
         return Ok(Vec::new());
@@ -171,8 +174,8 @@ fn arches(asked: &str) -> Result<Vec<NvvmArch>, String> {
     asked.split(',').map(arch).collect()
 }
 
-/// An expression of the modules of each architecture. What two architectures have in common, but for the
-/// header, stands in the program once.
+/// A Rust expression for the modules of each architecture. A text that two architectures share, apart from the
+/// header, is in the program once.
 fn table(modules: &[Ptx], krate: &str, out: &Path) -> String {
     let mut bodies: Vec<String> = Vec::new();
     let mut statics = String::new();
@@ -217,7 +220,7 @@ fn table(modules: &[Ptx], krate: &str, out: &Path) -> String {
     format!("{{\n{statics}&[\n{rows}]\n}}\n")
 }
 
-/// The directives at the start, version, target and address size; and the rest.
+/// Splits a module into its first directives (version, target and address size) and the rest.
 fn parts(module: &Ptx) -> (String, String) {
     let text = fs::read_to_string(&module.path).expect("the PTX has just been written");
     let directives = [".version ", ".target ", ".address_size "];

@@ -1,16 +1,16 @@
-//! One block: the loop in which all time is spent.
+//! Reduces one block: the inner loop.
 
 use kernels_gpu::items::Items;
 use kernels_gpu::op::Op;
 
-use super::rows::{Of, Row, in_row, item, len, part, places, row};
+use super::rows::{Of, Row, each_array, in_row, item, len, part, row};
 
-/// Combines `items`, of which the first is item `start` of the input, into one accumulator for each
-/// field: item `i` belongs to field `i % FIELDS`. `WIDTH` is `FIELDS` times a power of two.
+/// Combines `items` into one accumulator for each field. The first item is item `start` of the input, and item
+/// `i` belongs to field `i % FIELDS`. `WIDTH` is `FIELDS` times a power of two.
 ///
-/// [`lanes`] is compiled twice, for AVX2 and for what every processor of the target has. Twice
-/// the width is the least of it: SSE2 has neither a minimum of 32-bit integers nor a blend nor a
-/// widening load. Sums of `f32` gain little by it, narrow integers and extrema several times.
+/// [`lanes`] is compiled twice: for AVX2, and for the instructions that every processor of the target has.
+/// Besides the width, SSE2 lacks a minimum of 32-bit integers, a blend and a widening load. Sums of `f32` gain
+/// little from AVX2; narrow integers and extrema gain several times.
 #[inline(always)]
 pub(super) fn block<I: Items, O: Op<I>, const WIDTH: usize, const FIELDS: usize>(
     op: O,
@@ -19,7 +19,7 @@ pub(super) fn block<I: Items, O: Op<I>, const WIDTH: usize, const FIELDS: usize>
 ) -> [O::Acc; FIELDS] {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2: the line above asked it.
+        // SAFETY: the condition above checks that the processor has AVX2.
         return unsafe { lanes_avx2::<I, O, WIDTH, FIELDS>(op, items, start) };
     }
     lanes::<I, O, WIDTH, FIELDS>(op, items, start)
@@ -35,12 +35,12 @@ fn lanes_avx2<I: Items, O: Op<I>, const WIDTH: usize, const FIELDS: usize>(
     lanes::<I, O, WIDTH, FIELDS>(op, items, start)
 }
 
-/// Rows of `WIDTH` items go into as many lanes, which are then combined by halves.
+/// Combines rows of `WIDTH` items lane by lane, then the lanes by halving.
 ///
-/// The lanes are too many to be unrolled, so that a row is a loop over arrays. Those LLVM makes vector
-/// instructions of for every operator; of lanes that it keeps one by one in registers, only for the
-/// simplest. And they are so few that four rows, whose lanes are loaded and stored once, are one KiB:
-/// four streams farther apart would be too many for the processor's prefetchers.
+/// There are too many lanes to unroll, so a row is a loop over arrays, which LLVM vectorises for every
+/// operator. Lanes in registers are vectorised only for the simplest operators. The number of lanes is limited:
+/// four rows, whose lanes are loaded and stored once, take one KiB. The processor's prefetchers could not
+/// follow four streams that are farther apart.
 #[inline(always)]
 fn lanes<I: Items, O: Op<I>, const WIDTH: usize, const FIELDS: usize>(
     op: O,
@@ -83,13 +83,13 @@ fn lanes<I: Items, O: Op<I>, const WIDTH: usize, const FIELDS: usize>(
     std::array::from_fn(|field| lanes[field])
 }
 
-/// Combines `items` by groups, one after the other, in the order of the items: for an operator that takes
-/// several at once ([`Op::absorb`]) for much less than one by one, and for one that is not commutative.
+/// Combines `items` in order, group by group. For an operator that absorbs several items at much less cost than
+/// one by one ([`Op::absorb`]), and for one that is not commutative.
 #[inline(always)]
 pub(super) fn in_turn<I: Items, O: Op<I>>(op: O, items: Of<'_, I>, start: usize) -> O::Acc {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2: the line above asked it.
+        // SAFETY: the condition above checks that the processor has AVX2.
         return unsafe { groups_avx2::<I, O>(op, items, start) };
     }
     groups::<I, O>(op, items, start)
@@ -125,22 +125,22 @@ fn groups<I: Items, O: Op<I>>(op: O, items: Of<'_, I>, start: usize) -> O::Acc {
     all
 }
 
-/// Loads what lies a little behind a row into the first cache: at the start of each page the
-/// processor's own prefetchers stop and wait.
+/// Prefetches memory a little behind a row into the first-level cache, because the processor's own prefetchers
+/// stop at the end of each page.
 ///
-/// By it, sums of 256 MiB of `f32` were 1.4 times and minima 2.6 times as fast (two cores of an AMD EPYC
-/// of family 26 with other work beside it, 2026-11-22).
+/// Evidence: sums of 256 MiB of `f32` became 1.4 times as fast, minima 2.6 times (2 cores of an AMD EPYC,
+/// family 26, 2026-11-22).
 #[inline(always)]
 fn prefetch<I: Items, const WIDTH: usize>(row: Row<'_, I, WIDTH>) {
     #[cfg(target_arch = "x86_64")]
-    places::<I, WIDTH>(row, |place, bytes| {
+    each_array::<I, WIDTH>(row, |address, bytes| {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         const AHEAD: usize = 8 << 10;
         const LINE: usize = 64;
-        let ahead = place.cast::<i8>().wrapping_add(AHEAD);
+        let ahead = address.cast::<i8>().wrapping_add(AHEAD);
         for line in 0..bytes.div_ceil(LINE) {
-            // SAFETY: a prefetch is a hint that may name any address; SSE, which has it, is part of
-            // every x86-64.
+            // SAFETY: a prefetch is a hint and may name any address; it is part of SSE, which every x86-64
+            // processor has.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(line * LINE)) };
         }
     });

@@ -1,10 +1,11 @@
-//! Reduction by key.
+//! Reduction by key on the CPU.
 //!
-//! Where there are few cells, the elements are cut into pieces, each of which has cells of its own; these
-//! are combined into the caller's in the order of the pieces. Many cells are filled by one loop:
-//! the cells of several pieces drive one another out of the caches, and on two cores that did not pay.
-//! How many pieces there are depends on the numbers of elements and of cells alone, and so does
-//! the order in which a cell's values are combined.
+//! If there are few cells, the elements are cut into pieces, and each piece has its own cells. The cells of the
+//! pieces are then combined into the caller's cells, in the order of the pieces. If there are many cells, one
+//! loop fills them: the cells of several pieces would evict one another from the caches.
+//!
+//! The number of pieces depends only on the numbers of elements and cells, and so does the order in which a
+//! cell's values are combined.
 
 use kernels_gpu::keyed::Key;
 use kernels_gpu::op::Op;
@@ -14,23 +15,23 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::host;
 
-/// Elements of a piece, at least: what takes longer than to wake a thread.
+/// The minimum number of elements of a piece: waking a thread takes less time than reducing them.
 const PIECE: usize = 1 << 16;
 
-/// More pieces would be for more cores than this.
+/// The maximum number of pieces, which exceeds the number of cores.
 const MOST_PIECES: usize = 256;
 
-/// Bytes of all cells of a piece, at most: a part of a core's second cache.
+/// The maximum number of bytes of a piece's cells: a part of a core's second-level cache.
 const CELL_BYTES: usize = 256 << 10;
 
-/// Elements of a piece per cell, at least: so the cells of the pieces, which are filled first and combined
-/// last, are few beside the elements, in time and in memory.
+/// The minimum number of elements of a piece per cell, so that filling and combining the cells costs little
+/// time and memory compared with the elements.
 const PER_CELL: usize = 4;
 
-/// Combines each value into its key's cell; gives the number of keys that name none.
+/// Combines each value into the cell of its key, and returns the number of keys that are out of range.
 ///
-/// `values` and `cells` are those of one array behind those of another: a value of each array for
-/// every key, and `len` cells of each.
+/// `values` holds array after array, one value of each array for every key. `cells` holds `len` cells for each
+/// array.
 ///
 /// # Errors
 ///
@@ -73,12 +74,12 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
     Ok(parts.iter().map(|(_, rejected)| rejected).sum())
 }
 
-/// How many pieces `n` elements of few cells are cut into.
+/// The number of pieces for `n` elements and this number of cells.
 fn pieces(n: usize, cells: usize) -> usize {
     (n / PIECE.max(PER_CELL * cells)).clamp(1, MOST_PIECES)
 }
 
-/// Combines the values of `keys`, which are those from `start` on of `n`, one after the other.
+/// Combines the values of `keys` one after the other; they are elements `start..` of an input of `n`.
 fn scatter<K: Key, T: Element, O: Op<T, Acc = T>>(
     op: O,
     keys: &[K],

@@ -1,4 +1,4 @@
-//! Items on the host: slices of each array, rows of neighbours, and what is at one index.
+//! Items on the host: slices of each array, rows of adjacent items, and single items.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use kernels_gpu::items::{Each, Items, Map, Own};
 
 use crate::input::Slices;
 
-/// `W` neighbours of each array.
+/// `W` adjacent elements of each array.
 pub(super) struct Rows<'a, const W: usize>(PhantomData<&'a ()>);
 
 impl<'a, const W: usize> Each for Rows<'a, W> {
@@ -17,10 +17,10 @@ impl<'a, const W: usize> Each for Rows<'a, W> {
 /// The elements of all arrays.
 pub(super) type Of<'a, I> = <I as Items>::Of<Slices<'a>>;
 
-/// `W` items in a row.
+/// `W` adjacent items.
 pub(super) type Row<'a, I, const W: usize> = <I as Items>::Of<Rows<'a, W>>;
 
-/// How many items there are.
+/// The number of items.
 #[inline(always)]
 pub(super) fn len<I: Items>(items: Of<'_, I>) -> usize {
     struct Len(usize);
@@ -53,7 +53,7 @@ pub(super) fn part<'a, I: Items>(items: Of<'a, I>, start: usize, end: usize) -> 
     I::map(items, &mut Part(start, end))
 }
 
-/// Row `number` of those of `W` items.
+/// Row `number`, of `W` items.
 #[inline(always)]
 pub(super) fn row<'a, I: Items, const W: usize>(items: Of<'a, I>, number: usize) -> Row<'a, I, W> {
     struct Number(usize);
@@ -62,7 +62,7 @@ pub(super) fn row<'a, I: Items, const W: usize>(items: Of<'a, I>, number: usize)
         #[inline(always)]
         fn map<T: Element>(&mut self, slice: &'a [T]) -> &'a [T; W] {
             let row = &slice[self.0 * W..][..W];
-            row.try_into().expect("as long as asked for")
+            row.try_into().expect("a row has W elements")
         }
     }
 
@@ -99,9 +99,9 @@ pub(super) fn item<I: Items>(items: Of<'_, I>, i: usize) -> I {
     I::item(I::map(items, &mut At(i)))
 }
 
-/// Calls `each` with the address and the bytes of each array's part of a row.
+/// Calls `each` with the address and the size in bytes of each array's part of a row.
 #[inline(always)]
-pub(super) fn places<'a, I: Items, const W: usize>(
+pub(super) fn each_array<'a, I: Items, const W: usize>(
     row: Row<'a, I, W>,
     each: impl FnMut(*const u8, usize),
 ) {

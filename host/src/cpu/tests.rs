@@ -1,4 +1,4 @@
-//! Every operator of every type against the oracle's loops, at the edges of rows, blocks and tasks.
+//! Every operator for every type against the oracle's loops, at the boundaries of rows, blocks and tasks.
 
 use kernels_gpu::element::{Element, bf16, f16};
 use kernels_gpu::op::{
@@ -13,23 +13,22 @@ use rand::{Rng, RngExt, SeedableRng};
 use super::*;
 use crate::element::name_of;
 
-/// Around rows and fours of rows of all widths, and around the blocks of elements of 8, 4, 2 and 1
-/// bytes.
+/// Sizes around one row and four rows of all widths, and around the blocks of elements of 8, 4, 2 and 1 bytes.
 const SIZES: [usize; 29] = [
     0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025,
     2047, 2048, 2049, 4097, 6145, 8191, 8192, 8193,
 ];
 
-/// The most roundings that an element takes part in.
+/// The maximum number of roundings of an element.
 fn chain<T>(n: usize) -> f64 {
     let block = (8 << 10) / size_of::<T>();
     MOST_IN_A_BLOCK + (n as f64 / block as f64).max(1.0).log2().ceil()
 }
 
-/// That of sums of 16-bit floats in `f64`, whose rows are the shortest.
+/// The maximum for sums of 16-bit floats in `f64`, whose rows are the shortest.
 const MOST_IN_A_BLOCK: f64 = 41.0;
 
-/// Holds [`reduce`] against the oracle, also of a slice whose start is not aligned.
+/// Compares [`reduce`] with the oracle, also for a slice whose start is not aligned.
 fn check<T, O, A>(data: &[T], what: &str)
 where
     T: Element,
@@ -50,12 +49,12 @@ where
     }
 }
 
-/// Random data, whole and rough; where `odd` is set, sprinkled with what is special.
+/// Random data, whole numbers and rough ones; if `odd` is set, with special values in between.
 fn drawn<T: Drawn>(n: usize, odd: bool, rng: &mut StdRng) -> Vec<T> {
     let special = [T::GREATEST, T::ZEROES[0], T::ZEROES[1], T::ODD];
     let draw = [T::whole, T::rough][rng.random_range(0..2)];
     let mut data: Vec<T> = (0..n).map(|_| draw(rng)).collect();
-    // Few enough that some arrays have no NaN.
+    // Few special values, so that some arrays have no NaN.
     for _ in 0..if odd { 4.min(n) } else { 0 } {
         data[rng.random_range(0..n)] = special[rng.random_range(0..4)];
     }
@@ -92,7 +91,8 @@ agrees! {
     extrema_of_numbers: [NanMin NanMax] of [f16 bf16 f32 f64], odd true;
 }
 
-/// How many combinations of two an element takes part in: those with an identity do not round.
+/// Counts how many combinations of two values an element takes part in; combining with an identity does not
+/// round.
 #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
 struct Depth;
 
@@ -146,13 +146,13 @@ fn chains_of_roundings_are_as_short_as_documented() {
     }
 }
 
-/// The exact sum in units of 2^-64, of `f32` from 2^-40 to 2^40.
+/// The exact sum of `f32` from 2^-40 to 2^40, in units of 2^-64.
 fn exact(values: &[f32]) -> i128 {
     let units = |x: &f32| (f64::from(*x) * 2f64.powi(64)) as i128;
     values.iter().map(units).sum()
 }
 
-/// How far the sum is from the exact one, over the sum of the magnitudes and the unit of roundoff.
+/// The error of the sum, in units of roundoff of the sum of the magnitudes.
 fn roundings(got: f32, values: &[f32]) -> f64 {
     let error = exact(&[got]) - exact(values);
     let magnitudes: Vec<f32> = values.iter().map(|x| x.abs()).collect();
@@ -202,7 +202,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_of_equal_places_wins(
+    fn the_first_of_equal_values_wins(
         values in prop::collection::vec(prop::sample::select(vec![
             f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0,
         ]), 0..20_000),
@@ -218,16 +218,16 @@ proptest! {
 }
 
 #[test]
-fn the_first_place_wins_across_blocks() {
+fn the_first_index_wins_across_blocks() {
     const BLOCK: usize = 8 << 10;
     let mut input = vec![1u8; 2 * BLOCK + 3];
     for at in [2 * BLOCK + 1, BLOCK, BLOCK - 1, 5] {
         input[at] = 0;
-        let place = reduce::<u8, ArgMin>(ArgMin, &input);
-        assert_eq!((place.value(), place.index()), (0, at as u64));
+        let found = reduce::<u8, ArgMin>(ArgMin, &input);
+        assert_eq!((found.value(), found.index()), (0, at as u64));
         assert_eq!(reduce::<u8, ArgMax>(ArgMax, &input).index(), 0);
     }
-    // Where every value is the identity's, the first is still a place.
+    // If every value equals the identity's value, the first index still wins.
     assert_eq!(
         reduce::<f32, ArgMin>(ArgMin, &[f32::INFINITY; 7]).index(),
         0
@@ -260,7 +260,7 @@ fn sums_of_negative_zeros_keep_their_sign() {
     }
 }
 
-/// On as many threads.
+/// Runs `work` on this number of threads.
 fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build().unwrap().install(work)
@@ -269,7 +269,7 @@ fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 #[test]
 fn the_bits_do_not_depend_on_the_number_of_threads() {
     let mut rng = StdRng::seed_from_u64(rand::random());
-    // More than one thread gets: 2 MiB.
+    // More than one thread is used above 2 MiB.
     let data: Vec<f32> = (0..(1 << 19) + 5).map(|_| f32::rough(&mut rng)).collect();
     let keys: Vec<u32> = data.iter().map(|_| rng.next_u32() % 1001).collect();
     let bits = || {
@@ -290,7 +290,7 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn accumulators_may_be_any_plain_data() {
-    /// The least element, and the sum of the indexes.
+    /// The least element, and the sum of the indices.
     #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
     struct LeastAndIndexes;
 
@@ -391,7 +391,7 @@ fn a_cell_combines_its_values_in_their_order_within_a_piece() {
     assert!(same(cells[0], values.iter().fold(-0.0, |sum, x| sum + x)));
 }
 
-/// x -> scale x + shift, in integers that wrap: composed, the first one first.
+/// The composition of maps x -> scale x + shift, in integers that wrap; the first map is applied first.
 #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
 struct Compose;
 
@@ -421,7 +421,7 @@ impl Op<(u32, u32)> for Compose {
 #[test]
 fn an_operator_that_is_not_commutative_gets_the_items_in_their_order() {
     let mut rng = StdRng::seed_from_u64(rand::random());
-    // The longest is for several threads.
+    // The longest uses several threads.
     for n in SIZES.into_iter().chain([(1 << 18) + 7]) {
         let mut draw = || (0..n).map(|_| rng.next_u32()).collect();
         // Odd, so that no product is 0.
@@ -440,8 +440,8 @@ fn an_operator_that_is_not_commutative_gets_the_items_in_their_order() {
     }
 }
 
-/// The sum of the products of three numbers and their index, plus what the operator holds for each: of
-/// arrays whose elements have different sizes.
+/// The sum of the products of three numbers and their index, plus a constant of the operator, over arrays whose
+/// elements have different sizes.
 #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
 #[repr(C)]
 struct Products {
@@ -494,7 +494,7 @@ fn dot_products_agree_with_one_loop() {
     {
         for n in SIZES {
             let (a, b) = (drawn::<T>(n + 1, true, rng), drawn::<T>(n, true, rng));
-            // From starts that lie differently.
+            // Starts with different alignments.
             let a = &a[1..];
             let pairs = a.iter().zip(&b);
             let right = pairs.fold(0, |sum: i64, (a, b)| sum.wrapping_add(mul(*a, *b)));
@@ -507,7 +507,7 @@ fn dot_products_agree_with_one_loop() {
     of_integers::<i64>(rng, i64::wrapping_mul);
     for n in SIZES {
         let (a, b) = (drawn::<f32>(n, false, rng), drawn::<f32>(n, false, rng));
-        // Exact in `f64`.
+        // The products are exact in `f64`.
         let pairs = a.iter().zip(&b);
         let products: Vec<f64> = pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).collect();
         let got = reduce::<(f32, f32), Dot>(Dot, (&a, &b));
@@ -564,14 +564,14 @@ fn counts_agree_with_one_loop() {
 }
 
 #[test]
-fn the_extrema_of_places_are_places() {
+fn extrema_of_indexed_values_keep_the_index() {
     use kernels_gpu::element::Indexed;
 
     let mut rng = StdRng::seed_from_u64(rand::random());
     for n in SIZES {
         let data = drawn::<Indexed<f32>>(n, true, &mut rng);
-        check::<Indexed<f32>, ArgMin, _>(&data, "places");
-        check::<Indexed<f32>, ArgMax, _>(&data, "places");
+        check::<Indexed<f32>, ArgMin, _>(&data, "indexed values");
+        check::<Indexed<f32>, ArgMax, _>(&data, "indexed values");
     }
 }
 

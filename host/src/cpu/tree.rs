@@ -1,33 +1,34 @@
-//! The blocks of an input, combined by halves on all cores.
+//! Combines the blocks of an input in a binary tree, on all cores.
 
 use kernels_gpu::items::Items;
 
 use super::rows::{Of, len, part};
 
-/// Bytes of a block: so many that the steps between blocks cost nothing.
+/// Bytes of a block: large enough that combining blocks costs nothing.
 const BLOCK_BYTES: usize = 8 << 10;
 
-/// Below this many bytes one thread does it all. To wake another takes 10 to 40 µs, in which one core
-/// reduces a megabyte or two: sums of 1 MiB of `f32` took 15 µs on one thread and 20 to 60 on two, of
-/// 2 MiB 34 and 30, of 4 MiB 70 and 50 (two cores of an AMD EPYC of family 26, 2026-11-22).
+/// Below this many bytes one thread reduces the whole input, because waking another takes 10 to 40 µs.
+///
+/// Evidence: sums of `f32` on 2 cores of an AMD EPYC of family 26, 2026-11-22. 1 MiB: 15 µs on one thread, 20
+/// to 60 on two. 4 MiB: 70 and 50.
 const PARALLEL_BYTES: usize = 2 << 20;
 
-/// What a task of rayon's has at most.
+/// Maximum bytes of a rayon task.
 const TASK_BYTES: usize = 256 << 10;
 
-/// How blocks are made, and made one.
+/// How a block is reduced, and how two results are combined.
 pub(super) struct Tree<L, C> {
-    /// Items of a block.
+    /// Items per block.
     block: usize,
-    /// Items of a task.
+    /// Items per task.
     task: usize,
-    /// Of the items of a block and the index of the first.
+    /// Reduces the items of a block; the second argument is the index of the first item.
     leaf: L,
     combine: C,
 }
 
 impl<L, C> Tree<L, C> {
-    /// A tree whose blocks are rows of `width` items.
+    /// A tree whose blocks consist of rows of `width` items.
     pub(super) fn new<I: Items>(width: usize, leaf: L, combine: C) -> Self {
         let rows = (BLOCK_BYTES / I::BYTES / width).max(1);
         Self {
@@ -38,7 +39,7 @@ impl<L, C> Tree<L, C> {
         }
     }
 
-    /// What `items` come to. One block, an empty one too, is a leaf.
+    /// Reduces `items`. A single block, also an empty one, is a leaf.
     pub(super) fn reduce<I, A>(&self, items: Of<'_, I>) -> A
     where
         I: Items,
@@ -50,7 +51,7 @@ impl<L, C> Tree<L, C> {
         self.part::<I, A>(items, 0, if pays { self.task } else { usize::MAX })
     }
 
-    /// What a part comes to, which begins at item `start`, by tasks of at most `task` items.
+    /// Reduces the part that starts at item `start`, by tasks of at most `task` items.
     fn part<I, A>(&self, items: Of<'_, I>, start: usize, task: usize) -> A
     where
         I: Items,
@@ -80,8 +81,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How the parts were put together: the elements from where to where, how deep, and a name that
-    /// no other tree has.
+    /// How parts were combined: start and end of the elements, the depth, and a hash that identifies the tree.
     type Shape = (usize, usize, u32, u64);
 
     fn shape(n: usize, width: usize, task: usize) -> Shape {

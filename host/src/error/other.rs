@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// An error of the caller's; it dereferences to it. Two are equal if one is a clone of the other.
+/// An error of the caller's code; it dereferences to that error. Two are equal if one is a clone of the other.
 ///
 /// ```
 /// use warpfold::Error;

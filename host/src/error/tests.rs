@@ -12,7 +12,7 @@ fn the_values_are_in_the_text() {
     .to_string();
     assert_eq!(
         text,
-        "reduce_2: 48 threads per block; it takes a power of two from 32 to 1024"
+        "reduce_2: 48 threads per block; must be a power of two from 32 to 1024"
     );
 }
 
@@ -61,12 +61,12 @@ fn one_device_opened_twice_is_told_from_two() {
     };
     assert_eq!(
         text("NVIDIA H200 (device 0)"),
-        "the buffer is on NVIDIA H200 (device 0), the reduction on NVIDIA H200 (device 0), \
+        "the buffer is on NVIDIA H200 (device 0), but the reduction is on NVIDIA H200 (device 0), \
          opened separately: open it once and clone that `Device`"
     );
     assert_eq!(
         text("the CPU"),
-        "the buffer is on the CPU, the reduction on NVIDIA H200 (device 0)"
+        "the buffer is on the CPU, but the reduction is on NVIDIA H200 (device 0)"
     );
 }
 
@@ -80,7 +80,7 @@ fn a_fault_says_that_the_device_is_lost() {
     };
     let text = error(719).to_string();
     assert!(
-        text.contains("(719): text; the device does nothing more"),
+        text.contains("(719): text; the CUDA context is unusable"),
         "{text}"
     );
     assert!(error(700).is_sticky() && Error::Deferred(Box::new(error(716))).is_sticky());

@@ -1,10 +1,10 @@
-//! The dictionary in a `.npy` file's header, a Python literal.
+//! Parser of the dictionary in a `.npy` file's header, a Python literal.
 //!
-//! Only the dictionaries of plain arrays are understood: `{'descr': '<f4', 'fortran_order': False, 'shape':
-//! (3, 4), }`, in any order and spacing. There is no recursion, so a file of brackets cannot
-//! overflow the stack, and no backtracking, so it takes linear time.
+//! It accepts only the dictionaries of plain arrays: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4),
+//! }`, in any order and spacing. It has no recursion, so nested brackets cannot overflow the stack, and no
+//! backtracking, so it takes linear time.
 
-/// What the dictionary says.
+/// The values of the dictionary.
 #[derive(Debug, PartialEq)]
 pub(super) struct Dict {
     pub descr: String,
@@ -12,11 +12,11 @@ pub(super) struct Dict {
     pub shape: Vec<u64>,
 }
 
-/// The bytes of an unexpected text that stand in the error.
+/// The number of bytes of an unexpected text that an error quotes.
 const EXCERPT: usize = 40;
 
 impl Dict {
-    /// The error is the `what` of [`Error::Npy`](crate::Error::Npy).
+    /// The error is the field `what` of [`Error::Npy`](crate::Error::Npy).
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let mut rest = Rest(text);
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -55,17 +55,17 @@ impl Dict {
     }
 }
 
-/// What has not been read yet.
+/// The text that has not been parsed yet.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
-    /// Without the space before it.
+    /// Skips spaces.
     fn trimmed(&mut self) -> &'a [u8] {
         self.0 = self.0.trim_ascii_start();
         self.0
     }
 
-    /// Whether `token` comes next, which is then taken.
+    /// Skips `token` if it comes next, and returns whether it did.
     fn take(&mut self, token: &str) -> bool {
         let after = self.trimmed().strip_prefix(token.as_bytes());
         self.0 = after.unwrap_or(self.0);
@@ -91,7 +91,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// A string without escapes, which no key or type of a plain array has.
+    /// A string without escapes; no key or type of a plain array has any.
     fn string(&mut self) -> Result<String, String> {
         let text = self.trimmed();
         let Some((quote @ (b'\'' | b'"'), text)) = text.split_first() else {
@@ -124,7 +124,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// A tuple, or a list, as some other writers have it. Without its comma, `(3,)` is a number.
+    /// A tuple, or a list, which some writers use. Without its comma, `(3,)` is a number.
     fn shape(&mut self) -> Result<Vec<u64>, String> {
         let close = if self.take("(") {
             ")"

@@ -1,4 +1,4 @@
-//! The types that elements of a file have.
+//! Element types of files.
 
 use std::any::TypeId;
 use std::fmt;
@@ -9,7 +9,7 @@ use kernels_gpu::element::{bf16, f16};
 use crate::element::Element;
 use crate::error::Error;
 
-/// A type of elements as a value, where it is known only when the program runs.
+/// An element type as a value, for types that are known only at run time.
 ///
 /// ```
 /// use warpfold::file::DType;
@@ -47,7 +47,7 @@ pub enum DType {
     F64,
 }
 
-/// An expression in which `T` is the type that a [`DType`] stands for.
+/// Evaluates an expression in which `T` is the type of a [`DType`].
 ///
 /// ```
 /// use warpfold::file::DType;
@@ -74,7 +74,7 @@ macro_rules! with_type {
 }
 
 impl DType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 12] = [
         Self::I8,
         Self::I16,
@@ -90,7 +90,7 @@ impl DType {
         Self::F64,
     ];
 
-    /// That of `T`; `None` where it is not a number.
+    /// The type of `T`; `None` if it is not a number.
     pub fn of<T: Element>() -> Option<Self> {
         macro_rules! by_type {
             ($($number:ty: $dtype:ident),*) => {
@@ -106,7 +106,7 @@ impl DType {
         )
     }
 
-    /// The name that the type has in Rust, as `f32`.
+    /// The type's name in Rust, such as `f32`.
     pub fn name(self) -> &'static str {
         match self {
             Self::I8 => "i8",
@@ -124,7 +124,7 @@ impl DType {
         }
     }
 
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
@@ -148,7 +148,7 @@ impl fmt::Display for DType {
 impl FromStr for DType {
     type Err = Error;
 
-    /// By [`name`](Self::name).
+    /// Parses a type's [`name`](Self::name).
     ///
     /// # Errors
     ///

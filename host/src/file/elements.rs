@@ -1,4 +1,4 @@
-//! A file piece by piece.
+//! A file as a sequence of pieces.
 
 use std::fs::File;
 use std::io;
@@ -15,8 +15,8 @@ use super::source::Source;
 use crate::element::Element;
 use crate::error::Error;
 
-/// The elements of a file, read one piece after another into the caller's memory, so that the file
-/// may be larger than it. Large pieces are read by all cores.
+/// The elements of a file, read piece by piece into the caller's memory, so that the file may be larger than
+/// memory. All cores read large pieces.
 ///
 /// ```
 /// use warpfold::file::Elements;
@@ -36,17 +36,17 @@ use crate::error::Error;
 pub struct Elements<T: Element> {
     path: PathBuf,
     file: File,
-    /// Of the next element, in bytes.
+    /// The offset of the next element, in bytes.
     offset: u64,
     len: usize,
-    /// Those that have not been read.
+    /// The number of elements that have not been read.
     left: usize,
     big_endian: bool,
     element: PhantomData<T>,
 }
 
 impl<T: Element> Elements<T> {
-    /// Those of a `.npy` file.
+    /// Opens a `.npy` file.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl<T: Element> Elements<T> {
         Ok(Self::new(path, Source::npy::<T>(path)?))
     }
 
-    /// Those of a file that holds nothing else, little-endian.
+    /// Opens a raw file: little-endian elements and nothing else.
     ///
     /// # Errors
     ///
@@ -89,13 +89,14 @@ impl<T: Element> Elements<T> {
         self.len == 0
     }
 
-    /// Reads the next elements into `piece` and returns their number: as many as it has room for, or all
-    /// that are left. `None` at the end.
+    /// Reads the next elements into `piece` and returns their number; `None` at the end.
+    ///
+    /// It fills `piece`, or reads all remaining elements if they are fewer.
     ///
     /// # Errors
     ///
-    /// [`Error::File`], also where the file has become shorter since it was opened. Some of `piece` may
-    /// have been overwritten then, and which elements come next is not known.
+    /// [`Error::File`], also if the file has become shorter since it was opened. A part of `piece` may then
+    /// have been overwritten, and the position of the next read is undefined.
     pub fn read(&mut self, piece: &mut [T]) -> Result<Option<usize>, Error> {
         if self.left == 0 {
             return Ok(None);
@@ -104,7 +105,7 @@ impl<T: Element> Elements<T> {
         let done = self.read_bytes(bytes_of(&mut piece[..n]));
         done.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let shorter = io::Error::other("the file became shorter while it was read; read it again when nothing writes to it");
+                let shorter = io::Error::other("the file became shorter while it was read; read it again when no program writes to it");
                 regular::error(&self.path, shorter)
             }
             _ => regular::error(&self.path, error),
@@ -114,10 +115,11 @@ impl<T: Element> Elements<T> {
         Ok(Some(n))
     }
 
-    /// Fills `bytes` with those from `offset` on, little-endian.
+    /// Fills `bytes` from `offset` on; the file's elements are little-endian.
     ///
-    /// In parts of [`AT_ONCE`]: beside one, the time of a system call is negligible, and a chunk has several.
-    /// One thread copies from the system's cache at a fraction of the speed of a GPU's bus.
+    /// Reads in parts of [`AT_ONCE`] bytes. A part is large enough that the cost of a system call is
+    /// negligible, and small enough that a chunk has several parts. One thread alone would copy from the
+    /// system's page cache at a fraction of the speed of a GPU's bus.
     fn read_bytes(&self, bytes: &mut [u8]) -> io::Result<()> {
         if bytes.len() <= AT_ONCE {
             return self.read_part(bytes, self.offset);
@@ -139,7 +141,7 @@ impl<T: Element> Elements<T> {
 
 pub(super) fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
     let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
-    // SAFETY: the bytes of `elements`, borrowed as they are. They are initialised, for an element
-    // has no padding, and whatever is written there is a valid element (Element's law).
+    // SAFETY: these are the bytes of `elements`, borrowed mutably. They are initialised, because an element has
+    // no padding, and any bytes are a valid element (the contract of `Element`).
     unsafe { slice::from_raw_parts_mut(start, len) }
 }

@@ -1,4 +1,4 @@
-//! What stands before the elements of a `.npy` file.
+//! The header of a `.npy` file.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use super::regular;
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
-/// What a `.npy` file begins with.
+/// The first bytes of every `.npy` file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest dictionary, in bytes. That of an array of 64 dimensions, NumPy's most, has less than
-/// 1500, and NumPy itself reads no more than this.
+/// The maximum length of the dictionary in bytes. That of an array of 64 dimensions, NumPy's maximum, has fewer
+/// than 1500, and NumPy itself reads no more than this.
 const LONGEST: usize = 10_000;
 
-/// The header of a `.npy` file, of version 1.0, 2.0 or 3.0.
+/// The header of a `.npy` file of version 1.0, 2.0 or 3.0.
 ///
-/// The type of the elements may be one that cannot be read: [`dtype`](Self::dtype) says so.
+/// The element type may be unsupported; then [`dtype`](Self::dtype) returns an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NpyHeader {
-    /// For errors.
+    /// The path in errors.
     path: PathBuf,
     descr: String,
     fortran_order: bool,
@@ -31,7 +31,7 @@ pub struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// That of the file at `path`.
+    /// Reads the header of the file at `path`.
     ///
     /// # Errors
     ///
@@ -41,12 +41,11 @@ impl NpyHeader {
         Self::read(file, path)
     }
 
-    /// The header at the start of `reader`, of which no more than the header is read. `path` names
-    /// it in errors.
+    /// Reads the header at the start of `reader`, and no byte after it. `path` is the path in errors.
     ///
     /// # Errors
     ///
-    /// [`Error::Npy`]; [`Error::File`] where `reader` fails.
+    /// [`Error::Npy`]; [`Error::File`] if `reader` fails.
     pub fn read(mut reader: impl Read, path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |what: String| Error::Npy {
@@ -106,22 +105,21 @@ impl NpyHeader {
         })
     }
 
-    /// The path that names it in errors.
+    /// The path in errors.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The type as NumPy writes it, as `<f4`.
+    /// The type in NumPy's notation, such as `<f4`.
     pub fn descr(&self) -> &str {
         &self.descr
     }
 
-    /// The type of the elements; `u8` of NumPy's booleans.
+    /// The element type; `u8` for NumPy's booleans.
     ///
     /// # Errors
     ///
-    /// [`Error::UnreadableDType`] for all other types, and for `V2`, which may be `bf16` and may be
-    /// anything else.
+    /// [`Error::UnreadableDType`] for all other types, also for `V2`, which may or may not be `bf16`.
     pub fn dtype(&self) -> Result<DType, Error> {
         let kind = match self.descr.split_at_checked(1) {
             Some(("<" | ">", kind)) => kind,
@@ -141,7 +139,7 @@ impl NpyHeader {
             "f4" => return Ok(DType::F32),
             "f8" => return Ok(DType::F64),
             _ if self.is_v2() => {
-                "two bytes of no type, as ml_dtypes writes bf16; if they are bf16, read them as bf16"
+                "two bytes without a type, as ml_dtypes writes bf16; if they are bf16, read them as bf16"
             }
             _ => {
                 "not a type that can be reduced; convert the array to one of i8, i16, i32, i64, u8, u16, u32, \
@@ -155,8 +153,8 @@ impl NpyHeader {
         })
     }
 
-    /// Whether the elements can be read as `T`: they are of that type, or booleans and `T` is `u8`,
-    /// or `V2` and `T` is `bf16`.
+    /// An error unless the elements can be read as `T`: they have that type, or they are booleans and `T` is
+    /// `u8`, or they are `V2` and `T` is `bf16`.
     ///
     /// # Errors
     ///
@@ -181,22 +179,22 @@ impl NpyHeader {
         matches!(self.descr.as_str(), "<V2" | ">V2" | "|V2")
     }
 
-    /// Whether the elements are big-endian. All readers of this module swap their bytes.
+    /// Whether the elements are big-endian. All readers of this module swap them.
     pub fn big_endian(&self) -> bool {
         self.descr.starts_with('>')
     }
 
-    /// Whether the first index counts fastest.
+    /// Whether the first index varies fastest.
     pub fn fortran_order(&self) -> bool {
         self.fortran_order
     }
 
-    /// The length of each dimension; none for a single number.
+    /// The length of each dimension; empty for a single number.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The number of elements, the product of the shape.
+    /// The number of elements: the product of the shape.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -206,19 +204,19 @@ impl NpyHeader {
         self.len == 0
     }
 
-    /// Where the first element is in the file, in bytes.
+    /// The offset of the first element in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Where the last element of `size` bytes ends in the file, in bytes; 2^64 - 1 where that is more.
+    /// The offset behind the last element of `size` bytes; 2^64 - 1 stands for any larger number.
     pub(super) fn end(&self, size: usize) -> u64 {
         let bytes = self.len.saturating_mul(size as u64);
         bytes.saturating_add(self.offset)
     }
 }
 
-/// `None` where it has more than 64 bits.
+/// The product; `None` if it needs more than 64 bits.
 fn product(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);

@@ -1,4 +1,4 @@
-//! A file as memory.
+//! A memory-mapped file.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,10 +13,9 @@ use super::{order, regular};
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
-/// The elements of a file, mapped into memory: a `[T]` of which only what is touched is read.
+/// The elements of a file, mapped into memory as a `[T]`. Only the pages that are used are read.
 ///
-/// Big-endian elements are swapped when the file is mapped: all of them are read then, into memory of this
-/// process.
+/// Big-endian elements are copied and swapped when the file is mapped; this reads all of them.
 ///
 /// ```
 /// use warpfold::Device;
@@ -25,7 +24,7 @@ use crate::error::Error;
 /// # std::fs::write(&path, 2.5f32.to_le_bytes())?;
 ///
 /// let device = Device::auto()?;
-/// // SAFETY: the file is this program's own.
+/// // SAFETY: no other program writes to the file.
 /// let elements = unsafe { Mapped::<f32>::raw(&path) }?;
 /// let x = device.upload(&elements)?;
 /// assert_eq!(device.sum(&x)?, 2.5);
@@ -34,32 +33,31 @@ use crate::error::Error;
 /// ```
 pub struct Mapped<T: Element> {
     map: Mmap,
-    /// Of the first element, in bytes: `new` has seen that it suits a `T`, and that all elements
-    /// lie inside `map`.
+    /// The offset of the first element, in bytes. `new` has checked that it is aligned for `T` and that all
+    /// elements are inside `map`.
     offset: usize,
     len: usize,
     element: PhantomData<T>,
 }
 
 impl<T: Element> Mapped<T> {
-    /// The elements of a `.npy` file.
+    /// Maps a `.npy` file.
     ///
     /// # Errors
     ///
-    /// As [`Elements::open_npy`](super::Elements::open_npy); [`Error::MisalignedFile`], of a file that
-    /// [`read_npy`](super::read_npy) can read.
+    /// As [`Elements::open_npy`](super::Elements::open_npy). [`Error::MisalignedFile`] for a file with
+    /// unaligned elements, which [`read_npy`](super::read_npy) can read.
     ///
     /// # Safety
     ///
-    /// As long as this value lives, nobody writes to the file, in this process or in another, and
-    /// nobody makes it shorter.
+    /// While this value lives, no process writes to the file or makes it shorter.
     pub unsafe fn npy(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
         unsafe { Self::new(path, Source::npy::<T>(path)?) }
     }
 
-    /// The elements of a file that holds nothing else, little-endian.
+    /// Maps a raw file: little-endian elements and nothing else.
     ///
     /// # Errors
     ///
@@ -67,7 +65,7 @@ impl<T: Element> Mapped<T> {
     ///
     /// # Safety
     ///
-    /// As of [`npy`](Self::npy).
+    /// As for [`npy`](Self::npy).
     pub unsafe fn raw(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         // SAFETY: the caller's promise.
@@ -76,7 +74,7 @@ impl<T: Element> Mapped<T> {
 
     /// # Safety
     ///
-    /// As of [`npy`](Self::npy).
+    /// As for [`npy`](Self::npy).
     unsafe fn new(path: &Path, source: Source) -> Result<Self, Error> {
         let multiple = align_of::<T>() as u64;
         if !source.offset.is_multiple_of(multiple) {
@@ -86,12 +84,12 @@ impl<T: Element> Mapped<T> {
                 multiple,
             });
         }
-        // SAFETY: the caller promises that the file stays as it is.
+        // SAFETY: the caller promises that the file does not change.
         let map = unsafe { Mmap::map(&source.file) };
         let failed = |error| regular::error(path, error);
         let map = map.map_err(failed)?;
         let (offset, len) = (source.offset as usize, source.len);
-        // `Source` has seen that the file had room for them; it may have lost it before it was
+        // `Source` has checked that the file contains the elements; it may have become shorter before it was
         // mapped.
         let needs = offset + len * size_of::<T>();
         if map.len() < needs {
@@ -104,7 +102,7 @@ impl<T: Element> Mapped<T> {
         let map = match source.big_endian {
             false => map,
             true => {
-                // SAFETY: the caller promises that the file stays as it is.
+                // SAFETY: the caller promises that the file does not change.
                 let copy = unsafe { MmapOptions::new().len(needs).map_copy(&source.file) };
                 let mut copy = copy.map_err(failed)?;
                 order::swap_all(&mut copy[offset..], size_of::<T>());
@@ -125,9 +123,9 @@ impl<T: Element> Deref for Mapped<T> {
 
     fn deref(&self) -> &[T] {
         let start = self.map[self.offset..].as_ptr().cast();
-        // SAFETY: `len` elements lie inside the mapping from `offset` on, which is a multiple of
-        // their alignment, as the mapping's start, a page's, is (`new`). Every pattern of bits is a
-        // valid `T` (`Plain`). Nobody changes them (the promise to `npy` or `raw`).
+        // SAFETY: the mapping contains `len` elements from `offset` on. It starts at a page, and `offset` is a
+        // multiple of their alignment (`new`). Every bit pattern is a valid `T` (`Plain`). No process changes
+        // them (the caller's promise to `npy` or `raw`).
         unsafe { slice::from_raw_parts(start, self.len) }
     }
 }

@@ -1,11 +1,11 @@
-//! The order of bytes.
+//! Byte order.
 
 use rayon::prelude::*;
 
-/// What one thread swaps, or reads and swaps, at a time, in bytes: a multiple of every element's size.
+/// The bytes that one thread reads or swaps at a time; a multiple of every element's size.
 pub(super) const AT_ONCE: usize = 2 << 20;
 
-/// Reverses the bytes of each element of `size` bytes, which is a number.
+/// Reverses the bytes of each element of `size` bytes.
 pub(super) fn swap(bytes: &mut [u8], size: usize) {
     match size {
         2 => reverse::<2>(bytes),
@@ -15,13 +15,13 @@ pub(super) fn swap(bytes: &mut [u8], size: usize) {
     }
 }
 
-/// [`swap`] by all cores.
+/// [`swap`] on all cores.
 pub(super) fn swap_all(bytes: &mut [u8], size: usize) {
     let parts = bytes.par_chunks_mut(AT_ONCE);
     parts.for_each(|part| swap(part, size));
 }
 
-/// With the length known when it is compiled, this is a shuffle of vectors.
+/// Reverses elements of a size that is a constant, so that the compiler makes vector shuffles.
 fn reverse<const N: usize>(bytes: &mut [u8]) {
     let (elements, rest) = bytes.as_chunks_mut::<N>();
     debug_assert!(rest.is_empty());

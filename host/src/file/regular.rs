@@ -1,4 +1,4 @@
-//! Regular files, and errors of files.
+//! Regular files, and file errors.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// A regular file and its length in bytes.
+/// Opens a regular file and returns its length in bytes.
 pub(super) fn open(path: &Path) -> Result<(File, u64), Error> {
     let opened = || {
-        // Before it is opened: opening a pipe waits for a writer.
+        // Check before opening, because opening a pipe waits for a writer.
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::other(
-                "not a regular file; read a pipe by `file::Stream`",
+                "not a regular file; read a pipe with `file::Stream`",
             ));
         }
         let file = File::open(path)?;

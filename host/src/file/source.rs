@@ -1,4 +1,4 @@
-//! Where the elements are in a file: beneath every way to read them.
+//! The location of the elements in a file; every reader uses it.
 
 use std::fs::File;
 use std::io;
@@ -9,14 +9,14 @@ use super::regular::{error, open};
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
-/// Where the elements are in a file that is long enough for them.
+/// The elements in a file that is long enough for them.
 pub(super) struct Source {
     pub file: File,
-    /// Of the first element, in bytes.
+    /// The offset of the first element, in bytes.
     pub offset: u64,
     /// The number of elements.
     pub len: usize,
-    /// Whether the elements' bytes must be swapped.
+    /// Whether the elements must be swapped.
     pub big_endian: bool,
 }
 
@@ -25,7 +25,7 @@ impl Source {
         let (file, has) = open(path)?;
         let header = NpyHeader::read(&file, path)?;
         header.check::<T>()?;
-        // A file has fewer than 2^63 bytes, so that 2^64 - 1 is always too many.
+        // A file has fewer than 2^63 bytes, so 2^64 - 1 is always too many.
         let needs = header.end(size_of::<T>());
         if has < needs {
             let path = path.into();
@@ -52,7 +52,7 @@ impl Source {
         Self::new(path, file, 0, bytes / size, bytes)
     }
 
-    /// `end` is where the last element ends; the address space may be too small for it.
+    /// `end` is the offset behind the last element. The number of elements may exceed the address space.
     fn new(path: &Path, file: File, offset: u64, len: u64, end: u64) -> Result<Self, Error> {
         match (isize::try_from(end), usize::try_from(len)) {
             (Ok(_), Ok(len)) => Ok(Self {

@@ -1,4 +1,4 @@
-//! A pipe, or any other reader, piece by piece.
+//! Pipes and other readers, piece by piece.
 
 use std::io::{self, Read};
 use std::marker::PhantomData;
@@ -10,8 +10,10 @@ use super::{order, regular};
 use crate::element::{Element, name_of};
 use crate::error::Error;
 
-/// The elements of any reader: a pipe, a socket, a member of an archive. They are read one piece after
-/// another into the caller's memory, as by [`Elements`](super::Elements), without a seek.
+/// The elements of any reader: a pipe, a socket, a member of an archive.
+///
+/// They are read piece by piece into the caller's memory, like those of [`Elements`](super::Elements), but
+/// without a seek.
 ///
 /// ```
 /// use warpfold::file::Stream;
@@ -28,13 +30,13 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct Stream<T: Element, R> {
     reader: R,
-    /// For errors.
+    /// The path in errors.
     path: PathBuf,
-    /// The elements that have not been read. Of raw elements `None`: the reader's end is theirs.
+    /// The number of elements that have not been read; `None` for raw elements, which end with the reader.
     left: Option<u64>,
-    /// What a `.npy` stream must have, in bytes; 2^64 - 1 where that is more.
+    /// The required bytes of a `.npy` stream; 2^64 - 1 stands for any larger number.
     needs: u64,
-    /// The bytes read, and those of the header.
+    /// The bytes that have been read, including the header.
     has: u64,
     ended: bool,
     big_endian: bool,
@@ -42,18 +44,17 @@ pub struct Stream<T: Element, R> {
 }
 
 impl<T: Element, R: Read> Stream<T, R> {
-    /// The elements of a `.npy` file that `reader` has from its start on. `path` names it in errors.
+    /// Reads the header of a `.npy` file from `reader`. `path` is the path in errors.
     ///
     /// # Errors
     ///
-    /// [`Error::Npy`], [`Error::UnreadableDType`], [`Error::OtherDType`]; [`Error::File`] where `reader`
-    /// fails.
+    /// [`Error::Npy`], [`Error::UnreadableDType`], [`Error::OtherDType`]; [`Error::File`] if `reader` fails.
     pub fn npy(mut reader: R, path: impl AsRef<Path>) -> Result<Self, Error> {
         let header = NpyHeader::read(&mut reader, path)?;
         Self::after(&header, reader)
     }
 
-    /// The elements after a header that has been read from `reader`, by [`NpyHeader::read`].
+    /// The elements after a header that [`NpyHeader::read`] has read from `reader`.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl<T: Element, R: Read> Stream<T, R> {
         })
     }
 
-    /// Little-endian elements up to the end of `reader`, which holds nothing else. `path` names it in errors.
+    /// Little-endian elements up to the end of `reader`. `path` is the path in errors.
     pub fn raw(reader: R, path: impl AsRef<Path>) -> Self {
         Self {
             reader,
@@ -83,15 +84,17 @@ impl<T: Element, R: Read> Stream<T, R> {
         }
     }
 
-    /// Reads the next elements into `piece` and returns their number: as many as it has room for, or all
-    /// that are left. `None` at the end. It waits for a reader that has no more bytes yet.
+    /// Reads the next elements into `piece` and returns their number; `None` at the end.
+    ///
+    /// It fills `piece`, or reads all remaining elements if they are fewer. It waits for a reader that has no
+    /// data yet.
     ///
     /// Bytes after the elements of a `.npy` file stay in the reader.
     ///
     /// # Errors
     ///
-    /// [`Error::FileTooShort`] of a `.npy` file, [`Error::NotWholeElements`] of raw elements;
-    /// [`Error::File`] where the reader fails. Some of `piece` may have been overwritten then.
+    /// [`Error::FileTooShort`] for a `.npy` file, [`Error::NotWholeElements`] for raw elements; [`Error::File`]
+    /// if the reader fails. A part of `piece` may then have been overwritten.
     pub fn read(&mut self, piece: &mut [T]) -> Result<Option<usize>, Error> {
         let size = size_of::<T>();
         let room = match self.left {
@@ -122,12 +125,12 @@ impl<T: Element, R: Read> Stream<T, R> {
         }
     }
 
-    /// The reader, with what comes after the elements that have been read.
+    /// Returns the reader, positioned after the elements that have been read.
     pub fn into_inner(self) -> R {
         self.reader
     }
 
-    /// The number of bytes read into `bytes`: all, or fewer at the reader's end.
+    /// Fills `bytes` and returns the number of bytes read, which is smaller at the reader's end.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, Error> {
         let mut done = 0;
         while done < bytes.len() && !self.ended {

@@ -1,4 +1,4 @@
-//! The algorithms, and the shape of their launches.
+//! The algorithms, and the shapes of their launches.
 
 use kernels_gpu::entry::{self, teaching};
 use kernels_gpu::needs::{Needs, ResultIn};
@@ -7,67 +7,66 @@ use crate::error::Error;
 use crate::pass::{Pass, check_threads};
 use crate::policy::Policy;
 
-/// The blocks that walk over an input by shuffles and atomics, at most: their partials are as many
-/// as a block has threads.
+/// The maximum number of blocks of a grid-stride kernel: the second pass has one block, and each of its threads
+/// loads one partial.
 const GRID_STRIDE_BLOCKS: u32 = 1024;
 
 /// The threads of the block that reduces those partials.
 const SECOND_PASS_THREADS: u32 = 1024;
 
-/// How a reduction is computed on the GPU: in a single pass, by one rung of the ladder, each mending
-/// what the one before got wrong, or by shuffles and atomics. The kernels say how; see
-/// [`kernels_gpu::single_pass`], [`kernels_gpu::harris`] and [`kernels_gpu::kepler`].
+/// How a reduction is computed on the GPU: single-pass, by a rung of the ladder, or by shuffles and atomics.
 ///
-/// On the CPU device the choice is checked and has no effect.
+/// Each rung of the ladder fixes a fault of the rung before. See [`kernels_gpu::single_pass`],
+/// [`kernels_gpu::harris`] and [`kernels_gpu::kepler`]. On the CPU the choice is checked and has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// One launch: shuffles, a partial per block, and the last block to begin reduces the partials. What
-    /// [`Device::reduce`](crate::Device::reduce) does without an algorithm.
+    /// One launch: shuffles, a partial per block, and a last block that combines the partials. The default of
+    /// [`Device::reduce`](crate::Device::reduce).
     SinglePass,
-    /// One atomic per element on one cell of global memory. Sums of `f32` take subnormal numbers
-    /// for zero there, as the hardware's atomic addition does; so do those of the next rung.
+    /// One atomic per element on one cell of global memory. Sums of `f32` treat subnormal numbers as zero, like
+    /// the hardware's atomic addition; so do sums by `SharedMemory`.
     Naive,
-    /// One atomic per element on a cell of shared memory, one per block on global memory.
+    /// One atomic per element on a cell of shared memory, and one per block on global memory.
     SharedMemory,
-    /// A tree in shared memory, interleaved, with divergent warps.
+    /// A tree in shared memory, with interleaved addressing and divergent warps.
     Reduce0,
-    /// The same with a modulo that the compiler cannot turn into a mask.
+    /// The same with a modulo that the compiler cannot replace by a mask.
     Reduce0Modulo,
-    /// Interleaved with adjacent threads: no divergence, bank conflicts.
+    /// Interleaved addressing with adjacent threads: no divergence, but bank conflicts.
     Reduce1,
     /// Sequential addressing: no bank conflicts.
     Reduce2,
     /// The first addition while loading: two elements per thread.
     Reduce3,
-    /// The last 32 values by shuffles down.
+    /// The last 32 values are combined by shuffles.
     Reduce4,
-    /// The last 32 values by the `redux.sync` instruction; `i32` and `u32`.
+    /// The last 32 values are combined by the `redux.sync` instruction; only `i32` and `u32`.
     Reduce4Redux,
     /// Several elements per thread, in a loop.
     Reduce5Loop {
-        /// How many; 1 or more.
+        /// The number of elements per thread; 1 or more.
         chunks: u32,
     },
-    /// Several elements per thread, the loop unrolled.
+    /// Several elements per thread, fully unrolled.
     Reduce5 {
-        /// How many: 1, 2, 4, 8 or 16.
+        /// The number of elements per thread: 1, 2, 4, 8 or 16.
         chunks: u32,
     },
     /// Shuffles, then a partial for each of at most 1024 blocks, then one block for the partials.
     Stable {
-        /// How many elements a load brings: 1, 2 or 4.
+        /// The elements per load: 1, 2 or 4.
         vector: u32,
     },
-    /// Shuffles, then one atomic per warp. As in [`Naive`](Self::Naive), an atomic addition takes
-    /// a subnormal `f32` for zero.
+    /// Shuffles, then one atomic per warp. As with [`Naive`](Self::Naive), an atomic addition treats a
+    /// subnormal `f32` as zero.
     WarpAtomic {
-        /// How many elements a load brings: 1, 2 or 4.
+        /// The elements per load: 1, 2 or 4.
         vector: u32,
     },
     /// Shuffles, then one atomic per block, with the same exception.
     BlockAtomic {
-        /// How many elements a load brings: 1, 2 or 4.
+        /// The elements per load: 1, 2 or 4.
         vector: u32,
     },
 }
@@ -92,7 +91,7 @@ impl Algorithm {
         Self::Reduce5 { chunks: 16 },
     ];
 
-    /// The three by shuffles and atomics, in every width.
+    /// The three algorithms with shuffles and atomics, for every number of elements per load.
     pub const KEPLER: &'static [Self] = &[
         Self::Stable { vector: 1 },
         Self::Stable { vector: 2 },
@@ -105,15 +104,16 @@ impl Algorithm {
         Self::BlockAtomic { vector: 4 },
     ];
 
-    /// All of them: the single pass, the ladder, then shuffles and atomics.
+    /// All algorithms: single-pass, the ladder, then shuffles and atomics.
     pub fn all() -> impl Iterator<Item = Self> {
         let others = Self::LADDER.iter().chain(Self::KEPLER).copied();
         [Self::SinglePass].into_iter().chain(others)
     }
 
-    /// The kernel's name in `kernels-gpu`, as `reduce_5_x4`. For a number of chunks or a width that
-    /// there is no kernel for, `reduce_5_xC` and the like; planning it is [`Error::Chunks`] or
-    /// [`Error::Vector`].
+    /// The kernel's name in `kernels-gpu`, such as `reduce_5_x4`.
+    ///
+    /// Without a kernel for the number of chunks or elements per load, the name is `reduce_5_xC` or similar,
+    /// and planning it is [`Error::Chunks`] or [`Error::Vector`].
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Self::SinglePass => "single_pass",
@@ -148,7 +148,7 @@ impl Algorithm {
         }
     }
 
-    /// What a launch of the kernel has to look like: of all but the single pass.
+    /// The shape of a launch; not for [`SinglePass`](Self::SinglePass).
     pub(crate) fn shape(self) -> Result<Shape, Error> {
         let kernel = self.kernel_name();
         let refused = |chunks, allowed| {
@@ -184,17 +184,17 @@ impl Algorithm {
     }
 }
 
-/// What a launch of one kernel has to look like; threads per block and n are still free.
+/// The shape of a kernel's launches; threads per block and n are still free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) kernel: &'static str,
     pub(crate) items_per_thread: u32,
     pub(crate) needs: Needs,
-    /// Of a kernel whose threads go on until the input ends.
+    /// For a grid-stride kernel: its limited grid.
     pub(crate) limited: Option<Limited>,
 }
 
-/// A grid that does not grow with the input, and what reduces its partials in one block.
+/// A grid of limited size, and the kernel that reduces its partials in one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limited {
     pub(crate) blocks: u32,
@@ -203,7 +203,7 @@ pub(crate) struct Limited {
 }
 
 impl Algorithm {
-    /// The threads per block, when the caller does not say.
+    /// The default threads per block.
     pub(crate) const fn threads(self) -> u32 {
         match self {
             Self::SinglePass => Policy::SINGLE_PASS_THREADS,
@@ -216,7 +216,8 @@ impl Algorithm {
 }
 
 impl Shape {
-    /// The shape of a kernel of the table; `chunks` elements per thread where it leaves that open.
+    /// The shape of a kernel of the table; `chunks` is the number of elements per thread, if the kernel has a
+    /// loop.
     pub(crate) fn of(kernel: &'static str, chunks: u32) -> Self {
         let row = entry::find(teaching::KERNELS.entries, kernel);
         let needs = row.expect("every rung has a kernel").needs;
@@ -233,13 +234,13 @@ impl Shape {
         self.limited.map_or(self.kernel, |limited| limited.second)
     }
 
-    /// Checks the threads per block against what the kernel can have on the device.
+    /// An error unless the kernel supports this number of threads per block on the device.
     pub(crate) fn check_threads(&self, threads: u32, limit: u32) -> Result<(), Error> {
         check_threads(self.kernel, threads, limit)
     }
 
-    /// The passes that turn `n` elements into one value: the partials are reduced by the
-    /// same kernel until one is left, or all at once by one block. None for an empty input.
+    /// The passes that reduce `n` elements to one value. The same kernel reduces the partials until one is
+    /// left, or one block reduces all of them. Empty for empty input.
     pub(crate) fn passes(&self, n: u64, threads: u32, max_blocks: u32) -> Result<Vec<Pass>, Error> {
         if let Some(limited) = self.limited {
             return Ok(self.two_passes(n, threads, limited));
@@ -271,7 +272,7 @@ impl Shape {
         Ok(passes)
     }
 
-    /// The passes of a limited grid, whose partials are no more than a block has threads.
+    /// The two passes of a limited grid, which has no more partials than a block has threads.
     fn two_passes(&self, n: u64, threads: u32, limited: Limited) -> Vec<Pass> {
         let tile = u64::from(self.items_per_thread) * u64::from(threads);
         let blocks = n.div_ceil(tile).min(limited.blocks.into()) as u32;

@@ -1,11 +1,11 @@
-//! Copies on a device: what the caller asks for, checked, and turned into launches.
+//! Copies on a device by a kernel.
 
 use std::sync::Arc;
 
 use kernels_gpu::entry::{Entry, teaching};
 
 use crate::backend::Queue;
-use crate::buffer::Place;
+use crate::buffer::Location;
 use crate::device::Device;
 use crate::element::Element;
 use crate::error::Error;
@@ -14,28 +14,28 @@ use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::{Span, SpanMut};
 use crate::pass::Pass;
 use crate::plan::{Job, Plan};
-use crate::view_mut::{PlaceMut, Target};
+use crate::view_mut::{LocationMut, Target};
 
-/// How much one instruction of a copy moves; see [`kernels_gpu::copy`].
+/// The bytes that one instruction of a copy moves; see [`kernels_gpu::copy`].
 ///
-/// On the CPU device the choice has no effect.
+/// On the CPU the choice has no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CopyWidth {
     /// One element.
     Scalar,
-    /// 8 bytes, where source and target lie alike.
+    /// 8 bytes, if source and target have the same alignment.
     Vec2,
-    /// 16 bytes, where source and target lie alike.
+    /// 16 bytes, if source and target have the same alignment.
     #[default]
     Vec4,
 }
 
 impl CopyWidth {
-    /// All of them.
+    /// All widths.
     pub const ALL: [Self; 3] = [Self::Scalar, Self::Vec2, Self::Vec4];
 
-    /// The kernel's name in `kernels-gpu`, as `copy_vec4`.
+    /// The kernel's name in `kernels-gpu`, such as `copy_vec4`.
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Self::Scalar => "copy_scalar",
@@ -44,7 +44,7 @@ impl CopyWidth {
         }
     }
 
-    /// The row for elements of this size and alignment. Structures are copied as their alignment's words.
+    /// The row for elements of this size. Structures are copied in words of their alignment.
     fn entry(self, bytes: usize) -> &'static Entry {
         let kernel = self.kernel_name();
         let is_it = |entry: &&Entry| entry.kernel == kernel && entry.read_bytes[0] == bytes;
@@ -65,7 +65,7 @@ struct Launch<'a, T: Element> {
 }
 
 impl Device {
-    /// Prepares a copy of `from` to the elements of `to` from `at` on, by the device's threads.
+    /// Prepares a copy of `from` to the elements of `to` from `at` on, by a kernel.
     ///
     /// ```
     /// use warpfold::{CopyWidth, Device};
@@ -80,8 +80,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when `to` has no room for it; [`Error::OtherDevice`],
-    /// [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::ViewRange`] if `to` has too few elements; [`Error::OtherDevice`], [`Error::Cuda`],
+    /// [`Error::Deferred`].
     pub fn copy<'a, T: Element>(
         &self,
         from: impl Input<'a, T>,
@@ -94,13 +94,13 @@ impl Device {
         let to = to.into_view_mut().part(at..at.saturating_add(from.len()))?;
         self.backend().check_same(to.owner())?;
         let kernel = width.kernel_name();
-        match (from.place(), to.into_place(), self.queue()) {
-            (Place::Host(from), PlaceMut::Host(to), _) => Ok(Plan::on_cpu(
+        match (from.location(), to.into_location(), self.queue()) {
+            (Location::Host(from), LocationMut::Host(to), _) => Ok(Plan::on_cpu(
                 kernel,
                 move || to.copy_from_slice(from),
                 |()| (),
             )),
-            (Place::Device(from), PlaceMut::Device(to), Some(queue)) => {
+            (Location::Device(from), LocationMut::Device(to), Some(queue)) => {
                 let entry = width.entry(align_of::<T>());
                 let words = from.len() * (size_of::<T>() / align_of::<T>());
                 let Some(pass) = pass(words, entry, queue.gpu().info.multiprocessors) else {
@@ -132,11 +132,11 @@ impl<T: Element> Job<()> for Launch<'_, T> {
             Argument::output_span(self.to.reborrow()).as_words(align_of::<T>()),
         ];
         // SAFETY:
-        // - The row is of words of the element's alignment, of which the element's size is a multiple; any
-        //   pattern of bits is a valid element (`Plain`).
-        // - The source is borrowed; the target is as long, inside its memory (`Device::copy`), which is
-        //   borrowed mutably, so that they do not overlap.
-        // - The kernel strides by the grid and is right for any number of blocks of at least 32 threads.
+        // - The row is for words of the element's alignment, and the element's size is a multiple of a word.
+        //   Any bit pattern is a valid element (`Plain`).
+        // - The source is borrowed. The target has the same length, is inside its memory (`Device::copy`), and
+        //   is borrowed mutably, so they do not overlap.
+        // - The kernel is a grid-stride loop, which is right for any number of blocks of at least 32 threads.
         unsafe { self.kernel.launch(&self.queue, grid, &arguments) }
     }
 
@@ -149,12 +149,12 @@ impl<T: Element> Job<()> for Launch<'_, T> {
     }
 }
 
-/// The launch of a copy of `n` elements: a thread for each access, but no more threads than the
-/// device runs at once, which then stride.
+/// The launch of a copy of `n` elements: one thread per access, but at most as many threads as the device runs
+/// at once.
 fn pass(n: usize, entry: &Entry, multiprocessors: u32) -> Option<Pass> {
-    // The post's.
+    // As in the post.
     const THREADS: u32 = 128;
-    // Of all devices so far that of the largest: 2048 threads per multiprocessor.
+    // The maximum of all devices so far: 2048 threads per multiprocessor.
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 2048 / THREADS;
     if n == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! Reductions by a rung of one's choice: the passes, and what they write to in turn.
+//! Reductions by a chosen algorithm: their passes, and the memory that the passes write.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use kernels_gpu::op::{Op, Sum};
 
 use super::algorithm::Algorithm;
 use crate::backend::Queue;
-use crate::buffer::Place;
+use crate::buffer::Location;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
@@ -23,7 +23,7 @@ use crate::plan::{Job, Plan};
 use crate::reduce::Reduction;
 use crate::stream::Stream;
 
-/// A reduction by a rung of one's choice; see [`Reduction::algorithm`].
+/// A reduction by a chosen algorithm; see [`Reduction::algorithm`].
 #[derive(Debug)]
 #[must_use = "nothing happens before run() or plan()"]
 pub struct LadderReduction<'a, T: Element, O: SinglePass<T> + Ladder<T>> {
@@ -52,20 +52,20 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> Reduction<'a, T, O> {
 }
 
 impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
-    /// Chooses the threads per block, a power of two from 32 to the kernel's limit on the
-    /// device (1024 on all so far); the default is the algorithm's.
+    /// Sets the threads per block: a power of two from 32 to the kernel's limit on the device (1024 on all
+    /// devices so far). The default is the algorithm's.
     pub fn threads(mut self, threads: u32) -> Self {
         self.reduction = self.reduction.threads(threads);
         self
     }
 
-    /// Chooses the blocks of [`Algorithm::SinglePass`]; those of the others follow from the elements.
+    /// Sets the blocks of [`Algorithm::SinglePass`]; other algorithms compute them from the number of elements.
     pub fn blocks(mut self, blocks: u32) -> Self {
         self.reduction = self.reduction.blocks(blocks);
         self
     }
 
-    /// Runs it and waits; for empty input as [`Reduction::run`].
+    /// Runs the reduction and waits for the result; for empty input as [`Reduction::run`].
     ///
     /// # Errors
     ///
@@ -74,12 +74,12 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         self.plan()?.run()
     }
 
-    /// Checks everything and allocates the partials, for any number of runs.
+    /// Prepares the reduction for any number of runs: checks the options and allocates the partials.
     ///
     /// # Errors
     ///
-    /// [`Error::Chunks`], [`Error::Vector`], [`Error::NotAvailable`] where there is no such kernel for this
-    /// operator and element ([`Algorithm::Reduce4Redux`] of floats), [`Error::BlockSize`],
+    /// [`Error::Chunks`], [`Error::Vector`]; [`Error::NotAvailable`] if there is no such kernel for the
+    /// operator and element ([`Algorithm::Reduce4Redux`] for floats); [`Error::BlockSize`],
     /// [`Error::BlocksFixed`], [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn plan(self) -> Result<Plan<'a, O::Output>, Error> {
@@ -94,12 +94,12 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
             device,
             views: input,
             op,
-            asked,
+            options,
         } = reduction;
         device.check_owner(&input)?;
         let shape = algorithm.shape()?;
         let kernel = shape.kernel;
-        if let Some(blocks) = asked.blocks {
+        if let Some(blocks) = options.blocks {
             return Err(Error::BlocksFixed { kernel, blocks });
         }
         let row = |kernel| {
@@ -110,40 +110,40 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
             })
         };
         let (first, second) = (row(kernel)?, row(shape.second())?);
-        let threads = asked.threads.unwrap_or(algorithm.threads());
+        let threads = options.threads.unwrap_or(algorithm.threads());
         let n = input.len() as u64;
         let passes = |max_threads, max_blocks| {
             shape.check_threads(threads, max_threads)?;
             shape.passes(n, threads, max_blocks)
         };
-        match (input.place(), device.queue()) {
-            (Place::Device(values), Some(queue)) => {
+        match (input.location(), device.queue()) {
+            (Location::Device(values), Some(queue)) => {
                 let gpu = queue.gpu();
                 let first = Kernel::find(gpu, first)?;
                 let passes = passes(first.max_threads(), gpu.info.max_blocks)?;
                 plan_of_passes(queue, first, second, values, op, passes)
             }
-            (Place::Host(values), _) => {
+            (Location::Host(values), _) => {
                 if passes(CPU_MAX_THREADS, CPU_MAX_BLOCKS)?.is_empty() {
-                    return Ok(Plan::of_nothing::<T, O>(kernel, op));
+                    return Ok(Plan::empty::<T, O>(kernel, op));
                 }
                 let work = move || cpu::reduce::<T, O>(op, values);
                 Ok(Plan::on_cpu(kernel, work, move |acc| op.finish(acc)))
             }
-            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
+            (Location::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
         }
     }
 }
 
 impl Device {
-    /// A plan that reads all of `input` as fast as this library knows how: what the device's
-    /// memory allows, for the ladder to be compared with. 16-byte loads, four in flight, 256
-    /// bytes per thread. Its value is the sum.
+    /// A plan that reads all of `input` as fast as possible, as a limit to compare the ladder with.
+    ///
+    /// It uses 16-byte loads, four of them in flight, and 256 bytes per thread. Its result is the sum.
     ///
     /// # Errors
     ///
-    /// [`Error::Misaligned`] when the input does not start at a multiple of 16 bytes;
-    /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::Misaligned`] if the input does not start at a multiple of 16 bytes; [`Error::OtherDevice`],
+    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn read_ceiling<'a, T: Element>(
         &self,
         input: impl Input<'a, T>,
@@ -151,8 +151,8 @@ impl Device {
     where
         Sum: Ceiling<T, Output = T>,
     {
-        // The fastest of 64, 128, ..., 1024 bytes per thread, by 1.2 and 2.0 % over a grid that
-        // just fills the device (H200, 2026-11-20, n = 400 million and 2^32 `i32`).
+        // The fastest of 64, 128, ..., 1024 bytes per thread, and faster than a grid that just fills the
+        // device. Evidence: `benches/records/h200/2026-11-20`.
         const BYTES_PER_THREAD: usize = 256;
         const THREADS: u32 = 256;
         const ALIGNMENT: u64 = LOAD_BYTES as u64;
@@ -161,8 +161,8 @@ impl Device {
         };
         let input = input.into_views();
         self.check_owner(&input)?;
-        match (input.place(), self.queue()) {
-            (Place::Device(values), Some(queue)) => {
+        match (input.location(), self.queue()) {
+            (Location::Device(values), Some(queue)) => {
                 let address = values.address();
                 if !address.is_multiple_of(ALIGNMENT) {
                     return Err(Error::Misaligned {
@@ -173,7 +173,7 @@ impl Device {
                 }
                 let first = Kernel::find(queue.gpu(), row)?;
                 let tile = THREADS as usize * BYTES_PER_THREAD / size_of::<T>();
-                // 64 KiB per block; with fewer blocks each would read more, and rightly.
+                // 64 KiB per block. With fewer blocks, each reads more, and the result is still right.
                 let blocks = values.len().div_ceil(tile).min(i32::MAX as usize);
                 let pass = Pass {
                     blocks: blocks as u32,
@@ -183,19 +183,19 @@ impl Device {
                 let passes = if input.is_empty() { vec![] } else { vec![pass] };
                 plan_of_passes(queue, first, row, values, Sum, passes)
             }
-            (Place::Host([]), _) => Ok(Plan::of_nothing::<T, Sum>(row.kernel, Sum)),
-            (Place::Host(values), _) => {
+            (Location::Host([]), _) => Ok(Plan::empty::<T, Sum>(row.kernel, Sum)),
+            (Location::Host(values), _) => {
                 let work = move || cpu::reduce::<T, Sum>(Sum, values);
                 Ok(Plan::on_cpu(row.kernel, work, |acc| {
                     <Sum as Op<T>>::finish(&Sum, acc)
                 }))
             }
-            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
+            (Location::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
         }
     }
 }
 
-/// The plan of passes by `first` over `input` and by `second` over partials; no pass for an empty input.
+/// A plan of a first pass over `input` and further passes over partials; no pass for empty input.
 fn plan_of_passes<'a, T: Element, O: Op<T, Acc = T>>(
     queue: &Arc<Queue>,
     first: Kernel,
@@ -206,7 +206,7 @@ fn plan_of_passes<'a, T: Element, O: Op<T, Acc = T>>(
 ) -> Result<Plan<'a, O::Output>, Error> {
     let entry = first.entry;
     if passes.is_empty() {
-        return Ok(Plan::of_nothing::<T, O>(entry.kernel, op));
+        return Ok(Plan::empty::<T, O>(entry.kernel, op));
     }
     let scratch = |pass: usize| {
         let outputs = |pass: &Pass| entry.needs.outputs(pass.blocks);
@@ -237,16 +237,16 @@ struct Launches<'a, T: Element, O> {
     input: Span<'a, T>,
     op: O,
     passes: Vec<Pass>,
-    /// Written to by the passes in turn: pass 0 writes the first, pass 1 reads it and writes the
-    /// second, and so on. The second is empty when there is one pass.
+    /// Buffers that the passes write alternately: pass 0 writes the first; pass 1 reads it and writes the
+    /// second. The second is empty if there is one pass.
     scratch: [DeviceMemory<T>; 2],
-    /// What the result cell is set to first, for kernels that combine into it.
+    /// The initial value of the result cell, for kernels that combine into it.
     identity: Option<Identity<T>>,
 }
 
-/// How a cell gets its operator's identity. A fill takes a microsecond less than a copy.
+/// How a cell is set to the operator's identity. A fill takes a microsecond less than a copy.
 enum Identity<T: Element> {
-    /// All of its bytes are this.
+    /// All of its bytes have this value.
     Fill(u8),
     Copy(DeviceMemory<T>),
 }
@@ -260,7 +260,7 @@ impl<T: Element> Identity<T> {
     }
 }
 
-/// The byte that all of a value's bytes are, if they are alike.
+/// The byte of which the value consists, if all of its bytes are equal.
 fn only_byte<T: Element>(value: &T) -> Option<u8> {
     let bytes = host::bytes(std::slice::from_ref(value));
     let first = *bytes.first()?;
@@ -268,7 +268,7 @@ fn only_byte<T: Element>(value: &T) -> Option<u8> {
 }
 
 impl<T: Element, O: Op<T, Acc = T>> Launches<'_, T, O> {
-    /// Puts the first so many passes on the stream and returns.
+    /// Enqueues the first `passes` passes and returns.
     fn enqueue_first(&mut self, passes: usize) -> Result<(), Error> {
         let queue = &self.queue;
         queue.gpu().enter()?;
@@ -299,20 +299,20 @@ impl<T: Element, O: Op<T, Acc = T>> Launches<'_, T, O> {
                 Argument::output(output),
             ];
             // SAFETY:
-            // - The rows are this operator's over this element (`Ladder` and `Ceiling`, which are unsafe to
-            //   implement), and the kernels combine elements in their own type.
-            // - The input is borrowed; the output is the plan's own memory, with room for what the kernel
-            //   writes (asserted above), and not what it reads.
-            // - `threads` was checked wherever a plan is made, and `blocks` covers the input
-            //   (`Shape::passes`); the pass of `read_ceiling` is made in `Device::read_ceiling`, whose kernel
-            //   is grid-stride and right for any number of blocks, and whose input's alignment is checked
-            //   there. The second pass of a limited grid has 1024 threads, which every device has.
+            // - The rows are those of this operator over this element (`Ladder` and `Ceiling`, which are unsafe
+            //   to implement), and the kernels combine elements in their own type.
+            // - The input is borrowed. The output is the plan's own memory, has room for the kernel's results
+            //   (asserted above), and is not the kernel's input.
+            // - `threads` is checked wherever a plan is made, and `blocks` covers the input (`Shape::passes`).
+            //   The pass of `read_ceiling` is made in `Device::read_ceiling`, which checks the input's
+            //   alignment; its kernel is a grid-stride loop, right for any number of blocks. The second pass of
+            //   a limited grid has 1024 threads, which every device supports.
             unsafe { kernel.launch(queue, grid, &arguments) }?;
         }
         Ok(())
     }
 
-    /// What the last of the first so many passes wrote.
+    /// The results of pass number `passes`.
     fn outputs(&self, passes: usize) -> Result<Vec<T>, Error> {
         let last = &self.scratch[(passes - 1) % 2];
         let kernel = if passes == 1 {

@@ -1,4 +1,4 @@
-//! Sums of triples: of x, of y and of z, at once or one after the other.
+//! Sums of triples: of all x, all y and all z.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use kernels_gpu::entry::{self, Triple};
 use kernels_gpu::op::{Op, Sum};
 
 use crate::backend::Queue;
-use crate::buffer::Place;
+use crate::buffer::Location;
 use crate::cpu;
 use crate::device::Device;
 use crate::element::Element;
@@ -17,9 +17,9 @@ use crate::memory::{DeviceMemory, Span};
 use crate::pass::Pass;
 use crate::plan::{Job, Plan};
 
-/// In which order a warp takes the steps of three reductions; see [`kernels_gpu::kepler::triple`].
+/// The order in which a warp does the steps of three reductions; see [`kernels_gpu::kepler::triple`].
 ///
-/// On the CPU device the choice has no effect.
+/// On the CPU the choice has no effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TripleOrder {
@@ -31,10 +31,10 @@ pub enum TripleOrder {
 }
 
 impl TripleOrder {
-    /// Both.
+    /// Both orders.
     pub const ALL: [Self; 2] = [Self::Interleaved, Self::InTurn];
 
-    /// The kernel's name in `kernels-gpu`, as `triple_interleaved`.
+    /// The kernel's name in `kernels-gpu`, such as `triple_interleaved`.
     pub const fn kernel_name(self) -> &'static str {
         match self {
             Self::Interleaved => "triple_interleaved",
@@ -50,13 +50,13 @@ struct Launch<'a, T: Element> {
     pass: Pass,
     input: Span<'a, T>,
     cells: DeviceMemory<T>,
-    /// What the cells begin with.
+    /// The initial values of the cells.
     identities: DeviceMemory<T>,
 }
 
 impl Device {
-    /// Prepares the sums of all x, all y and all z of an array of triples, which lie one behind the
-    /// other: x, y and z of the first, then those of the second.
+    /// Prepares the sums of all x, all y and all z of an array of triples, in which x, y and z of the first
+    /// triple precede those of the second.
     ///
     /// ```
     /// use warpfold::{Device, TripleOrder};
@@ -68,14 +68,14 @@ impl Device {
     /// # Ok::<(), warpfold::Error>(())
     /// ```
     ///
-    /// The sums of no triples are zero. Those of floats
-    /// depend on the order in which the atomics of the device's warps arrive, and an atomic addition takes a
-    /// subnormal `f32` for zero. On the CPU they do not: the order depends on the number of triples alone.
+    /// The sums of an empty array are zero. Float sums depend on the order in which the atomics of the warps
+    /// arrive, and an atomic addition treats a subnormal `f32` as zero. On the CPU the order depends only on
+    /// the number of triples.
     ///
     /// # Errors
     ///
-    /// [`Error::Triples`] when the last triple is not whole; [`Error::OtherDevice`],
-    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::Triples`] if the last triple is incomplete; [`Error::OtherDevice`], [`Error::OutOfMemory`],
+    /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn sum_triples<'a, T: Element>(
         &self,
         triples: impl Input<'a, T>,
@@ -98,12 +98,12 @@ impl Device {
             ));
         }
         let identity = <Sum as Op<T>>::identity(&Sum);
-        match (triples.place(), self.queue()) {
-            (Place::Host(input), _) => {
+        match (triples.location(), self.queue()) {
+            (Location::Host(input), _) => {
                 let work = move || cpu::reduce_triples::<T, Sum>(Sum, input);
                 Ok(Plan::on_cpu(kernel, work, |sums| sums))
             }
-            (Place::Device(input), Some(queue)) => {
+            (Location::Device(input), Some(queue)) => {
                 let gpu = queue.gpu();
                 let Some(pass) = pass(len, gpu.info.multiprocessors) else {
                     return Ok(Plan::on_cpu(kernel, move || [identity; 3], |sums| sums));
@@ -119,7 +119,7 @@ impl Device {
                 };
                 Ok(Plan::new(kernel, vec![pass], launch))
             }
-            (Place::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
+            (Location::Device(_), None) => unreachable!("`check_owner` has compared the devices"),
         }
     }
 }
@@ -140,8 +140,9 @@ impl<T: Element> Job<[T; 3]> for Launch<'_, T> {
         ];
         // SAFETY:
         // - The row is that of sums of this element (`Triple`, which is unsafe to implement).
-        // - The input is borrowed and holds whole triples (`Device::sum_triples`); the plan's own three cells.
-        // - The kernel strides by the grid and is right for any number of blocks of whole warps.
+        // - The input is borrowed and holds whole triples (`Device::sum_triples`); the plan owns the three
+        //   cells.
+        // - The kernel is a grid-stride loop, right for any number of blocks of whole warps.
         unsafe { self.kernel.launch(queue, grid, &arguments) }
     }
 
@@ -155,11 +156,11 @@ impl<T: Element> Job<[T; 3]> for Launch<'_, T> {
     }
 }
 
-/// The launch for an array of `n` elements: a thread for each triple, but no more threads than the
-/// device runs at once, which then stride.
+/// The launch for an array of `n` elements: one thread per triple, but at most as many threads as the device
+/// runs at once.
 fn pass(n: usize, multiprocessors: u32) -> Option<Pass> {
     const THREADS: u32 = 256;
-    // Of all devices so far that of the largest: 2048 threads per multiprocessor.
+    // The maximum of all devices so far: 2048 threads per multiprocessor.
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 2048 / THREADS;
     let blocks = (n / 3).div_ceil(THREADS as usize);
     let most = multiprocessors * BLOCKS_PER_MULTIPROCESSOR;

@@ -1,9 +1,8 @@
-//! Every call of the library on every device, held against NumPy's answers.
+//! Compares every call of the library on every device with NumPy's results.
 //!
-//! The answers are in `tests/data/numpy/answers.jsonl`, which `make.py` there makes and describes.
-//! Where we mean something else than NumPy, [`suite`]'s `differences` says so, and nothing else does.
-//! Here on the CPU; `simulator.rs` runs the same tests on the simulated GPU, and `tests/gpu` on a CUDA
-//! device.
+//! The results are in `tests/data/numpy/answers.jsonl`, which `make.py` there makes and describes. Intended
+//! differences to NumPy are only in [`suite`]'s `differences`. This program runs on the CPU; `simulator.rs`
+//! runs the same tests on the simulated GPU, and `tests/gpu` on a CUDA device.
 
 mod suite;
 

@@ -1,5 +1,5 @@
-//! The tests of `main.rs` on the simulated GPU: the library as it is, over a CUDA driver that runs the
-//! kernels under `cuda_sim` with all checks. Nothing may be left allocated afterwards.
+//! The tests of `main.rs` on the simulated GPU: the library uses a CUDA driver that runs the kernels under
+//! `cuda_sim` with all checks. Afterwards no memory may be allocated.
 
 mod suite;
 
@@ -10,8 +10,8 @@ use warpfold::Device;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    cuda_sim_driver::install().expect("nobody has called the driver before");
-    let device = Device::first().expect("the simulator is there");
+    cuda_sim_driver::install().expect("the driver has not been called before");
+    let device = Device::first().expect("the simulated device opens");
     let mut trials = suite::on("simulator", Ok(device));
     trials.extend(suite::of_comparisons());
     let conclusion = libtest_mimic::run(&arguments, trials);

@@ -1,4 +1,4 @@
-//! Calls that wait allocate nothing after a stream's first: counted, on the host and on the device.
+//! Tests that calls that wait allocate nothing after a stream's first call, on the host and on the device.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -14,18 +14,18 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which counts what each thread asks for.
+/// The system's allocator, with a counter of allocations per thread.
 struct Counting;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
 fn count() {
-    // A thread that ends has no counter any more.
+    // A thread that is ending has no counter any more.
     let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-// SAFETY: the system's allocator does everything.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

@@ -1,4 +1,4 @@
-//! Copies: of every width and size, between arrays that lie alike and that do not, of any length.
+//! Copies of every width and size, between arrays with equal and with different alignments, of any length.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn copies<T: Element>(
     let x = device.upload(&source)?;
     for n in [0, 1, 2, 3, 4, 5, 31, 1000, 270_336, LONGEST] {
         for from in [0, 1, 2, 3, 4, 7] {
-            // Every offset for the short ones; in turn for the others.
+            // Every offset for short arrays; one offset in turn for the others.
             let offsets = if n < 2000 { 0..8 } else { from..from + 1 };
             for at in offsets.map(|offset| (offset + n) % 8) {
                 let mut y = device.upload(&filling[..at + n + 8])?;

@@ -1,4 +1,4 @@
-//! Bad input on a real device: each a typed error with the values in it, and the device works on.
+//! Bad input on a real device: each is a typed error with the values, and the device still works.
 
 use std::sync::Arc;
 use std::{env, process};
@@ -9,7 +9,7 @@ use warpfold::{Algorithm, Device, Dot, Error, Ladder, Max, SinglePass, Sum};
 
 use crate::lab::Lab;
 
-/// Set for a copy of this program that opens a device, or loses it, and says how it went.
+/// Set for a child process of this program that opens a device, or faults on it, and prints the result.
 const CHILD: &str = "WARPFOLD_TEST_OPEN_A_DEVICE";
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
@@ -43,7 +43,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     ]
 }
 
-/// What the child does instead of testing.
+/// The work of the child.
 pub fn child() {
     match env::var(CHILD).as_deref() {
         Ok("fault") => match fault() {
@@ -59,17 +59,19 @@ pub fn child() {
     process::exit(0);
 }
 
-/// Reads far behind an allocation, and goes on.
+/// Reads far behind an allocation, then calls again.
 fn fault() -> Result<(), Failed> {
     let device = Device::first()?;
     let x = device.upload(&[1, 2, 3])?;
     let mut graph = device.graph(device.upload(&[1])?, Sum)?;
-    // SAFETY: none: the kernel is to fault.
+    // SAFETY: none; the kernel must fault.
     let wild = unsafe { device.view_ptr::<i32>(x.as_device_ptr(), 1 << 38) }?;
     let sticky = |result: Result<(), Error>| match result {
         Err(error) if error.is_sticky() => {
             let text = error.to_string();
-            match text.contains("the device does nothing more for this process") {
+            match text
+                .contains("the CUDA context is unusable after this error: restart the process")
+            {
                 true => Ok(()),
                 false => Err(Failed::from(text)),
             }
@@ -77,14 +79,14 @@ fn fault() -> Result<(), Failed> {
         other => Err(format!("{other:?}").into()),
     };
     sticky(device.sum(wild).map(drop))?;
-    // Whatever comes next, on whatever stream.
+    // Every later call on every stream fails.
     sticky(device.sum(&x).map(drop))?;
     sticky(device.upload(&[1]).map(drop))?;
     sticky(x.download().map(drop))?;
     sticky(device.new_stream().map(drop))?;
     sticky(graph.launch().and_then(|()| graph.result()).map(drop))?;
     sticky(device.synchronize())?;
-    // What cannot be freed is said by the next call.
+    // The next call returns the failure to free it.
     drop(x);
     sticky(device.synchronize())
 }
@@ -100,7 +102,7 @@ fn lost_device(_: &Device) -> Result<(), Failed> {
     }
 }
 
-/// Fails unless `result` is an error of the form and `Display` says all of `words`.
+/// An error unless `result` is an error of this form whose text contains all of `words`.
 macro_rules! expect {
     ($result:expr, $pattern:pat, $($words:expr),*) => {
         match $result.map(drop) {
@@ -206,7 +208,7 @@ fn no_such_kernel(device: &Device) -> Result<(), Failed> {
     }
 }
 
-/// The largest remainder: an operator of this program's own, whose kernels are nowhere.
+/// The largest remainder: an operator of this program, without kernels.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
 struct LargestRemainder {
@@ -267,7 +269,7 @@ fn not_registered(device: &Device) -> Result<(), Failed> {
         Error::NotRegistered { .. },
         name
     );
-    // Of nothing, too: a test with an empty array finds it.
+    // For empty input too, so that a test with an empty array finds the error.
     let nothing = device.alloc::<u32>(0)?;
     expect!(
         device.reduce(&nothing, op).run(),
@@ -277,7 +279,7 @@ fn not_registered(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Arrays of different lengths, and on different devices, side by side.
+/// Arrays of different lengths, and on different devices.
 fn side_by_side(device: &Device) -> Result<(), Failed> {
     let (x, y) = (device.upload(&[1, 2, 3])?, device.upload(&[1, 2])?);
     expect!(
@@ -296,7 +298,7 @@ fn side_by_side(device: &Device) -> Result<(), Failed> {
         .expect_err("the lengths differ");
     let (a, b) = refused.given;
     if (a.len(), b.len(), refused.error) != (2, 1, Error::Lengths { a: 2, b: 1 }) {
-        return Err("a graph of two lengths was not refused as it should".into());
+        return Err("a graph of two lengths was not refused".into());
     }
     let elsewhere = Device::cpu().upload(&[1, 2, 3])?;
     expect!(
@@ -309,7 +311,7 @@ fn side_by_side(device: &Device) -> Result<(), Failed> {
 
 fn too_little_memory(device: &Device) -> Result<(), Failed> {
     let total = device.info().ok_or("a GPU has an info")?.total_memory;
-    // All there is: some of it is always taken, so it is the driver that refuses.
+    // All of the device's memory: some of it is always in use, so the driver refuses.
     expect!(
         device.alloc::<i32>((total / 4) as usize),
         Error::OutOfMemory { .. },
@@ -380,8 +382,8 @@ fn misaligned(device: &Device) -> Result<(), Failed> {
 }
 
 fn other_device(device: &Device) -> Result<(), Failed> {
-    let (twin, cpu) = (Device::first()?, Device::cpu());
-    let x = twin.upload(&[1, 2])?;
+    let (same_gpu, cpu) = (Device::first()?, Device::cpu());
+    let x = same_gpu.upload(&[1, 2])?;
     let y = cpu.upload(&[1, 2])?;
     expect!(
         device.sum(&x),
@@ -391,7 +393,7 @@ fn other_device(device: &Device) -> Result<(), Failed> {
         "clone that `Device`"
     );
     if device.clone().sum(&device.upload(&[1, 2])?)? != 3 {
-        return Err("a clone is another device".into());
+        return Err("a clone counts as another device".into());
     }
     expect!(
         device.sum(&y),
@@ -426,12 +428,12 @@ fn empty_input(device: &Device) -> Result<(), Failed> {
         }
     }
     if device.sum(&ints)? != 0 || device.min(&ints)?.is_some() || device.max(&floats)?.is_some() {
-        return Err("nothing has a sum or an extremum".into());
+        return Err("empty input has a wrong sum or an extremum".into());
     }
     let mut ceiling = device.read_ceiling(&floats)?;
     ceiling.enqueue()?;
     if ceiling.result()?.to_bits() != (-0.0f32).to_bits() {
-        return Err("the read ceiling of nothing is not the identity".into());
+        return Err("the read ceiling of empty input is not the identity".into());
     }
     Ok(())
 }

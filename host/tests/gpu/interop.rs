@@ -1,4 +1,4 @@
-//! Memory and streams of other code's: in, out, and captured.
+//! Memory and streams of other code: input, output, and capture.
 
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -54,17 +54,17 @@ fn addresses_out(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let theirs = device.upload(&[SENTINEL; 3])?;
     let x = device.upload(&[1i64, 2, 39])?;
     {
-        // SAFETY: the second element of `theirs`, which nobody else uses meanwhile and which lives
-        // longer.
+        // SAFETY: the second element of `theirs`, which lives longer, and which no other code uses at the same
+        // time.
         let mut cell = unsafe { device.buffer_ptr::<i64>(theirs.as_device_ptr() + 8, 1) }?;
         device.reduce_into(&x, Sum, &mut cell, 0, &mut device.scratch()?)?;
         let Err(refused) = cell.into_cust() else {
-            return Err("borrowed memory was given away".into());
+            return Err("ownership of borrowed memory was given away".into());
         };
         check(
             matches!(refused.error, Error::NotDeviceMemory { .. }),
             true,
-            "borrowed memory",
+            "other code owns the memory",
         )?;
     }
     check(
@@ -80,9 +80,9 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let on_stack = 0u64;
     let cases = [
         (0, "null"),
-        (x.as_device_ptr() + 4, "no multiple of 8"),
-        ((&raw const on_stack).addr() as u64, "no memory there"),
-        (8, "no memory there"),
+        (x.as_device_ptr() + 4, "not a multiple of 8"),
+        ((&raw const on_stack).addr() as u64, "knows no memory"),
+        (8, "knows no memory"),
     ];
     for (address, why) in cases {
         // SAFETY: it is refused.
@@ -92,7 +92,7 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
             other => return Err(format!("{address:#x} ({why}): {other:?}").into()),
         }
     }
-    // Of nothing, any address will do.
+    // Any address is valid for an empty array.
     // SAFETY: no elements.
     check(unsafe { device.view_ptr::<f64>(0, 0) }?.len(), 0, "nothing")?;
     let cpu = Device::cpu();
@@ -105,7 +105,7 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
 
 fn cust_buffers(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data: Vec<u32> = (0..1000).collect();
-    // (A call of ours has made the context current.)
+    // (A call of this library has made the context current.)
     device.synchronize()?;
     let theirs = DeviceBuffer::from_slice(&data)?;
     let address = theirs.as_device_ptr().as_raw();
@@ -124,7 +124,7 @@ fn cust_buffers(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     check(&back[..3], &[7, 1, 2], "what went")?;
 
     let none = device.buffer_from_cust(DeviceBuffer::<u32>::from_slice(&[])?)?;
-    check(device.max(&none)?, None, "of nothing")?;
+    check(device.max(&none)?, None, "for empty input")?;
     drop(none.into_cust()?);
 
     let theirs = DeviceBuffer::from_slice(&data)?;
@@ -142,20 +142,20 @@ fn ok(result: CUresult) -> Result<(), Failed> {
     }
 }
 
-/// As a program does that has a stream and a graph of its own.
+/// Like a program with its own stream and graph.
 fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let mut x = device.alloc::<i32>(100_003)?;
     let mut cells = device.alloc::<i32>(2)?;
     device.synchronize()?;
     let mut stream: CUstream = null_mut();
     let (mut graph, mut launchable) = (null_mut(), null_mut());
-    // SAFETY: places for handles.
+    // SAFETY: `stream` can store a handle.
     ok(unsafe { sys::cuStreamCreateWithPriority(&mut stream, 1, 0) })?;
     {
-        // SAFETY: the stream outlives what is made with it, which goes at the end of this block.
+        // SAFETY: the stream outlives everything made with it, which is dropped at the end of this block.
         let ours = unsafe { device.on_stream_ptr(stream.cast()) }?;
         let mut scratch = ours.scratch()?;
-        // Nothing is loaded while the stream is captured.
+        // Run once before the capture, because a module cannot be loaded during it.
         ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
         ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
         ours.synchronize()?;
@@ -163,18 +163,18 @@ fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
         // SAFETY: the stream is alive.
         ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) })?;
         ours.reduce_into(&x, Sum, &mut cells, 0, &mut scratch)?;
-        // Freed after a wait, which must leave the capture as it is.
+        // Freed after a wait, which must not invalidate the capture.
         drop(device.upload(&[1, 2, 3])?);
         ours.reduce_into(&x, Max, &mut cells, 1, &mut scratch)?;
-        // SAFETY: as above; a place for a handle.
+        // SAFETY: as above; `graph` can store a handle.
         ok(unsafe { sys::cuStreamEndCapture(stream, &mut graph) })?;
         device.synchronize()?;
-        // SAFETY: the graph has just been made; a place for a handle.
+        // SAFETY: the graph has just been made; `launchable` can store a handle.
         ok(unsafe { sys::cuGraphInstantiateWithFlags(&mut launchable, graph, 0) })?;
         for _ in 0..20 {
             let data: Vec<i32> = (0..x.len()).map(|_| rand::rng().random()).collect();
             x.write(0, &data)?;
-            // SAFETY: both are alive, and so is all that was captured.
+            // SAFETY: both are alive, and so is all captured memory.
             ok(unsafe { sys::cuGraphLaunch(launchable, stream) })?;
             ours.synchronize()?;
             let sum = data.iter().fold(0, |a: i32, b| a.wrapping_add(*b));
@@ -182,7 +182,7 @@ fn captured(_: &Lab, device: &Device) -> Result<Completion, Failed> {
             check(cells.download()?, vec![sum, max], "sum and maximum")?;
         }
     }
-    // SAFETY: nobody uses them any more.
+    // SAFETY: they are not used any more.
     unsafe {
         ok(sys::cuGraphExecDestroy(launchable))?;
         ok(sys::cuGraphDestroy(graph))?;

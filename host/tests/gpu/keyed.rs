@@ -1,5 +1,5 @@
-//! Reduction by key: every entry of its table, with every kind of keys, from aligned and unaligned
-//! views, at every edge of n.
+//! Reduction by key: every entry of its table, with every kind of keys, from aligned and unaligned views, at
+//! all boundary lengths.
 
 use std::sync::Arc;
 
@@ -42,18 +42,18 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     trials
 }
 
-/// The algorithm whose kernel it is, whatever the number of arrays.
+/// The algorithm of a kernel, for any number of arrays.
 fn algorithm(entry: &Entry) -> KeyedAlgorithm {
     let name = entry.kernel.split("_x").next();
     let mut all = KeyedAlgorithm::ALL.into_iter();
     all.find(|algorithm| Some(algorithm.kernel_name()) == name)
-        .expect("every kernel is an algorithm's")
+        .expect("every kernel belongs to an algorithm")
 }
 
-/// Around nothing, a warp, a block, and many.
+/// Around 0, a warp, a block, and longer.
 const SIZES: [usize; 12] = [0, 1, 31, 32, 33, 127, 129, 255, 1023, 1025, 5000, 70_001];
 
-/// Keys and values that a view begins late by.
+/// The first key and the first value of the views.
 const STARTS: [(usize, usize); 4] = [(0, 0), (1, 1), (0, 3), (4, 8)];
 
 fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
@@ -84,7 +84,7 @@ fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
                 on_device.1.view(late_values..)?,
             )?;
 
-            // A sum begins with 0.0, and that of -0.0 is 0.0.
+            // A sum starts with 0.0, so the sum of -0.0 is 0.0.
             let mut collected = vec![vec![O::OP.initial()]; entry.arrays * cells];
             let mut rejected = 0;
             for (i, value) in values[late_values..].iter().enumerate() {
@@ -103,7 +103,7 @@ fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
             };
             let got = collector.download()?;
             for (cell, values) in collected.iter().enumerate() {
-                // Any order of additions, one for each value and for each identity on the way.
+                // Any order of additions: one for each value, and for each identity in between.
                 let chain = match data {
                     Data::Whole => 2.0,
                     _ => 2.0 * values.len() as f64 + 2.0,

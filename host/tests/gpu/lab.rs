@@ -1,4 +1,4 @@
-//! What the trials share: the device, the data, and the right answers.
+//! Shared state of the trials: the device, the data, and the right answers.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ use crate::sizes::{LARGEST, SPARE};
 pub struct Lab {
     device: Result<Device, Error>,
     pub seed: u64,
-    /// Little to do: `WARPFOLD_LIGHT`.
+    /// A light run: `WARPFOLD_LIGHT`.
     pub light: bool,
-    /// No other trial runs, so that free memory can be compared: `WARPFOLD_ALONE`.
+    /// No other trial runs, so the free memory can be compared: `WARPFOLD_ALONE`.
     pub alone: bool,
     /// One [`Data`] per element type, by the type's name.
     data: Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>,
@@ -34,7 +34,7 @@ pub struct Data<T: Subject> {
 pub struct Set<T: Subject> {
     pub host: Vec<T>,
     pub device: Buffer<T>,
-    /// Right answers, since many kernels ask for the same.
+    /// Right answers, cached because many kernels need the same ones.
     answers: Mutex<HashMap<Question, Expected<T>>>,
 }
 
@@ -56,7 +56,7 @@ impl Lab {
         self.device.as_ref()
     }
 
-    /// Why there is nothing to test on; not a device that is there and does not work.
+    /// The reason why there is no device; not for a device that exists but does not work.
     pub fn absent(&self) -> Option<&Error> {
         match &self.device {
             Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => Some(error),
@@ -64,7 +64,7 @@ impl Lab {
         }
     }
 
-    /// A trial that needs the device: ignored where there is none, failed where it is broken.
+    /// A trial that needs the device: ignored without one, failed if it is broken.
     pub fn trial(
         self: &Arc<Self>,
         name: impl Into<String>,

@@ -1,4 +1,4 @@
-//! Every entry of the table, at every number of threads and every edge of n.
+//! Every entry of the table, for every number of threads and at all boundary lengths.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ macro_rules! for_all_ladders {
 
 pub(crate) use for_all_ladders;
 
-/// How many rows the ladders have.
+/// The number of rows of the ladders.
 pub fn rows() -> usize {
     let other = |kernel: &str| kernel == "read_ceiling" || kernel.starts_with("triple");
     let rows = teaching::KERNELS.entries.iter();
@@ -48,8 +48,8 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         };
     }
     for_all_ladders!(sweeps);
-    // The single pass, in grids that its policy does not choose.
-    macro_rules! single_passes {
+    // The single-pass reduction, in grids that its policy does not choose.
+    macro_rules! single_pass_rows {
         ($op:ident $element:ident) => {
             let name = concat!(
                 "ladder single_pass ",
@@ -62,12 +62,12 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
             }));
         };
     }
-    for_all_ladders!(single_passes);
+    for_all_ladders!(single_pass_rows);
     assert_eq!(trials.len(), rows() + 10, "a sweep for every row");
     trials
 }
 
-/// The rungs that use a kernel; the loop also with a number of chunks that is no power of two.
+/// The algorithms that use a kernel; for the loop, also a number of chunks that is not a power of two.
 pub fn algorithms(kernel: &str) -> Vec<Algorithm> {
     let odd_loop = Algorithm::Reduce5Loop { chunks: 3 };
     let rungs = Algorithm::all().chain([odd_loop]);
@@ -90,9 +90,9 @@ fn sweep<T: Subject, O: Oracle<T> + Ladder<T>>(
                     threads,
                     n,
                 };
-                case.check::<T, O>(&data.whole, Judge::Exact)?;
+                case.check::<T, O>(&data.whole, Comparison::Exact)?;
                 if T::ROUNDOFF > 0.0 {
-                    case.check::<T, O>(&data.rough, Judge::Rounded)?;
+                    case.check::<T, O>(&data.rough, Comparison::Rounded)?;
                 }
             }
         }
@@ -109,10 +109,10 @@ struct Case<'a> {
 }
 
 /// How a result is compared.
-enum Judge {
-    /// To the bit: the elements add up without rounding.
+enum Comparison {
+    /// Bit by bit, because adding the elements does not round.
     Exact,
-    /// Within what their rounding may do; and the same bits twice where that is promised.
+    /// Within the rounding error; and the same bits twice if the algorithm promises that.
     Rounded,
 }
 
@@ -120,7 +120,7 @@ impl Case<'_> {
     fn check<T: Subject, O: Oracle<T> + Ladder<T>>(
         &self,
         set: &Set<T>,
-        judge: Judge,
+        comparison: Comparison,
     ) -> Result<(), Failed> {
         let start = start(self.n);
         let expected = set.answer::<O>(start, self.n);
@@ -140,9 +140,9 @@ impl Case<'_> {
         let (first, second, chain) = self
             .run::<T, O>(set, start)
             .map_err(|error| wrong(error.to_string()))?;
-        let chain = match judge {
-            Judge::Exact => 0.0,
-            Judge::Rounded => chain,
+        let chain = match comparison {
+            Comparison::Exact => 0.0,
+            Comparison::Rounded => chain,
         };
         for value in [first, second] {
             close(value, &expected, chain).map_err(wrong)?;
@@ -153,8 +153,8 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// The value of two runs of one plan, and the longest chain of additions. The scratch
-    /// memory starts as NaN and -1; the second run follows on the first without a wait.
+    /// The results of two runs of one plan, and the longest chain of additions. The scratch memory initially
+    /// contains NaN and -1; the second run follows the first without a wait.
     fn run<T: Subject, O: Oracle<T> + Ladder<T>>(
         &self,
         set: &Set<T>,
@@ -178,7 +178,7 @@ impl Case<'_> {
     }
 }
 
-/// Whether the order of additions is the hardware's, and the cell takes subnormals of `f32` for zero.
+/// Whether the hardware chooses the order of additions, and the cell treats subnormal `f32` as zero.
 pub fn by_atomics(algorithm: Algorithm) -> bool {
     matches!(
         algorithm,
@@ -200,10 +200,10 @@ fn items_per_thread(algorithm: Algorithm) -> usize {
     }
 }
 
-/// The most additions that an element's value goes through.
+/// The maximum number of additions that an element's value takes part in.
 fn chain(algorithm: Algorithm, threads: u32, passes: &[Pass]) -> f64 {
     let of_pass = |pass: &Pass| match algorithm {
-        // Of a thread, of its block, and of a lane of the warp that combines the partials.
+        // In a thread, in its block, and in a lane of the warp that combines the partials.
         Algorithm::SinglePass => {
             let grid = f64::from(pass.blocks) * f64::from(pass.threads);
             let of_thread = pass.n as f64 / grid + 16.0;
@@ -214,7 +214,7 @@ fn chain(algorithm: Algorithm, threads: u32, passes: &[Pass]) -> f64 {
         Algorithm::Stable { vector }
         | Algorithm::WarpAtomic { vector }
         | Algorithm::BlockAtomic { vector } => {
-            // Of a thread, of two rounds of shuffles, and of a queue that is as long as can be.
+            // In a thread, in two rounds of shuffles, and in the longest possible chain of atomics.
             let grid = f64::from(pass.blocks) * f64::from(pass.threads);
             let of_thread = pass.n as f64 / grid + f64::from(2 * vector);
             let queue = match algorithm {

@@ -1,5 +1,5 @@
-//! Every call by name over arrays so long that a single pass takes its largest blocks, which not every
-//! kernel's registers allow.
+//! Every call by name over arrays so long that a single-pass reduction uses its largest blocks, which some
+//! kernels' registers do not allow.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use warpfold::{Device, Error, MeanVariance, Moments, Predicate};
 
 use crate::lab::Lab;
 
-/// Beyond what the policy reads by smaller blocks.
+/// Longer than the inputs for which the policy chooses smaller blocks.
 const BYTES: usize = 33 << 20;
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
@@ -18,7 +18,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         ($($element:ident)*) => {
             vec![$(lab.trial(concat!("long ", stringify!($element)), |lab, device| {
                 let mut rng = StdRng::seed_from_u64(lab.seed);
-                // Small whole numbers: all sums are exact, in whatever order.
+                // Small whole numbers: all sums are exact in any order.
                 let data: Vec<$element> = (0..BYTES / size_of::<$element>() + 3)
                     .map(|_| rng.random_range(0..3u8) as $element)
                     .collect();
@@ -46,7 +46,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
                 };
                 let (exact, rounded) = answers(device)?;
                 let (expected, expected_rounded) = answers(&Device::cpu())?;
-                // Moments are merged in another order.
+                // Moments are combined in another order.
                 let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-12 * b.abs();
                 let mut pairs = rounded.iter().zip(&expected_rounded);
                 if exact != expected || !pairs.all(near) {

@@ -1,10 +1,13 @@
-//! The tests that need a CUDA device. Without one, each says that it was ignored.
+//! The tests that need a CUDA device. Without one, each is reported as ignored.
 //!
-//! The data is random; `WARPFOLD_SEED=<number>` repeats a run whose failure printed that seed.
-//! `WARPFOLD_LIGHT=1` launches each entry seldom and on little, for racecheck, which takes a second
-//! for what the device does in a microsecond. `WARPFOLD_CALLS=<number>`: so many calls of each thread
-//! where many threads call. `WARPFOLD_ALONE=1`, with one thread: trials also compare the device's
-//! free memory before and after.
+//! The data is random.
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `WARPFOLD_SEED=<number>` | repeats a run whose failure printed this seed |
+//! | `WARPFOLD_LIGHT=1` | few and small launches, for racecheck, which takes a second for a microsecond of the device |
+//! | `WARPFOLD_CALLS=<number>` | the number of calls of each thread in tests with many threads |
+//! | `WARPFOLD_ALONE=1` | with one test thread: also compares the device's free memory before and after |
 
 mod allocations;
 #[path = "../api/suite/mod.rs"]
@@ -59,12 +62,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
 }
 
-/// The calls of the library, as `tests/api` runs them on other devices.
+/// The calls of the library, which `tests/api` runs on other devices.
 fn api(lab: &lab::Lab) -> Vec<Trial> {
     match lab.device() {
         Ok(device) => api::on("cuda", Ok(device.clone())),
         Err(_) if lab.absent().is_some() => api::on("cuda", Err("no CUDA device")),
-        // The others say so.
+        // The other trials report the error.
         Err(_) => vec![],
     }
 }

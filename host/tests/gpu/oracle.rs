@@ -1,27 +1,27 @@
-//! The right answers of `kernels-sim`, for what the library takes.
+//! The right answers of `kernels-sim`, for the library's operators.
 
 pub use kernels_sim::oracle::{Subject, close, same};
 use warpfold::SinglePass;
 
-/// An operator with its naive loop.
+/// An operator with its reference loop.
 pub trait Oracle<T: Subject>:
     SinglePass<T, Acc = T, Output: Into<Option<T>>> + kernels_sim::oracle::Oracle<T>
 {
     /// The operator's name: `"sum"`.
     const NAME: &'static str = <Self as SinglePass<T>>::ENTRY.op;
 
-    /// The result of `n` elements, as the naive loop has it, which gives the identity for empty input.
+    /// The result of `n` elements; the identity for empty input, as the loop has it.
     ///
     /// # Panics
     ///
-    /// If the result of empty input is not the operator's.
+    /// If the result for empty input is not the operator's.
     fn value(result: Self::Output, n: usize) -> T {
         let (result, empty): (Option<T>, Option<T>) = (result.into(), Self::OP.empty().into());
         if n == 0 {
             assert_eq!(
                 format!("{result:?}"),
                 format!("{empty:?}"),
-                "of no elements"
+                "for empty input"
             );
             return Self::OP.identity();
         }

@@ -1,8 +1,8 @@
-//! The simulator and the device agree, bit for bit: for every entry, at a random n, start, number
-//! of threads and grid, each block leaves the same partial on both, and a single pass the same accumulator.
+//! Tests that the simulator and the device agree bit for bit: for every entry, at a random n, start, number of
+//! threads and grid, each block stores the same partial on both. A single-pass reduction stores the same
+//! accumulator.
 //!
-//! Of floats too, where the order of additions is fixed; where it is the hardware's, with data
-//! whose sum does not round.
+//! For floats too if the order of additions is fixed; otherwise with data whose sum does not round.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -92,15 +92,15 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
 /// One launch, drawn at random.
 struct Draw {
     case: Case,
-    /// Elements per thread, by which the library comes to the case's grid.
+    /// The elements per thread with which the library chooses the case's grid.
     chunks: u32,
 }
 
 impl Draw {
-    /// Of fewer than `2^exponent` elements.
+    /// A launch of fewer than `2^exponent` elements.
     fn new(entry: Entry, seed: u64, exponent: f64) -> Self {
         let rng = &mut StdRng::seed_from_u64(seed);
-        // As many of ten elements as of ten thousand.
+        // Short and long inputs are equally frequent.
         let n = 2.0f64.powf(rng.random_range(0.0..exponent)) as usize;
         let threads = match entry.kernel {
             "read_ceiling" => 256,
@@ -113,7 +113,7 @@ impl Draw {
             (_, None) => rng.random_range(1..=40),
             (_, Some(elements)) => elements,
         };
-        // Where the order is the hardware's, no step may round.
+        // If the hardware chooses the order, no step may round.
         let single_pass = entry.kernel == "single_pass";
         let data = match entry.needs.result {
             ResultIn::OneCell if entry.op == "sum" && !single_pass => Data::Whole,
@@ -167,7 +167,7 @@ impl Draw {
         self.compare::<O::Acc, _>(&launched, plan)
     }
 
-    /// What the case reduces, from the same start.
+    /// Uploads the case's input, with the same start.
     fn upload<T: Drawn>(&self, device: &Device) -> Result<Buffer<T>, warpfold::Error> {
         let (items, _) = self.case.draw::<T>();
         let before = vec![T::ZEROES[0]; self.case.starts[0]];
@@ -180,7 +180,7 @@ impl Draw {
             .launch(Simulator::new().check_all().schedule(schedule))
     }
 
-    /// Compares what the first pass leaves: values of `A`.
+    /// Compares the results of the first pass: values of `A`.
     fn compare<A: Value, R>(
         &self,
         simulated: &Launched,

@@ -1,14 +1,14 @@
-//! Which n, which threads, which start.
+//! The lengths, threads and starts of the tests.
 
-/// The largest n of the sweeps; the sum of this many `Subject::whole` is exact.
+/// The largest n; the sum of this many `Subject::whole` is exact.
 pub const LARGEST: usize = 3_000_017;
 
-/// Elements behind the largest n, so that every view can start late.
+/// Additional elements, so that every view can have a later start.
 pub const SPARE: usize = 8;
 
 pub const THREADS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
-/// Around nothing, the warp, the block, and the tile of the kernel under test.
+/// Lengths around 0, the warp, the block, and the tile of the kernel under test.
 pub fn around(tile: usize) -> Vec<usize> {
     let mut sizes = vec![
         0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025,
@@ -20,7 +20,7 @@ pub fn around(tile: usize) -> Vec<usize> {
     sizes
 }
 
-/// Where the view of n elements starts: seldom at a multiple of 16 bytes.
+/// The start of a view of n elements; rarely a multiple of 16 bytes.
 pub fn start(n: usize) -> usize {
     [1, 2, 3, 5, 0][n % 5]
 }

@@ -24,7 +24,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     ]
 }
 
-/// On two streams in turn; the cells beside the result keep what they held.
+/// On two streams alternately; the cells next to the result must not change.
 fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     const SENTINEL: i32 = 0x5A5A_5A5A;
     let data = lab.data::<i32>()?;
@@ -50,12 +50,12 @@ fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
             return Err(format!("{n} from {from}: {got:?} instead of {sum}").into());
         }
     }
-    // An empty buffer has no address at all.
+    // An empty buffer has no address.
     let mut cells = device.upload(&[SENTINEL])?;
     device.reduce_into(&device.alloc::<i32>(0)?, Sum, &mut cells, 0, &mut scratch)?;
     match cells.download()?[0] {
         0 => Ok(Completion::Completed),
-        got => Err(format!("{got} of nothing").into()),
+        got => Err(format!("{got} for empty input").into()),
     }
 }
 
@@ -73,7 +73,7 @@ fn scratch_is_of_one(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     }
 }
 
-/// What one stream leaves, the other reduces.
+/// One stream reduces the results of another.
 fn waits(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data = lab.data::<i32>()?;
     let n = 3_000_000;
@@ -95,7 +95,7 @@ fn waits(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// In the default's grid and in others, whose blocks arrive in another order each time.
+/// In the default grid and in others, whose blocks arrive in another order each time.
 fn bit_equal(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data = lab.data::<f32>()?;
     let view = data.rough.device.view(3..2_000_003)?;
@@ -118,9 +118,9 @@ fn bit_equal(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// Mixed calls of many threads, each on streams of its own, every answer checked. So many of each
-/// thread as `WARPFOLD_CALLS` says. Afterwards as much of the device's memory is free as before, where
-/// no other trial runs.
+/// Mixed calls of many threads, each with its own streams; every result is checked. `WARPFOLD_CALLS` sets the
+/// number of calls per thread. If no other trial runs, the device must have as much free memory afterwards as
+/// before.
 fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let calls = env::var("WARPFOLD_CALLS").ok();
     let calls: usize = calls.and_then(|calls| calls.parse().ok()).unwrap_or(200);
@@ -139,15 +139,15 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
                 1 => on.min(view)? == values.iter().copied().min(),
                 2 => on.sum_wide(view)? == values.iter().map(|x| i64::from(*x)).sum::<i64>(),
                 3 => {
-                    let place = on.argmax(view)?;
+                    let found = on.argmax(view)?;
                     let most = values.iter().copied().max();
-                    place == values.iter().position(|x| Some(*x) == most)
+                    found == values.iter().position(|x| Some(*x) == most)
                 }
                 4 => {
                     let squares = values.iter().map(|x| i64::from(*x) * i64::from(*x));
                     on.dot(view, view)? == squares.fold(0, i64::wrapping_add)
                 }
-                // Memory of its own.
+                // With its own memory.
                 5 => {
                     let most = values.len().min(100);
                     let copy = on.upload(&values[..most])?;
@@ -188,7 +188,7 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
             Ok(())
         })
     };
-    // The driver keeps some memory for streams once they have been used.
+    // The driver keeps some memory for streams that have been used.
     all(calls.min(200))?;
     // (Makes the context current on this thread.)
     device.synchronize()?;

@@ -1,4 +1,4 @@
-//! Sums of triples: exactly, of views that start anywhere, of any number of triples.
+//! Sums of triples: exact, for views with any start and any number of triples.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         .collect()
 }
 
-/// Of small whole numbers, whose sums are exact in every order.
+/// Small whole numbers, whose sums are exact in any order.
 fn sums<T: Element>(
     lab: &Lab,
     device: &Device,
@@ -49,12 +49,12 @@ where
         let view = start..start + 3 * triples;
         let mut plan = device.sum_triples(x.view(view.clone())?, order)?;
         plan.enqueue()?;
-        plan.enqueue()?; // the cells begin anew
+        plan.enqueue()?; // the cells are reset
         let got = plan.result()?;
         for (field, got) in got.into_iter().enumerate() {
             let of_field = numbers[view.clone()].iter().skip(field).step_by(3);
             let sum: i64 = of_field.map(|number| i64::from(*number)).sum();
-            let sum = i16::try_from(sum).expect("random signs keep it small");
+            let sum = i16::try_from(sum).expect("random signs keep the sum small");
             if got != of(sum) {
                 return Err(format!(
                     "{triples} triples from {start}, field {field}: {got:?} instead of {sum} \

@@ -1,5 +1,5 @@
-//! A device in use: from several threads, by plans that run again and again, over more than
-//! 2^31 elements, timed.
+//! A device in use: from several threads, with plans that run repeatedly, over more than 2^31 elements, and
+//! timed.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn plan_runs_again(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// Every call gives what it gives on the CPU.
+/// Every call returns the same result as on the CPU.
 fn calls_by_name(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     fn of_integers(device: &Device, values: &[i32]) -> Result<impl Debug + PartialEq, Error> {
         let x = &device.upload(values)?;
@@ -151,7 +151,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let clock = Instant::now();
     let events = device.time(|| (0..50).try_for_each(|_| plan.enqueue()))?;
     let wall = clock.elapsed().as_secs_f64() * 1e3;
-    // 12 MB read fifty times over cannot take less, at 100 TB/s; other trials share the stream.
+    // 12 MB read fifty times cannot take less, at 100 TB/s; other trials share the stream.
     let least = 50.0 * (LARGEST * size_of::<i32>()) as f64 / 100e12 * 1e3;
     if !(events > least && events < wall) {
         return Err(format!("{events} ms by events, {wall} ms on the clock").into());
@@ -163,7 +163,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     }
 }
 
-/// Every edge of n for a grid of many blocks: most of them leave blocks without a tile.
+/// All boundary lengths for a grid of many blocks: most of them leave some blocks without a tile.
 fn read_ceiling<T: Subject>(lab: &Lab, device: &Device) -> Result<Completion, Failed>
 where
     Sum: Oracle<T> + Ceiling<T, Output = T>,
@@ -195,14 +195,14 @@ fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let wanted = (n + 1) * size_of::<i32>();
     if available_memory() < 2 * wanted as u64 {
         return Ok(Completion::ignored_with(
-            "less than 18 GB of host memory to be had",
+            "less than 18 GB of host memory available",
         ));
     }
     let data = numbers(n + 1, lab.seed);
     let x = match device.upload(&data) {
         Err(Error::OutOfMemory { free, .. }) => {
             return Ok(Completion::ignored_with(format!(
-                "{free} bytes of device memory free"
+                "{free} bytes of device memory are free"
             )));
         }
         other => other?,
@@ -232,7 +232,7 @@ fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// Different numbers everywhere, so that reading an element twice for another shows.
+/// Different numbers everywhere, so that reading a wrong element changes the result.
 fn numbers(len: usize, seed: u64) -> Vec<i32> {
     (0..len as u64)
         .into_par_iter()
@@ -240,7 +240,7 @@ fn numbers(len: usize, seed: u64) -> Vec<i32> {
         .collect()
 }
 
-/// The host memory that this program could have without swapping, in bytes.
+/// The host memory available to this program without swapping, in bytes.
 fn available_memory() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = meminfo

@@ -1,5 +1,5 @@
-//! Values at the edge of their type: NaN, infinities, zeroes of both signs, the smallest and the
-//! largest, subnormals.
+//! Values at the limits of their type: NaN, infinities, zeros of both signs, the smallest and the largest
+//! numbers, subnormals.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::lab::Lab;
 use crate::ladder::{algorithms, by_atomics};
 use crate::oracle::{Oracle, Subject, same};
 
-/// Of signed integers and floats. Unsigned ones are compared with the simulator.
+/// Signed integers and floats. Unsigned integers are compared with the simulator.
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     let mut trials = vec![];
     macro_rules! check {
@@ -30,7 +30,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     trials
 }
 
-/// An array, what it is, and whether its sum is the same in every order and by every means.
+/// An array, its description, and whether its sum is the same in every order and with every algorithm.
 struct Array<T> {
     name: &'static str,
     values: Vec<T>,
@@ -40,7 +40,7 @@ struct Array<T> {
 #[derive(Clone, Copy, PartialEq)]
 enum Sums {
     Exactly,
-    /// Not by an atomic addition on global memory, which takes subnormals of f32 for zero.
+    /// Except for atomic additions on global memory, which treat subnormal f32 as zero.
     ExactlyWithoutAtomics,
     DependsOnTheOrder,
 }
@@ -86,11 +86,11 @@ trait Edges: Sized {
     fn arrays(n: usize) -> Vec<Array<Self>>;
 }
 
-/// `n` times `common`, but `other` at each of `places`.
-fn with<T: Copy>(n: usize, common: T, other: T, places: &[usize]) -> Vec<T> {
+/// `n` times `common`, except `other` at each of `indices`.
+fn with<T: Copy>(n: usize, common: T, other: T, indices: &[usize]) -> Vec<T> {
     let mut values = vec![common; n];
-    for place in places {
-        values[*place] = other;
+    for index in indices {
+        values[*index] = other;
     }
     values
 }

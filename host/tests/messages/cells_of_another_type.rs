@@ -1,4 +1,4 @@
-// `&mut Buffer<i32>` cannot take elements of type `i64`
+// `&mut Buffer<i32>` cannot store elements of type `i64`
 // expected `&mut Buffer<i64>` or a `ViewMut<i64>`
 fn main() {
     let device = warpfold::Device::cpu();

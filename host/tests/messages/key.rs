@@ -1,5 +1,5 @@
 // `u16` cannot be a key
-// a key names its cell by a number: `u32`, `u64`, `i32` or `i64`
+// a key must be an integer: `u32`, `u64`, `i32` or `i64`
 fn main() {
     let device = warpfold::Device::cpu();
     let (keys, x) = (device.upload(&[1u16]).unwrap(), device.upload(&[1.0f32]).unwrap());

@@ -1,8 +1,8 @@
-//! A CUDA driver with nothing behind it: one device of compute capability 9.0 that gives any
-//! amount of memory and forgets what is put there. `main.rs` compiles this as `libcuda.so.1`.
+//! A fake CUDA driver: one device of compute capability 9.0 that allocates any amount of memory and ignores
+//! writes. `main.rs` compiles it as `libcuda.so.1`.
 //!
-//! `FAKE_INIT` is the result of `cuInit`; `FAKE_LOAD` those of the module loads, in order, the
-//! last one again for all further ones.
+//! `FAKE_INIT` is the result of `cuInit`. `FAKE_LOAD` has the results of the module loads, in order; the last
+//! is repeated.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -18,17 +18,17 @@ fn result(variable: &str, call: usize) -> c_int {
     results.nth(call).unwrap_or(last)
 }
 
-fn put<T>(place: *mut T, value: T) -> c_int {
-    // SAFETY: a place for one value, by the contract of every driver function that has one.
-    unsafe { place.write(value) };
+fn store<T>(to: *mut T, value: T) -> c_int {
+    // SAFETY: every driver function passes a valid pointer for one value.
+    unsafe { to.write(value) };
     0
 }
 
-fn put_text(place: *mut c_char, room: usize, text: &CStr) -> c_int {
+fn store_text(to: *mut c_char, room: usize, text: &CStr) -> c_int {
     let text = text.to_bytes_with_nul();
     assert!(text.len() <= room);
-    // SAFETY: the caller says that there is room, which is enough for the text.
-    unsafe { place.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
+    // SAFETY: the caller guarantees enough memory for the text.
+    unsafe { to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
     0
 }
 
@@ -45,29 +45,29 @@ macro_rules! driver {
 
 driver! {
     fn cuInit(_flags: c_uint) result("FAKE_INIT", 0);
-    fn cuDriverGetVersion(version: *mut c_int) put(version, 13_000);
-    fn cuGetErrorName(_code: c_int, name: *mut *const c_char) put(name, c"A_NAME".as_ptr());
-    fn cuGetErrorString(_code: c_int, text: *mut *const c_char) put(text, c"a text".as_ptr());
+    fn cuDriverGetVersion(version: *mut c_int) store(version, 13_000);
+    fn cuGetErrorName(_code: c_int, name: *mut *const c_char) store(name, c"A_NAME".as_ptr());
+    fn cuGetErrorString(_code: c_int, text: *mut *const c_char) store(text, c"a text".as_ptr());
 
-    fn cuDeviceGetCount(count: *mut c_int) put(count, 1);
-    fn cuDeviceGet(device: *mut c_int, index: c_int) put(device, index);
+    fn cuDeviceGetCount(count: *mut c_int) store(count, 1);
+    fn cuDeviceGet(device: *mut c_int, index: c_int) store(device, index);
     fn cuDeviceGetName(name: *mut c_char, room: c_int, _device: c_int)
-        put_text(name, room as usize, c"Fake");
-    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) put(bytes, usize::MAX);
+        store_text(name, room as usize, c"Fake");
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) store(bytes, usize::MAX);
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int)
-        put(value, match attribute { MAJOR => 9, MINOR => 0, _ => 1024 });
+        store(value, match attribute { MAJOR => 9, MINOR => 0, _ => 1024 });
 
-    fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) put(context, 1);
+    fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) store(context, 1);
     fn cuDevicePrimaryCtxRelease_v2(_device: c_int) 0;
     fn cuCtxSetCurrent(_context: usize) 0;
     fn cuCtxSynchronize() 0;
     fn cuStreamCreateWithPriority(stream: *mut usize, _flags: c_uint, _priority: c_int)
-        put(stream, 1);
+        store(stream, 1);
     fn cuStreamSynchronize(_stream: usize) 0;
-    fn cuStreamIsCapturing(_stream: usize, status: *mut c_int) put(status, 0);
+    fn cuStreamIsCapturing(_stream: usize, status: *mut c_int) store(status, 0);
     fn cuStreamDestroy_v2(_stream: usize) 0;
 
-    fn cuMemAlloc_v2(address: *mut u64, _bytes: usize) put(address, 1 << 32);
+    fn cuMemAlloc_v2(address: *mut u64, _bytes: usize) store(address, 1 << 32);
     fn cuMemsetD8Async(_address: u64, _byte: u8, _bytes: usize, _stream: usize) 0;
     fn cuMemFree_v2(_address: u64) 0;
 
@@ -81,18 +81,18 @@ driver! {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         let result = result("FAKE_LOAD", CALLS.fetch_add(1, Ordering::Relaxed));
         if result == 0 {
-            return put(module, 1);
+            return store(module, 1);
         }
         if options == 2 {
-            // SAFETY: the only call with options gives the log's address and its size.
+            // SAFETY: the only call with options passes the log's address and its size.
             let (log, room) = unsafe { (*values, (*values.add(1)).addr()) };
-            put_text(log, room, c"a line of the log");
+            store_text(log, room, c"a line of the log");
         }
         result
     };
     fn cuModuleGetFunction(function: *mut usize, _module: usize, _name: *const c_char)
-        put(function, 1);
+        store(function, 1);
     fn cuFuncGetAttribute(value: *mut c_int, _attribute: c_int, _function: usize)
-        put(value, 1024);
+        store(value, 1024);
     fn cuModuleUnload(_module: usize) 0;
 }

@@ -1,5 +1,5 @@
-//! What is said on machines that this one is not: with a driver that refuses, or with too little
-//! host memory. Each trial runs this program again, as a child that lives on such a machine.
+//! Tests of errors on other machines: with a driver that fails, or with too little host memory. Each trial runs
+//! this program again as a child process in such an environment.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode};
@@ -9,10 +9,10 @@ use std::{env, fs, thread};
 use libtest_mimic::{Arguments, Failed, Trial};
 use warpfold::{Device, Element, Error, SinglePass, Sum};
 
-/// What a child is to do: its name in [`child`].
+/// The name of the child's work, see [`child`].
 const CHILD: &str = "WARPFOLD_TEST_CHILD";
 
-/// Elements of an `i32` array of 192 MiB, of which only one fits below [`LIMIT_KIB`].
+/// The elements of an `i32` array of 192 MiB, of which only one fits below [`LIMIT_KIB`].
 const LEN: usize = 48 << 20;
 const LIMIT_KIB: usize = 320 << 10;
 
@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let trials = vec![
         Trial::test("a toolkit's stub is no driver", stub),
-        Trial::test("auto takes the CPU when the module is rejected", rejected),
-        Trial::test("auto passes on any other failure to load it", failing),
+        Trial::test("auto chooses the CPU if the module is rejected", rejected),
+        Trial::test("auto returns any other failure to load it", failing),
         Trial::test("a rejection keeps its code", rejected_once),
         Trial::test("a module is loaded when it is used", first_use),
         Trial::test("a module is loaded once for all threads", first_use_at_once),
@@ -84,7 +84,7 @@ fn child(role: &str) {
     }
 }
 
-/// Plans a sum, for which the module is needed.
+/// Plans a sum, which needs the module.
 fn plan<T: Element>(device: &Device) -> Result<(), Error>
 where
     Sum: SinglePass<T>,
@@ -107,7 +107,7 @@ fn say<T: std::fmt::Debug>(result: Result<T, Error>) {
     }
 }
 
-/// The lines of a child run by `command`.
+/// The output lines of a child that `command` runs.
 fn lines(mut command: Command, role: &str) -> Result<Vec<String>, Failed> {
     let output = command.env(CHILD, role).output()?;
     if !output.status.success() {
@@ -141,7 +141,7 @@ fn driver() -> Result<PathBuf, Failed> {
 fn compile() -> Result<PathBuf, Box<dyn std::error::Error>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fake-driver");
     fs::create_dir_all(&folder)?;
-    // Moved into place, for a second run of this program at the same time.
+    // Renamed at the end, because a second run of this program may use the file.
     let library = folder.join(format!("{}.so", process::id()));
     let output = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()))
         .args(["--edition", "2024", "--crate-type", "cdylib", "-o"])
@@ -158,7 +158,7 @@ fn compile() -> Result<PathBuf, Box<dyn std::error::Error>> {
     Ok(folder)
 }
 
-/// Fails unless there is one line for each list of words and it has all of them.
+/// An error unless there is one line for each list of words, and it contains all of them.
 fn expect(lines: &[String], words: &[&[&str]]) -> Result<(), Failed> {
     let has = |(line, words): (&String, &&[&str])| words.iter().all(|word| line.contains(word));
     if lines.len() == words.len() && lines.iter().zip(words).all(has) {
@@ -191,7 +191,7 @@ fn rejected() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Among them too little memory, an error of the hardware and a code that `cust` does not know.
+/// Also too little memory, a hardware error, and a code that `cust` does not know.
 fn failing() -> Result<(), Failed> {
     for code in ["1", "2", "220", "225", "700", "999"] {
         let lines = with_driver("open", "0", code)?;
@@ -201,14 +201,14 @@ fn failing() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The second load, for the log, may go well.
+/// The second load, for the log, may succeed.
 fn rejected_once() -> Result<(), Failed> {
     let lines = with_driver("open", "0", "222 0")?;
     expect(&lines, &[&["ModuleRejected", "(222)"], &["Ok(None)"]])
 }
 
-/// Opening loads the probe; the rejection is another's, and so is the load for its log. The module
-/// that has been loaded is not loaded again, which would fail.
+/// Opening loads the probe. Loading the module is rejected, then loaded again for the log. A loaded module is
+/// not loaded again; that would fail.
 fn first_use() -> Result<(), Failed> {
     let lines = with_driver("use", "0", "0 222 0 0 700")?;
     let rejected = [

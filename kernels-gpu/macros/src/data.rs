@@ -14,7 +14,7 @@ impl Structure {
     fn read(item: TokenStream, derived: &str) -> syn::Result<Self> {
         let input: DeriveInput = syn::parse2(item)?;
         let Data::Struct(data) = &input.data else {
-            let message = format!("`{derived}` can be derived for structures only");
+            let message = format!("`{derived}` can only be derived for structures");
             return Err(Error::new_spanned(&input.ident, message));
         };
         let fields = data.fields.iter().enumerate().map(|(i, field)| {
@@ -27,7 +27,7 @@ impl Structure {
         let fields: Vec<_> = fields.collect();
         if !matches!(data.fields, Fields::Unit) && !fields.is_empty() && !is_repr_c(&input)? {
             let message = format!(
-                "`{derived}` needs `#[repr(C)]`: the device must see the fields where the host has them"
+                "`{derived}` needs `#[repr(C)]`, so that the fields have the same offsets on the host and on the device"
             );
             return Err(Error::new_spanned(&input.ident, message));
         }
@@ -40,7 +40,7 @@ impl Structure {
             false => Err(Error::new_spanned(
                 &self.input.generics,
                 format!(
-                    "`{derived}` cannot be derived for a generic structure: its padding is not known"
+                    "`{derived}` cannot be derived for a generic structure, because its padding is unknown"
                 ),
             )),
         }
@@ -53,7 +53,9 @@ fn is_repr_c(input: &DeriveInput) -> syn::Result<bool> {
         attribute.parse_nested_meta(|meta| {
             found |= meta.path.is_ident("C");
             if meta.path.is_ident("packed") {
-                return Err(meta.error("a packed structure has fields that are not aligned"));
+                return Err(meta.error(
+                    "a packed structure is not supported, because its fields are not aligned",
+                ));
             }
             // `align(16)` has an argument.
             if meta.input.peek(syn::token::Paren) {
@@ -72,12 +74,12 @@ pub fn element(item: TokenStream) -> syn::Result<TokenStream> {
     if structure.fields.is_empty() {
         return Err(Error::new_spanned(
             name,
-            "an element has at least one field",
+            "an element must have at least one field",
         ));
     }
     let (members, types): (Vec<_>, Vec<_>) = structure.fields.iter().cloned().unzip();
     Ok(quote! {
-        // SAFETY: all fields are elements, and so plain; the assertion below: there is no padding.
+        // SAFETY: all fields are elements, and therefore plain; the assertion below excludes padding.
         unsafe impl ::kernels_gpu::element::Plain for #name {}
 
         const _: () = {
@@ -102,7 +104,7 @@ pub fn element(item: TokenStream) -> syn::Result<TokenStream> {
                 mask: u32,
                 from: ::kernels_gpu::element::Shuffle,
             ) -> Self {
-                // SAFETY: the caller's contract, for every field: all lanes shuffle them all.
+                // SAFETY: the caller's contract, for every field: all lanes shuffle every field.
                 unsafe {
                     Self {
                         #(#members: ::kernels_gpu::element::Element::shuffle(
@@ -130,7 +132,7 @@ pub fn value(item: TokenStream) -> syn::Result<TokenStream> {
     let (impl_generics, ty_generics, where_clause) = structure.input.generics.split_for_impl();
     let predicates = where_clause.map(|clause| &clause.predicates);
     Ok(quote! {
-        // SAFETY: `repr(C)` or without fields; all fields are values, as the bounds ask.
+        // SAFETY: `repr(C)` or without fields; the bounds require that all fields are values.
         unsafe impl #impl_generics ::kernels_gpu::op::Value for #name #ty_generics
         where
             #(#types: ::kernels_gpu::op::Value,)*
@@ -174,7 +176,7 @@ mod tests {
                 X,
             }
         )));
-        assert!(text.contains("structures only"), "{text}");
+        assert!(text.contains("only be derived for structures"), "{text}");
         let text = refused(element(quote!(
             struct A;
         )));

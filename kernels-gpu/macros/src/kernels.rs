@@ -1,4 +1,4 @@
-//! `kernels!`: which entries there are, and their names. What an entry is, the macro of its family says
+//! `kernels!`: the list of entry points and their names. The macro of each family defines its entry points
 //! (`kernels_gpu::family_single_pass!` and so on).
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Error, Ident, Token, Type, Visibility, braced};
 
-/// All that stands in the macro.
+/// The input of the macro.
 struct Kernels {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -99,7 +99,7 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     expand_in(item, &krate.replace('-', "_"))
 }
 
-/// The expansion in a crate of this name.
+/// The expansion in a crate with this name.
 fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
     let Kernels {
         attributes,
@@ -140,7 +140,7 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
         }
     }
     if rows.is_empty() {
-        return Err(Error::new(name.span(), "there are no kernels"));
+        return Err(Error::new(name.span(), "the list contains no kernels"));
     }
     let table = table(&families);
     Ok(quote! {
@@ -181,7 +181,7 @@ fn expand_in(item: TokenStream, krate: &str) -> syn::Result<TokenStream> {
     })
 }
 
-/// The list as a table for the documentation: a line for each family and operator.
+/// The list as a table for the documentation: one line for each family and operator.
 fn table(families: &[Family]) -> String {
     let mut table = String::from("\n\n| family | operator | items |\n|---|---|---|\n");
     let mut lines = Vec::<(String, Vec<String>)>::new();
@@ -204,13 +204,13 @@ fn table(families: &[Family]) -> String {
     table
 }
 
-/// A type as it is written: `Count<Less<f32>>`.
+/// The source text of a type: `Count<Less<f32>>`.
 fn text(ty: &Type) -> String {
     let tokens = ty.to_token_stream().to_string();
     tokens.replace(' ', "").replace(',', ", ")
 }
 
-/// The arrays of items: `a: T, b: U` of a pair.
+/// The arrays of items: `a: T, b: U` for a pair.
 fn arrays(items: &Type) -> syn::Result<TokenStream> {
     let Type::Tuple(tuple) = items else {
         return Ok(quote!(input: #items));
@@ -219,7 +219,7 @@ fn arrays(items: &Type) -> syn::Result<TokenStream> {
     if !(2..=names.len()).contains(&tuple.elems.len()) {
         return Err(Error::new_spanned(
             tuple,
-            "items come from one, two or three arrays",
+            "items must come from one, two or three arrays",
         ));
     }
     let elements = tuple.elems.iter();
@@ -230,7 +230,7 @@ fn arrays(items: &Type) -> syn::Result<TokenStream> {
     Ok(quote!(#(#arrays),*))
 }
 
-/// A type as a part of a name: `Count<Less<f32>>` is `count_less_f32`, `(f32, u8)` is `f32_u8`.
+/// A type as a part of a name: `count_less_f32` for `Count<Less<f32>>`, `f32_u8` for `(f32, u8)`.
 fn words(ty: &Type) -> String {
     let mut words = Vec::new();
     collect(ty.to_token_stream(), &mut words);
@@ -248,7 +248,7 @@ fn collect(tokens: TokenStream, words: &mut Vec<String>) {
     }
 }
 
-/// `SumWide`: `sum_wide`.
+/// `SumWide` in snake case: `sum_wide`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     let mut before_is_lower = false;

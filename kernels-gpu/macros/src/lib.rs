@@ -1,18 +1,17 @@
-//! The macros of `kernels-gpu`, which re-exports all of them; use them from there.
+//! The macros of `kernels-gpu`, which re-exports them; use them from there.
 //!
-//! Each macro is a function from tokens to tokens in a module of its own, so that the tests call it
-//! without a compiler around it. This file only connects them to rustc.
+//! Each macro is a function from tokens to tokens in its own module, so that tests can call it without the
+//! compiler. This file only registers them with rustc.
 
 use proc_macro::TokenStream;
 
 mod data;
 mod kernels;
 
-/// Makes a structure of [elements](../kernels_gpu/element/trait.Element.html) an element.
+/// Implements [`Element`](../kernels_gpu/element/trait.Element.html) for a structure of elements.
 ///
-/// The structure is `#[repr(C)]`, has no type parameters and no padding, and every field is an element:
-/// a number, an array of elements, another such structure. All of that is checked when the crate is
-/// compiled.
+/// The structure must be `#[repr(C)]`, without type parameters and without padding. Every field must be an
+/// element: a number, an array of elements, or another such structure. The compiler checks all of this.
 #[proc_macro_derive(Element)]
 pub fn derive_element(item: TokenStream) -> TokenStream {
     data::element(item.into())
@@ -20,11 +19,11 @@ pub fn derive_element(item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a structure a [value](../kernels_gpu/op/trait.Value.html): what travels to a kernel as a
-/// parameter, as operators do.
+/// Implements [`Value`](../kernels_gpu/op/trait.Value.html) for a structure, so that it can be a parameter of a
+/// kernel, as operators are.
 ///
-/// The structure has no fields or is `#[repr(C)]`, and every field is a value: a number, an element,
-/// another value. A pointer is none.
+/// The structure must be `#[repr(C)]` or have no fields. Every field must be a value: a number, an element, or
+/// another value. A pointer is not a value.
 #[proc_macro_derive(Value)]
 pub fn derive_value(item: TokenStream) -> TokenStream {
     data::value(item.into())
@@ -32,7 +31,7 @@ pub fn derive_value(item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes entry points of kernel families, operators and items.
+/// Makes entry points for kernel families, operators and items.
 ///
 /// ```ignore
 /// kernels! {
@@ -46,13 +45,13 @@ pub fn derive_value(item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// On the device each operator and item becomes the entry points of its family. On the host `KERNELS` is
-/// the table of them, and each operator implements the family's trait for its items, which is how a call
-/// finds its entry.
+/// On the device, each pair of operator and items becomes the entry points of its family. On the host,
+/// `KERNELS` is the table of the entry points. Each operator implements the family's trait for its items, and a
+/// call finds its entry point through this trait.
 ///
-/// An operator or an item stands there as a type in scope. The macro reads it as it is written: a pair is
-/// `(T, U)`, not a name for one. Modules of PTX are named after the crate, the family and the item;
-/// `single_pass as name { .. }` gives another first part.
+/// Operators and items are types in scope. The macro uses their source text, so a pair must be written `(T, U)`
+/// and not as an alias. PTX modules are named after the crate, the family and the items; `single_pass as name {
+/// .. }` replaces the first part.
 #[proc_macro]
 pub fn kernels(item: TokenStream) -> TokenStream {
     kernels::expand(item.into())

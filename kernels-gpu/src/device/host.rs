@@ -1,4 +1,4 @@
-//! On the CPU: plain memory and arithmetic, and what a simulated thread needs around them.
+//! The implementation on the CPU: ordinary memory and arithmetic, with the calls that a simulated thread needs.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 #[cfg(feature = "simulator")]
@@ -17,7 +17,7 @@ pub fn cuda_arch() -> u32 {
 
 /// # Safety
 ///
-/// `cell` is valid for reads and writes, aligned, and accessed by atomic operations only.
+/// `cell` is valid for reads and writes, aligned, and only accessed by atomic operations.
 #[track_caller]
 pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     let next = |old: u32| if old >= most { 0 } else { old + 1 };
@@ -39,7 +39,7 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     before
 }
 
-/// Outside of a simulated thread the declared array itself.
+/// Outside of a simulated thread, returns the declared array itself.
 #[inline(always)]
 #[track_caller]
 pub fn array_of_block<T>(declared: *mut T, len: usize) -> *mut T {
@@ -52,8 +52,8 @@ pub fn array_of_block<T>(declared: *mut T, len: usize) -> *mut T {
     }
 }
 
-/// Without a branch, so that loops over it become vector instructions; and without arithmetic on
-/// subnormal values of `f32`, which some processors take a hundred cycles for.
+/// Has no branch, so that loops over it can be vectorised. Avoids arithmetic on subnormal `f32`, which takes
+/// some processors a hundred cycles.
 #[inline(always)]
 pub fn f16_to_f32(bits: u16) -> f32 {
     const EXPONENT: u32 = 0x1F << 23;
@@ -62,10 +62,10 @@ pub fn f16_to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7FFF) << 13;
     let exponent = magnitude & EXPONENT;
-    // Infinite and NaN: all ones stay all ones.
+    // Infinite or NaN: an exponent of all ones stays all ones.
     let top = if exponent == EXPONENT { BIAS } else { 0 };
     let normal = magnitude + BIAS + top;
-    // Subnormal: the mantissa is what comes on top of the least normal value.
+    // Subnormal: the difference to the least normal value.
     let subnormal = f32::from_bits(magnitude + BIAS + (1 << 23)) - LEAST_NORMAL;
     let magnitude = if exponent == 0 {
         subnormal.to_bits()

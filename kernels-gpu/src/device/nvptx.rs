@@ -1,28 +1,26 @@
-//! In PTX.
+//! The implementation in PTX.
 
 use core::arch::asm;
 use core::ffi::c_char;
 
-/// A constant to LLVM, which drops the branches that it rules out before it prints any of their
-/// instructions.
+/// A constant for LLVM, which removes the excluded branches before it emits instructions.
 #[inline(always)]
 pub fn cuda_arch() -> u32 {
     unsafe extern "C" {
         fn __nvvm_reflect(name: *const c_char) -> u32;
     }
     const NAME: *const c_char = c"__CUDA_ARCH".as_ptr();
-    // SAFETY: not a call but a question to LLVM's NVVMReflect pass; the name ends in a zero.
+    // SAFETY: not a call at run time; LLVM's NVVMReflect pass replaces it. The name ends with a zero.
     unsafe { __nvvm_reflect(NAME) }
 }
 
 /// # Safety
 ///
-/// `cell` is in global memory, valid for reads and writes, aligned, and accessed by atomic
-/// operations only.
+/// `cell` is in global memory, valid for reads and writes, aligned, and only accessed by atomic operations.
 #[inline(always)]
 pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     let before;
-    // SAFETY: the caller's contract is the instruction's.
+    // SAFETY: the caller's contract is that of the instruction.
     unsafe {
         asm!(
             concat!(
@@ -38,7 +36,7 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     before
 }
 
-/// A static in shared memory is one per block by itself.
+/// On the GPU, a static in shared memory exists once per block already.
 #[inline(always)]
 pub fn array_of_block<T>(declared: *mut T, _len: usize) -> *mut T {
     declared
@@ -56,14 +54,14 @@ pub fn f32_to_f16(value: f32) -> u16 {
     (value as f16).to_bits()
 }
 
-/// `cvt.rn.bf16.f32` from sm_80 on; the same rounding in integer arithmetic before.
+/// `cvt.rn.bf16.f32` from sm_80 on; before, the same rounding in integer arithmetic.
 #[inline(always)]
 pub fn f32_to_bf16(value: f32) -> u16 {
     if cuda_arch() < 800 {
         return half::bf16::from_f32(value).to_bits();
     }
     let bits: u16;
-    // SAFETY: computes in registers.
+    // SAFETY: only uses registers.
     unsafe {
         asm!(
             "cvt.rn.bf16.f32 {}, {};",

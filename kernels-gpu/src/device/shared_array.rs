@@ -1,10 +1,10 @@
 //! Static arrays in shared memory.
 
-/// Reserves shared memory for `len` elements, a constant, and gives a `*mut T` to the first:
+/// Reserves shared memory for a constant number of elements and returns a `*mut T` to the first:
 /// `shared_array![f32; 256]`.
 ///
-/// Each place in the source is one array, which every evaluation of it gives again. It is one for all
-/// instances of a generic function, too. The memory is uninitialised; aligned for `T`.
+/// Each occurrence in the source is one array, and every evaluation of it returns the same array. All instances
+/// of a generic function share it. The memory is uninitialised and aligned for `T`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_array {

@@ -1,8 +1,8 @@
-//! The smallest and the largest value together.
+//! The smallest and the largest value as one element.
 
 use super::structure;
 
-/// The smallest and the largest of some values: what [`MinMax`](crate::op::MinMax) combines.
+/// The smallest and the largest of some values: the accumulator of [`MinMax`](crate::op::MinMax).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Extrema<V> {
@@ -11,7 +11,7 @@ pub struct Extrema<V> {
 }
 
 impl<V: Copy> Extrema<V> {
-    /// These two.
+    /// From the smallest and the largest value.
     #[inline(always)]
     pub const fn new(min: V, max: V) -> Self {
         Self { min, max }
@@ -30,7 +30,7 @@ impl<V: Copy> Extrema<V> {
     }
 }
 
-// What numbers are combined in.
+// The types in which numbers accumulate.
 structure!(Extrema<i32>: min, max);
 structure!(Extrema<u32>: min, max);
 structure!(Extrema<i64>: min, max);

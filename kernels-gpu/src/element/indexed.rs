@@ -1,14 +1,14 @@
-//! A value with its place.
+//! A value and its index.
 
 use super::structure;
 use core::fmt;
 
-/// A value and its index in the array: what [`ArgMin`](crate::op::ArgMin) and
-/// [`ArgMax`](crate::op::ArgMax) combine.
+/// A value and its index in the array: the accumulator of [`ArgMin`](crate::op::ArgMin) and
+/// [`ArgMax`](crate::op::ArgMax).
 ///
-/// The index is kept in halves, so that there is no padding behind a value of 32 bits: 12 bytes
-/// with such a value, 16 with one of 64. They are two fields: an array of them LLVM copies as a number of 64
-/// bits, and a vector's loads, which such numbers straddle, come in pieces.
+/// The index is stored in two halves, so that a 32-bit value has no padding behind it: 12 bytes with a 32-bit
+/// value, 16 with a 64-bit value. The halves are two fields. LLVM would copy an array of two as one 64-bit
+/// number, which straddles the loads of a vector, and would split those loads.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Indexed<V> {
@@ -18,7 +18,7 @@ pub struct Indexed<V> {
 }
 
 impl<V: Copy> Indexed<V> {
-    /// `value`, which is element `index`.
+    /// From `value` and its index.
     #[inline(always)]
     pub const fn new(value: V, index: u64) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl<V: Copy> Indexed<V> {
         self.value
     }
 
-    /// Its index in the array; [`u64::MAX`] where there was no element.
+    /// The index in the array; [`u64::MAX`] for the accumulator of empty input.
     #[inline(always)]
     pub const fn index(self) -> u64 {
         (self.high as u64) << 32 | self.low as u64
@@ -47,7 +47,7 @@ impl<V: Copy + fmt::Debug> fmt::Debug for Indexed<V> {
     }
 }
 
-// What numbers are combined in.
+// The types in which numbers accumulate.
 structure!(Indexed<i32>: value, low, high);
 structure!(Indexed<u32>: value, low, high);
 structure!(Indexed<i64>: value, low, high);

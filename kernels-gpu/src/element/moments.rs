@@ -1,9 +1,9 @@
-//! How many values there are, their mean, and how far they lie from it.
+//! Count, mean and squared distances as one element.
 
 use super::structure;
 use crate::op::{MeanVariance, Op};
 
-/// The first moments of some values: what [`MeanVariance`](crate::op::MeanVariance) combines.
+/// The first moments of some values: the accumulator of [`MeanVariance`](crate::op::MeanVariance).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Moments {
@@ -15,14 +15,14 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of no values.
+    /// The moments of no values.
     pub const NONE: Self = Self {
         count: 0.0,
         mean: 0.0,
         squares: 0.0,
     };
 
-    /// Of `count` values whose distances from `mean` have squares that add up to `squares`.
+    /// The moments of `count` values with this mean, whose squared distances from it add up to `squares`.
     #[inline(always)]
     pub const fn new(count: f64, mean: f64, squares: f64) -> Self {
         Self {
@@ -32,13 +32,13 @@ impl Moments {
         }
     }
 
-    /// How many values there are; a whole number, exact up to 2^53.
+    /// The number of values; a whole number, exact up to 2^53.
     #[inline(always)]
     pub const fn count(self) -> f64 {
         self.count
     }
 
-    /// Their mean; 0 of none.
+    /// The mean; 0 for no values.
     #[inline(always)]
     pub const fn mean(self) -> f64 {
         self.mean
@@ -50,19 +50,19 @@ impl Moments {
         self.squares
     }
 
-    /// The mean squared distance from the mean. Of no values NaN.
+    /// The population variance: the mean squared distance from the mean. NaN for no values.
     pub fn variance(self) -> f64 {
         self.squares / self.count
     }
 
-    /// The square root of the [variance](Self::variance), the standard deviation. Of no values NaN.
+    /// The standard deviation: the square root of the [variance](Self::variance). NaN for no values.
     #[cfg(not(target_arch = "nvptx64"))]
     pub fn std_dev(self) -> f64 {
         self.variance().sqrt()
     }
 
-    /// The moments of these values and those of `other`: of parts that were reduced apart, on several devices,
-    /// say. Both orders give the same bits.
+    /// Combines these moments with those of other values, for example from another device. Both orders give the
+    /// same bits.
     ///
     /// ```
     /// use kernels_gpu::element::Moments;
@@ -77,8 +77,8 @@ impl Moments {
         Op::<f64>::combine(&MeanVariance, self, other)
     }
 
-    /// The variance of what the values are a sample of, [`squares`](Self::squares) over the count
-    /// less one (Bessel's correction). Of no values, and of one, NaN.
+    /// The sample variance: [`squares`](Self::squares) divided by the count less one (Bessel's correction). NaN
+    /// for fewer than two values.
     pub fn sample_variance(self) -> f64 {
         match self.count {
             0.0 => f64::NAN,

@@ -8,7 +8,7 @@ pub type Field = (&'static str, usize, usize);
 ///
 /// # Panics
 ///
-/// With the structure's name, the sizes, and where the first padding is.
+/// With the structure's name, its size, and the first padding.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_no_padding(name: &str, size: usize, fields: &[Field]) {
@@ -18,7 +18,7 @@ pub const fn assert_no_padding(name: &str, size: usize, fields: &[Field]) {
     }
 }
 
-/// What is wrong, if there is padding.
+/// The error text, if there is padding.
 const fn text(name: &str, size: usize, fields: &[Field]) -> Option<Text> {
     let mut sum = 0;
     // The first padding: its bytes, and the field before it.
@@ -59,10 +59,10 @@ const fn text(name: &str, size: usize, fields: &[Field]) -> Option<Text> {
     )
 }
 
-/// Bytes of the longest text; a longer one is cut.
+/// The maximum bytes of the text; parts that do not fit are left out.
 const LONGEST: usize = 512;
 
-/// A text that constant expressions can make.
+/// A text that is built in constant expressions.
 struct Text {
     bytes: [u8; LONGEST],
     len: usize,

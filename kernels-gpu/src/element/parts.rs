@@ -1,10 +1,10 @@
-//! The numbers that an element consists of.
+//! Access to the numbers of an element.
 
 use half::{bf16, f16};
 
 macro_rules! numbers {
     ($($variant:ident($number:ident))*) => {
-        /// A number within an element, which may be read and replaced:
+        /// A number within an element, for reading and writing; see
         /// [`Element::numbers`](super::Element::numbers).
         #[derive(Debug)]
         pub enum NumberMut<'a> {

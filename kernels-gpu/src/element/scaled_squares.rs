@@ -1,14 +1,14 @@
-//! A sum of squares that neither overflows nor underflows.
+//! A sum of squares without overflow and underflow.
 
 use super::structure;
 
-/// A sum of squares of `f64` in three parts, by the size of what is squared: what
-/// [`SumSquares`](crate::op::SumSquares) combines.
+/// A sum of squares of `f64` in three parts, by the magnitude of the numbers: the accumulator of
+/// [`SumSquares`](crate::op::SumSquares).
 ///
-/// The square of 1e200 is no `f64`, nor is that of 1e-200, and the norm of an array that holds them
-/// is one all the same. So large numbers are made small before they are squared, and small ones large,
-/// by powers of two, which rounds nothing; each kind has a sum of its own. After J. L. Blue, "A
-/// Portable Fortran Program to Find the Euclidean Norm of a Vector" (1978), without branches.
+/// The squares of 1e200 and of 1e-200 are outside the range of `f64`, but the norm of an array that contains
+/// them is not. So large numbers are scaled down before they are squared, and small numbers are scaled up, by
+/// powers of two, which is exact. Each kind has its own sum. After J. L. Blue, "A Portable Fortran Program to
+/// Find the Euclidean Norm of a Vector" (1978), without branches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct ScaledSquares {
@@ -17,34 +17,33 @@ pub struct ScaledSquares {
     small: f64,
 }
 
-/// 2 to the power of `exponent`, which is that of a normal number.
+/// 2 to the power of `exponent`, which must be that of a normal number.
 const fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 impl ScaledSquares {
-    /// Numbers above this are large: of 2^52 squares below it, the sum is finite.
+    /// Numbers above this are large. The sum of 2^52 squares of numbers below it is finite.
     const LARGE: f64 = power_of_two(486);
 
-    /// Numbers below this are small: the square of no other underflows.
+    /// Numbers below this are small. The square of any other number does not underflow.
     const SMALL: f64 = power_of_two(-511);
 
-    /// What large numbers are multiplied by: 2^1024 becomes 2^486, above which numbers are
-    /// large.
+    /// The factor for large numbers: 2^1024 becomes 2^486, the limit of large numbers.
     pub const OF_LARGE: f64 = power_of_two(-538);
 
-    /// What small numbers are multiplied by: the smallest of all, 2^-1074, becomes 2^-537, no smaller
-    /// than the smallest that are not small, and 2^-511, below which numbers are small, becomes 2^26.
+    /// The factor for small numbers: the smallest of all, 2^-1074, becomes 2^-537, at least as large as the
+    /// smallest medium number; 2^-511, the limit of small numbers, becomes 2^26.
     pub const OF_SMALL: f64 = power_of_two(537);
 
-    /// Of no squares. (-0.0 is the identity of addition.)
+    /// The sum of no squares. (-0.0 is the identity of addition.)
     pub const NONE: Self = Self {
         large: -0.0,
         medium: -0.0,
         small: -0.0,
     };
 
-    /// The square of `value`. Infinity is large; NaN is not, and is found in the sum all the same.
+    /// The square of `value`. Infinity is large. NaN is medium, and the sum becomes NaN.
     #[inline(always)]
     pub const fn of(value: f64) -> Self {
         let size = value.abs();
@@ -61,7 +60,7 @@ impl ScaledSquares {
         squares
     }
 
-    /// Both together.
+    /// The sum of both.
     #[inline(always)]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -77,7 +76,7 @@ impl ScaledSquares {
         self.large
     }
 
-    /// The sum of the squares of numbers that are neither large nor small.
+    /// The sum of the squares of the medium numbers.
     #[inline(always)]
     pub const fn medium(self) -> f64 {
         self.medium

@@ -1,11 +1,10 @@
-//! The entries of [`copy`](crate::copy): `copy_<width>_<size of an element>`, as `copy_vec4_b32`.
+//! The entry points of [`copy`](crate::copy): `copy_<width>_<size of an element>`, such as `copy_vec4_b32`.
 //!
-//! Copies depend on the size of an element alone: the entry for `b32` copies `i32`, `u32` and
-//! `f32` alike. The parameters are `input: *const T, input_len: u64, output: *mut T, output_len: u64`, both
-//! of the same length.
+//! A copy depends only on the size of an element: the entry point for `b32` copies `i32`, `u32` and `f32`. The
+//! parameters are `input: *const T, input_len: u64, output: *mut T, output_len: u64`; both arrays have the same
+//! length.
 
-/// Entry points that copy, and their rows. In brackets stands how many bytes an access moves; `T` is the
-/// element.
+/// Makes entry points of copies, and their rows. The brackets contain the bytes per access; `T` is the element.
 macro_rules! copies {
     ($rows:ident in $module:ident: [$($element:ident $size:ident),*] x $kernels:tt) => {
         $(copies!(@functions $module $element $size $kernels);)*
@@ -17,7 +16,7 @@ macro_rules! copies {
     (@functions $module:ident $element:ident $size:ident { $($kernel:ident [$bytes:expr];)* }) => {
         pastey::paste! { $(
             $crate::compiled! {
-                #[doc = concat!("`", stringify!($kernel), "` of elements of the size of `", stringify!($element), "`.")]
+                #[doc = concat!("`", stringify!($kernel), "` for elements of the size of `", stringify!($element), "`.")]
                 ///
                 /// # Safety
                 ///
@@ -30,8 +29,8 @@ macro_rules! copies {
                     output_len: usize,
                 ) {
                     use $crate::mem::Global;
-                    // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                    // body, documented where it stands, does with them.
+                    // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
+                    // generic body.
                     unsafe {
                         $crate::copy::$kernel(Global::from_slice(input), Global::new(output, output_len))
                     }

@@ -1,75 +1,75 @@
-//! The host's side of entry points: rows, and the traits by which a call finds its own.
+//! The host side of entry points: table rows, and the traits that connect operators with rows.
 
 use crate::items::Items;
 use crate::keyed::Key;
 use crate::needs::{Load, Needs};
 use crate::op::Op;
 
-/// The entry points of a list, made by [`kernels!`](crate::kernels).
+/// A list of entry points, made by [`kernels!`](crate::kernels).
 #[derive(Debug)]
 pub struct Kernels {
-    /// The package that has them.
+    /// The name of the package that contains the kernels.
     pub name: &'static str,
-    /// The rows, each at the place that it names.
+    /// The rows; `entries[i].index` is `i`.
     pub entries: &'static [Entry],
 }
 
-/// One entry point.
+/// A row of the table: one entry point.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The symbol in its module: `"reduce_2_sum_i32"`.
+    /// The symbol in its module, such as `"reduce_2_sum_i32"`.
     pub name: &'static str,
-    /// The module of PTX: `"ladder_i32"`.
+    /// The PTX module, such as `"ladder_i32"`.
     pub module: &'static str,
-    /// The kernel: `"reduce_2"`.
+    /// The kernel, such as `"reduce_2"`.
     pub kernel: &'static str,
-    /// The operator: `"sum"`; empty for copies.
+    /// The operator, such as `"sum"`; empty for copies.
     pub op: &'static str,
-    /// The items: `"i32"`, `"f32_f32"`.
+    /// The items, such as `"i32"` or `"f32_f32"`.
     pub items: &'static str,
-    /// The type of the keys; empty where there are none.
+    /// The type of the keys; empty without keys.
     pub key: &'static str,
-    /// How many bytes an element has, of each array that is read, keys first; 0 where there is no array.
+    /// The bytes of an element of each input array, keys first; 0 for no array.
     pub read_bytes: [usize; 3],
-    /// How many bytes an accumulator has: an element of the output.
+    /// The bytes of an accumulator, which is an element of the output.
     pub acc_bytes: usize,
-    /// How many arrays of values a keyed kernel takes; 1 for all others.
+    /// The number of arrays of values of a keyed kernel; 1 for all others.
     pub arrays: usize,
-    /// What the kernel requires of its launch.
+    /// The requirements on the launch.
     pub needs: Needs,
-    /// The parameters in their order.
+    /// The parameters, in order.
     pub parameters: &'static [Parameter],
-    /// The very function that the entry was made from, where the simulator can call it.
+    /// The function from which the entry point was made, if the simulator can call it.
     pub function: Option<Function>,
-    /// The list that has it.
+    /// The list that contains the row.
     pub set: &'static Kernels,
-    /// Its place there.
+    /// The index of the row in its list.
     pub index: usize,
 }
 
-/// An entry point on the host: given the address of each parameter's value, in their order, as
-/// `cuLaunchKernel` is.
+/// An entry point on the host. Its argument has the address of each parameter's value, in order, as for
+/// `cuLaunchKernel`.
 ///
 /// # Safety
 ///
-/// The values are there, of the types that the row's [parameters](Entry::parameters) say; what they point
-/// at is as the kernel's generic body requires.
+/// The values exist and have the types of the row's [parameters](Entry::parameters). The memory that they point
+/// to is as the kernel's generic body requires.
 pub type Function = unsafe fn(*const *const ());
 
-/// A parameter of an entry, or two that belong together.
+/// A parameter of an entry point, or two that form a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
-    /// An address and a number of elements, of so many bytes each, which are only read.
+    /// A read-only slice: address and number of elements; with the bytes of an element.
     Input(&'static str, usize),
-    /// An address and a number of elements, of so many bytes each, which are written.
+    /// A slice that is written: address and number of elements; with the bytes of an element.
     Output(&'static str, usize),
-    /// The address of so many bytes.
+    /// The address of a cell, with its bytes.
     Cell(&'static str, usize),
-    /// An operator of so many bytes; nothing where they are 0.
+    /// An operator, with its bytes; no parameter if it has none.
     Value(usize),
 }
 
-/// The values of an entry's parameters, taken one after the other.
+/// A reader for the values of an entry point's parameters.
 #[doc(hidden)]
 #[cfg(feature = "simulator")]
 #[derive(Debug)]
@@ -77,13 +77,13 @@ pub struct Values(pub *const *const ());
 
 #[cfg(feature = "simulator")]
 impl Values {
-    /// The next value.
+    /// Reads the next value.
     ///
     /// # Safety
     ///
-    /// There is one, of this type.
+    /// There is another value, and it has this type.
     pub unsafe fn take<T: Copy>(&mut self) -> T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe {
             let value = (*self.0).cast::<T>().read_unaligned();
             self.0 = self.0.add(1);
@@ -91,36 +91,36 @@ impl Values {
         }
     }
 
-    /// The next two, as a slice.
+    /// Reads the next two values as a slice.
     ///
     /// # Safety
     ///
-    /// They are the address of a slice and its length.
+    /// They are the address and the length of a slice.
     pub unsafe fn slice<'a, T>(&mut self) -> &'a [T] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe {
             let (start, len) = (self.take(), self.take());
             core::slice::from_raw_parts(start, len)
         }
     }
 
-    /// The next value, of an operator, if it holds anything.
+    /// Reads the next value as an operator, unless the operator has no bytes.
     ///
     /// # Safety
     ///
-    /// There is one, of this type.
+    /// There is another value, and it has this type.
     pub unsafe fn operator<O: crate::op::Value>(&mut self) -> O {
         if size_of::<O>() == 0 {
-            // SAFETY: a value without bytes has but one, wherever it is read.
+            // SAFETY: a type of size 0 has one value, and reading it accesses no memory.
             return unsafe { core::ptr::NonNull::<O>::dangling().read() };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe { self.take() }
     }
 }
 
-/// An operator with a kernel that reduces a whole input in a single pass: what
-/// `warpfold::Device::reduce` asks for. [`kernels!`](crate::kernels) implements it.
+/// An operator with a single-pass kernel for these items, as `warpfold::Device::reduce` requires.
+/// [`kernels!`](crate::kernels) implements it.
 ///
 /// ```
 /// use kernels_gpu::entry::SinglePass;
@@ -163,7 +163,7 @@ impl Values {
 /// }
 /// ```
 ///
-/// What has no kernel does not compile:
+/// A combination without a kernel does not compile:
 ///
 /// ```compile_fail,E0277
 /// use kernels_gpu::entry::SinglePass;
@@ -171,10 +171,10 @@ impl Values {
 ///
 /// fn reduce<O: SinglePass<f32>>(op: O) {}
 ///
-/// reduce(And); // bits of floats
+/// reduce(And); // `And` is not defined for floats
 /// ```
 ///
-/// Nor does an accumulator that is too large:
+/// An accumulator of more than 128 bytes does not compile either:
 ///
 /// ```compile_fail,E0080
 /// # use kernels_gpu::prelude::*;
@@ -210,7 +210,7 @@ pub unsafe trait SinglePass<I: Items>: Op<I> {
 
 /// An operator with the kernels of the Harris ladder and of the Kepler families.
 ///
-/// They change the order of the elements, so the operator must be commutative:
+/// These kernels change the order of the elements, so the operator must be commutative:
 ///
 /// ```compile_fail,E0080
 /// # use kernels_gpu::prelude::*;
@@ -239,23 +239,23 @@ pub unsafe trait SinglePass<I: Items>: Op<I> {
 ///
 /// `ENTRIES` are entry points for this operator over this element.
 #[diagnostic::on_unimplemented(
-    message = "there is no ladder of kernels for `{Self}` over `{T}`",
+    message = "there are no ladder kernels for `{Self}` over `{T}`",
     label = "no rung reduces `{T}` by `{Self}`",
     note = "add the line `{Self}: {T};` to the family `ladder` of a `kernels!` list, in the crate that \
             defines the operator or the element"
 )]
 pub unsafe trait Ladder<T: Items>: Op<T, Acc = T> {
-    /// The rows, one for each kernel there is.
+    /// The rows, one for each kernel.
     const ENTRIES: &'static [Entry];
 }
 
-/// An operator with the kernel that reads an array as fast as the device can.
+/// An operator with the read-ceiling kernel.
 ///
 /// # Safety
 ///
 /// `ENTRIES` is its entry point for this operator over this element.
 #[diagnostic::on_unimplemented(
-    message = "there is no read ceiling of `{T}`",
+    message = "there is no read-ceiling kernel for `{T}`",
     note = "there are kernels for `i32`, `i64`, `f32` and `f64`"
 )]
 pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
@@ -263,9 +263,9 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
     const ENTRIES: &'static [Entry];
 }
 
-/// An operator with kernels that reduce by key.
+/// An operator with kernels for reduction by key.
 ///
-/// A list names keys of `u32` and `u64`; signed keys of the same size are reduced by the same kernels.
+/// A list names keys of `u32` and `u64`; the same kernels accept signed keys of the same size.
 ///
 /// ```
 /// use kernels_gpu::entry::Keyed;
@@ -274,7 +274,7 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 /// assert_eq!(<Sum as Keyed<i32, f32>>::ENTRIES[0].name, "keyed_atomic_sum_f32_by_u32");
 /// ```
 ///
-/// What has no kernel does not compile:
+/// A combination without a kernel does not compile:
 ///
 /// ```compile_fail,E0277
 /// use kernels_gpu::entry::Keyed;
@@ -287,8 +287,8 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 ///
 /// # Safety
 ///
-/// `ENTRIES` are entry points for this operator over this element and keys of this size, of up to
-/// [`MOST_CELLS`](Key::MOST_CELLS) cells.
+/// `ENTRIES` are entry points for this operator over this element and keys of this size. They are right for up
+/// to [`MOST_CELLS`](Key::MOST_CELLS) cells.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that reduces `{T}` by `{Self}` with keys of `{K}`",
     label = "no kernel for these types",
@@ -296,14 +296,14 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
             that defines the operator or the element"
 )]
 pub unsafe trait Keyed<K: Key, T: Items>: Op<T, Acc = T> {
-    /// The rows, one for each kernel there is.
+    /// The rows, one for each kernel.
     const ENTRIES: &'static [Entry];
 }
 
 macro_rules! signed_keys {
     ($($signed:ident as $unsigned:ident),*) => { $(
-        // SAFETY: the entries are those for keys of the same size, which read the bits of a negative key as a
-        // number that is `MOST_CELLS` or more.
+        // SAFETY: the entry points are those for unsigned keys of the same size. They read a negative key as a
+        // number of at least `MOST_CELLS`, which is out of range.
         unsafe impl<T: Items, O: Keyed<$unsigned, T>> Keyed<$signed, T> for O {
             const ENTRIES: &'static [Entry] = <O as Keyed<$unsigned, T>>::ENTRIES;
         }
@@ -312,7 +312,7 @@ macro_rules! signed_keys {
 
 signed_keys!(i32 as u32, i64 as u64);
 
-/// An operator with kernels that reduce triples.
+/// An operator with kernels for triples.
 ///
 /// # Safety
 ///
@@ -322,12 +322,12 @@ signed_keys!(i32 as u32, i64 as u64);
     note = "there are kernels for sums of `i32`, `f32` and `f64`"
 )]
 pub unsafe trait Triple<T: Items>: Op<T, Acc = T> {
-    /// The rows, one for each kernel there is.
+    /// The rows, one for each kernel.
     const ENTRIES: &'static [Entry];
 }
 
 impl Entry {
-    /// A row that the family's macro completes.
+    /// The default values of a row; the family's macro sets the others.
     #[doc(hidden)]
     pub const EMPTY: Self = Self {
         name: "",
@@ -349,7 +349,7 @@ impl Entry {
         index: 0,
     };
 
-    /// How many items a load brings.
+    /// The number of items per load.
     pub const fn load_items(&self) -> usize {
         match self.needs.load {
             Load::Element => 1,
@@ -358,7 +358,7 @@ impl Entry {
         }
     }
 
-    /// How many elements after another the input may start.
+    /// The number of elements by which the input's start may be shifted without a change in alignment.
     pub const fn start_elements(&self) -> usize {
         match self.needs.load {
             Load::Bytes(bytes) => bytes / self.read_bytes[0],
@@ -366,18 +366,18 @@ impl Entry {
         }
     }
 
-    /// The bytes of a partial where blocks hand theirs over: each word of 64 bits carries 32 of the value.
+    /// The bytes of a partial in temporary storage: each 64-bit word contains 32 bits of the value.
     pub const fn partial_bytes(&self) -> usize {
         self.acc_bytes.div_ceil(size_of::<u32>()) * size_of::<u64>()
     }
 }
 
-/// The row of a kernel, if a pair of operator and items has it.
+/// The row of a kernel, if the operator has it for these items.
 pub fn find(rows: &'static [Entry], kernel: &str) -> Option<&'static Entry> {
     rows.iter().find(|row| row.kernel == kernel)
 }
 
-/// How many rows there are.
+/// The number of rows.
 #[doc(hidden)]
 pub const fn count(tables: &[&[Entry]]) -> usize {
     let (mut total, mut t) = (0, 0);
@@ -388,7 +388,7 @@ pub const fn count(tables: &[&[Entry]]) -> usize {
     total
 }
 
-/// All rows, each with its place.
+/// All rows, each with its index.
 #[doc(hidden)]
 pub const fn numbered<const LEN: usize>(
     tables: &[&[Entry]],
@@ -410,7 +410,7 @@ pub const fn numbered<const LEN: usize>(
     all
 }
 
-/// The place of the first row of a table.
+/// The index of the first row of a table.
 #[doc(hidden)]
 pub const fn start(tables: &[&[Entry]], number: usize) -> usize {
     count(tables.split_at(number).0)
@@ -459,13 +459,13 @@ mod tests {
                 name += &format!("_by_{key}");
             }
             assert_eq!(entry.name, name);
-            assert!(seen.insert(entry.name), "{name} stands twice in the tables");
+            assert!(seen.insert(entry.name), "{name} occurs twice in the tables");
             assert!(entry.module.ends_with(items), "{entry:?}");
         }
     }
 
     #[test]
-    fn rows_know_their_places() {
+    fn rows_know_their_indices() {
         for list in [&library::KERNELS] {
             for (i, entry) in list.entries.iter().enumerate() {
                 assert!(

@@ -1,20 +1,21 @@
-//! The families of reductions by key. An entry is `<kernel>_<operator>_<element>_by_<key>`,
-//! `keyed_match_sum_f64_by_u32`, and has the parameters
+//! The families of reductions by key.
 //!
+//! An entry point is `<kernel>_<operator>_<element>_by_<key>`, such as `keyed_match_sum_f64_by_u32`. Its
+//! parameters are
 //! ```text
 //! keys: *const K, keys_len: u64, values: *const T, values_len: u64, op: O,
 //! cells: *mut T, cells_len: u64, rejected: *mut u64, rejected_len: u64
 //! ```
 //!
-//! where the operator is none that holds nothing.
+//! The operator is a parameter only if it has fields.
 //!
 //! | family | kernels |
 //! |---|---|
-//! | `keyed` | one array of values, each way to combine them |
-//! | `keyed_all` | also by compare-and-swap, and for two and three arrays of values |
+//! | `keyed` | one array of values, with each way to combine them |
+//! | `keyed_all` | the same, and by compare-and-swap, and for two and three arrays of values |
 //!
-//! Keys are `u32` and `u64`. Signed keys need no entries: those of the same size read a negative key as an unsigned
-//! one that names no cell.
+//! Keys are `u32` and `u64`. Signed keys use the entry points of the same size, which read a negative key as an
+//! unsigned key that is out of range.
 
 /// The family `keyed`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
@@ -23,7 +24,7 @@ macro_rules! family_keyed {
     ($($given:tt)*) => { $crate::keyed_and! { [$($given)*] |op, task| } };
 }
 
-/// Also by compare-and-swap, and for several arrays of values.
+/// The family `keyed_all`: `keyed`, by compare-and-swap, and for several arrays of values.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! family_keyed_all {
@@ -35,7 +36,7 @@ macro_rules! family_keyed_all {
     } };
 }
 
-/// All kernels of one array of values, and others.
+/// All kernels for one array of values, and the given ones.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! keyed_and {
@@ -55,9 +56,9 @@ macro_rules! keyed_and {
     } } };
 }
 
-/// Entry points by key and their rows, for one operator, element and key. In brackets stand the number of
-/// arrays of values and the elements that a thread loads. Inside a row, `K`, `T` and `O` are the key, the
-/// element and the operator.
+/// Makes entry points by key and their rows, for one operator, element and key. The brackets contain the number
+/// of arrays of values and the elements per thread. Inside a row, `K`, `T` and `O` are the key, the element and
+/// the operator.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! keyed_entries {
@@ -82,8 +83,8 @@ macro_rules! keyed_entries {
                     type K = $key;
                     type T = $element;
                     type O = $op_type;
-                    // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                    // body, documented where it stands, does with them.
+                    // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
+                    // generic body.
                     unsafe {
                         let $task = Task::<K, T> {
                             keys: Global::from_slice(keys),
@@ -136,7 +137,7 @@ macro_rules! keyed_entries {
             }),*]
         };
 
-        // SAFETY: the rows above are those of the entries for these types.
+        // SAFETY: the rows above are those of the entry points for these types.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::Keyed<$key, $element> for $op_type {
             const ENTRIES: &'static [$crate::entry::Entry] =

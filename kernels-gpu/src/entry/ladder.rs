@@ -1,13 +1,14 @@
-//! The families of reductions in several launches or by atomics: the Harris ladder and the Kepler families
-//! (`ladder`), the rung that is an instruction (`ladder_redux`), and the read ceiling (`ladder_ceiling`).
+//! The families of reductions in several launches or by atomics.
 //!
-//! An entry is `<kernel>_<operator>_<element>`, `reduce_2_sum_i32`, with the parameters
+//! `ladder` is the Harris ladder and the Kepler families, `ladder_redux` adds the rung with `redux.sync`, and
+//! `ceiling` is the read ceiling. An entry point is `<kernel>_<operator>_<element>`, such as
+//! `reduce_2_sum_i32`. Its parameters are
 //!
 //! ```text
 //! input: *const T, input_len: u64, op: O, output: *mut T, output_len: u64
 //! ```
 //!
-//! where the operator is none that holds nothing.
+//! The operator is a parameter only if it has fields.
 
 /// The family `ladder`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
@@ -16,7 +17,7 @@ macro_rules! family_ladder {
     ($($given:tt)*) => { $crate::ladder_and! { [$($given)*] |op, input, output, scratch| } };
 }
 
-/// The ladder with the rung that is an instruction: for operators and elements that have it.
+/// The family `ladder_redux`, for operators and elements that have a `redux.sync` instruction.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! family_ladder_redux {
@@ -25,7 +26,7 @@ macro_rules! family_ladder_redux {
     } };
 }
 
-/// The fastest read of an array.
+/// The family `ceiling`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! family_ceiling {
@@ -36,7 +37,7 @@ macro_rules! family_ceiling {
     } } };
 }
 
-/// All rungs, and others.
+/// All rungs, and the given ones.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ladder_and {
@@ -70,8 +71,8 @@ macro_rules! ladder_and {
     } } };
 }
 
-/// Entry points of reductions and their rows, for one operator and element. In brackets stands what the
-/// kernel requires of its launch. Inside a row, `T` and `O` are the element and the operator.
+/// Makes entry points of reductions and their rows, for one operator and element. The brackets contain the
+/// kernel's requirements on its launch. Inside a row, `T` and `O` are the element and the operator.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! reductions {
@@ -99,8 +100,8 @@ macro_rules! reductions {
                     const {
                         assert!(<O as Op<T>>::COMMUTATIVE, "the ladder reorders: the operator must commute");
                     }
-                    // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                    // body, documented where it stands, does with them.
+                    // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
+                    // generic body.
                     unsafe {
                         let $input = Global::<T>::from_slice(input);
                         let $output = Global::<T>::new(output, output_len);
@@ -147,7 +148,7 @@ macro_rules! reductions {
             }),*]
         };
 
-        // SAFETY: the rows above are those of the entries for these types.
+        // SAFETY: the rows above are those of the entry points for these types.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::$family<$element> for $op_type {
             const ENTRIES: &'static [$crate::entry::Entry] =

@@ -1,13 +1,13 @@
-//! The entries that the library's calls need: the one list of its operators and items.
+//! The entry points of the library's calls: the list of its operators and items.
 
 use crate::element::{Indexed, bf16, f16};
 use crate::kernels;
 use crate::op::*;
 
 kernels! {
-    /// The entries behind `Device`'s calls: whole arrays, and by key.
+    /// The entry points of `Device`'s calls: whole-array reductions, and reductions by key.
     pub static KERNELS:
-    // Modules of their own for what is used most: the driver compiles all of a module at once.
+    // Separate modules for the most common types, because the driver compiles a whole module at once.
     single_pass as single_pass {
         Sum: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
         Min: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
@@ -33,7 +33,7 @@ kernels! {
         NanMeanVariance: f16, bf16, f32, f64;
         Count<IsNan>: f16, bf16, f32, f64;
     }
-    // The extrema of extrema: of chunks, say.
+    // The extrema of extrema, for example those of chunks.
     single_pass as single_pass_indexed {
         ArgMin: Indexed<i32>, Indexed<u32>, Indexed<i64>, Indexed<u64>, Indexed<f32>, Indexed<f64>;
         ArgMax: Indexed<i32>, Indexed<u32>, Indexed<i64>, Indexed<u64>, Indexed<f32>, Indexed<f64>;

@@ -1,11 +1,11 @@
-//! The family `single_pass`: [`single_pass`](crate::single_pass) of an operator over items. After the arrays
-//! and the operator, the parameters are those of the [`TempStorage`]:
+//! The family `single_pass`: [`single_pass`](crate::single_pass) of an operator over items. The parameters are
+//! the arrays, the operator, and the [`TempStorage`]:
 //!
 //! ```text
 //! input: *const T, input_len: u64                                 one array
 //! a: *const T, a_len: u64, b: *const U, b_len: u64                a pair
 //!
-//! op: O                                                           where it holds something
+//! op: O                                                           only if it has fields
 //! partials: *mut u64, partials_len: u64, arrivals: *mut u32, result: *mut Acc
 //! ```
 
@@ -18,11 +18,11 @@ use crate::{
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::{items::Items, mem::MOST_BYTES, op::Op};
 
-/// Threads of the largest block.
+/// The maximum number of threads per block.
 ///
-/// Where this is said, and that one such block on a multiprocessor is enough, ptxas has 64 registers to
-/// spend on each of 1024 threads. Otherwise it saves them for a second block, by loads that begin only when
-/// the values of others are used up. Moments do not fit into 64, nor do larger accumulators into 128.
+/// With this limit, and one such block per multiprocessor, ptxas can use 64 registers for each of 1024 threads.
+/// Otherwise it saves registers for a second block and delays loads until other values have been used. Moments
+/// do not fit into 64 registers, and larger accumulators do not fit into 128.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn threads_of<A>() -> u32 {
     match size_of::<A>() {
@@ -32,22 +32,22 @@ pub const fn threads_of<A>() -> u32 {
     }
 }
 
-/// What a row says of items and operator.
+/// The sizes of items and accumulator for a row.
 #[cfg(not(target_arch = "nvptx64"))]
 pub struct Sizes {
-    /// Bytes of an accumulator.
+    /// The bytes of an accumulator.
     pub acc_bytes: usize,
-    /// Items of a vector.
+    /// The items of a vector.
     pub vector: usize,
 }
 
-/// The only place of a row that asks for [`Items`] and [`Op`], so that a type without them is one error.
+/// The only part of a row that requires [`Items`] and [`Op`], so that a type without them is one error.
 #[cfg(not(target_arch = "nvptx64"))]
 pub const fn sizes<I: Items, O: Op<I>>() -> Sizes {
     let acc_bytes = size_of::<O::Acc>();
     assert!(
         acc_bytes <= MOST_BYTES,
-        "an accumulator has at most 128 bytes"
+        "an accumulator must have at most 128 bytes"
     );
     Sizes {
         acc_bytes,
@@ -55,11 +55,11 @@ pub const fn sizes<I: Items, O: Op<I>>() -> Sizes {
     }
 }
 
-/// The temporary storage that an entry's parameters describe.
+/// The temporary storage from an entry point's parameters.
 ///
 /// # Safety
 ///
-/// As [`TempStorage`] asks.
+/// The parameters are as [`TempStorage`] requires.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 #[inline(always)]
 pub unsafe fn storage<A: Element>(
@@ -98,8 +98,8 @@ macro_rules! family_single_pass {
                 result: *mut <$op as $crate::entry::parts::Op<$items>>::Acc,
             ) {
                 use $crate::entry::parts::*;
-                // SAFETY: whoever launches the entry vouches for its arguments and for what the
-                // body, documented where it stands, does with them.
+                // SAFETY: the caller of the entry point guarantees its arguments and the contract of the
+                // generic body.
                 unsafe {
                     single_pass::<
                         $items,
@@ -166,7 +166,7 @@ macro_rules! family_single_pass {
             }]
         };
 
-        // SAFETY: the row above is that of the entry for these types.
+        // SAFETY: the row above is that of the entry point for these types.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl $crate::entry::SinglePass<$items> for $op
         where

@@ -1,4 +1,5 @@
-//! The entries that teach: the ladder, the Kepler families, triples, copies and the read ceiling.
+//! The entry points of the feature `teaching`: the ladder, the Kepler families, triples, copies and the read
+//! ceiling.
 
 use super::copy::copies;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -1,6 +1,5 @@
-//! The family `triple`: sums of triples, `triple_interleaved_sum_i32`. The parameters are those of the
-//! [ladder](super::ladder); the input holds the fields of each triple side by side, and the output three
-//! cells.
+//! The family `triple`: sums of triples, such as `triple_interleaved_sum_i32`. The parameters are those of the
+//! [ladder](super::ladder). The input holds triple after triple, and the output three cells.
 
 /// The family `triple`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! `reduce_0`: a tree in shared memory, interleaved addressing.
 //!
-//! Each thread brings one element. Then pairs are combined, then pairs of pairs: after
-//! log2(threads) steps the block's partial stands in `scratch[0]`.
+//! Each thread loads one element. Each step combines pairs: after log2(threads) steps `scratch[0]` holds the
+//! block's partial.
 //!
 //! ```text
 //! scratch    0   1   2   3   4   5   6   7
@@ -10,18 +10,16 @@
 //! s = 4      0..7                              thread 0 adds
 //! ```
 //!
-//! Still wrong: the threads that add are scattered. Of 32 lanes every second, then every
-//! fourth, ... has work, yet the whole warp must walk through the branch: in each of the first
-//! five steps every warp of the block runs, with 16, 8, 4, 2, and at last one of its lanes
-//! switched on. That is divergence.
-//! Next: [`reduce_1`](super::reduce_1).
+//! Remaining fault: divergence. In step `s` every `2 * s`-th thread has work. In each of the first five steps
+//! every warp of the block must execute the branch, with only 16, 8, 4, 2 and 1 of its lanes active. Next:
+//! [`reduce_1`](super::reduce_1).
 //!
 //! # The modulo
 //!
-//! The original's second fault is the slow `%`. Here it costs nothing: `2 * s` is a power of
-//! two, LLVM proves it, and the remainder becomes one `and`. nvcc 13.0 does not, which is why
-//! this rung is about twice as fast as its CUDA C++ twin. [`reduce_0_modulo`] is the same rung
-//! with the divisor hidden from the compiler, so that the division can still be measured.
+//! The original has a second fault, the slow `%`. Here it costs nothing: LLVM proves that `2 * s` is a power of
+//! two and replaces the remainder by one `and`. nvcc 13.0 does not, so this rung is about twice as fast as the
+//! CUDA C++ reference kernel. [`reduce_0_modulo`] is the same rung with the divisor hidden from the compiler,
+//! to measure the division.
 
 use super::block_threads;
 use crate::element::Element;
@@ -30,14 +28,14 @@ use crate::op::Op;
 use core::hint::{assert_unchecked, black_box};
 use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`.
+/// Stores the partial of each block's elements in `output[block]`.
 ///
-/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends
-/// on `threads` alone: floats are bit-equal from run to run.
+/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends only on
+/// `threads`: floats are bit-equal from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 #[expect(
     clippy::manual_is_multiple_of,
@@ -50,7 +48,7 @@ pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
 
@@ -77,9 +75,8 @@ pub unsafe fn reduce_0<T: Element, O: Op<T, Acc = T>>(
     }
 }
 
-/// [`reduce_0`] with a real division: `black_box` hides from the compiler that the divisor is a
-/// power of two. Everything else is the same, on purpose: the two are to be measured side by
-/// side.
+/// [`reduce_0`] with a real division: `black_box` hides from the compiler that the divisor is a power of two.
+/// The rest is the same on purpose, so that the two can be compared.
 ///
 /// # Safety
 ///
@@ -96,7 +93,7 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
 
@@ -111,7 +108,7 @@ pub unsafe fn reduce_0_modulo<T: Element, O: Op<T, Acc = T>>(
     let mut s = 1;
     while s < threads {
         let divisor = black_box(2 * s);
-        // SAFETY: s >= 1 and 2 * s <= 1024; said so that no check for zero is measured too.
+        // SAFETY: s >= 1 and 2 * s <= 1024. Without this, a check for zero would be measured too.
         unsafe { assert_unchecked(divisor != 0) };
         if tid % divisor == 0 {
             scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));

@@ -1,7 +1,7 @@
-//! `reduce_1`: the tree of [`reduce_0`](super::reduce_0), done by neighbouring threads.
+//! `reduce_1`: the tree of [`reduce_0`](super::reduce_0), computed by adjacent threads.
 //!
-//! Mends the divergence: the pairs are the same, but pair number `t` now belongs to thread `t`.
-//! The threads with work are always the first ones, so whole warps work and whole warps rest.
+//! Fixes the divergence: the pairs are the same, but now thread `t` combines pair `t`. The threads with work
+//! are always the first ones, so in each step whole warps work and whole warps are idle.
 //!
 //! ```text
 //! scratch    0   1   2   3   4   5   6   7
@@ -10,10 +10,10 @@
 //! s = 4      0..7                              thread 0 adds
 //! ```
 //!
-//! Still wrong: the addresses. Neighbouring lanes touch elements `2 * s` apart. Shared memory
-//! has 32 banks of 4 bytes, taken in turn; with a stride of 2 two lanes meet in each bank used,
-//! with a stride of 4 four, up to 32 in one, and lanes that meet are served one after another.
-//! That is a bank conflict. Next: [`reduce_2`](super::reduce_2).
+//! Remaining fault: bank conflicts. Adjacent lanes access elements that are `2 * s` apart. Shared memory has 32
+//! banks, and consecutive 4-byte words are in consecutive banks. With a stride of 2, two lanes access the same
+//! bank; with a stride of 4, four; finally up to 32. Accesses to the same bank are done one after another.
+//! Next: [`reduce_2`](super::reduce_2).
 
 use super::block_threads;
 use crate::element::Element;
@@ -21,14 +21,14 @@ use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`.
+/// Stores the partial of each block's elements in `output[block]`.
 ///
-/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends
-/// on `threads` alone: floats are bit-equal from run to run.
+/// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends only on
+/// `threads`: floats are bit-equal from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
     op: O,
@@ -37,7 +37,7 @@ pub unsafe fn reduce_1<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
 

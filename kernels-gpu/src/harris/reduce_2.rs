@@ -1,8 +1,8 @@
 //! `reduce_2`: the tree with sequential addressing.
 //!
-//! Mends the bank conflicts: instead of pairing neighbours, each step folds the upper half of
-//! the values onto the lower half. Lane `t` reads elements `t` and `t + s`, its neighbour
-//! `t + 1` and `t + 1 + s`: 32 lanes, 32 consecutive words, 32 different banks.
+//! Fixes the bank conflicts: instead of adjacent values, each step combines the upper half of the
+//! values with the lower half. Lane `t` loads elements `t` and `t + s`, lane `t + 1` loads `t + 1`
+//! and `t + 1 + s`: 32 lanes access 32 consecutive words, which are in 32 different banks.
 //!
 //! ```text
 //! scratch    0   1   2   3   4   5   6   7
@@ -11,7 +11,7 @@
 //! s = 1      0..7                              thread 0 adds
 //! ```
 //!
-//! Still wrong: half of the threads bring one element and never add anything. Next:
+//! Remaining fault: half of the threads load one element and never add. Next:
 //! [`reduce_3`](super::reduce_3).
 
 use super::block_threads;
@@ -20,14 +20,14 @@ use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_idx_x, sync_threads, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`.
+/// Stores the partial of each block's elements in `output[block]`.
 ///
 /// Blocks: `ceil(n / threads)`; `scratch`: `threads` elements. The order of combination depends
-/// on `threads` alone: floats are bit-equal from run to run.
+/// only on `threads`: floats are bit-equal from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn reduce_2<T: Element, O: Op<T, Acc = T>>(
     op: O,
@@ -36,7 +36,7 @@ pub unsafe fn reduce_2<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
 

@@ -1,16 +1,15 @@
 //! `reduce_3`: the first addition happens while loading.
 //!
-//! Mends the idle threads: in [`reduce_2`](super::reduce_2) half of the threads only carried an
-//! element to shared memory. Here each thread loads two, from the two halves of the input, and
-//! combines them in a register. Half as many blocks do the same work, and the tree, its
-//! barriers and the launch itself are paid half as often per element.
+//! Fixes the idle threads: in [`reduce_2`](super::reduce_2) half of the threads only load an element into
+//! shared memory. Here each thread loads two elements, one from each half of the input, and combines them in a
+//! register. So half as many blocks are needed, and the cost per element of the tree, its barriers and the
+//! launch is halved.
 //!
-//! The second element lies `grid_dim` blocks further on, so that neighbouring lanes still load
-//! neighbouring addresses.
+//! The second element is `grid_dim` blocks after the first, so that adjacent lanes still load adjacent
+//! addresses.
 //!
-//! Still wrong: as the tree narrows to one warp, the block still meets at a barrier in every
-//! step, for the sake of 32 lanes that have a cheaper way to meet. Next:
-//! [`reduce_4`](super::reduce_4).
+//! Remaining fault: when only one warp still has work, the whole block still waits at a barrier in every step,
+//! although the lanes of a warp can exchange values without one. Next: [`reduce_4`](super::reduce_4).
 
 use super::block_threads;
 use crate::element::Element;
@@ -18,14 +17,14 @@ use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`.
+/// Stores the partial of each block's elements in `output[block]`.
 ///
-/// Blocks: `ceil(n / (2 * threads))`; `scratch`: `threads` elements. The order of combination
-/// depends on `n` and `threads` alone: floats are bit-equal from run to run.
+/// Blocks: `ceil(n / (2 * threads))`; `scratch`: `threads` elements. The order of combination depends only on
+/// `n` and `threads`: floats are bit-equal from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn reduce_3<T: Element, O: Op<T, Acc = T>>(
     op: O,
@@ -34,14 +33,14 @@ pub unsafe fn reduce_3<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let threads = unsafe { block_threads() };
     let i = block_idx_x() as usize * threads as usize + tid as usize;
-    // The element of the same thread, as many blocks further on as the grid has.
+    // The second element: the same thread, `grid_dim` blocks further on.
     let second = (block_idx_x() + grid_dim_x()) as usize * threads as usize + tid as usize;
 
-    // Each of the two may lie past the end; a missing element is the identity, so that every
-    // element of `scratch` is written before the tree reads it.
+    // Each of the two may be past the end. A missing element is the identity, so that every element of
+    // `scratch` is written before the tree reads it.
     let mut value = if i < input.len() {
         input.get(i)
     } else {

@@ -1,14 +1,14 @@
-//! `reduce_4`: the last warp shuffles.
+//! `reduce_4`: the last warp uses shuffles.
 //!
-//! Mends the barriers at the end: once 32 values are left, one warp can finish without shared
-//! memory and without barriers, because the lanes of a warp can read each other's registers.
-//! Five steps of store, barrier and load become five shuffles.
+//! Fixes the barriers at the end: once 32 values are left, one warp finishes without shared memory and without
+//! barriers, because its lanes can read each other's registers. Five steps of store, barrier and load become
+//! five shuffles.
 //!
-//! Two forms: [`reduce_4`] with [`reduce_down`] (any element), and [`reduce_4_redux`] with
-//! [`reduce_redux`], one instruction instead of five (32-bit integers).
+//! There are two forms: [`reduce_4`] uses [`reduce_down`] and works for any element. [`reduce_4_redux`] uses
+//! [`reduce_redux`], one instruction instead of five shuffles, for 32-bit integers.
 //!
-//! Still wrong: a thread has only two loads in flight, then waits, and the block pays its tree
-//! for two elements per thread. Next: [`reduce_5`](super::reduce_5).
+//! Remaining fault: a thread has only two loads in flight and then waits, and the block executes its tree for
+//! two elements per thread. Next: [`reduce_5`](super::reduce_5).
 
 use super::block_threads;
 use crate::element::Element;
@@ -17,14 +17,14 @@ use crate::op::{Op, ReduxOp};
 use crate::warp::{WARP_SIZE, reduce_down, reduce_redux};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`.
+/// Stores the partial of each block's elements in `output[block]`.
 ///
-/// Blocks: `ceil(n / (2 * threads))`, `threads >= 32`; `scratch`: `threads` elements. The order
-/// of combination depends on `n` and `threads` alone: floats are bit-equal from run to run.
+/// Blocks: `ceil(n / (2 * threads))`, `threads >= 32`; `scratch`: `threads` elements. The order of combination
+/// depends only on `n` and `threads`: floats are bit-equal from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
     op: O,
@@ -33,11 +33,11 @@ pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let value = unsafe { fold_to_warp::<T, O>(op, load_two::<T, O>(op, input), scratch) };
 
     if tid < WARP_SIZE {
-        // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
+        // SAFETY: only the first warp gets here, and all of its lanes do (threads >= 32).
         let partial = unsafe { reduce_down::<T, O>(op, value) };
         if tid == 0 {
             output.set(block_idx_x() as usize, partial);
@@ -45,7 +45,7 @@ pub unsafe fn reduce_4<T: Element, O: Op<T, Acc = T>>(
     }
 }
 
-/// [`reduce_4`] with the warp's reduction in one instruction.
+/// [`reduce_4`] with one instruction for the warp's reduction.
 ///
 /// # Safety
 ///
@@ -58,11 +58,11 @@ pub unsafe fn reduce_4_redux<T: Element, O: ReduxOp<T, Acc = T>>(
     scratch: Shared<T>,
 ) {
     let tid = thread_idx_x();
-    // SAFETY: the launch is this function's own.
+    // SAFETY: the same launch.
     let value = unsafe { fold_to_warp::<T, O>(op, load_two::<T, O>(op, input), scratch) };
 
     if tid < WARP_SIZE {
-        // SAFETY: the first warp is whole (threads >= 32), and all of its lanes are here.
+        // SAFETY: only the first warp gets here, and all of its lanes do (threads >= 32).
         let partial = unsafe { reduce_redux::<T, O>(value) };
         if tid == 0 {
             output.set(block_idx_x() as usize, partial);
@@ -70,7 +70,7 @@ pub unsafe fn reduce_4_redux<T: Element, O: ReduxOp<T, Acc = T>>(
     }
 }
 
-/// The thread's two elements as one, as in [`reduce_3`](super::reduce_3).
+/// Loads the thread's two elements and combines them, as in [`reduce_3`](super::reduce_3).
 #[inline(always)]
 fn load_two<T: Element, O: Op<T, Acc = T>>(op: O, input: Global<T>) -> T {
     let (tid, threads) = (thread_idx_x() as usize, block_dim_x() as usize);
@@ -88,13 +88,13 @@ fn load_two<T: Element, O: Op<T, Acc = T>>(op: O, input: Global<T>) -> T {
     value
 }
 
-/// The tree of [`reduce_2`](super::reduce_2), stopped when one warp is left: **threads 0 to 31
-/// hold the block's 32 remaining values**, in a register each; what the others get is of no use.
+/// The tree of [`reduce_2`](super::reduce_2), down to one warp. **Threads 0 to 31 hold the block's 32 remaining
+/// values**, one in a register each; the values of the other threads are unspecified.
 ///
 /// # Safety
 ///
-/// All threads of the block arrive here, at least 32 and a power of two, each with its value;
-/// `scratch` holds one element per thread, and no thread is still reading it.
+/// All threads of the block arrive here, each with its value; their number is a power of two and at least 32.
+/// `scratch` holds one element per thread, and no thread still reads it.
 #[inline(always)]
 pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
     op: O,
@@ -105,7 +105,7 @@ pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
     scratch.set(tid, value);
     sync_threads();
 
-    // SAFETY: the launch is the caller's own.
+    // SAFETY: the caller's launch.
     let mut s = unsafe { block_threads() } / 2;
     while s >= WARP_SIZE {
         if tid < s {
@@ -115,6 +115,6 @@ pub(super) unsafe fn fold_to_warp<T: Element, O: Op<T, Acc = T>>(
         sync_threads();
         s /= 2;
     }
-    // No barrier after this read: from here on each thread reads its own element only.
+    // No barrier is needed after this load: from here on each thread only reads its own element.
     scratch.get(tid)
 }

@@ -1,11 +1,10 @@
-//! `reduce_shared_memory`: every thread combines its element into one cell of its block's
-//! shared memory, and one thread per block combines that cell into global memory.
+//! `reduce_shared_memory`: every thread combines its element into one cell of its block's shared memory; then
+//! one thread per block combines that cell into global memory.
 //!
-//! Shared memory lies in the multiprocessor, so the many updates are near and cheap, and the
-//! far queue in front of `output` has one update per block instead of one per element. (For
-//! integer sums the compiler again combines the values of a warp first.)
+//! Shared memory is inside the multiprocessor, so an atomic there is fast. Global memory gets one update per
+//! block instead of one per element. (For integer sums the compiler again combines the values of a warp first.)
 //!
-//! Still wrong: the threads of a block stand in a queue of their own. A tree needs none:
+//! Remaining fault: the threads of a block still update one address one after another. A tree needs no atomics:
 //! [`reduce_0`](super::reduce_0).
 
 use crate::element::Element;
@@ -15,12 +14,11 @@ use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 
 /// Combines all of `input` into `output[0]`, which holds the identity before.
 ///
-/// Blocks: `ceil(n / threads)`; `scratch`: one element. Floats: the order of combination
-/// differs from run to run.
+/// Blocks: `ceil(n / threads)`; `scratch`: one element. A float result differs from run to run.
 ///
 /// # Safety
 ///
-/// The launch is as [`harris`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn reduce_shared_memory<T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,

@@ -7,15 +7,14 @@ use crate::mem::{Global, Shared};
 use crate::op::AtomicOp;
 use cuda_std::thread::thread_idx_x;
 
-/// Combines all of `input` into `output[0]`, which holds the identity before; `N` elements at a
-/// time.
+/// Combines all of `input` into `output[0]`, which holds the identity before; `N` elements per load.
 ///
-/// No second launch and no partials in global memory, and far fewer atomics than
-/// [`warp_atomic`](super::warp_atomic::warp_atomic) for a barrier per block.
+/// It needs no second launch and no partials in global memory. Compared with
+/// [`warp_atomic`](super::warp_atomic::warp_atomic) it has far fewer atomics, and a barrier per block.
 ///
 /// # Safety
 ///
-/// The launch is as [`kepler`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn block_atomic<T: Element, O: AtomicOp<T, Acc = T>, const N: usize>(
     op: O,
@@ -24,7 +23,7 @@ pub unsafe fn block_atomic<T: Element, O: AtomicOp<T, Acc = T>, const N: usize>(
     scratch: Shared<T>,
 ) {
     let value = grid_stride::<T, O, N, 4>(op, input);
-    // SAFETY: no thread has left, and the scratch is the launch's.
+    // SAFETY: no thread has exited, and the launch provides the scratch.
     let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if thread_idx_x() == 0 {
         output.combine_atomic::<T, O>(op, 0, partial);

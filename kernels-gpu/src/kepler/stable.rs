@@ -1,4 +1,4 @@
-//! `stable`: a partial per block, and the same kernel once more for the partials.
+//! `stable`: a partial per block, and a second launch for the partials.
 
 use crate::block::block_reduce;
 use crate::element::Element;
@@ -7,17 +7,16 @@ use crate::mem::{Global, Shared};
 use crate::op::Op;
 use cuda_std::thread::{block_idx_x, thread_idx_x};
 
-/// Leaves the partial of each block's elements in `output[block]`, `N` elements at a time.
+/// Stores the partial of each block's elements in `output[block]`; `N` elements per load.
 ///
-/// With at most 1024 blocks, a second launch of one block of 1024 threads reduces the partials, one
-/// each: the same operator over what it combines in, `N = 1`. The two launches are the
-/// synchronisation of the grid.
+/// With at most 1024 blocks, a second launch of one block of 1024 threads reduces the partials, one per thread:
+/// the same operator over accumulators, `N = 1`. The boundary between the launches synchronises the grid.
 ///
-/// Stable: the same launch over the same memory combines in the same order, every time.
+/// The result is stable: the same launch over the same memory always combines in the same order.
 ///
 /// # Safety
 ///
-/// The launch is as [`kepler`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn stable<T: Element, O: Op<T, Acc = T>, const N: usize>(
     op: O,
@@ -26,7 +25,7 @@ pub unsafe fn stable<T: Element, O: Op<T, Acc = T>, const N: usize>(
     scratch: Shared<T>,
 ) {
     let value = grid_stride::<T, O, N, 4>(op, input);
-    // SAFETY: no thread has left, and the scratch is the launch's.
+    // SAFETY: no thread has exited, and the launch provides the scratch.
     let partial = unsafe { block_reduce::<T, O>(op, value, scratch) };
     if thread_idx_x() == 0 {
         output.set(block_idx_x() as usize, partial);

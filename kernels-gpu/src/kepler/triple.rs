@@ -1,13 +1,13 @@
-//! `triple`: three reductions of the warp at once.
+//! `triple`: a warp does three reductions at once.
 //!
-//! A shuffle takes some twenty cycles to answer. In a single reduction each step waits for the one
-//! before (the post's figure 5). Three of them, of the fields x, y and z, need not wait three times
-//! as long: with their steps interleaved, two other shuffles are under way while one answers
-//! (figure 6). `cargo xtask sass --kernel triple` shows the two side by side.
+//! A shuffle has a latency of some twenty cycles. In a single reduction each step waits for the one before (the
+//! post's figure 5). Three reductions, of the fields x, y and z, do not take three times as long: with
+//! interleaved steps, two other shuffles are in flight during the latency of one (figure 6). `cargo xtask sass
+//! --kernel triple` shows both.
 //!
-//! Since the post the compiler has learnt it: where three reductions stand behind one another with
-//! nothing between them, ptxas 13 interleaves them by itself, to the same instructions. What it
-//! cannot do is move a shuffle over a loop or an atomic, so [`triple_in_turn`] has those between.
+//! Today's compiler does this itself: if three reductions follow each other with nothing between them, ptxas 13
+//! interleaves them to the same instructions. It cannot move a shuffle across a loop or an atomic, so
+//! [`triple_in_turn`] has these in between.
 
 use crate::element::{Element, Shuffle};
 use crate::mem::Global;
@@ -15,15 +15,15 @@ use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_down};
 use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
 
-/// Combines the triples of `input` (x, y, z of the first, then those of the second, ...) field by
-/// field into `output[0]`, `output[1]` and `output[2]`, which hold the identity before. The warp's
-/// steps are [interleaved](warp_reduce_triple).
+/// Combines the triples of `input` (x, y, z of the first, then those of the second, ...) field by field into
+/// `output[0]`, `output[1]` and `output[2]`, which hold the identity before.
 ///
-/// Blocks: any number. As [`warp_atomic`](super::warp_atomic::warp_atomic) in all else.
+/// The warp's steps are [interleaved](warp_reduce_triple). Blocks: any number. Otherwise like
+/// [`warp_atomic`](super::warp_atomic::warp_atomic).
 ///
 /// # Safety
 ///
-/// The launch is as [`kepler`](super) asks, with an `output` of three; `input` holds whole triples.
+/// The launch meets the [requirements](super), with three elements of `output`; `input` holds whole triples.
 #[inline(always)]
 pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
     op: O,
@@ -36,7 +36,7 @@ pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
         y = op.combine(y, op.lift(input.get(3 * i + 1), i as u64));
         z = op.combine(z, op.lift(input.get(3 * i + 2), i as u64));
     });
-    // SAFETY: no thread has left, so every warp is whole.
+    // SAFETY: no thread has exited, so all lanes of the warp arrive.
     let [x, y, z] = unsafe { warp_reduce_triple::<T, O>(op, [x, y, z]) };
     if thread_idx_x().is_multiple_of(WARP_SIZE) {
         output.combine_atomic::<T, O>(op, 0, x);
@@ -45,8 +45,7 @@ pub unsafe fn triple_interleaved<T: Element, O: AtomicOp<T>>(
     }
 }
 
-/// The same, one field after the other: as if by three calls of
-/// [`warp_atomic`](super::warp_atomic::warp_atomic).
+/// The same, one field after the other, like three calls of [`warp_atomic`](super::warp_atomic::warp_atomic).
 ///
 /// # Safety
 ///
@@ -62,7 +61,7 @@ pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(
         for_each_triple(input, |i| {
             value = op.combine(value, op.lift(input.get(3 * i + field), i as u64));
         });
-        // SAFETY: no thread has left, so every warp is whole.
+        // SAFETY: no thread has exited, so all lanes of the warp arrive.
         let value = unsafe { reduce_down::<T, O>(op, value) };
         if thread_idx_x().is_multiple_of(WARP_SIZE) {
             output.combine_atomic::<T, O>(op, field, value);
@@ -70,8 +69,8 @@ pub unsafe fn triple_in_turn<T: Element, O: AtomicOp<T>>(
     }
 }
 
-/// The warp's triples as one, field by field. **Lane 0 holds the result**, as of [`reduce_down`],
-/// each of whose steps is done here for all three fields before the next.
+/// Combines the warp's triples, field by field. **Lane 0 holds the result.** Each step of [`reduce_down`] is
+/// done for all three fields before the next step.
 ///
 /// # Safety
 ///
@@ -83,7 +82,7 @@ pub unsafe fn warp_reduce_triple<T: Element, O: AtomicOp<T>>(
 ) -> [O::Acc; 3] {
     let mut offset = WARP_SIZE / 2;
     while offset > 0 {
-        // SAFETY: the caller brings all lanes that the full mask names.
+        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let above = |value: O::Acc| unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
         let (x_above, y_above, z_above) = (above(x), above(y), above(z));
         x = op.combine(x, x_above);
@@ -94,7 +93,7 @@ pub unsafe fn warp_reduce_triple<T: Element, O: AtomicOp<T>>(
     [x, y, z]
 }
 
-/// Calls `each` with the numbers of the thread's triples, a grid's width apart.
+/// Calls `each` with the numbers of the thread's triples, in a grid-stride loop.
 #[inline(always)]
 fn for_each_triple<T: Element>(input: Global<T>, mut each: impl FnMut(usize)) {
     let threads = block_dim_x() as usize;

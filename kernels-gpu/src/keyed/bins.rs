@@ -1,19 +1,19 @@
-//! `keyed_bins`: one atomic per key and block, by a hash table in shared memory.
+//! `keyed_bins`: one atomic per key and block, with a hash table in shared memory.
 //!
-//! A block brings a tile of elements. Each key has one bin that its hash names; of the keys that
-//! share a bin the smallest gets it. Elements whose key has its bin are combined there, the others
-//! go straight to global memory; then the bins go there.
+//! A block loads a tile of elements. The hash of a key selects one bin; if several keys select the same bin,
+//! the smallest key owns it. Elements whose key owns a bin are combined in the bin. The others are combined
+//! directly into global memory. At the end the bins are combined into global memory.
 //!
 //! ```text
 //! keys     7   3   7   9   3   7          hash: 7 and 9 -> bin 0, 3 -> bin 1
 //! owners   bin 0: min(7, 9) = 7           bin 1: 3
 //! bins     bin 0: three values of 7       bin 1: two values of 3
-//! cells    9's value by itself, then one atomic for each bin
+//! cells    one atomic for 9's value, then one for each bin
 //! ```
 //!
-//! An atomic minimum decides who owns a bin: one instruction of shared memory for integers, with no
-//! loop and no mark for "empty" that a key could collide with. A bin that nobody owns has the
-//! greatest key there is; should that one name a cell, the identity is combined into it.
+//! An atomic minimum determines the owner of a bin: one instruction on shared memory for integers, without a
+//! loop and without a reserved key for an empty bin. An unused bin has the greatest key as its owner. If this
+//! key is in range, the identity is combined into its cell.
 
 use super::{Key, Task};
 use crate::element::Element;
@@ -21,19 +21,20 @@ use crate::mem::Shared;
 use crate::op::{AtomicOp, Min, Op};
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 
-/// Bins of a block.
+/// The bins of a block.
 pub const BINS: usize = 512;
 
-/// Elements that a thread brings to a tile.
+/// The elements of a tile that each thread loads.
 pub const PER_THREAD: usize = 4;
 
-/// Combines each value into its key's cell, those of a tile beforehand as far as they have bins.
+/// Combines each value into the cell of its key; the values of a tile whose key owns a bin are combined there
+/// first.
 ///
-/// `owners` and `bins`: [`BINS`] elements each.
+/// `owners` and `bins` have [`BINS`] elements each.
 ///
 /// # Safety
 ///
-/// The launch is as [`keyed`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,
@@ -50,7 +51,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     if first >= n {
         return;
     }
-    // All loads are under way before the first is waited for.
+    // All loads are in flight before the first result is used.
     let mut keys = [<Min as Op<K>>::identity(&Min); PER_THREAD];
     let mut values = [op.identity(); PER_THREAD];
     for e in 0..PER_THREAD {
@@ -69,7 +70,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     // Every bin is empty.
     sync_threads();
 
-    // Whether an element is there and has a cell.
+    // Whether the element exists and its key is in range.
     let mut counts = [false; PER_THREAD];
     for e in 0..PER_THREAD {
         let i = first + e * threads as usize + tid as usize;

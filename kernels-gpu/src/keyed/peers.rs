@@ -1,11 +1,11 @@
-//! The peers of a lane: the lanes of its warp that hold the same key.
+//! Peers: the lanes of a warp with the same key.
 //!
-//! A group of peers is a mask, bit `i` for lane `i`, the same in each of its lanes. To find the
-//! groups is one step ([`get_peers`] or [`match_peers`]); to combine the values of all groups at
-//! once is another ([`reduce_peers`]), which may be done several times with the same masks.
+//! A group of peers is a mask, with bit `i` for lane `i`; all lanes of a group have the same mask. One step
+//! finds the groups ([`get_peers`] or [`match_peers`]). Another step combines the values of all groups at once
+//! ([`reduce_peers`]) and can be repeated with the same masks.
 //!
-//! Every function here takes the member mask of its warp: the lanes that have an element. All of
-//! them arrive together; in the last warp of an array they are fewer than 32.
+//! Every function takes the member mask of its warp: the lanes that have an element. All members must arrive.
+//! In the last warp of an array there may be fewer than 32.
 
 use super::Key;
 use crate::element::{Element, Shuffle};
@@ -13,13 +13,13 @@ use crate::op::Op;
 use crate::warp::WARP_SIZE;
 use cuda_std::warp::{lane_id, warp_match_any, warp_shuffle_idx, warp_vote_any, warp_vote_ballot};
 
-/// A way to find peers.
+/// An algorithm to find peers.
 pub trait FindPeers {
-    /// The mask of the lanes that hold the calling lane's key, itself included.
+    /// The mask of the lanes with the calling lane's key, the calling lane included.
     ///
     /// # Safety
     ///
-    /// The lanes in `members` arrive here, with the same `members`, and no others.
+    /// Exactly the lanes in `members` arrive here, all with the same `members`.
     unsafe fn find<K: Key>(members: u32, key: K) -> u32;
 }
 
@@ -35,7 +35,7 @@ impl FindPeers for Ballot {
     }
 }
 
-/// By the instruction made for it: [`match_peers`].
+/// By one instruction: [`match_peers`].
 #[derive(Clone, Copy, Debug)]
 pub struct Match;
 
@@ -47,31 +47,31 @@ impl FindPeers for Match {
     }
 }
 
-/// The calling lane's peers, by ballots. **Every member has the mask of its own group.**
+/// Finds the calling lane's peers by ballots. **Every member holds the mask of its own group.**
 ///
-/// One round per different key. The last lane that belongs to no group yet shows its key to all;
-/// those that hold the same one are its group:
+/// There is one round per distinct key. The last lane without a group broadcasts its key; the lanes with the
+/// same key are its group:
 ///
 /// ```text
-/// lane             0   1   2   3   4   5   6   7      (eight lanes drawn; a warp has 32)
+/// lane             0   1   2   3   4   5   6   7      (eight lanes shown; a warp has 32)
 /// key              a   b   a   c   b   a   c   b
 /// round 1, of 7        *           *           *      peers of 1 4 7
 /// round 2, of 6                *           *          peers of 3 6
 /// round 3, of 5    *       *           *              peers of 0 2 5
 /// ```
 ///
-/// A warp of one key needs one round; 32 different keys need 32.
+/// A warp with one key needs one round; 32 different keys need 32 rounds.
 ///
 /// # Safety
 ///
-/// The lanes in `members` arrive here, with the same `members`, and no others.
+/// Exactly the lanes in `members` arrive here, all with the same `members`.
 #[inline(always)]
 pub unsafe fn get_peers<K: Key>(members: u32, key: K) -> u32 {
     let mut peers = 0;
     let mut unclaimed = members;
-    // All members stay until the last group is found: each round needs all of them.
+    // No member exits before the last group is found, because each round needs all members.
     loop {
-        // SAFETY: the caller brings the members; `unclaimed` is the same in all of them.
+        // SAFETY: the caller guarantees that the members arrive; `unclaimed` is the same in all of them.
         let (reference, _) =
             unsafe { warp_shuffle_idx(members, key, highest(unclaimed), WARP_SIZE) };
         let is_peer = key == reference;
@@ -87,7 +87,7 @@ pub unsafe fn get_peers<K: Key>(members: u32, key: K) -> u32 {
     }
 }
 
-/// The calling lane's peers, by `match.any.sync`. **Every member has the mask of its own group.**
+/// Finds the calling lane's peers by `match.any.sync`. **Every member holds the mask of its own group.**
 ///
 /// # Safety
 ///
@@ -98,12 +98,12 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
     unsafe { warp_match_any(members, key) }
 }
 
-/// The values of each group of peers as one. **The last lane of a group holds its result**; what
-/// the others get is a combination of some of the values and of no use.
+/// Combines the values of each group of peers. **The last lane of a group holds its result**; the values of the
+/// other lanes are unspecified.
 ///
-/// A tree over each group, all groups at once. What counts is not the lane but the *rank* in the
-/// group: how many peers stand above. In every step a lane takes in the next peer below that is
-/// left; then the lanes of odd rank leave, and the rank of the others is halved:
+/// This is a tree over each group, for all groups at once. The position of a lane in the tree is its *rank*:
+/// the number of peers above it. In every step a lane combines its value with that of the next remaining peer
+/// below. Then the lanes of odd rank drop out, and the ranks of the others are halved:
 ///
 /// ```text
 /// lane             0     1     2     3     4     5     6     7
@@ -119,18 +119,17 @@ pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
 /// step 3           .                                   02356 147
 /// ```
 ///
-/// A lane of odd rank takes something in, too, in the step in which it leaves: the lane above has
-/// read its value at the same time, before that. Steps: log2 of the largest group, rounded up. (From
-/// the last lane down, not from the first up, since the hardware finds the highest bit of a mask in
-/// one instruction and the lowest in two.)
+/// A lane of odd rank also combines a value in its last step; the lane above reads the old value in the same
+/// shuffle. The number of steps is log2 of the largest group, rounded up. (The tree starts at the last lane,
+/// because the hardware finds the highest bit of a mask in one instruction and the lowest in two.)
 ///
-/// A lane may have a value of each of `N` arrays, which the same steps combine: who takes in whom
-/// is found out once for all of them.
+/// A lane may have a value of each of `N` arrays. The same steps combine all of them; the source lanes are
+/// computed once.
 ///
 /// # Safety
 ///
-/// The lanes in `members` arrive here, with the same `members`, and no others; `peers` is the
-/// calling lane's own mask as [`get_peers`] gives it for these members.
+/// Exactly the lanes in `members` arrive here, all with the same `members`. `peers` is the calling lane's mask
+/// from [`get_peers`] for these members.
 #[inline(always)]
 pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     op: O,
@@ -141,14 +140,14 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     let lane = lane_id();
     let rank = (peers & (!1 << lane)).count_ones();
     let mut below = peers & ((1 << lane) - 1);
-    // SAFETY: the caller brings the members, in each step all of them.
+    // SAFETY: the caller guarantees that the members arrive; all of them take part in each step.
     unsafe {
-        // Five steps are enough for 32 peers: a number that lets LLVM unroll the loop.
+        // Five steps suffice for 32 peers; a constant lets LLVM unroll the loop.
         for step in 0..WARP_SIZE.ilog2() {
             if !warp_vote_any(members, below != 0) {
                 break;
             }
-            // A source must be a member, also where its value is not used: the lane itself, as
+            // The source must be a member even if its value is not used: then it is the lane itself, because
             // "no lane" is the greatest number.
             let next = highest(below).min(lane);
             each::<N>(|a| {
@@ -157,13 +156,13 @@ pub unsafe fn reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
                     values[a] = op.combine(values[a], taken);
                 }
             });
-            // Those stay whose rank, halved in every step, is even.
+            // The lanes of even rank remain; the rank is halved in every step.
             below &= warp_vote_ballot(members, rank >> step & 1 == 0);
         }
     }
 }
 
-/// [`reduce_peers`], and the results to all peers. **Every member holds those of its group.**
+/// [`reduce_peers`], followed by a broadcast. **Every member holds the result of its group.**
 ///
 /// # Safety
 ///
@@ -176,15 +175,15 @@ pub unsafe fn all_reduce_peers<T: Element, O: Op<T, Acc = T>, const N: usize>(
     values: &mut [T; N],
 ) {
     let last = highest(peers);
-    // SAFETY: the caller's contract; a group has a last lane, which is a member.
+    // SAFETY: the caller's contract; the last lane of a group is a member.
     unsafe {
         reduce_peers::<T, O, N>(op, members, peers, values);
         each::<N>(|a| values[a] = values[a].shuffle(members, Shuffle::Idx(last)));
     }
 }
 
-/// Does the same for each of the first `N` elements of an array. Not a loop: LLVM would keep the
-/// array in local memory.
+/// Calls `what` for each of the first `N` elements of an array. Not a loop, because LLVM would keep the array
+/// in local memory.
 #[inline(always)]
 pub(super) fn each<const N: usize>(mut what: impl FnMut(usize)) {
     const { assert!(1 <= N && N <= 3, "as many as are written out here") };
@@ -197,13 +196,13 @@ pub(super) fn each<const N: usize>(mut what: impl FnMut(usize)) {
     }
 }
 
-/// Whether the calling lane is the last of its peers, which holds their result.
+/// Whether the calling lane is the last of its peers, which holds the result.
 #[inline(always)]
 pub fn is_last(peers: u32) -> bool {
     highest(peers) == lane_id()
 }
 
-/// The highest lane of a mask; of an empty one, no lane.
+/// The highest lane of a mask; "no lane" for an empty mask.
 #[inline(always)]
 fn highest(lanes: u32) -> u32 {
     31u32.wrapping_sub(lanes.leading_zeros())

@@ -1,23 +1,23 @@
-//! `keyed_runs`: one atomic per run of equal keys and warp.
+//! `keyed_runs`: one atomic per warp and run of equal keys.
 //!
-//! Where elements are sorted by key, peers need no search: they stand side by side. A thread brings
-//! four neighbours, by wide loads, and combines those of the same key. What is left are its *head*,
-//! which may go on from the lane before, and its *tail*, which may go on in the next lane; only
-//! these concern the warp, once for 128 elements:
+//! If the elements are sorted by key, peers are adjacent and need no search. A thread loads four adjacent
+//! elements, by wide loads, and combines those with the same key. Its *head* may continue the run of the lane
+//! before; its *tail* may continue in the next lane. Only head and tail are exchanged in the warp, once for 128
+//! elements:
 //!
 //! ```text
 //! lane        0            1            2            3
 //! keys        a  a  a  b   b  b  b  b   b  c  c  d   d  d  d  d
 //! head        a            = tail       b            = tail
 //! tail        b            b            d            d
-//!                 delivered inside of lane 2: c
+//!                 combined into its cell by lane 2: c
 //!
-//! scan            b  ->     bb  ->  the head of 2: delivered there
+//! scan            b  ->     bb  ->  lane 2: combined with its head, then into the cell
 //! ```
 //!
-//! A segmented scan adds up the tails of lanes that are of one run; it takes as many steps as the
-//! longest run asks for, none with random keys. All orders of keys give the right answer; but keys
-//! that are equal and apart are not combined.
+//! A segmented scan combines the tails of the lanes of one run. The number of its steps depends on the longest
+//! run; with random keys there are none. The result is right for any order of the keys, but equal keys that are
+//! not adjacent are not combined before the atomics.
 
 use super::{Key, Task, thread_in_grid};
 use crate::element::{Element, Shuffle};
@@ -25,16 +25,16 @@ use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE};
 use cuda_std::warp::{lane_id, warp_shuffle_up, warp_vote_any, warp_vote_ballot};
 
-/// Neighbours that a thread brings.
+/// The adjacent elements that a thread loads.
 pub const PER_THREAD: usize = 4;
 
-/// Combines each value into its key's cell, neighbours of the same key beforehand.
+/// Combines each value into the cell of its key; adjacent values with the same key are combined first.
 ///
-/// Loads are 16 bytes wide where keys and values both begin at a multiple of 16 bytes.
+/// Loads are 16 bytes wide if keys and values both start at a multiple of 16 bytes.
 ///
 /// # Safety
 ///
-/// The launch is as [`keyed`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
     let n = task.keys.len();
@@ -44,7 +44,7 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, tas
     };
     let lane = lane_id() as usize;
     let tile = WARP_SIZE as usize * PER_THREAD;
-    // The same in all lanes of a warp, so that they stay or leave together.
+    // The same in all lanes of a warp, so that all lanes return or none does.
     let first = (thread_in_grid() - lane) * PER_THREAD;
     if first < n {
         let i = first + lane * PER_THREAD;
@@ -59,13 +59,13 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, tas
         if outside > 0 {
             task.reject(outside);
         }
-        // SAFETY: all lanes of the warp are here.
+        // SAFETY: all lanes of the warp arrive here.
         unsafe { combine_warp::<K, T, O>(op, task, keys, values) };
     }
 }
 
-/// The elements from `i` on, one by one. Behind the last one it stands for those that are not
-/// there, with values that change nothing.
+/// Loads the elements from `i` on, one by one. An element past the end is replaced by the last element's key
+/// and the identity.
 #[inline(always)]
 fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,
@@ -87,8 +87,8 @@ fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     )
 }
 
-/// Combines the elements of a warp, of each lane the `PER_THREAD` that follow those of the lane
-/// before. Elements without a cell have been counted.
+/// Combines the elements of a warp; each lane has the `PER_THREAD` elements after those of the lane before.
+/// Elements whose key is out of range have been counted already.
 ///
 /// # Safety
 ///
@@ -100,13 +100,13 @@ unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     keys: [K; PER_THREAD],
     values: [T; PER_THREAD],
 ) {
-    let deliver = |key: K, value: T| {
+    let combine_into_cell = |key: K, value: T| {
         if key.cell() < task.cells.len() {
             task.cells.combine_atomic::<T, O>(op, key.cell(), value);
         }
     };
 
-    // The thread's own runs. While there is but one, it is head and tail.
+    // The thread's own runs. As long as there is only one, it is head and tail.
     let (mut head, mut single) = (op.identity(), true);
     let (mut tail_key, mut tail) = (keys[0], values[0]);
     let mut append = |key: K, value: T| {
@@ -116,23 +116,24 @@ unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
             if single {
                 (head, single) = (tail, false);
             } else {
-                deliver(tail_key, tail);
+                combine_into_cell(tail_key, tail);
             }
             (tail_key, tail) = (key, value);
         }
     };
-    // No loops over the arrays: LLVM would keep them in local memory.
+    // No loops over the arrays, because LLVM would keep them in local memory.
     append(keys[1], values[1]);
     append(keys[2], values[2]);
     append(keys[3], values[3]);
 
     let lane = lane_id();
-    // SAFETY: the caller brings all lanes, in every step.
+    // SAFETY: the caller guarantees that all lanes arrive, in every step.
     unsafe {
-        // Whether the head goes on from the tail of the lane before.
+        // Whether the head continues the tail of the lane before.
         let (key_before, is_there) = warp_shuffle_up(FULL_MASK, tail_key, 1, WARP_SIZE);
         let linked = is_there && key_before == keys[0];
-        // The tails of a row of single, linked lanes are one run with the tail before the row.
+        // The tails of consecutive lanes with a single, linked run belong to one run, together with the tail
+        // before them.
         let starts = warp_vote_ballot(FULL_MASK, !(linked && single));
         let start = 31 - (starts & (!0 >> (31 - lane))).leading_zeros();
         let mut distance = 1;
@@ -151,11 +152,11 @@ unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
             } else {
                 head
             };
-            deliver(keys[0], head);
+            combine_into_cell(keys[0], head);
         }
         let links = warp_vote_ballot(FULL_MASK, linked);
         if links >> lane >> 1 & 1 == 0 {
-            deliver(tail_key, tail);
+            combine_into_cell(tail_key, tail);
         }
     }
 }

@@ -1,8 +1,7 @@
-//! `keyed_ballot`, `keyed_match`: one atomic per key and warp.
+//! `keyed_ballot`, `keyed_match`: one atomic per warp and key.
 //!
-//! The lanes of a warp that hold the same key combine their values first, and one of them delivers
-//! the result. That also removes the queue in front of an address: the lanes of a warp have
-//! different ones.
+//! The lanes of a warp with the same key combine their values first, and one of them does the atomic. So the
+//! atomics of a warp go to different addresses and do not wait for each other.
 
 use super::peers::{FindPeers, each, is_last, reduce_peers};
 use super::{Key, Task, thread_in_grid};
@@ -11,12 +10,12 @@ use crate::op::AtomicOp;
 use crate::warp::FULL_MASK;
 use cuda_std::warp::warp_vote_ballot;
 
-/// Combines each value into its key's cell, the values of peers beforehand. `P` finds the peers,
-/// once for all of the `ARRAYS` arrays of values.
+/// Combines each value into the cell of its key; the values of peers are combined first. `P` finds the peers,
+/// once for all `ARRAYS` arrays of values.
 ///
 /// # Safety
 ///
-/// The launch is as [`keyed`](super) asks.
+/// The launch meets the [requirements](super).
 #[inline(always)]
 pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usize>(
     op: O,
@@ -26,23 +25,24 @@ pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usiz
 {
     let i = thread_in_grid();
     let (n, cells) = (task.keys.len(), task.cells.len() / ARRAYS);
-    // Loaded before the ballot: behind it, ptxas lets the values' loads wait for the keys'.
+    // Loaded before the ballot; after it, ptxas would delay the loads of the values until the keys have
+    // arrived.
     let mut values = [op.identity(); ARRAYS];
     let mut key = None;
     if i < n {
         key = Some(task.keys.get(i));
         each::<ARRAYS>(|a| values[a] = task.values.get(a * n + i));
     }
-    // SAFETY: all lanes of the warp are here.
+    // SAFETY: all lanes of the warp arrive here.
     let members = unsafe { warp_vote_ballot(FULL_MASK, i < n) };
     let Some(key) = key else { return };
-    // SAFETY: the lanes that have an element are here, and no others.
+    // SAFETY: exactly the lanes with an element arrive here.
     let peers = unsafe { P::find(members, key) };
-    // Decided before the values are there, not after.
-    let (delivers, has_cell) = (is_last(peers), key.cell() < cells);
-    // SAFETY: the same lanes; the masks are theirs.
+    // Computed while the values are still being loaded.
+    let (holds_result, has_cell) = (is_last(peers), key.cell() < cells);
+    // SAFETY: the same lanes, with their own masks.
     unsafe { reduce_peers::<T, O, ARRAYS>(op, members, peers, &mut values) };
-    if delivers {
+    if holds_result {
         if has_cell {
             each::<ARRAYS>(|a| {
                 let cell = a * cells + key.cell();

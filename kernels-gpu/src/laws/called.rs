@@ -7,7 +7,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// The same list and operator. A call that panics is named by [`caught`](super::quiet::caught).
+/// The same list and operator; [`caught`](super::quiet::caught) names a call that panics.
 pub(super) struct Called<'a, A>(pub(super) &'a dyn Reduction<A>);
 
 impl<A: Copy + Debug> Reduction<A> for Called<'_, A> {

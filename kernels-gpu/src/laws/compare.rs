@@ -1,4 +1,4 @@
-//! Which accumulators are equal, and which are close.
+//! Comparison of accumulators: exact and close.
 
 use crate::element::{Element, NumberMut};
 use std::boxed::Box;
@@ -10,15 +10,15 @@ pub(super) struct Comparison<A> {
     pub(super) zeros_equal: bool,
 }
 
-/// How those of the same items in two orders are.
+/// How accumulators of the same items in two orders are compared.
 pub(super) enum Close<A> {
     Exactly,
-    /// Floats within this part of the items' magnitudes.
+    /// Floats may differ by this part of the items' magnitudes.
     Relative(f64),
     By(Box<dyn Fn(A, A) -> bool>),
 }
 
-/// The value of a number within an element. Every float is an `f64` too.
+/// The value of a number within an element. Every float is represented as an `f64`.
 #[derive(Clone, Copy)]
 enum Scalar {
     Integer(i128),
@@ -51,7 +51,7 @@ fn scalars<T: Element>(mut value: T) -> Vec<Scalar> {
 }
 
 fn bytes<T: Element>(value: &T) -> &[u8] {
-    // SAFETY: a plain value has no padding, so that every byte of it is initialised.
+    // SAFETY: a plain value has no padding, so every byte of it is initialised.
     let (_, bytes, _) = unsafe { core::slice::from_ref(value).align_to() };
     bytes
 }
@@ -62,7 +62,7 @@ impl<A: Element> Comparison<A> {
         scalars.any(|scalar| matches!(scalar, Scalar::Float(_)))
     }
 
-    /// Whether both are the same, bit by bit, with all NaNs alike.
+    /// Whether both are equal bit by bit, with all NaNs equal.
     pub(super) fn equal(&self, a: A, b: A) -> bool {
         let alike = |a, b| {
             scalars(a)
@@ -70,7 +70,7 @@ impl<A: Element> Comparison<A> {
                 .zip(scalars(b))
                 .all(|(a, b)| self.equal_scalars(a, b))
         };
-        // Most are, and their bytes are compared much faster.
+        // Most are equal, and comparing bytes is much faster.
         bytes(&a) == bytes(&b) || alike(a, b)
     }
 
@@ -86,7 +86,7 @@ impl<A: Element> Comparison<A> {
         }
     }
 
-    /// Whether both can be what these lifted items come to.
+    /// Whether both can be the accumulator of these lifted items.
     pub(super) fn close<L: Iterator<Item = A>>(
         &self,
         a: A,

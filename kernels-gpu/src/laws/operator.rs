@@ -1,4 +1,4 @@
-//! An operator and a list of items, without their types: so that little is compiled for each of them.
+//! An operator with a list of items, without their types, so that little code is compiled for each of them.
 
 use crate::items::Items;
 use crate::op::Op;
@@ -7,24 +7,24 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// What the laws ask of a list of items and an operator over them, which accumulates in `A`.
+/// The operations that the laws need on a list of items, for an operator with accumulators `A`.
 pub(super) trait Reduction<A> {
     /// The number of items.
     fn len(&self) -> usize;
     fn is_commutative(&self) -> bool;
     fn identity(&self) -> A;
-    /// Lifts item `item` of the list as if it were that of this index.
+    /// Lifts item `item` of the list at this index.
     fn lift(&self, item: usize, index: u64) -> A;
     fn combine(&self, a: A, b: A) -> A;
     fn offset(&self, acc: A, by: u64) -> A;
 
-    /// The result's text.
+    /// The text of the finished result.
     fn finish(&self, acc: A) -> String;
 
-    /// The text of an empty input's result.
+    /// The text of the result for empty input.
     fn empty(&self) -> String;
 
-    /// The rows that can be absorbed together.
+    /// The shapes of rows that can be absorbed together.
     fn rows(&self) -> Vec<Rows>;
 
     /// Absorbs a row of `width` items for each of `first`, from item `item` of the list on.
@@ -40,13 +40,13 @@ pub(super) struct List<O, I> {
     pub(super) items: Vec<I>,
 }
 
-/// So many rows of so many items.
+/// The shape of absorbed rows: their number, and the items of each.
 pub(super) struct Rows {
     pub(super) rows: usize,
     pub(super) width: usize,
 }
 
-/// What the CPU absorbs at a time.
+/// The rows that the CPU absorbs at a time.
 const CPU: Rows = Rows { rows: 4, width: 32 };
 
 impl<I: Items + Debug, O: Op<I, Output: Debug>> Reduction<O::Acc> for List<O, I> {
@@ -82,7 +82,7 @@ impl<I: Items + Debug, O: Op<I, Output: Debug>> Reduction<O::Acc> for List<O, I>
         format!("{:?}", self.op.empty())
     }
 
-    /// Those that kernels load, and the CPU.
+    /// The rows that kernels load, and those of the CPU.
     fn rows(&self) -> Vec<Rows> {
         let vectors = [1, I::VECTOR].into_iter();
         let gpu = vectors.flat_map(|width| (1..=4).map(move |rows| Rows { rows, width }));
@@ -118,7 +118,7 @@ fn absorb<I: Items, O: Op<I>, const N: usize, const K: usize>(
     items: &[I],
     first: &[u64],
 ) -> O::Acc {
-    // Loops, because `array::from_fn` takes the compiler several times as long.
+    // Loops, because `array::from_fn` takes several times as long to compile.
     let mut rows = [[items[0]; N]; K];
     for (row, items) in rows.iter_mut().zip(items.chunks(N)) {
         row.copy_from_slice(items);

@@ -1,4 +1,4 @@
-//! Panics that become text. While proptest looks for the smallest input there are hundreds of them.
+//! Conversion of panics into text: while proptest looks for the smallest input, there are hundreds of them.
 
 use core::cell::{Cell, RefCell};
 use std::boxed::Box;
@@ -11,11 +11,11 @@ use std::thread_local;
 thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
-    /// The call that panicked, as [`panics_name`] was told; empty if that is not known.
+    /// The call that panicked, from [`panics_name`]; empty if it is unknown.
     static CALL: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What `f` gives. If it panics, the text that [`caught`] gives begins with the name of this call.
+/// The result of `f`. If it panics, the text of [`caught`] begins with the name of this call.
 pub(super) fn panics_name<T>(f: impl FnOnce() -> T, call: impl FnOnce() -> String) -> T {
     panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         CALL.set(call());
@@ -23,8 +23,8 @@ pub(super) fn panics_name<T>(f: impl FnOnce() -> T, call: impl FnOnce() -> Strin
     })
 }
 
-/// What `f` gives, or the call that panics, with what and where: `combine(1, 2) panicked at src/lib.rs:3:4:` and the
-/// panic's message. Nothing is printed.
+/// The result of `f`, or the call that panicked, its location and message: `combine(1, 2) panicked at src/lib.rs:3:4:`.
+/// Prints nothing.
 pub(super) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! Each law, for one list of items.
+//! The test of each law for one list of items.
 
 use super::Law;
 use super::called::Called;
@@ -12,10 +12,10 @@ use std::string::String;
 use std::vec::Vec;
 use std::{format, vec};
 
-/// The longest list: the CPU absorbs 128 items at a time.
+/// The maximum length of a list; the CPU absorbs 128 items at a time.
 pub(super) const MOST_ITEMS: usize = 160;
 
-/// `Err`: what both sides of the law are, for people.
+/// `Err` is a text with both sides of the law.
 type Verdict = Result<(), String>;
 
 /// A list of items and the operator.
@@ -24,15 +24,15 @@ pub(super) struct Trial<'a, A> {
     pub(super) comparison: &'a Comparison<A>,
     /// The index of the first item.
     pub(super) first: u64,
-    /// How far `offset` moves them.
+    /// The distance by which `offset` shifts the indices.
     pub(super) by: u64,
-    /// The items between two rows that are absorbed together, where the operator is commutative.
+    /// The number of items between two rows that are absorbed together, if the operator is commutative.
     pub(super) gap: u64,
 }
 
 impl<A: Element> Trial<'_, A> {
-    /// Whether all laws hold, of which the simplest is told. Where `broken` is known already, and proptest looks
-    /// for smaller items that break it, a law that is less simple does not count.
+    /// Tests all laws and returns the simplest failure. If `broken` is set, proptest is looking for smaller
+    /// items that break this law; more complex laws are then ignored.
     pub(super) fn keeps_all(&self, broken: &Cell<Option<Law>>) -> Verdict {
         let most = broken.get();
         for law in Law::ALL
@@ -110,7 +110,7 @@ impl<A: Element> Trial<'_, A> {
         Ok(())
     }
 
-    /// The first items, into the identity; the last ones, into what those before them come to.
+    /// Absorbs the first items into the identity, and the last items into the accumulator of those before them.
     fn absorb(&self) -> Verdict {
         let lifted = self.lifted(self.first);
         for Rows { rows, width } in self.list.rows() {
@@ -193,9 +193,9 @@ impl<A: Element> Trial<'_, A> {
         Ok(())
     }
 
-    /// The accumulators as one, in several ways that a device may choose.
+    /// The accumulators combined in several ways that a device may choose.
     fn groupings(&self, lifted: &[A]) -> Vec<(&'static str, A)> {
-        /// Items of a block, and threads that stride.
+        /// The items of a block, and the number of threads with a stride.
         const BLOCK: usize = 3;
         const THREADS: usize = 4;
         let combine = |a, b| self.list.combine(a, b);
@@ -205,7 +205,7 @@ impl<A: Element> Trial<'_, A> {
             .rev()
             .fold(identity, |acc, a| combine(*a, acc));
         let blocks = lifted.chunks(BLOCK).map(|block| self.in_turn(block));
-        // A block that has nothing to load.
+        // A block without elements.
         let blocks: Vec<_> = blocks.chain([identity]).collect();
         let mut groupings = vec![
             ("combined from the right", from_the_right),
@@ -253,19 +253,19 @@ impl<A: Element> Trial<'_, A> {
         Ok(())
     }
 
-    /// The items as they enter the reduction, the first at this index.
+    /// The lifted items; the first has this index.
     fn lifted(&self, first: u64) -> Vec<A> {
         self.lifted_part(0, self.list.len(), first)
     }
 
-    /// `len` items from `start` on.
+    /// The lifted items from `start` on, `len` of them.
     fn lifted_part(&self, start: usize, len: usize, first: u64) -> Vec<A> {
         let each = (start..start + len).zip(first..);
         each.map(|(item, index)| self.list.lift(item, index))
             .collect()
     }
 
-    /// The identity and the accumulators as one, from the left.
+    /// The identity and the accumulators, combined from the left.
     fn in_turn(&self, accs: &[A]) -> A {
         let identity = self.list.identity();
         accs.iter().fold(identity, |a, b| self.list.combine(a, *b))
@@ -283,7 +283,7 @@ impl<A: Element> Trial<'_, A> {
         }
     }
 
-    /// Compares what the same items, `lifted`, come to.
+    /// Compares two accumulators of the same items, `lifted`.
     fn close<L: Iterator<Item = A>>(
         &self,
         left: (&dyn Display, A),

@@ -7,12 +7,12 @@ use proptest::sample::select;
 use proptest::strategy::{BoxedStrategy, Strategy};
 use std::vec::Vec;
 
-/// All values of a number, or of an element made of numbers; the notable ones are frequent.
+/// Generates all values of a number, or of an element made of numbers; special values are frequent.
 ///
-/// | number | notable |
+/// | number | special values |
 /// |---|---|
-/// | integer | 0, 1, 2, the largest and the smallest two, half of the range |
-/// | float | the zeros, ±1, other small integers, the largest, the smallest normal and the smallest of all, the infinities, NaN |
+/// | integer | 0, 1, 2, the two largest and the two smallest, half of the range |
+/// | float | the zeros, ±1, other small integers, the largest, the smallest normal, the smallest subnormal, the infinities, NaN |
 ///
 /// ```
 /// use kernels_gpu::element::Indexed;
@@ -22,7 +22,7 @@ use std::vec::Vec;
 /// laws::check(&ArgMax, laws::any::<Indexed<f32>>());
 /// ```
 pub fn any<T: Element>() -> impl Strategy<Value = T> {
-    // SAFETY: every pattern of bits is a valid `T` (`Plain`).
+    // SAFETY: every bit pattern is a valid `T` (`Plain`).
     let zero = unsafe { core::mem::zeroed::<T>() };
     let mut numbers = Vec::new();
     let mut value = zero;
@@ -71,7 +71,7 @@ macro_rules! numbers {
             }
         }
 
-        /// Replaces the number by that of these bits.
+        /// Sets the number to the value with these bits.
         fn set(number: NumberMut<'_>, bits: u64) {
             match number {
                 $(NumberMut::$integer(x) => *x = bits as $i,)*

@@ -1,4 +1,4 @@
-//! Values that cross from one block to another within a launch.
+//! Partials: values that one block stores and another block loads within the same launch.
 
 use super::trace::{self, Access};
 use crate::element::Element;
@@ -8,29 +8,29 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{atomic_load_64_device, atomic_store_64_device};
 
-/// In a word: the value's half is there.
-const LEFT: u64 = 1 << 32;
+/// The ready flag of a word: its half of the value has been stored.
+const READY: u64 = 1 << 32;
 
-/// Bytes of the widest accumulator.
+/// The maximum bytes of an accumulator.
 pub const MOST_BYTES: usize = 128;
 
-/// An array in global memory through which blocks hand values over while they all run: one block leaves
-/// a value, another takes it.
+/// An array in global memory through which running blocks exchange values: one block stores a value, another
+/// loads it.
 ///
-/// A value and the news that it is there are two things, and global memory shows them to another block
-/// in any order, unless the writer waits between the two at a fence, for a trip to the L2 cache. But a
-/// word of 64 bits arrives whole or not at all (PTX ISA, memory consistency model: single-copy
-/// atomicity). So each word carries 32 bits of the value and says itself that they are there:
+/// A value and a separate flag could become visible to another block in any order, unless the writer issues a
+/// fence between the two stores, which takes a round trip to the L2 cache. But a store of 64 bits is
+/// indivisible (PTX ISA, memory consistency model: single-copy atomicity). So each 64-bit word carries 32 bits
+/// of the value and a ready flag:
 ///
 /// ```text
-/// word    0                       nobody has left anything
-///         1 ‖ half of the value   left
+/// word    0                       not stored yet
+///         1 ‖ half of the value   ready
 /// ```
 ///
-/// Whoever takes a value sets its words back to 0, so that the next launch finds them so.
+/// The reader resets the words to 0 for the next launch.
 ///
-/// See the [module](super) for what its maker promises; in addition, that all words are 0 before the
-/// launch, and that each value is left once and taken once.
+/// The [module](super) documents the contract of the maker. In addition, all words are 0 before the launch, and
+/// each value is stored once and loaded once.
 #[derive(Clone, Copy, Debug)]
 pub struct Partials<A> {
     words: *mut u64,
@@ -38,30 +38,30 @@ pub struct Partials<A> {
     of: PhantomData<A>,
 }
 
-/// A value as it was at a look, if it was there.
+/// The result of a poll: the value, if it was ready.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<A: Element> {
-    /// Of all words that were looked at, what they have in common.
+pub struct Polled<A: Element> {
+    /// The bitwise and of all polled words.
     all: u64,
     value: MaybeUninit<A>,
 }
 
-impl<A: Element> Look<A> {
-    /// At a place that nobody waits for.
-    pub const NOWHERE: Self = Self {
-        all: LEFT,
+impl<A: Element> Polled<A> {
+    /// The result for a partial that no lane waits for: counts as ready.
+    pub const NOT_NEEDED: Self = Self {
+        all: READY,
         value: MaybeUninit::uninit(),
     };
 
-    /// Whether the whole value was there.
+    /// Whether all words of the value were ready.
     #[inline(always)]
-    pub fn found(self) -> bool {
-        self.all & LEFT != 0
+    pub fn is_ready(self) -> bool {
+        self.all & READY != 0
     }
 }
 
 impl<A: Element> Partials<A> {
-    /// Words of a value.
+    /// The number of words of a value.
     pub const WORDS: usize = {
         assert!(
             size_of::<A>() <= MOST_BYTES,
@@ -70,7 +70,7 @@ impl<A: Element> Partials<A> {
         size_of::<A>().div_ceil(size_of::<u32>())
     };
 
-    /// Room for `len` values, [`WORDS`](Self::WORDS) for each from `words`.
+    /// The handle of `len` values at `words`, with [`WORDS`](Self::WORDS) words each.
     ///
     /// # Safety
     ///
@@ -81,69 +81,69 @@ impl<A: Element> Partials<A> {
         Self { words, len, of }
     }
 
-    /// Leaves `value` in place `index`.
+    /// Stores `value` as partial `index`, with its ready flags.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn leave(self, index: usize, value: A) {
+    pub fn store(self, index: usize, value: A) {
         let value = MaybeUninit::new(value);
         unrolled!(|word < Self::WORDS| {
-            // SAFETY: the value has this word, all of it initialised (`Plain`: no padding).
+            // SAFETY: the value has this word, and all of it is initialised (`Plain`: no padding).
             let bits = unsafe { read_word(&value, word) };
-            self.store(index, word, LEFT | u64::from(bits));
+            self.store_word(index, word, READY | u64::from(bits));
         });
     }
 
-    /// Looks at place `index`: loads for which nothing waits here.
+    /// Loads the words of partial `index` without waiting for the ready flags.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn look(self, index: usize) -> Look<A> {
-        let mut look = Look::NOWHERE;
+    pub fn poll(self, index: usize) -> Polled<A> {
+        let mut polled = Polled::NOT_NEEDED;
         unrolled!(|word < Self::WORDS| {
-            // SAFETY: the maker of the handle promised that `index` is in bounds and that its words
-            // are accessed through handles like this one alone, and so atomically.
-            let found = unsafe { atomic_load_64_device(self.place(index, word), Relaxed) };
-            look.all &= found;
+            // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that its words are only
+            // accessed through handles like this one, and so atomically.
+            let loaded = unsafe { atomic_load_64_device(self.address(index, word), Relaxed) };
+            polled.all &= loaded;
             // SAFETY: the value has this word.
-            unsafe { write_word(&mut look.value, word, found as u32) };
+            unsafe { write_word(&mut polled.value, word, loaded as u32) };
         });
-        look
+        polled
     }
 
-    /// Takes the value of place `index`, which the look has found.
+    /// Returns the value of partial `index` from a poll that was ready, and resets its ready flags.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn take(self, index: usize, look: Look<A>) -> A {
-        unrolled!(|word < Self::WORDS| self.store(index, word, 0));
-        // SAFETY: the look has set all of its words, and every bit pattern is a valid value (`Plain`).
-        unsafe { look.value.assume_init() }
+    pub fn load_and_reset(self, index: usize, polled: Polled<A>) -> A {
+        unrolled!(|word < Self::WORDS| self.store_word(index, word, 0));
+        // SAFETY: the poll has set all words of the value, and every bit pattern is a valid value (`Plain`).
+        unsafe { polled.value.assume_init() }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn store(self, index: usize, word: usize, bits: u64) {
+    fn store_word(self, index: usize, word: usize, bits: u64) {
         // SAFETY: as above.
-        unsafe { atomic_store_64_device(self.place(index, word), Relaxed, bits) }
+        unsafe { atomic_store_64_device(self.address(index, word), Relaxed, bits) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn place(self, index: usize, word: usize) -> *mut u64 {
-        let place = index * Self::WORDS + word;
-        trace::global(self.words, self.len * Self::WORDS, place, Access::Atomic);
-        self.words.wrapping_add(place)
+    fn address(self, index: usize, word: usize) -> *mut u64 {
+        let offset = index * Self::WORDS + word;
+        trace::global(self.words, self.len * Self::WORDS, offset, Access::Atomic);
+        self.words.wrapping_add(offset)
     }
 }
 
-/// Word `word` of a value; the last may have fewer bytes.
+/// Reads word `word` of a value; the last word may have fewer bytes.
 ///
 /// # Safety
 ///
-/// The value has it, initialised.
+/// The value has this word, and it is initialised.
 #[inline(always)]
 unsafe fn read_word<A>(value: &MaybeUninit<A>, word: usize) -> u32 {
     let from = value.as_ptr().cast::<u8>().wrapping_add(4 * word);
     let bytes = size_of::<A>() - 4 * word;
-    // SAFETY: as many bytes are there (the caller).
+    // SAFETY: the caller guarantees that the value has these bytes.
     unsafe {
         match bytes {
             1 => (*from).into(),
@@ -154,16 +154,16 @@ unsafe fn read_word<A>(value: &MaybeUninit<A>, word: usize) -> u32 {
     }
 }
 
-/// Sets word `word` of a value; the last may have fewer bytes.
+/// Writes word `word` of a value; the last word may have fewer bytes.
 ///
 /// # Safety
 ///
-/// The value has it.
+/// The value has this word.
 #[inline(always)]
 unsafe fn write_word<A>(value: &mut MaybeUninit<A>, word: usize, bits: u32) {
     let to = value.as_mut_ptr().cast::<u8>().wrapping_add(4 * word);
     let bytes = size_of::<A>() - 4 * word;
-    // SAFETY: as many bytes are there (the caller).
+    // SAFETY: the caller guarantees that the value has these bytes.
     unsafe {
         match bytes {
             1 => to.write(bits as u8),

@@ -1,12 +1,12 @@
-//! What the handles report of each access: to the simulator, which checks and counts it, with the
-//! feature `simulator` on the host; otherwise nothing, in no instruction.
+//! Reports of the handles' accesses to the simulator, which checks and counts them. Without the feature
+//! `simulator`, and on the GPU, these functions do nothing and emit no instruction.
 
-/// What is done to an element.
+/// The kind of an access.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
     Load,
     Store,
-    /// The atomic operation itself says the rest, through `cuda_std`.
+    /// The atomic operation itself reports the rest, through `cuda_std`.
     Atomic,
 }
 
@@ -59,8 +59,8 @@ mod traced {
         device::global(start.addr(), len, index, size, alignment, access.into());
     }
 
-    /// An access by as many instructions as it takes when each moves `alignment` bytes, of which the
-    /// size is a multiple.
+    /// An access by several instructions, each of which moves `alignment` bytes; the size is a multiple of
+    /// `alignment`.
     #[inline(always)]
     #[track_caller]
     pub fn vector<T>(start: *const T, len: usize, index: usize, alignment: usize, access: Access) {

@@ -1,11 +1,11 @@
-//! Neighbours in global memory that travel together.
+//! Vectors: adjacent elements in global memory that are loaded together.
 //!
-//! One instruction loads 2, 4, 8 or 16 bytes for a thread, from a multiple of as many; 16 are the
-//! widest before sm_100. A vector of more bytes (four `f64`) is that many loads of 16.
+//! One instruction loads 2, 4, 8 or 16 bytes for a thread, from an address that is a multiple of the size. 16
+//! bytes are the widest load before sm_100. A vector of more bytes, such as four `f64`, is several loads of 16.
 //!
-//! An array may start at any element, so its first whole vector may lie a few elements behind its
-//! start: [`Global::vectors_at`] says how many. Four elements of 12 bytes are a vector of three loads,
-//! which may begin at one of four elements in a row.
+//! An array may start at any element, so the first aligned vector may begin a few elements after its start;
+//! [`Global::vectors_at`] returns this distance. Four elements of 12 bytes are a vector of three loads, which
+//! may begin at one of four consecutive elements.
 
 use super::trace::{self, Access};
 use super::{Global, opaque};
@@ -14,7 +14,7 @@ use crate::op::unrolled;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// Bytes of the widest load before sm_100.
+/// The bytes of the widest load before sm_100.
 const WIDEST: usize = 16;
 
 /// An array in global memory as vectors of `N` elements; see [`Global::vectors`].
@@ -22,35 +22,35 @@ const WIDEST: usize = 16;
 pub struct Vectors<T, const N: usize> {
     start: *const [T; N],
     len: usize,
-    /// The address behind the array, of which a few elements may belong to no vector.
+    /// The address behind the array; its last elements may belong to no vector.
     end: usize,
 }
 
-/// How vectors of `N` elements lie among the elements.
-struct Lie<T, const N: usize>(PhantomData<T>);
+/// The alignment of vectors of `N` elements.
+struct Layout<T, const N: usize>(PhantomData<T>);
 
-impl<T, const N: usize> Lie<T, N> {
-    /// What a vector's address is a multiple of, in bytes: what its loads move.
+impl<T, const N: usize> Layout<T, N> {
+    /// The required alignment of a vector's address in bytes: the width of its loads.
     const ALIGNMENT: usize = largest_power_in(size_of::<[T; N]>(), WIDEST);
 
-    /// The greatest power of two that divides both this and the size of an element. An array that starts
-    /// at no multiple of it has no vectors.
+    /// The greatest power of two that divides both `ALIGNMENT` and the size of an element. An array whose
+    /// address is not a multiple of it has no vectors.
     const STEP: usize = largest_power_in(size_of::<T>(), Self::ALIGNMENT);
 
-    /// A vector may begin at one of so many elements in a row; a power of two.
+    /// Of this many consecutive elements, a vector may begin at one; a power of two.
     const PERIOD: usize = {
         let period = Self::ALIGNMENT / Self::STEP;
         assert!(period <= N, "vectors begin where others end");
         period
     };
 
-    /// How many loads a vector takes.
+    /// The number of loads of a vector.
     const LOADS: usize = size_of::<[T; N]>() / Self::ALIGNMENT;
 
-    /// Whether every array has vectors, if it is long enough.
+    /// Whether every array that is long enough has vectors.
     const ALWAYS: bool = align_of::<T>().is_multiple_of(Self::STEP);
 
-    /// The number that makes 1 of an element's size in steps, modulo the period.
+    /// The inverse of an element's size in steps, modulo the period.
     const INVERSE: usize = {
         let odd = size_of::<T>() / Self::STEP;
         let mut inverse = 1;
@@ -60,16 +60,16 @@ impl<T, const N: usize> Lie<T, N> {
         inverse
     };
 
-    /// Whether elements are structures or arrays that divide a load, or are divided by it.
+    /// Whether elements are structures or arrays whose size is a power of two.
     const IS_WORDS: bool = size_of::<T>() > align_of::<T>() && size_of::<T>().is_power_of_two();
 
-    /// Calls `each` with the number of each load of a vector, as straight code.
+    /// Calls `each` with the number of each load of a vector, fully unrolled.
     #[inline(always)]
     fn each_load(each: impl Fn(usize)) {
         unrolled!(|load < Self::LOADS| each(load));
     }
 
-    /// How many elements lie before the first vector of an array that starts at this address.
+    /// The number of elements before the first vector of an array at this address.
     #[inline(always)]
     fn head(address: usize) -> usize {
         (address / Self::STEP)
@@ -80,7 +80,7 @@ impl<T, const N: usize> Lie<T, N> {
 }
 
 impl<T: Element> Global<T> {
-    /// The array as vectors of `N` elements; up to `N - 1` elements at the end belong to none.
+    /// The array as vectors of `N` elements; up to `N - 1` elements at the end belong to no vector.
     ///
     /// # Safety
     ///
@@ -94,17 +94,19 @@ impl<T: Element> Global<T> {
         }
     }
 
-    /// The whole vectors in an array that may start at any element, and the element that the first
-    /// of them begins with: `(head, vectors)`. The elements before `head` and those behind the
-    /// last vector, at most `N - 1` each, belong to none. `None` where no element of the array is where
-    /// a vector may begin: a structure of two `f32` that lies 4 bytes behind a multiple of 8.
+    /// The whole vectors of an array that may start at any element, and the index of the first vector's first
+    /// element: `(head, vectors)`.
+    ///
+    /// The elements before `head` and those after the last vector, at most `N - 1` each, belong to no vector.
+    /// `None` if no element of the array is aligned for a vector, for example a structure of two `f32` at 4
+    /// bytes behind a multiple of 8.
     #[inline(always)]
     pub fn vectors_at<const N: usize>(self) -> Option<(usize, Vectors<T, N>)> {
         let address = self.start.addr();
-        if !Lie::<T, N>::ALWAYS && !address.is_multiple_of(Lie::<T, N>::STEP) {
+        if !Layout::<T, N>::ALWAYS && !address.is_multiple_of(Layout::<T, N>::STEP) {
             return None;
         }
-        let head = Lie::<T, N>::head(address).min(self.len);
+        let head = Layout::<T, N>::head(address).min(self.len);
         let vectors = Vectors {
             start: self.first_vector(),
             len: (self.len - head) / N,
@@ -116,23 +118,23 @@ impl<T: Element> Global<T> {
     /// Whether every element belongs to one of the [vectors](Self::vectors_at).
     #[inline(always)]
     pub fn is_all_vectors<const N: usize>(self) -> bool {
-        let alignment = Lie::<T, N>::ALIGNMENT;
+        let alignment = Layout::<T, N>::ALIGNMENT;
         self.start.addr().is_multiple_of(alignment) && self.len.is_multiple_of(N)
     }
 
-    /// The first place, from the start on, where a vector may begin; behind the end of an array that has
-    /// none. Straight from the address where that can be: a load waits for this.
+    /// The first address, from the start on, that is aligned for a vector; it may be past the end. It is
+    /// computed from the address alone if possible, because the first load depends on it.
     #[inline(always)]
     fn first_vector<const N: usize>(self) -> *const [T; N] {
-        if Lie::<T, N>::PERIOD == 1 {
+        if Layout::<T, N>::PERIOD == 1 {
             return self.start.cast();
         }
-        if size_of::<T>() == Lie::<T, N>::STEP {
-            let mask = Lie::<T, N>::ALIGNMENT - 1;
+        if size_of::<T>() == Layout::<T, N>::STEP {
+            let mask = Layout::<T, N>::ALIGNMENT - 1;
             let up = |address: usize| address.wrapping_add(mask) & !mask;
             return self.start.map_addr(up).cast();
         }
-        let head = Lie::<T, N>::head(self.start.addr());
+        let head = Layout::<T, N>::head(self.start.addr());
         self.start.wrapping_add(head).cast()
     }
 
@@ -144,15 +146,15 @@ impl<T: Element> Global<T> {
 }
 
 impl<T: Element, const N: usize> Vectors<T, N> {
-    /// How many vectors there are.
+    /// The number of vectors.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// Whether there is a vector `index`. The first load of a thread waits for the answer: it comes sooner
-    /// than [`len`](Self::len) would.
+    /// Whether there is a vector `index`. It is available earlier than [`len`](Self::len), and the first load
+    /// of a thread depends on it.
     #[inline(always)]
     pub fn has(self, index: usize) -> bool {
         self.start.wrapping_add(index + 1).addr() <= self.end
@@ -162,10 +164,10 @@ impl<T: Element, const N: usize> Vectors<T, N> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> [T; N] {
-        let alignment = Lie::<T, N>::ALIGNMENT;
+        let alignment = Layout::<T, N>::ALIGNMENT;
         trace::vector(self.start, self.len, index, alignment, Access::Load);
-        // SAFETY: the maker of the `Global` promised that `index` is in bounds, and whoever made
-        // the vectors that the start is aligned.
+        // SAFETY: the maker of the `Global` guarantees that `index` is in bounds, and the maker of the vectors
+        // that the start is aligned.
         unsafe { load(self.start.add(index)) }
     }
 }
@@ -178,7 +180,7 @@ const fn largest_power_in(size: usize, most: usize) -> usize {
 
 macro_rules! aligned {
     ($($name:ident $bytes:literal),*) => {$(
-        /// A value at a multiple of so many bytes.
+        /// A value with this alignment.
         #[derive(Clone, Copy)]
         #[repr(C, align($bytes))]
         struct $name<T>(T);
@@ -187,50 +189,50 @@ macro_rules! aligned {
 
 aligned!(At2 2, At4 4, At8 8, At16 16);
 
-/// Loads a vector by as few instructions as there can be.
+/// Loads a vector by the fewest possible instructions.
 ///
 /// # Safety
 ///
-/// `from` is valid for reads and a multiple of the vectors' [alignment](Lie).
+/// `from` is valid for reads and has the vectors' [alignment](Layout).
 #[inline(always)]
 unsafe fn load<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
-    // A type says the alignment, since `align` takes no constant of ours. The one that is chosen divides
-    // the vector's size, so that it adds no padding.
+    // A type carries the alignment, because `align` accepts no generic constant. The chosen alignment divides
+    // the vector's size, so it adds no padding.
     // SAFETY: the caller's contract.
     unsafe {
-        match Lie::<T, N>::ALIGNMENT {
+        match Layout::<T, N>::ALIGNMENT {
             alignment if alignment <= align_of::<T>() => *from,
             2 => (*from.cast::<At2<[T; N]>>()).0,
             4 => (*from.cast::<At4<[T; N]>>()).0,
             8 => (*from.cast::<At8<[T; N]>>()).0,
-            16 if Lie::<T, N>::IS_WORDS => load_words(from),
+            16 if Layout::<T, N>::IS_WORDS => load_words(from),
             16 => (*from.cast::<At16<[T; N]>>()).0,
             _ => *from,
         }
     }
 }
 
-/// Loads a vector of structures as words of 64 bits. Field by field, LLVM makes no wide load of fields of different
-/// sizes.
+/// Loads a vector of structures in words of 64 bits. Field by field, LLVM would not combine fields of different
+/// sizes into a wide load.
 ///
 /// # Safety
 ///
-/// As [`load`]; vectors are multiples of 16 bytes.
+/// As [`load`]; the size of a vector is a multiple of 16 bytes.
 #[inline(always)]
 unsafe fn load_words<T: Element, const N: usize>(from: *const [T; N]) -> [T; N] {
     let mut vector = MaybeUninit::<[T; N]>::uninit();
     let (from, to) = (from.cast::<At16<[usize; 2]>>(), vector.as_mut_ptr());
-    Lie::<T, N>::each_load(|load| {
-        // SAFETY: the vector has this load, and its place has room for it.
+    Layout::<T, N>::each_load(|load| {
+        // SAFETY: the vector has this load, and `vector` has memory for it.
         unsafe {
-            // Or LLVM splits the load by fields after all.
+            // Otherwise LLVM would still split the load by fields.
             let [low, high] = (*from.add(load)).0.map(opaque);
             to.cast::<[usize; 2]>()
                 .add(load)
                 .write_unaligned([low, high]);
         }
     });
-    // SAFETY: all of it is written, and every pattern of bits is a value (`Plain`).
+    // SAFETY: all of it is written, and every bit pattern is a valid value (`Plain`).
     unsafe { vector.assume_init() }
 }
 
@@ -239,17 +241,18 @@ mod tests {
     use super::*;
     use crate::element::Indexed;
 
-    /// The head by looking for it.
+    /// The head, found by a search.
     fn searched<T, const N: usize>(address: usize) -> Option<usize> {
-        let is_start =
-            |head: &usize| (address + head * size_of::<T>()).is_multiple_of(Lie::<T, N>::ALIGNMENT);
+        let is_start = |head: &usize| {
+            (address + head * size_of::<T>()).is_multiple_of(Layout::<T, N>::ALIGNMENT)
+        };
         (0..N).find(is_start)
     }
 
     fn holds<T, const N: usize>() {
         for address in (0..256usize).step_by(align_of::<T>()) {
-            let found = (Lie::<T, N>::ALWAYS || address.is_multiple_of(Lie::<T, N>::STEP))
-                .then(|| Lie::<T, N>::head(address));
+            let found = (Layout::<T, N>::ALWAYS || address.is_multiple_of(Layout::<T, N>::STEP))
+                .then(|| Layout::<T, N>::head(address));
             assert_eq!(
                 found,
                 searched::<T, N>(address),

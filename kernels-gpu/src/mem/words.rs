@@ -1,27 +1,26 @@
-//! Memory in words that are wider than its elements: what a copy moves, which does not care what
-//! the bytes mean.
+//! Memory as words that are wider than its elements, for copies, which do not interpret the bytes.
 
 use super::Global;
 use super::trace::{self, Access};
 use crate::element::Element;
 
-/// Bytes that one instruction loads and one stores, at a multiple of as many.
+/// A word that one instruction loads or stores; its address must be a multiple of its size.
 pub trait Word: Copy {
-    /// Loads it.
+    /// Loads the word.
     ///
     /// # Safety
     ///
-    /// `place` is valid for reads, aligned and initialised.
-    unsafe fn load(place: *const Self) -> Self;
+    /// `from` is valid for reads, aligned and initialised.
+    unsafe fn load(from: *const Self) -> Self;
 }
 
 macro_rules! words {
     ($($word:ident),*) => {
         $(impl Word for $word {
             #[inline(always)]
-            unsafe fn load(place: *const Self) -> Self {
-                // SAFETY: the caller's promise.
-                unsafe { *place }
+            unsafe fn load(from: *const Self) -> Self {
+                // SAFETY: the caller's contract.
+                unsafe { *from }
             }
         })*
     };
@@ -29,51 +28,50 @@ macro_rules! words {
 
 words!(u8, u16, u32, u64);
 
-/// Sixteen bytes: the widest access before sm_100.
+/// 16 bytes: the widest access before sm_100.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
 pub struct B128([u64; 2]);
 
 impl Word for B128 {
     #[inline(always)]
-    unsafe fn load(place: *const Self) -> Self {
-        // By its halves: LLVM makes one load of these, and two of a copy of the whole.
-        // SAFETY: the caller's promise.
-        unsafe { Self([(*place).0[0], (*place).0[1]]) }
+    unsafe fn load(from: *const Self) -> Self {
+        // By halves, because LLVM makes one load of these, but two of a copy of the whole.
+        // SAFETY: the caller's contract.
+        unsafe { Self([(*from).0[0], (*from).0[1]]) }
     }
 }
 
-/// Thirty-two bytes: the widest access from sm_100 on.
+/// 32 bytes: the widest access from sm_100 on.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct B256([u64; 4]);
 
 impl Word for B256 {
     #[inline(always)]
-    unsafe fn load(place: *const Self) -> Self {
-        // By its quarters, as above.
-        // SAFETY: the caller's promise.
-        unsafe { Self([(*place).0[0], (*place).0[1], (*place).0[2], (*place).0[3]]) }
+    unsafe fn load(from: *const Self) -> Self {
+        // By quarters, as above.
+        // SAFETY: the caller's contract.
+        unsafe { Self([(*from).0[0], (*from).0[1], (*from).0[2], (*from).0[3]]) }
     }
 }
 
 impl<T: Element> Global<T> {
-    /// Whether the two arrays lie alike in words of `W`: where a word begins in the one, one
-    /// begins in the other.
+    /// Whether the addresses of the two arrays agree modulo the size of `W`.
     #[inline(always)]
-    pub fn lies_alike<W: Word>(self, other: Self) -> bool {
+    pub fn has_same_alignment<W: Word>(self, other: Self) -> bool {
         (self.start.addr() ^ other.start.addr()).is_multiple_of(size_of::<W>())
     }
 
-    /// Whether a word of `W` may begin with the first element.
+    /// Whether the first element is aligned for a word of `W`.
     #[inline(always)]
-    pub fn begins_word<W: Word>(self) -> bool {
+    pub fn is_aligned_for<W: Word>(self) -> bool {
         self.start.addr().is_multiple_of(size_of::<W>())
     }
 
-    /// How many elements lie before the first whole word of `W`, which may be past the end.
+    /// The number of elements before the first aligned word of `W`, which may be past the end.
     #[inline(always)]
-    pub fn before_words<W: Word>(self) -> usize {
+    pub fn head_len<W: Word>(self) -> usize {
         self.start.addr().wrapping_neg() % size_of::<W>() / size_of::<T>()
     }
 
@@ -81,7 +79,7 @@ impl<T: Element> Global<T> {
     ///
     /// # Safety
     ///
-    /// The words are inside the array, and a word may begin at element `first`.
+    /// The words are inside the array, and element `first` is aligned for a word.
     #[inline(always)]
     pub unsafe fn words<W: Word>(self, first: usize, len: usize) -> Words<W> {
         Words {
@@ -99,7 +97,7 @@ pub struct Words<W> {
 }
 
 impl<W: Word> Words<W> {
-    /// How many words there are.
+    /// The number of words.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "no kernel asks")]
     pub fn len(self) -> usize {
@@ -111,8 +109,7 @@ impl<W: Word> Words<W> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: usize) -> W {
         trace::global(self.start, self.len, index, Access::Load);
-        // SAFETY: the maker of the handle promised that `index` is in bounds, aligned and
-        // initialised.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, aligned and initialised.
         unsafe { W::load(self.start.add(index)) }
     }
 
@@ -121,8 +118,8 @@ impl<W: Word> Words<W> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn set(self, index: usize, value: W) {
         trace::global(self.start, self.len, index, Access::Store);
-        // SAFETY: the maker of the handle promised that `index` is in bounds, aligned and not
-        // raced for.
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, aligned and without a data
+        // race.
         unsafe { *self.start.add(index) = value }
     }
 }

@@ -1,36 +1,39 @@
-//! Where the smallest and the largest value are.
+//! The index of the smallest and of the largest value.
 
 use super::{Op, unrolled};
 use crate::element::{Element, Indexed, Number};
 
-/// The smaller of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmin`. `None` for empty input.
+/// The smallest value and its index, as NumPy's `argmin`; `None` for empty input.
+///
+/// Of equal values, the first. A NaN counts as smaller than all numbers; the two zeros are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMin;
 
-/// The larger of the two values with its index. Of equal ones, the two zeros among them, that of
-/// the smaller index; a NaN comes before all numbers: as NumPy's `argmax`. `None` for empty input.
+/// The largest value and its index, as NumPy's `argmax`; `None` for empty input.
+///
+/// Of equal values, the first. A NaN counts as larger than all numbers; the two zeros are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMax;
 
-/// The smaller of the two floats with its index, where a NaN does not count: as NumPy's `nanargmin`. Of equal
-/// ones, the two zeros among them, that of the smaller index. `None` where there is no number.
+/// The smallest float that is not a NaN, and its index, as NumPy's `nanargmin`; `None` if there is none.
+///
+/// Of equal values, the first; the two zeros are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanArgMin;
 
-/// The larger of the two floats with its index; in all else as [`NanArgMin`], and as NumPy's `nanargmax`.
+/// The largest float that is not a NaN, and its index, as NumPy's `nanargmax`. Otherwise like [`NanArgMin`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanArgMax;
 
-/// Which values come first, whatever their indexes.
+/// An order of values, without their indices.
 pub trait Rank<V> {
     /// A value that comes before no other.
     const LAST: V;
 
-    /// Whether `a` comes before `b`. Neither comes before the other where they are equal.
+    /// Whether `a` comes before `b`. False if they are equal.
     fn before(a: V, b: V) -> bool;
 
-    /// Whether the value can be a result. One that cannot comes before no other.
+    /// Whether the value can be a result. A value that cannot comes before no other.
     #[inline(always)]
     fn counts(_: V) -> bool {
         true
@@ -67,8 +70,8 @@ macro_rules! arg_extremum {
                 first_of::<_, $op>(a, b)
             }
 
-            /// On the GPU by eight elements at a time where a row has as many: more than those, each of them used
-            /// twice, would take more registers than there are.
+            /// On the GPU, absorbs eight elements at a time if a row has as many. More elements, each of which
+            /// is used twice, would need too many registers.
             #[inline(always)]
             fn absorb<const N: usize, const K: usize>(
                 &self,
@@ -143,16 +146,17 @@ arg_extremum! {
     NanArgMax
 }
 
-/// An accumulator of at least one value that counts.
+/// The result, if at least one value could be one.
 fn result<V: Copy>(acc: Indexed<V>) -> Option<Indexed<V>> {
     (acc.index() != u64::MAX).then_some(acc)
 }
 
-/// Elements of a long row that are absorbed at a time.
+/// The number of elements of a long row that are absorbed at a time.
 const PART: usize = 8;
 
-/// The accumulator and the rows as one. First the values alone, without their indices: of each column, then of
-/// the columns. The index is sought only where that value comes before the accumulator's, which is rare.
+/// Combines the accumulator with the rows. First it compares only the values, without their indices: within
+/// each column, then across the columns. It looks for the index only if the winning value comes before the
+/// accumulator's, which is rare.
 #[inline(always)]
 fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     acc: Indexed<T::Acc>,
@@ -183,7 +187,7 @@ fn absorb_rows<T: Number, O: Rank<T::Acc>, const N: usize, const K: usize>(
     first_of::<_, O>(acc, Indexed::new(best, index))
 }
 
-/// The one that comes first; of equals that of the smaller index.
+/// The value that comes first; of equal values, the one with the smaller index.
 #[inline(always)]
 fn first_of<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
     let (x, y) = (a.value(), b.value());

@@ -1,4 +1,4 @@
-//! Bit by bit: and, or, exclusive or. Integers only.
+//! Bitwise and, or, and exclusive or, for integers.
 
 use cuda_std::atomic::mid;
 

@@ -1,6 +1,6 @@
-//! Atomics that the hardware lacks: a loop around a compare-and-swap.
+//! Atomics by a compare-and-swap loop, for operators without an atomic instruction.
 //!
-//! Of the threads that meet at a cell one gets through per round; the others see that the cell has
+//! If several threads update the same cell, one of them succeeds per round. The others find that the cell has
 //! changed, and try again.
 
 use super::{AtomicOp, Op, Value};
@@ -8,13 +8,13 @@ use crate::element::Element;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 
-/// An operator whose atomics are loops around a compare-and-swap: how a sum of doubles was made before
-/// compute capability 6.0, and what it costs.
+/// An operator whose atomics are compare-and-swap loops. It shows the cost of atomic sums of doubles before
+/// compute capability 6.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct ByCas<O>(pub O);
 
-// SAFETY: `repr(C)`, of a value.
+// SAFETY: `repr(C)`, and its field is a value.
 unsafe impl<O: Value> Value for ByCas<O> {}
 
 impl<T: Element, O: Op<T>> Op<T> for ByCas<O> {
@@ -57,21 +57,21 @@ impl<T: Element, O: Op<T, Acc: Replace>> AtomicOp<T> for ByCas<O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_device(&self, cell: *mut O::Acc, value: O::Acc) {
-        // SAFETY: the caller's contract is the callee's.
+        // SAFETY: the caller's contract is that of the function called.
         unsafe { O::Acc::replace_device(cell, |old| self.0.combine(old, value)) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_block(&self, cell: *mut O::Acc, value: O::Acc) {
-        // SAFETY: the caller's contract is the callee's.
+        // SAFETY: the caller's contract is that of the function called.
         unsafe { O::Acc::replace_block(cell, |old| self.0.combine(old, value)) }
     }
 }
 
-/// What a compare-and-swap can exchange.
+/// A type that a compare-and-swap can exchange.
 pub trait Replace: Element {
-    /// Puts `new(old)` in the place of the cell's value, indivisibly for all threads of the device.
+    /// Replaces the cell's value `old` by `new(old)`, atomically for all threads of the device.
     ///
     /// # Safety
     ///
@@ -79,7 +79,7 @@ pub trait Replace: Element {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn replace_device(cell: *mut Self, new: impl Fn(Self) -> Self);
 
-    /// Puts `new(old)` in the place of the cell's value, indivisibly for all threads of the block.
+    /// Replaces the cell's value `old` by `new(old)`, atomically for all threads of the block.
     ///
     /// # Safety
     ///
@@ -101,7 +101,7 @@ macro_rules! replace {
         #[inline(always)]
         #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         unsafe fn [<replace_ $scope>](cell: *mut $acc, new: impl Fn($acc) -> $acc) {
-            // SAFETY: the caller's contract; as many bits have the cell's size and alignment.
+            // SAFETY: the caller's contract; the integer has the cell's size and alignment.
             unsafe {
                 let mut seen = mid::[<atomic_load_ $width _ $scope>](cell.cast(), Relaxed);
                 loop {

@@ -1,16 +1,16 @@
-//! Atomic extrema of floats by those of integers.
+//! Atomic extrema of floats by integer atomics.
 
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid;
 
-/// Floats have no atomic minimum in hardware, but their bits have: among non-negative floats
-/// the bits, read as a signed integer, grow with the value; among negative ones the bits, read
-/// as an unsigned integer, grow with the magnitude. One integer atomic, chosen by the value's
-/// sign, therefore orders all floats, `-0.0` below `+0.0`, without a compare-and-swap loop.
+/// Atomic minimum and maximum of floats, for which the hardware only has integer instructions.
 ///
-/// In this order a NaN stands beyond the infinity of its sign.
+/// The bits of non-negative floats, read as signed integers, are in the order of the values. The bits of
+/// negative floats, read as unsigned integers, are in the order of the magnitudes. So one integer atomic,
+/// chosen by the value's sign, orders all floats, with `-0.0` below `+0.0`, without a compare-and-swap loop. In
+/// this order a NaN is beyond the infinity of its sign.
 pub(super) trait BySign: Sized {
-    /// Leaves the smaller one in a cell of global memory.
+    /// Stores the smaller value in a cell of global memory.
     ///
     /// # Safety
     ///
@@ -18,7 +18,7 @@ pub(super) trait BySign: Sized {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn min_device(cell: *mut Self, value: Self);
 
-    /// Leaves the smaller one in a cell of shared memory.
+    /// Stores the smaller value in a cell of shared memory.
     ///
     /// # Safety
     ///
@@ -26,7 +26,7 @@ pub(super) trait BySign: Sized {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn min_block(cell: *mut Self, value: Self);
 
-    /// Leaves the larger one in a cell of global memory.
+    /// Stores the larger value in a cell of global memory.
     ///
     /// # Safety
     ///
@@ -34,7 +34,7 @@ pub(super) trait BySign: Sized {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn max_device(cell: *mut Self, value: Self);
 
-    /// Leaves the larger one in a cell of shared memory.
+    /// Stores the larger value in a cell of shared memory.
     ///
     /// # Safety
     ///
@@ -59,7 +59,7 @@ macro_rules! by_sign {
         #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         unsafe fn $name(cell: *mut $float, value: $float) {
             let bits = value.to_bits();
-            // SAFETY: the caller's contract; an integer of the same size may stand in the cell.
+            // SAFETY: the caller's contract; the cell has the size and alignment of the integer.
             unsafe {
                 if value.is_sign_negative() {
                     mid::[<atomic_fetch_ $negative _ $unsigned _ $scope>](cell.cast(), Relaxed, bits);

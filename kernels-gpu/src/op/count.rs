@@ -1,11 +1,11 @@
-//! For how many elements something holds.
+//! The number of elements for which a predicate holds.
 
 use super::{Op, Value, unrolled};
 use crate::element::{Element, Number};
 
-/// A question about an element.
+/// A condition on an element.
 pub trait Predicate<T: Element>: Value {
-    /// The answer.
+    /// Whether the condition holds for the element.
     fn holds(&self, element: T) -> bool;
 }
 
@@ -14,7 +14,7 @@ pub trait Predicate<T: Element>: Value {
 #[repr(C)]
 pub struct Count<P>(pub P);
 
-// SAFETY: `repr(C)`, of a value.
+// SAFETY: `repr(C)`, and its field is a value.
 unsafe impl<P: Value> Value for Count<P> {}
 
 impl<T: Element, P: Predicate<T>> Op<T> for Count<P> {
@@ -37,7 +37,7 @@ impl<T: Element, P: Predicate<T>> Op<T> for Count<P> {
         a + b
     }
 
-    /// By an addition of 64 bits for all of `rows`, and one of 32 bits for each element.
+    /// One 32-bit addition per element, and one 64-bit addition for all `rows`.
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
         &self,
@@ -63,7 +63,7 @@ macro_rules! comparisons {
         #[repr(C)]
         pub struct $predicate<T>(pub T);
 
-        // SAFETY: `repr(C)`, of plain data.
+        // SAFETY: `repr(C)`, and its fields are plain data.
         unsafe impl<T: Element> Value for $predicate<T> {}
 
         impl<T: Number> Predicate<T> for $predicate<T> {
@@ -77,21 +77,20 @@ macro_rules! comparisons {
 }
 
 comparisons! {
-    /// The element equals the value. The two zeros of floats do; a NaN equals nothing.
+    /// The element equals the value. -0.0 equals 0.0; a NaN equals nothing.
     Equal, |element, value| element == value;
-    /// The element is less than the value. A NaN is not, nor is anything less than it.
+    /// The element is less than the value. False if either is a NaN.
     Less, |element, value| element < value;
-    /// The element is greater than the value. A NaN is not, nor is anything greater than it.
+    /// The element is greater than the value. False if either is a NaN.
     Greater, |element, value| element > value;
 }
 
-/// The element is in a half-open range: not less than the first value, and less than the second. A NaN is in no
-/// range.
+/// The element is in a half-open range: at least the first value, and less than the second. False for a NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct InRange<T>(pub T, pub T);
 
-// SAFETY: `repr(C)`, of plain data.
+// SAFETY: `repr(C)`, and its fields are plain data.
 unsafe impl<T: Element> Value for InRange<T> {}
 
 impl<T: Number> Predicate<T> for InRange<T> {

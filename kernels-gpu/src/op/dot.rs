@@ -1,10 +1,11 @@
-//! The sum of the products of two arrays.
+//! The dot product.
 
 use super::{Combine, Op, Sum, Wide};
 use crate::element::Number;
 
-/// The sum of the products of two arrays, element by element, in 64 bits: an `i64`, a `u64` or an `f64`.
-/// Products of 32 bits and less are exact. Integers wrap.
+/// The dot product: the sum of the products of two arrays' elements, as an `i64`, a `u64` or an `f64`.
+///
+/// Products of floats of up to 32 bits are exact. Integers wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dot;
 

@@ -5,11 +5,11 @@ use super::by_sign::BySign;
 use super::one_instruction::OneInstruction;
 use cuda_std::atomic::mid;
 
-/// The smaller of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`. `None` for empty input.
+/// The smallest value; `None` for empty input. For floats, NaN if any value is a NaN; `-0.0 < +0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Min;
 
-/// The larger of the two. Floats: NaN if either is NaN, and `-0.0 < +0.0`. `None` for empty input.
+/// The largest value; `None` for empty input. For floats, NaN if any value is a NaN; `-0.0 < +0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Max;
 
@@ -42,8 +42,8 @@ macro_rules! float_extremum {
                 if let Some(smaller) = $float::smaller(a, b) {
                     return smaller;
                 }
-                // Selections instead of branches: lanes differ, and this is done for each element.
-                // Equal values have the same bits, or are two zeros, of which -0.0 is the smaller.
+                // Selections instead of branches, because lanes would diverge at every element. Equal values
+                // have the same bits, or are the two zeros, of which -0.0 is the smaller.
                 let equal = $float::from_bits(a.to_bits() | b.to_bits());
                 let other = if a == b { equal } else { b };
                 if (a < b) | a.is_nan() { a } else { other }
@@ -55,22 +55,22 @@ macro_rules! float_extremum {
                 if let Some(larger) = $float::larger(a, b) {
                     return larger;
                 }
-                // Selections instead of branches: lanes differ, and this is done for each element.
-                // Equal values have the same bits, or are two zeros, of which +0.0 is the larger.
+                // Selections instead of branches, because lanes would diverge at every element. Equal values
+                // have the same bits, or are the two zeros, of which +0.0 is the larger.
                 let equal = $float::from_bits(a.to_bits() & b.to_bits());
                 let other = if a == b { equal } else { b };
                 if (a > b) | a.is_nan() { a } else { other }
             };
         }
 
-        // A NaN must win. With the sign bit set it is below all other values in the order of the
-        // atomics, and without it above them, so that no later update can remove it.
+        // A NaN must be the result. With the sign bit set it is below all other values in the order of the
+        // atomics, and without it above them. So no later update can replace it.
         float_atomic!(Min: $float, min, |value| if value.is_nan() { -$float::NAN.abs() } else { value });
         float_atomic!(Max: $float, max, |value| if value.is_nan() { $float::NAN.abs() } else { value });
     )* };
 }
 
-/// The atomic form of floats, once NaN has been given its place in the order of [`BySign`].
+/// The atomic form for floats; the expression maps a NaN to an end of the order of [`BySign`].
 macro_rules! float_atomic {
     ($op:ident: $float:ident, $which:ident, |$value:ident| $placed:expr) => {
         pastey::paste! {
@@ -78,14 +78,14 @@ macro_rules! float_atomic {
                 #[inline(always)]
                 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
                 unsafe fn combine_device(cell: *mut $float, $value: $float) {
-                    // SAFETY: the caller's contract is the callee's.
+                    // SAFETY: the caller's contract is that of the function called.
                     unsafe { $float::[<$which _device>](cell, $placed) }
                 }
 
                 #[inline(always)]
                 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
                 unsafe fn combine_block(cell: *mut $float, $value: $float) {
-                    // SAFETY: the caller's contract is the callee's.
+                    // SAFETY: the caller's contract is that of the function called.
                     unsafe { $float::[<$which _block>](cell, $placed) }
                 }
             }

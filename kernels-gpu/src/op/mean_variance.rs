@@ -1,22 +1,23 @@
-//! The mean and the variance, in one pass.
+//! Mean and variance in one pass.
 
 use super::{Op, unrolled};
 use crate::element::{Moments, Number};
 
-/// Count, mean and squared distances from the mean, as [`Moments`], from which the variance follows.
+/// Count, mean and squared distances from the mean, as [`Moments`], from which the variance follows; `None` for
+/// empty input.
 ///
-/// The textbook's `E[x^2] - E[x]^2` subtracts two large numbers that are nearly the same, and little is
-/// left of either. Here the distances are those from a mean that moves along: after B. P. Welford
-/// (1962) for the elements that a thread loads, several at once, and after T. F. Chan, G. H. Golub and
-/// R. J. LeVeque (1979) where two threads' moments meet.
+/// The textbook formula `E[x^2] - E[x]^2` subtracts two nearly equal large numbers and loses most digits. This
+/// operator instead updates distances from a running mean: after B. P. Welford (1962) for the elements that a
+/// thread loads, several at once; after T. F. Chan, G. H. Golub and R. J. LeVeque (1979) when the moments of
+/// two threads are combined.
 ///
-/// Elements count as `f64`; of integers of 64 bits the nearest. With an infinity or a NaN among them
-/// mean and variance are NaN, as with squares that no `f64` has. `None` for empty input.
+/// Elements are converted to `f64`, with rounding for 64-bit integers. Mean and variance are NaN if an element
+/// is infinite or NaN, or if a squared distance overflows `f64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeanVariance;
 
-/// The same of the floats that are not NaN, whose number is the count: as NumPy's `nanmean` and `nanvar`. `None`
-/// where there is none.
+/// [`MeanVariance`] of the floats that are not NaN, as NumPy's `nanmean` and `nanvar`; the count is their
+/// number. `None` if there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMeanVariance;
 
@@ -40,8 +41,8 @@ impl<T: Number> Op<T> for MeanVariance {
         combined(a, b)
     }
 
-    /// Welford's update for several elements at once, by a single division. With `d` the distances of
-    /// the new elements from the mean so far, of which those of the old ones add up to 0:
+    /// Welford's update for several elements at once, with a single division. `d` are the distances of the new
+    /// elements from the old mean; the distances of the old elements add up to 0:
     ///
     /// ```text
     /// mean'    = mean + sum(d) / count'
@@ -54,7 +55,7 @@ impl<T: Number> Op<T> for MeanVariance {
         rows: [[T; N]; K],
         _: [u64; K],
     ) -> Moments {
-        // Any number near the elements does for a mean of none.
+        // If there is no mean yet, any number near the elements will do.
         let mean = if acc.count() == 0.0 {
             rows[0][0].to_f64()
         } else {
@@ -102,8 +103,8 @@ impl<T: Number> Op<T> for NanMeanVariance {
         combined(a, b)
     }
 
-    /// As [`MeanVariance`]'s, where a NaN has no distance and is not counted. A long row by itself: more elements,
-    /// each of them used twice, would take more registers than there are.
+    /// As for [`MeanVariance`], but a NaN has no distance and is not counted. A long row is absorbed
+    /// separately, because more elements, each of which is used twice, would need too many registers.
     #[inline(always)]
     fn absorb<const N: usize, const K: usize>(
         &self,
@@ -126,10 +127,10 @@ impl<T: Number> Op<T> for NanMeanVariance {
     }
 }
 
-/// Elements of a row that is absorbed by itself.
+/// The number of elements of a row that is absorbed separately.
 const LONG: usize = 8;
 
-/// The accumulator and the elements that are numbers, as one.
+/// Combines the accumulator with the elements that are not NaN.
 #[inline(always)]
 fn absorb_numbers<T: Number, const N: usize, const K: usize>(
     acc: Moments,
@@ -138,7 +139,7 @@ fn absorb_numbers<T: Number, const N: usize, const K: usize>(
     let (mut mean, mut count) = (acc.mean(), acc.count());
     unrolled!(|k < K, e < N| {
         let value = rows[k][e].to_f64();
-        // Any number near the elements does for a mean of none.
+        // If there is no mean yet, any number near the elements will do.
         mean = if count == 0.0 { value } else { mean };
         count += if value.is_nan() { 0.0 } else { 1.0 };
     });
@@ -157,8 +158,8 @@ fn absorb_numbers<T: Number, const N: usize, const K: usize>(
     Moments::new(count, mean + shift, squares)
 }
 
-/// Chan, Golub and LeVeque's update. The mean is that of the lower side and a part of the way to the
-/// higher one, whichever is which, so that both orders give the same bits.
+/// The update of Chan, Golub and LeVeque. The mean is computed from the lower mean towards the higher one, so
+/// that both orders give the same bits.
 #[inline(always)]
 fn combined(a: Moments, b: Moments) -> Moments {
     if a.count() == 0.0 {
@@ -180,7 +181,7 @@ fn combined(a: Moments, b: Moments) -> Moments {
     Moments::new(count, mean, a.squares() + b.squares() + between)
 }
 
-/// The moments of at least one element.
+/// The moments, if there is at least one element.
 fn finished(acc: Moments) -> Option<Moments> {
     let moments = match acc.squares().is_finite() {
         true => acc,

@@ -1,10 +1,10 @@
-//! The smallest and the largest value, at once.
+//! The smallest and the largest value together.
 
 use super::{Combine, Max, Min, Op};
 use crate::element::{Element, Extrema, Number};
 
-/// The smaller and the larger of the two, as [`Min`] and [`Max`] would give them: one pass over the
-/// array for both. `None` for empty input.
+/// The smallest and the largest value, as [`Min`] and [`Max`] compute them, in one pass; `None` for empty
+/// input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinMax;
 

@@ -1,15 +1,15 @@
-//! The smallest and the largest value that is a number.
+//! The smallest and the largest value, ignoring NaNs.
 
 use super::CombineAtomic;
 use super::by_sign::BySign;
 
-/// The smaller of the two floats, where a NaN does not count: NaN only if both are, as NumPy's
-/// `nanmin`. `-0.0 < +0.0`. `None` for empty input.
+/// The smallest float that is not a NaN, as NumPy's `nanmin`; `None` for empty input. NaN if all values are
+/// NaN; `-0.0 < +0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMin;
 
-/// The larger of the two floats, where a NaN does not count: NaN only if both are, as NumPy's
-/// `nanmax`. `-0.0 < +0.0`. `None` for empty input.
+/// The largest float that is not a NaN, as NumPy's `nanmax`; `None` for empty input. NaN if all values are NaN;
+/// `-0.0 < +0.0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanMax;
 
@@ -18,8 +18,7 @@ operator_of_numbers!(NanMax: Option<T>, |acc| Some(T::saturate(acc)), empty None
 
 macro_rules! nan_extremum {
     ($($float:ident)*) => { $(
-        // The identity's sign makes it the last in the order of the atomics: every number takes
-        // its place.
+        // The identity's sign puts it at the end of the order of the atomics, so that every number replaces it.
         combine! { NanMin:
             $float, $float::NAN.abs(), |a, b| {
                 if a < b || b.is_nan() {
@@ -27,7 +26,7 @@ macro_rules! nan_extremum {
                 } else if b < a || a.is_nan() {
                     b
                 } else {
-                    // Equal: the same bits, or two zeros, of which -0.0 is the smaller.
+                    // Equal values have the same bits, or are the two zeros, of which -0.0 is the smaller.
                     $float::from_bits(a.to_bits() | b.to_bits())
                 }
             };
@@ -40,7 +39,7 @@ macro_rules! nan_extremum {
                 } else if b > a || a.is_nan() {
                     b
                 } else {
-                    // Equal: the same bits, or two zeros, of which +0.0 is the larger.
+                    // Equal values have the same bits, or are the two zeros, of which +0.0 is the larger.
                     $float::from_bits(a.to_bits() & b.to_bits())
                 }
             };
@@ -60,7 +59,7 @@ macro_rules! nan_atomic {
                 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
                 unsafe fn combine_device(cell: *mut $float, value: $float) {
                     if !value.is_nan() {
-                        // SAFETY: the caller's contract is the callee's.
+                        // SAFETY: the caller's contract is that of the function called.
                         unsafe { $float::[<$which _device>](cell, value) }
                     }
                 }
@@ -69,7 +68,7 @@ macro_rules! nan_atomic {
                 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
                 unsafe fn combine_block(cell: *mut $float, value: $float) {
                     if !value.is_nan() {
-                        // SAFETY: the caller's contract is the callee's.
+                        // SAFETY: the caller's contract is that of the function called.
                         unsafe { $float::[<$which _block>](cell, value) }
                     }
                 }

@@ -1,9 +1,9 @@
-//! The sum of the floats that are numbers.
+//! The sum, with every NaN counted as 0.
 
 use super::{Combine, Op, Sum};
 use crate::element::Number;
 
-/// The sum of the floats, where a NaN counts as 0: as NumPy's `nansum`. In all else as [`Sum`].
+/// The sum of the floats with every NaN counted as 0, as NumPy's `nansum`. Otherwise like [`Sum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NanSum;
 

@@ -1,9 +1,9 @@
-//! Operators of numbers: what each says of its accumulators, from which it becomes an [`Op`](super::Op)
-//! of every number.
+//! Operators over all numbers: an operator is defined on its accumulators, and becomes an [`Op`](super::Op)
+//! over every number.
 
-/// What an operator makes of two accumulators.
+/// The definition of an operator on accumulators `A`.
 ///
-/// [`Op`](super::Op) and [`AtomicOp`](super::AtomicOp) of all numbers that are combined in `A` follow from it.
+/// [`Op`](super::Op) and [`AtomicOp`](super::AtomicOp) over all numbers with this accumulator follow from it.
 pub trait Combine<A> {
     /// [`Op::identity`](super::Op::identity).
     const IDENTITY: A;
@@ -15,13 +15,13 @@ pub trait Combine<A> {
     fn combine(a: A, b: A) -> A;
 }
 
-/// What an operator makes of an accumulator and a cell of memory.
+/// The atomic form of an operator on accumulators `A`.
 pub trait CombineAtomic<A>: Combine<A> {
     /// [`AtomicOp::combine_atomic_device`](super::AtomicOp::combine_atomic_device).
     ///
     /// # Safety
     ///
-    /// As there.
+    /// The contract of [`AtomicOp::combine_atomic_device`](super::AtomicOp::combine_atomic_device).
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_device(cell: *mut A, value: A);
 
@@ -29,13 +29,14 @@ pub trait CombineAtomic<A>: Combine<A> {
     ///
     /// # Safety
     ///
-    /// As there.
+    /// The contract of [`AtomicOp::combine_atomic_block`](super::AtomicOp::combine_atomic_block).
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_block(cell: *mut A, value: A);
 }
 
-/// An operator of every number `T` whose accumulators it [`Combine`]s: what it gives of at least one number, and
-/// of none if that is another thing than what it makes of the initial accumulator.
+/// Implements `Op` over every number `T` whose accumulators the operator can [`Combine`]. The arguments are the
+/// result for at least one number, and the result for empty input if it differs from the finished initial
+/// value.
 macro_rules! operator_of_numbers {
     ($op:ident: $output:ty, |$acc:ident| $finish:expr $(, empty $empty:expr)?) => {
         impl<T: $crate::element::Number> $crate::op::Op<T> for $op
@@ -85,22 +86,22 @@ macro_rules! operator_of_numbers {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_device(&self, cell: *mut T::Acc, value: T::Acc) {
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { <$op as $crate::op::CombineAtomic<T::Acc>>::combine_device(cell, value) }
             }
 
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_atomic_block(&self, cell: *mut T::Acc, value: T::Acc) {
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { <$op as $crate::op::CombineAtomic<T::Acc>>::combine_block(cell, value) }
             }
         }
     };
 }
 
-/// What an operator makes of two accumulators: `i32, 0, |a, b| a.wrapping_add(b);` for a type,
-/// its identity, the initial value where that is another one, and the two values as one.
+/// Implements `Combine`: `i32, 0, |a, b| a.wrapping_add(b);` is a type, its identity, the initial value if it
+/// differs, and the combined value.
 macro_rules! combine {
     ($op:ident: $(
         $acc:ident, $identity:expr $(, initial $initial:expr)?, |$a:ident, $b:ident| $combined:expr;
@@ -117,7 +118,7 @@ macro_rules! combine {
     )* };
 }
 
-/// The atomic form that is an instruction: `Sum is add: i32 u32`.
+/// The atomic form by an instruction: `Sum is add: i32 u32`.
 macro_rules! atomic_instruction {
     ($op:ident is $fetch:ident: $($acc:ident)*) => { pastey::paste! { $(
         impl $crate::op::CombineAtomic<$acc> for $op {
@@ -125,7 +126,7 @@ macro_rules! atomic_instruction {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_device(cell: *mut $acc, value: $acc) {
                 use ::core::sync::atomic::Ordering::Relaxed;
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { mid::[<atomic_fetch_ $fetch _ $acc _device>](cell, Relaxed, value) };
             }
 
@@ -133,14 +134,14 @@ macro_rules! atomic_instruction {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_block(cell: *mut $acc, value: $acc) {
                 use ::core::sync::atomic::Ordering::Relaxed;
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { mid::[<atomic_fetch_ $fetch _ $acc _block>](cell, Relaxed, value) };
             }
         }
     )* } };
 }
 
-/// The atomic form that no instruction has.
+/// The atomic form by a compare-and-swap loop.
 macro_rules! atomic_loop {
     ($op:ident) => {
         impl<A: Replace> CombineAtomic<A> for $op
@@ -150,21 +151,21 @@ macro_rules! atomic_loop {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_device(cell: *mut A, value: A) {
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { A::replace_device(cell, |old| Self::combine(old, value)) }
             }
 
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             unsafe fn combine_block(cell: *mut A, value: A) {
-                // SAFETY: the caller's contract is the callee's.
+                // SAFETY: the caller's contract is that of the function called.
                 unsafe { A::replace_block(cell, |old| Self::combine(old, value)) }
             }
         }
     };
 }
 
-/// The form of a warp that is an instruction, where the accumulator has it: `Sum is Add`.
+/// The warp-level form by `redux.sync`, for accumulators that have it: `Sum is Add`.
 macro_rules! warp_instruction {
     ($op:ident is $redux:ident) => {
         impl<T: $crate::element::Number> $crate::op::ReduxOp<T> for $op

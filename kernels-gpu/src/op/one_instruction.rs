@@ -1,7 +1,7 @@
-//! The extrema of floats in one instruction, where there is one.
+//! Extrema of floats in one instruction, if the device has one.
 
-/// The smaller and the larger of two floats as [`Min`](super::Min) and [`Max`](super::Max) define them,
-/// or `None` where that takes several instructions.
+/// The smaller and the larger of two floats as in [`Min`](super::Min) and [`Max`](super::Max); `None` if that
+/// takes several instructions.
 pub(super) trait OneInstruction: Sized {
     /// The smaller of the two.
     #[inline(always)]
@@ -16,8 +16,8 @@ pub(super) trait OneInstruction: Sized {
     }
 }
 
-/// `min.NaN.f32` and `max.NaN.f32`, from sm_80 on. A NaN is `0x7fffffff`, whichever came in; of two
-/// zeros `-0.0` is the smaller (PTX ISA, floating point instructions).
+/// `min.NaN.f32` and `max.NaN.f32`, from sm_80 on. Any NaN becomes `0x7fffffff`; `-0.0` is smaller than `+0.0`
+/// (PTX ISA, floating point instructions).
 #[cfg(target_arch = "nvptx64")]
 impl OneInstruction for f32 {
     #[inline(always)]
@@ -34,7 +34,7 @@ impl OneInstruction for f32 {
 #[cfg(not(target_arch = "nvptx64"))]
 impl OneInstruction for f32 {}
 
-/// There is none for 64 bits.
+/// There is no such instruction for 64 bits.
 impl OneInstruction for f64 {}
 
 #[cfg(target_arch = "nvptx64")]
@@ -44,7 +44,7 @@ macro_rules! instruction {
             return None;
         }
         let result: f32;
-        // SAFETY: computes in registers.
+        // SAFETY: only uses registers.
         unsafe {
             core::arch::asm!(
                 concat!($instruction, " {}, {}, {};"),

@@ -3,14 +3,14 @@
 use super::{Combine, Op, Sum};
 use crate::element::Number;
 
-/// The sum of the absolute values in 64 bits, the 1-norm: a `u64` of integers, which wraps, and an
-/// `f64` of floats.
+/// The 1-norm: the sum of the absolute values in 64 bits, a `u64` for integers, which wraps, and an `f64` for
+/// floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumAbs;
 
-/// What has an absolute value.
+/// A type with an absolute value.
 pub trait Magnitude {
-    /// A type of 64 bits that has room for it.
+    /// A 64-bit type that can represent the absolute value.
     type Magnitude: Number;
 
     /// The absolute value; exact.

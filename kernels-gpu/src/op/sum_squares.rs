@@ -3,29 +3,29 @@
 use super::Op;
 use crate::element::{Element, Number, ScaledSquares};
 
-/// The sum of the squares, of which the 2-norm is the root: an `f64`, or of `f64`
-/// [`ScaledSquares`], so that no square overflows or underflows.
+/// The sum of the squares, whose square root is the Euclidean norm: an `f64`, or [`ScaledSquares`] for `f64`
+/// elements, so that no square overflows or underflows.
 ///
-/// Of 32 bits and less the squares are exact (of `f32`, its square has 48 digits); integers of 64 bits
-/// are rounded to an `f64` before they are squared.
+/// Squares of elements of up to 32 bits are exact; 64-bit integers are rounded to `f64` before they are
+/// squared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumSquares;
 
-/// What can be squared.
+/// A type with a square.
 pub trait Squares {
-    /// What squares are added in.
+    /// The type in which squares are added.
     type Squares: Element;
 
     /// The identity of [`plus`](Self::plus).
     const NONE: Self::Squares;
 
-    /// The sum of the square of 0.
+    /// The sum of one square, that of 0.
     const ZERO: Self::Squares;
 
     /// The square.
     fn square(self) -> Self::Squares;
 
-    /// Both sums as one.
+    /// The sum of two sums of squares.
     fn plus(a: Self::Squares, b: Self::Squares) -> Self::Squares;
 }
 

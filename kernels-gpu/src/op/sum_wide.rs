@@ -3,20 +3,20 @@
 use super::{AtomicOp, Combine, CombineAtomic, Op, Sum};
 use crate::element::Number;
 
-/// The sum as an `i64`, a `u64` or an `f64`: of 2^32 elements of 32 bits without wrapping, and of
-/// floats to twice the digits.
+/// The sum as an `i64`, a `u64` or an `f64`: 2^32 elements of 32 bits do not wrap, and floats have twice the
+/// digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumWide;
 
-/// What has 64 bits, and what can be made to.
+/// A type that can be converted to 64 bits.
 pub trait Wide {
-    /// The type of 64 bits.
+    /// The 64-bit type.
     type Wide: Number;
 
-    /// The same value; exact.
+    /// The same value in 64 bits; exact.
     fn wide(self) -> Self::Wide;
 
-    /// The product of the two; exact of 32 bits and less. Integers of 64 bits wrap.
+    /// The product in 64 bits; exact for floats of up to 32 bits. Integers of 64 bits wrap.
     fn product(a: Self, b: Self) -> Self::Wide;
 }
 
@@ -94,14 +94,14 @@ where
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_device(&self, cell: *mut W, value: W) {
-        // SAFETY: the caller's contract is the callee's.
+        // SAFETY: the caller's contract is that of the function called.
         unsafe { Sum::combine_device(cell, value) }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     unsafe fn combine_atomic_block(&self, cell: *mut W, value: W) {
-        // SAFETY: the caller's contract is the callee's.
+        // SAFETY: the caller's contract is that of the function called.
         unsafe { Sum::combine_block(cell, value) }
     }
 }

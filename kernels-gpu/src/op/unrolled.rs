@@ -1,15 +1,14 @@
 //! Fully unrolled loops over arrays.
 
-/// Does something for every element of an array of `K` rows of `N`, at most 4 of 16, row by row:
-/// `unrolled!(|k < K, e < N| sum += rows[k][e])`.
+/// Evaluates an expression for every element of an array of `K` rows of `N`, at most 4 of 16, row by row, fully
+/// unrolled: `unrolled!(|k < K, e < N| sum += rows[k][e])`.
 ///
-/// The GPU's registers have no indexes. An array in a loop that LLVM does not unroll, because much is
-/// done in it, goes to local memory. So on the GPU this is straight code, whatever is done; what is not
-/// of the array is not even compiled. Each `match` is of a constant, and its arms are numbers: of a
-/// condition, `if const { e < N }`, rustc makes a constant of its own in every kernel, which took it a quarter
-/// of its time.
+/// Registers cannot be indexed. If LLVM does not unroll a loop over an array, because its body is large, the
+/// array goes to local memory. So on the GPU this macro expands to straight-line code, and elements that the
+/// array lacks are not even compiled. Each `match` is on a constant and has numbers as arms: for a condition,
+/// `if const { e < N }`, rustc would evaluate a constant in every kernel, which took a quarter of its time.
 ///
-/// Of an array without rows, at most 32: `unrolled!(|e < N| sum += row[e])`.
+/// For an array without rows, of at most 32 elements: `unrolled!(|e < N| sum += row[e])`.
 #[cfg(target_arch = "nvptx64")]
 macro_rules! unrolled {
     (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {
@@ -38,7 +37,8 @@ macro_rules! unrolled {
             $element => {}
             _ => {
                 let $e = $element;
-                // Where an array's length is a number, an index beyond it is an error even here.
+                // If an array's length is a number, an index beyond it is an error even in code that is not
+                // reached.
                 #[allow(unconditional_panic, reason = "not reached: the condition is a constant")]
                 {
                     $body;
@@ -52,7 +52,7 @@ macro_rules! unrolled {
     (@row [] $($rest:tt)*) => {};
 }
 
-/// The same for the host, which has memory: a loop.
+/// The same for the host: a loop, because arrays are in memory anyway.
 #[cfg(not(target_arch = "nvptx64"))]
 macro_rules! unrolled {
     (|$k:ident < $rows:ident, $e:ident < $elements:ident| $body:expr) => {

@@ -1,12 +1,12 @@
-//! The weighted mean of an array, with weights from another.
+//! The weighted mean.
 
 use super::Op;
 use crate::element::Number;
 
-/// The mean of values with weights, `sum(w * x) / sum(w)` over pairs `(x, w)`, in `f64`: as NumPy's `average`.
-/// One pass over both arrays. `None` where the weights add up to 0, as they do for empty input.
+/// The weighted mean `sum(w * x) / sum(w)` over pairs `(x, w)` of two arrays, in `f64`, as NumPy's `average`.
 ///
-/// The accumulator is the sum of the products and the sum of the weights. Products of 32 bits and less are exact.
+/// One pass over both arrays. `None` if the weights add up to 0, and for empty input. The accumulator has the
+/// sum of the products and the sum of the weights. Products of floats of up to 32 bits are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedMean;
 

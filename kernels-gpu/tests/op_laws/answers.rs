@@ -1,4 +1,4 @@
-//! What the library's operators do beyond the laws of all operators.
+//! Properties of the library's operators beyond the laws.
 
 use kernels_gpu::element::Element;
 use kernels_gpu::items::Items;
@@ -11,28 +11,28 @@ type Verdict = Result<(), TestCaseError>;
 /// The index of the first value.
 pub const FIRST: u64 = 7;
 
-/// Tells all values apart but NaNs: which NaN is not promised.
+/// A text that distinguishes all values except NaNs.
 pub fn text(value: impl Debug) -> String {
     format!("{value:?}")
 }
 
-/// Three neighbours in an array, as they enter a reduction.
+/// Three adjacent elements, lifted.
 fn lifted<T: Items, O: Op<T>>(op: O, values: [T; 3]) -> [O::Acc; 3] {
     [0, 1, 2].map(|i| op.lift(values[i], FIRST + i as u64))
 }
 
-/// The three as one, as the caller gets it.
+/// The result of the three values.
 pub fn reduced<T: Items, O: Op<T>>(op: O, values: [T; 3]) -> O::Output {
     let [a, b, c] = lifted(op, values);
     op.finish(op.combine(op.combine(a, b), c))
 }
 
-/// What an empty array is, as the caller gets it.
+/// The result for empty input.
 pub fn empty<T: Items, O: Op<T>>(op: O) -> O::Output {
     op.empty()
 }
 
-/// An operator reduces what it combines items in as it reduces the items.
+/// An operator reduces accumulators as it reduces items.
 pub fn partials<T, A, O>(op: O, values: [T; 3]) -> Verdict
 where
     T: Items,
@@ -52,7 +52,7 @@ where
     Ok(())
 }
 
-/// What enters comes out.
+/// The result of one item is the item.
 pub fn round_trip<T: Element, O: Op<T, Output: From<T> + Debug>>(op: O, values: [T; 3]) -> Verdict {
     for value in values {
         let result = op.finish(op.lift(value, 3));
@@ -61,12 +61,12 @@ pub fn round_trip<T: Element, O: Op<T, Output: From<T> + Debug>>(op: O, values: 
     Ok(())
 }
 
-/// The atomic forms leave what `combine` gives.
+/// The atomic forms store the result of `combine`.
 pub fn atomic<T: Items, O: AtomicOp<T>>(op: O, values: [T; 3]) -> Verdict {
     let [mut device, mut block, mut plain] = [op.identity(); 3];
     for value in lifted(op, values) {
         plain = op.combine(plain, value);
-        // SAFETY: two cells of this thread's own.
+        // SAFETY: two cells of this thread.
         unsafe {
             op.combine_atomic_device(&mut device, value);
             op.combine_atomic_block(&mut block, value);
@@ -77,7 +77,7 @@ pub fn atomic<T: Items, O: AtomicOp<T>>(op: O, values: [T; 3]) -> Verdict {
     Ok(())
 }
 
-/// All of the above, of an operator whose results are numbers like its items, and the answer.
+/// All of the above, for an operator whose results are numbers like its items, and the result.
 pub fn number<T, A, O>(op: O, values: [T; 3], answer: T) -> Verdict
 where
     T: Element,

@@ -1,4 +1,4 @@
-//! Operators of floats: extrema are exact; sums and products round, in the accumulator's type.
+//! Operators over floats: extrema are exact; sums and products round in the accumulator's type.
 
 use crate::answers::{FIRST, atomic, empty, number, partials, reduced, text};
 use crate::keep_the_laws;
@@ -24,12 +24,12 @@ macro_rules! floats {
                 <$t as Number>::wrap(x as $acc)
             }
 
-            /// Values of which 160 are added without an overflow.
+            /// Values of which 160 can be added without overflow.
             fn terms() -> impl Strategy<Value = $t> {
                 any::<$t>().prop_map(|x| if x.is_finite() { x / near(256.0) } else { x })
             }
 
-            /// Values of which 160 are multiplied without an overflow or an underflow.
+            /// Values of which 160 can be multiplied without overflow or underflow.
             fn factors() -> impl Strategy<Value = $t> {
                 let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
                 prop_oneof![
@@ -44,7 +44,7 @@ macro_rules! floats {
                 (-1e3..1e3).prop_map(near)
             }
 
-            /// Some of them NaN, also many in a row.
+            /// Some values are NaN, also many in a row.
             fn with_nan() -> impl Strategy<Value = $t> {
                 prop_oneof![2 => moderate(), 1 => Just(near(f64::NAN))]
             }
@@ -64,10 +64,10 @@ macro_rules! floats {
                     nan_min: NanMin, any::<$t>();
                     nan_max: NanMax, any::<$t>();
                     min_max: MinMax, any::<$t>();
-                    // Rows that are absorbed together give the index of the first zero, and the sign of any.
+                    // Rows that are absorbed together give the index of the first zero, with either sign.
                     arg_min: ArgMin, any::<$t>(), .zeros_equal();
                     arg_max: ArgMax, any::<$t>(), .zeros_equal();
-                    // Of two zeros at the same index either may be kept; arrays have no such.
+                    // For two zeros with the same index either may be kept; arrays contain no such values.
                     arg_min_of_partials: ArgMin, any::<Indexed<$acc>>(), .zeros_equal();
                     arg_max_of_partials: ArgMax, any::<Indexed<$acc>>(), .zeros_equal();
                     count: Count(Less(near(2.0))), any::<$t>();
@@ -168,7 +168,7 @@ macro_rules! floats {
                 }
             }
 
-            /// By the total order of the bits, in which -0.0 is smaller than 0.0.
+            /// In the total order of the bits, in which -0.0 is smaller than 0.0.
             fn extremum(x: [$t; 3], wins: Ordering, nan_wins: bool) -> $t {
                 let mut right = $t::NAN;
                 for value in x {
@@ -183,7 +183,7 @@ macro_rules! floats {
                 right
             }
 
-            /// The first NaN, or else the first of those that come before all others.
+            /// The first NaN, or else the first of the values that come before all others.
             fn first(x: [$t; 3], before: fn($t, $t) -> bool) -> Indexed<$t> {
                 let mut first = 0;
                 for i in 1..3 {
@@ -211,7 +211,7 @@ macro_rules! floats {
                 assert_eq!(empty::<($t, $t), _>(WeightedMean), None);
             }
 
-            /// A cell that begins with it holds what the values come to, but for the sign of a zero.
+            /// A cell with the initial value contains the sum of the values, except for the sign of a zero.
             #[test]
             fn initial_sums() {
                 let initial: $acc = Op::<$t>::initial(&Sum);
@@ -230,7 +230,7 @@ floats! {
     of_f64: f64 in f64;
 }
 
-/// 16-bit floats are added in `f32`, and rounded where the sum is finished.
+/// 16-bit floats are added in `f32`, and rounded when the sum is finished.
 #[test]
 fn halves_lose_nothing_on_the_way() {
     fn ones<T: Number<Acc = f32>>(n: usize) -> f32

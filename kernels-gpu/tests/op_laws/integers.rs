@@ -1,4 +1,4 @@
-//! Operators of integers: exact, in the arithmetic of the element's own type.
+//! Operators over integers: exact, in the element type's own arithmetic.
 
 use crate::answers::{FIRST, atomic, empty, number, partials, reduced};
 use crate::keep_the_laws;

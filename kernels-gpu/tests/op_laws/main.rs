@@ -1,5 +1,5 @@
-//! The library's operators keep the laws, for every element type and on values that break careless code;
-//! and their answers are right.
+//! Tests that the library's operators obey the laws, for every element type and on special values, and that
+//! their results are right.
 
 mod answers;
 mod floats;

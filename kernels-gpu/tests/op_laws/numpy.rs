@@ -1,4 +1,4 @@
-//! The operators give what NumPy gives. The table is made by `numpy_answers.py`.
+//! Compares the operators with NumPy. `numpy_answers.py` makes the table.
 
 use crate::answers::text;
 use kernels_gpu::element::{Element, Indexed, f16};
@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 const ANSWERS: &str = include_str!("numpy_answers.txt");
 
-/// The whole array's answer.
+/// The result of the whole array.
 fn reduce<T: Element, O: Op<T>>(op: O, values: &[T]) -> O::Output {
     let lifted = (0..).zip(values).map(|(i, value)| op.lift(*value, i));
     op.finish(lifted.fold(op.identity(), |a, b| op.combine(a, b)))
@@ -18,7 +18,7 @@ fn parsed<T: FromStr<Err: Debug>>(words: &str) -> Vec<T> {
     words.split(' ').map(|word| word.parse().unwrap()).collect()
 }
 
-/// NumPy does not say which of two zeros is the smaller one.
+/// NumPy treats the two zeros as equal.
 fn assert_same<T: Element>(got: impl Into<Option<T>>, answer: T, row: &str) {
     let got = got.into().expect("there are values");
     assert!(

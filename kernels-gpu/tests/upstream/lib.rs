@@ -1,8 +1,8 @@
-//! The names and signatures of Rust-CUDA's own `cuda_std` that kernels may use, without its code:
-//! `xtask/tests/upstream.rs` type-checks `kernels-gpu` against this crate in place of ours.
+//! The names and signatures of Rust-CUDA's own `cuda_std` that kernels may use, without its code.
 //!
-//! Every name here stands on the main branch of <https://github.com/Rust-GPU/Rust-CUDA>. Not every
-//! name of that branch stands here: whoever needs another one looks there first and adds it.
+//! `xtask/tests/upstream.rs` type-checks `kernels-gpu` against this crate instead of this repository's
+//! `cuda_std`. Every name here exists on the main branch of <https://github.com/Rust-GPU/Rust-CUDA>, but not
+//! every name of that branch is here. To use another name, check that it exists there and add it.
 
 #![no_std]
 
@@ -10,7 +10,7 @@ pub use cuda_std_macros::{address_space, gpu_only, kernel};
 pub use half;
 pub use half::{bf16, f16};
 
-/// Functions that nobody calls.
+/// Functions that are never called.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
         pub fn $name($(_: $ty),*) $(-> $output)? {
@@ -19,7 +19,7 @@ macro_rules! functions {
     )* };
 }
 
-/// The same, which are unsafe.
+/// Unsafe functions that are never called.
 macro_rules! unsafe_functions {
     ($($name:ident$(<$t:ident: $bound:ident>)?($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
         pub unsafe fn $name$(<$t: $bound>)?($(_: $ty),*) $(-> $output)? {

@@ -1,9 +1,9 @@
-//! The attributes of Rust-CUDA's `cuda_std_macros`, as far as types go: an item stays as it is.
+//! The attributes of Rust-CUDA's `cuda_std_macros`, for type checks: an item is unchanged.
 
 use proc_macro::TokenStream;
 
-/// An entry point. With arguments the call of the macro does not compile: Rust-CUDA knows two that no
-/// kernel of ours has, and none of ours.
+/// An entry point. The macro accepts no arguments: Rust-CUDA has two, which no kernel here uses, and does not
+/// have this repository's.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if arguments.is_empty() {
@@ -13,7 +13,7 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     error.parse().expect("it is an item")
 }
 
-/// Puts a static into one of the memories of a GPU.
+/// Marks a static as belonging to a memory space of the GPU.
 #[proc_macro_attribute]
 pub fn address_space(space: TokenStream, item: TokenStream) -> TokenStream {
     let space = space.to_string();

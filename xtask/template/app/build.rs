@@ -1,4 +1,4 @@
 fn main() {
-    // Compiles the kernels to PTX, by the compiler that builds this program.
+    // Compiles the kernels to PTX, with the compiler that builds this program.
     warpfold_build::embed("../kernels");
 }

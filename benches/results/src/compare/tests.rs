@@ -68,6 +68,28 @@ fn only_a_whole_interval_beyond_the_tolerance_counts() {
     assert_eq!(verdict(zero, zero).0, Verdict::Unstable);
 }
 
+/// The host's part changes from run to run.
+#[test]
+fn where_the_host_is_in_the_time_more_is_tolerated() {
+    let verdict = |backend, timing, us: f64| {
+        let of = |us: f64| {
+            let mut results = results(&[Some(time(us, us, us, false))], true);
+            (results.rows[0].backend, results.rows[0].timing) = (backend, timing);
+            results
+        };
+        compare(&of(100.0), &of(us)).entries[0].verdict
+    };
+    use crate::schema::Backend::{Cpu, Cuda};
+    use crate::schema::Timing::{Call, Device, Graph, Launch, Stream};
+    for timing in [Launch, Stream, Call] {
+        assert_eq!(verdict(Cuda, timing, 111.0), Verdict::Same, "{timing}");
+        assert_eq!(verdict(Cuda, timing, 113.0), Verdict::Slower, "{timing}");
+    }
+    for (backend, timing) in [(Cuda, Device), (Cuda, Graph), (Cpu, Call)] {
+        assert_eq!(verdict(backend, timing, 104.0), Verdict::Slower, "{timing}");
+    }
+}
+
 #[test]
 fn the_interval_of_the_ratio_is_the_widest() {
     let old = time(90.0, 100.0, 110.0, false);
@@ -158,7 +180,7 @@ fn what_differs_is_noted() {
 }
 
 #[test]
-fn of_nothing() {
+fn empty_results() {
     let nothing = results(&[], true);
     let comparison = compare(&nothing, &nothing);
     assert!(comparison.entries.is_empty() && !comparison.has_regression());

@@ -37,10 +37,11 @@ pub fn whole(rows: &mut Rows) {
                     };
                     if cache == Cache::Cold {
                         let read = (By::Ceiling, "read_ceiling");
-                        rows.add(read, us * 0.8, speed * 1.03, ceiling);
-                    } else if matches!(timing, Timing::Launch | Timing::Stream) {
+                        rows.add(read, us * 0.8, speed * 1.03, ceiling.clone());
+                    }
+                    if timing != Timing::Call && n * width <= 16 << 20 {
                         let nothing = (By::Ceiling, "empty_kernel");
-                        rows.add(nothing, us * 0.8, f64::INFINITY, ceiling);
+                        rows.add(nothing, us * 0.7, f64::INFINITY, ceiling);
                     }
                 }
             }

@@ -172,7 +172,7 @@ impl Chart {
             .iter()
             .filter_map(|place| place.bar.gb_per_s)
             .chain(limit);
-        // A scale of nothing has no end.
+        // An empty scale has no end.
         let most = speeds.fold(1e-6, f64::max) * 1.02;
 
         let mut chart = ChartBuilder::on(canvas)

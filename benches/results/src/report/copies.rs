@@ -1,7 +1,7 @@
 //! Copies: a line for each width, beside the driver's own copy.
 
 use super::figure::{Figure, distinct};
-use super::lines::Chart;
+use super::lines::{Chart, Unit};
 use super::look::{BLUE, INK, Look, ORANGE, PURPLE, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;
@@ -19,9 +19,10 @@ pub fn figures<'a>(
         let chart = Chart {
             name: format!("copy {} {subject}", rows[0].backend),
             title: format!("Copies of {subject} by the width of the accesses"),
-            caption: select::caption(&rows)
+            caption: select::caption(&rows, Unit::GbPerS)
                 + " Bytes read and bytes written both count; dashed: the same kernels from nvcc.",
-            panels: select::panels(&rows, related, looks(&rows)),
+            unit: Unit::GbPerS,
+            panels: select::panels(&rows, related, Unit::GbPerS, looks(&rows)),
         };
         figures.extend(chart.draw()?);
     }

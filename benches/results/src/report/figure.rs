@@ -36,7 +36,7 @@ pub struct Figure {
 pub struct Series {
     /// No other of the figure has it.
     pub name: String,
-    /// Lines: n and GB/s. Bars: the place among the bars, from 0, and GB/s. Cells: n and the ratio.
+    /// Lines: n, and GB/s or microseconds. Bars: the place among the bars, from 0, and GB/s. Cells: n and the ratio.
     pub points: Vec<(f64, f64)>,
 }
 

@@ -2,7 +2,7 @@
 //! algorithms, by one element, two and four at a time; and the widest beside CUB.
 
 use super::figure::{Figure, distinct};
-use super::lines::{Chart, Panel};
+use super::lines::{Chart, Panel, Unit};
 use super::look::{BLUE, GREEN, Look, ORANGE, PURPLE, SKY, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;
@@ -35,8 +35,9 @@ pub fn figures<'a>(
             title: format!(
                 "Figure 3: three algorithms by the width of their loads, {subject}: {conditions}"
             ),
-            caption: select::caption(&custom)
+            caption: select::caption(&custom, Unit::GbPerS)
                 + " A panel for each width of the loads; dashed: the same kernels from nvcc.",
+            unit: Unit::GbPerS,
             panels: by_width(&custom, related, &look),
         };
         figures.extend(figure_3.draw()?);
@@ -47,8 +48,9 @@ pub fn figures<'a>(
         let figure_4 = Chart {
             name: name(4),
             title: format!("Figure 4: the widest loads beside CUB, {subject}: {conditions}"),
-            caption: select::caption(&shown),
-            panels: select::panels(&shown, related, &look),
+            caption: select::caption(&shown, Unit::GbPerS),
+            unit: Unit::GbPerS,
+            panels: select::panels(&shown, related, Unit::GbPerS, &look),
         };
         figures.extend(figure_4.draw()?);
     }
@@ -67,7 +69,7 @@ fn by_width<'a>(
             1 => "one element a load".to_owned(),
             width => format!("{width} elements a load"),
         };
-        let mut panels = select::panels(&rows, related, &look);
+        let mut panels = select::panels(&rows, related, Unit::GbPerS, &look);
         for panel in &mut panels {
             panel.title = title.clone();
         }

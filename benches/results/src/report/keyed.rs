@@ -35,7 +35,7 @@ pub fn figures<'a>(
     Ok(distinct(figures))
 }
 
-/// A group for each of ours, with its twin; then what has no twin.
+/// A group for each of ours, with nvcc's kernel; then what has none.
 fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let section = rows.first().and_then(|row| row.keys.as_ref());
     let section = section.map(|keys| format!("Keys: {keys}"));
@@ -43,9 +43,9 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let mut met = Vec::new();
     let mut groups = Vec::new();
     for row in ours {
-        let twin = related.rival(row, By::Nvcc);
-        met.extend(twin.map(std::ptr::from_ref));
-        let rows = [Some(*row), twin];
+        let reference = related.rival(row, By::Nvcc);
+        met.extend(reference.map(std::ptr::from_ref));
+        let rows = [Some(*row), reference];
         groups.push(Group {
             section: section.clone(),
             name: name(row),

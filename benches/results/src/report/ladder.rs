@@ -1,4 +1,4 @@
-//! The ladder: a bar for every rung beside its twin, with what the rung gained.
+//! The ladder: a bar for every rung beside nvcc's kernel, with what the rung gained.
 
 use super::bars::{Bar, Chart, Group};
 use super::figure::{Figure, distinct};
@@ -68,15 +68,18 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
     }
 }
 
-/// A group for each of ours, with its twin; then what has no twin.
+/// A group for each of ours, with nvcc's kernel; then what has none.
 fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut met = Vec::new();
     for row in rows.iter().filter(|row| row.by == By::Warpfold) {
         let gain = related.gain(row);
-        let twin = related.rival(row, By::Nvcc);
-        met.extend(twin.map(std::ptr::from_ref));
-        let bars = [Some(bar(row, gain)), twin.map(|twin| bar(twin, None))];
+        let reference = related.rival(row, By::Nvcc);
+        met.extend(reference.map(std::ptr::from_ref));
+        let bars = [
+            Some(bar(row, gain)),
+            reference.map(|reference| bar(reference, None)),
+        ];
         groups.push(Group {
             section: None,
             name: row.label(),

@@ -1,8 +1,8 @@
-//! Lines over sizes: panels side by side that share their scales.
+//! Lines over sizes: panels side by side that share their scales. Speeds, or times on a scale of powers of ten.
 
 use std::ops::Range;
 
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint};
+use plotters::coord::ranged1d::{BoldPoints, DefaultFormatting, KeyPointHint};
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -20,12 +20,24 @@ const MARGIN: i32 = 14;
 const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
 const SAMPLE: i32 = 26;
+/// Marks of an axis of speeds, at most.
+const HEIGHTS: usize = 7;
 
 pub struct Chart {
     pub name: String,
     pub title: String,
     pub caption: String,
+    pub unit: Unit,
     pub panels: Vec<Panel>,
+}
+
+/// What the points' heights are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// On a scale that begins at 0.
+    GbPerS,
+    /// Microseconds, on a scale of powers of ten.
+    Us,
 }
 
 pub struct Panel {
@@ -42,7 +54,8 @@ pub struct Line {
 /// A row on a line; `select::spot` makes it of those that can be drawn.
 pub struct Spot {
     pub n: u64,
-    pub gb_per_s: f64,
+    /// In the chart's unit; above 0 where it is a time.
+    pub height: f64,
     pub unstable: bool,
 }
 
@@ -59,7 +72,7 @@ impl Chart {
         if self.panels.is_empty() {
             return Ok(None);
         }
-        let layout = Layout::of(&self.title, &self.panels);
+        let layout = Layout::of(&self.title, self.unit, &self.panels);
         let what = (&*self.name, &*self.title, &*self.caption);
         let marks = self.marks(&layout);
         let figure = Figure::draw(what, layout.size, &marks, |canvas| {
@@ -86,7 +99,7 @@ impl Chart {
                 let series = format!("{} / {}", panel.title, line.name);
                 points.extend(line.points.iter().map(|spot| Mark {
                     dash: None,
-                    point: Some(spot.point((place, series.clone()), &line.name)),
+                    point: Some(spot.point((place, series.clone()), &line.name, self.unit)),
                 }));
                 place += 1;
             }
@@ -100,19 +113,65 @@ impl Chart {
 }
 
 impl Spot {
-    fn point(&self, series: (usize, String), name: &str) -> Point {
+    fn point(&self, series: (usize, String), name: &str, unit: Unit) -> Point {
         let unstable = if self.unstable { " (unstable)" } else { "" };
-        let (n, speed) = (words::size(self.n), words::number(self.gb_per_s));
+        let (n, height) = (words::size(self.n), words::number(self.height));
         Point {
             series,
             x: self.n as f64,
-            y: self.gb_per_s,
-            title: format!("{name}: n = {n}, {speed} GB/s{unstable}"),
+            y: self.height,
+            title: format!("{name}: n = {n}, {height} {}{unstable}", unit.name()),
+        }
+    }
+}
+
+impl Unit {
+    fn name(self) -> &'static str {
+        match self {
+            Unit::GbPerS => "GB/s",
+            Unit::Us => "us",
+        }
+    }
+
+    /// What is written at a place of the axis.
+    fn label(self, place: f64) -> String {
+        match self {
+            Unit::GbPerS => ((place * 1e6).round() / 1e6).to_string(),
+            // Two digits are enough for what is marked.
+            Unit::Us => {
+                let us = 10f64.powf(place);
+                let digit = 10f64.powf(1.0 - us.log10().floor());
+                ((us * digit).round() / digit).to_string()
+            }
+        }
+    }
+
+    /// Where a height lies on the axis.
+    fn place(self, height: f64) -> f64 {
+        match self {
+            Unit::GbPerS => height,
+            Unit::Us => height.log10(),
+        }
+    }
+
+    /// From one end of the axis to the other, for these heights.
+    fn axis(self, heights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+        let most = heights.clone().map(|height| self.place(height));
+        let most = most.fold(f64::NEG_INFINITY, f64::max);
+        match self {
+            // An empty scale has no end.
+            Unit::GbPerS => (0.0, most.max(1e-6) * 1.06),
+            Unit::Us => {
+                let least = heights.map(|height| self.place(height));
+                let least = least.fold(f64::INFINITY, f64::min);
+                (least - 0.1, most + 0.1)
+            }
         }
     }
 }
 
 struct Layout {
+    unit: Unit,
     size: (i32, i32),
     legend: Vec<(String, Look)>,
     places: Vec<(i32, i32)>,
@@ -121,11 +180,11 @@ struct Layout {
     panel: i32,
     /// Powers of two.
     sizes: (f64, f64),
-    fastest: f64,
+    heights: (f64, f64),
 }
 
 impl Layout {
-    fn of(title: &str, panels: &[Panel]) -> Layout {
+    fn of(title: &str, unit: Unit, panels: &[Panel]) -> Layout {
         let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let spots = || lines().flat_map(|line| &line.points);
         let mut legend: Vec<(String, Look)> = Vec::new();
@@ -156,8 +215,9 @@ impl Layout {
         let exponents = || spots().map(|spot| (spot.n as f64).log2());
         let least = exponents().fold(f64::INFINITY, f64::min).floor();
         let most = exponents().fold(f64::NEG_INFINITY, f64::max).ceil();
-        let fastest = spots().map(|spot| spot.gb_per_s).fold(0.0, f64::max);
+        let heights = spots().map(|spot| spot.height).collect::<Vec<_>>();
         Layout {
+            unit,
             size: (wide, head + rows * PANEL.1),
             legend,
             places,
@@ -165,8 +225,7 @@ impl Layout {
             columns,
             panel: wide / columns,
             sizes: (least - 0.5, most + 0.5),
-            // A scale of nothing has no end.
-            fastest: fastest.max(1e-6) * 1.06,
+            heights: unit.axis(heights.iter().copied()),
         }
     }
 
@@ -217,69 +276,142 @@ impl Layout {
         (x, y): (i32, i32),
     ) -> Drawn<impl Fn(&Spot) -> (i32, i32)> {
         let area = canvas.clone().shrink((x, y), (self.panel, PANEL.1));
-        look::write(&area, "GB/s", (54, 8), HPos::Right, (TEXT - 1.0, FAINT))?;
+        look::write(
+            &area,
+            self.unit.name(),
+            (54, 8),
+            HPos::Right,
+            (TEXT - 1.0, FAINT),
+        )?;
         look::write(&area, title, (66, 8), HPos::Left, (TEXT, INK))?;
         let (least, most) = self.sizes;
-        let powers = Powers {
-            range: least..most,
-            axis: (least..most).into(),
+        let powers = Axis::of(least..most, Marked::Whole);
+        let count = powers.marks().len();
+        let (low, high) = self.heights;
+        let heights = match self.unit {
+            Unit::GbPerS => Axis::of(low..high, Marked::Even),
+            Unit::Us => Axis::of(low..high, Marked::Tens),
         };
-        let count = powers.whole().count();
         let mut chart = ChartBuilder::on(&area)
             .margin_top(22)
             .margin_right(MARGIN)
             .set_label_area_size(LabelAreaPosition::Left, 62)
             .margin_bottom(14)
             .set_label_area_size(LabelAreaPosition::Bottom, 42)
-            .build_cartesian_2d(powers, 0.0..self.fastest)?;
+            .build_cartesian_2d(powers, heights)?;
         chart
             .configure_mesh()
             .max_light_lines(0)
             .bold_line_style(GRID)
             .axis_style(FAINT)
             .x_labels(count)
-            .y_labels(7)
+            .y_labels(HEIGHTS)
             .x_label_formatter(&|exponent| words::power(exponent.round().max(0.0) as u32))
-            .y_label_formatter(&|speed| ((speed * 1e6).round() / 1e6).to_string())
+            .y_label_formatter(&|place| self.unit.label(*place))
             .label_style(look::font(TEXT).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
             .x_desc("elements")
             .draw()?;
-        let spec = chart.as_coord_spec().clone();
-        Ok(move |spot: &Spot| spec.translate(&((spot.n as f64).log2(), spot.gb_per_s)))
+        let (spec, unit) = (chart.as_coord_spec().clone(), self.unit);
+        Ok(move |spot: &Spot| spec.translate(&((spot.n as f64).log2(), unit.place(spot.height))))
     }
 }
 
-/// An axis of exponents of two, of which whole ones are written.
+/// An axis, and which of its places are marked.
 #[derive(Clone)]
-struct Powers {
+struct Axis {
     range: Range<f64>,
     axis: RangedCoordf64,
+    marked: Marked,
 }
 
-impl Powers {
-    /// Ten at most.
-    fn whole(&self) -> impl Iterator<Item = f64> {
+#[derive(Clone, Copy)]
+enum Marked {
+    /// Whole numbers, ten at most.
+    Whole,
+    /// As plotters likes.
+    Even,
+    /// Of logarithms: powers of ten; on a short axis 2 and 5 times those, too, or all multiples.
+    Tens,
+}
+
+impl Axis {
+    fn of(range: Range<f64>, marked: Marked) -> Self {
+        Self {
+            axis: range.clone().into(),
+            range,
+            marked,
+        }
+    }
+
+    fn marks(&self) -> Vec<f64> {
         let Range { start, end } = self.range;
-        let step = ((end - start) / 10.0).ceil().max(1.0) as usize;
-        let whole = start.ceil() as i32..=end.floor() as i32;
-        whole.step_by(step).map(f64::from)
+        match self.marked {
+            Marked::Whole => {
+                let step = ((end - start) / 10.0).ceil().max(1.0) as usize;
+                let whole = start.ceil() as i32..=end.floor() as i32;
+                whole.step_by(step).map(f64::from).collect()
+            }
+            Marked::Even => self.axis.key_points(BoldPoints(HEIGHTS)),
+            Marked::Tens => {
+                let factors: &[f64] = match end - start {
+                    ..0.7 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+                    ..3.0 => &[1.0, 2.0, 5.0],
+                    _ => &[1.0],
+                };
+                let step = ((end - start) / 10.0).ceil().max(1.0) as usize;
+                let powers = (start.floor() as i32..=end.floor() as i32).step_by(step);
+                let marks = powers.flat_map(|power| {
+                    let factors = factors.iter();
+                    factors.map(move |factor| f64::from(power) + factor.log10())
+                });
+                marks.filter(|mark| (start..=end).contains(mark)).collect()
+            }
+        }
     }
 }
 
-impl Ranged for Powers {
+impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
-    fn map(&self, exponent: &f64, limit: (i32, i32)) -> i32 {
-        self.axis.map(exponent, limit)
+    fn map(&self, place: &f64, limit: (i32, i32)) -> i32 {
+        self.axis.map(place, limit)
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.whole().collect()
+        self.marks()
     }
 
     fn range(&self) -> Range<f64> {
         self.range.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_marked_by_powers_of_ten() {
+        let labels = |low: f64, high: f64| {
+            let axis = Axis::of(low.log10()..high.log10(), Marked::Tens);
+            let marks = axis.marks().into_iter().map(|mark| Unit::Us.label(mark));
+            marks.collect::<Vec<_>>()
+        };
+        assert_eq!(labels(1.2, 70.0), ["2", "5", "10", "20", "50"]);
+        assert_eq!(labels(0.5, 2e4), ["1", "10", "100", "1000", "10000"]);
+        assert_eq!(labels(3.1, 8.2), ["4", "5", "6", "7", "8"]);
+        assert_eq!(labels(0.011, 0.024), ["0.015", "0.02"]);
+        assert!(labels(1e-9, 1e9).len() <= 10);
+    }
+
+    #[test]
+    fn an_axis_of_times_has_room_around_them() {
+        let (low, high) = Unit::Us.axis([10.0, 100.0].into_iter());
+        assert!(low < 1.0 && high > 2.0 && high - low < 1.5);
+        let (low, high) = Unit::Us.axis([7.0].into_iter());
+        assert!(low < high, "of a single time, too");
+        assert_eq!(Unit::GbPerS.axis([0.0].into_iter()).0, 0.0);
     }
 }

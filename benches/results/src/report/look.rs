@@ -43,7 +43,7 @@ impl Look {
             By::Driver | By::Loop => SKY,
         };
         let dash = match by {
-            By::Ceiling => Some("4 4"),
+            By::Ceiling => Some(["4 4", "1 4"][variant % 2]),
             _ => DASHES[variant % DASHES.len()],
         };
         Look { color, dash }

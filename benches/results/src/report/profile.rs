@@ -67,7 +67,7 @@ pub fn section(profiled: &[Profiled]) -> Markup {
     }
 }
 
-/// A page of nothing else; `about` says what was measured, and how.
+/// A page with nothing else; `about` says what was measured, and how.
 pub fn page(profiled: &[Profiled], about: &str) -> String {
     shell(Shell {
         title: "warpfold under Nsight Compute",

@@ -1,9 +1,9 @@
 //! Rows for pictures.
 
-use super::lines::{Line, Panel, Spot};
+use super::lines::{Line, Panel, Spot, Unit};
 use super::look::Look;
-use crate::relate::Related;
 pub use crate::relate::grouped;
+use crate::relate::{EMPTY_KERNEL, Related};
 use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
 use crate::words;
 
@@ -41,19 +41,30 @@ pub fn speed(row: &Row) -> Option<f64> {
     row.gb_per_s().filter(|speed| (0.0..=1e9).contains(speed))
 }
 
-/// Of a row that has a speed, and a place on an axis of powers.
-pub fn spot(row: &Row) -> Option<Spot> {
+/// In microseconds, where it can be drawn on a scale of powers.
+pub fn time(row: &Row) -> Option<f64> {
+    row.median_us().filter(|us| (1e-6..=1e12).contains(us))
+}
+
+/// Of a row that has a height in this unit, and a place on an axis of powers.
+pub fn spot(row: &Row, unit: Unit) -> Option<Spot> {
+    let height = match unit {
+        Unit::GbPerS => speed(row),
+        Unit::Us => time(row),
+    };
     Some(Spot {
         n: Some(row.n).filter(|n| *n > 0)?,
-        gb_per_s: speed(row)?,
+        height: height?,
         unstable: row.time.is_some_and(|time| time.unstable),
     })
 }
 
-/// A panel for each cache and timing; in it a line for each name, with the ceilings of its rows.
+/// A panel for each cache and timing; in it a line for each name, with the ceilings of its rows: of times the floors,
+/// too.
 pub fn panels<'a>(
     rows: &[&'a Row],
     related: &Related<'a>,
+    unit: Unit,
     name: impl Fn(&Row) -> (String, Look),
 ) -> Vec<Panel> {
     let conditions = grouped(rows, |row| (row.cache, row.timing));
@@ -67,10 +78,10 @@ pub fn panels<'a>(
                     None => text.clone(),
                 },
                 look,
-                points: rows.into_iter().filter_map(spot).collect(),
+                points: spots(&rows, unit),
             }));
         }
-        lines.extend(ceilings(&rows, related));
+        lines.extend(ceilings(&rows, related, unit));
         let (cache, timing) = (rows[0].cache, rows[0].timing);
         Panel {
             title: title(cache, timing),
@@ -101,18 +112,25 @@ fn split(rows: Vec<&Row>) -> Vec<(Option<String>, Vec<&Row>)> {
         .collect()
 }
 
-/// One line for each ceiling that these rows have, with a point for each size.
-fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>) -> Vec<Line> {
+fn spots(rows: &[&Row], unit: Unit) -> Vec<Spot> {
+    rows.iter().filter_map(|row| spot(row, unit)).collect()
+}
+
+/// One line for each ceiling that these rows have, with a point for each size; of times for each floor, too.
+fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>, unit: Unit) -> Vec<Line> {
     let mut found: Vec<&Row> = rows.iter().filter_map(|row| related.ceiling(row)).collect();
+    if unit == Unit::Us {
+        found.extend(rows.iter().filter_map(|row| related.floor(row)));
+    }
     found.sort_by_key(|row| (row.kernel.clone(), row.n));
     found.dedup_by_key(|row| (row.kernel.clone(), row.n));
     let kernels = grouped(&found, |row| &row.kernel);
-    let line = |(place, rows): (usize, Vec<&Row>)| Line {
+    let line = |rows: Vec<&Row>| Line {
         name: rows[0].kernel.replace('_', " "),
-        look: Look::of(By::Ceiling, place),
-        points: rows.into_iter().filter_map(spot).collect(),
+        look: Look::of(By::Ceiling, usize::from(rows[0].kernel == EMPTY_KERNEL)),
+        points: spots(&rows, unit),
     };
-    kernels.into_iter().enumerate().map(line).collect()
+    kernels.into_iter().map(line).collect()
 }
 
 /// Names each author's variants, and gives each its dashes.
@@ -138,15 +156,21 @@ pub fn variants(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
 }
 
 /// What all line pictures have to say of their points.
-pub fn caption(rows: &[&Row]) -> String {
-    let mut caption = String::from("Bandwidth against the number of elements.");
+pub fn caption(rows: &[&Row], unit: Unit) -> String {
+    let mut caption = String::from(match unit {
+        Unit::GbPerS => "Bandwidth against the number of elements.",
+        Unit::Us => {
+            "Time against the number of elements, both on scales of powers. What does nothing but be launched, the \
+             empty kernel, is the floor."
+        }
+    });
     if rows
         .iter()
         .any(|row| row.time.is_some_and(|time| time.unstable))
     {
         caption += " A large hollow point is unstable.";
     }
-    let undrawn = rows.iter().filter(|row| spot(row).is_none());
+    let undrawn = rows.iter().filter(|row| spot(row, unit).is_none());
     match undrawn.count() {
         0 => {}
         1 => caption += " One row has no point: see the table.",

@@ -81,7 +81,12 @@ fn every_row_has_a_point() {
             assert!(page.contains(&text), "{row:?}");
             continue;
         }
-        let is_row = |(x, y): &(f64, f64)| is_near(*y, speed) && (by_bar || *x == row.n as f64);
+        // An empty kernel is the floor of times, and no ceiling of speeds where there is another.
+        let time = row.median_us().filter(|_| row.kernel == "empty_kernel");
+        let is_row = |(x, y): &(f64, f64)| {
+            let is_height = is_near(*y, speed) || time.is_some_and(|time| is_near(*y, time));
+            is_height && (by_bar || *x == row.n as f64)
+        };
         assert!(all.iter().any(|point| is_row(point)), "{row:?}");
     }
 }
@@ -116,6 +121,61 @@ fn figures_say_what_is_drawn() {
         assert!(figure.svg.contains(&labelled));
         for id in &ids {
             assert_eq!(page.matches(&format!(r#" id="{id}""#)).count(), 1, "{id}");
+        }
+    }
+}
+
+#[test]
+fn small_arrays_have_their_times_above_the_empty_kernels() {
+    let results = example::results();
+    let figures = figures_of(&results, Suite::Whole).unwrap();
+    let times: Vec<_> = figures
+        .iter()
+        .filter(|figure| figure.name.ends_with("-time") && !figure.name.contains("ratio"))
+        .collect();
+    let names: Vec<_> = times.iter().map(|figure| figure.name.as_str()).collect();
+    let of = [
+        "sum-i32", "min-i32", "sum-f32", "min-f32", "sum-f64", "min-f64",
+    ];
+    assert_eq!(names, of.map(|of| format!("whole-cuda-{of}-time")));
+    let whole = |row: &&crate::schema::Row| {
+        (row.suite, row.backend) == (Suite::Whole, crate::schema::Backend::Cuda)
+    };
+    let mut small = 0;
+    for row in results.rows.iter().filter(whole) {
+        let Some(us) = row.median_us() else { continue };
+        let figures = times.iter().filter(|figure| match &row.op {
+            Some(op) => figure.name == format!("whole-cuda-{op}-{}-time", row.element),
+            None => figure.name.contains(&row.element),
+        });
+        let point = (row.n as f64, us);
+        let mut series = figures.flat_map(|figure| &figure.series);
+        let is_drawn = series.any(|series| series.points.contains(&point));
+        assert_eq!(is_drawn, row.bytes <= 16 << 20, "{row:?}");
+        small += usize::from(is_drawn);
+    }
+    assert_eq!(
+        times.iter().map(|figure| figure.points()).sum::<usize>(),
+        small
+    );
+    for figure in times {
+        for panel in ["cold, device time", "warm, time with the launch"] {
+            let series = |name: &str| {
+                let name = format!("{panel} / {name}");
+                let mut all = figure.series.iter();
+                all.find(|series| series.name == name)
+                    .unwrap_or_else(|| panic!("{name}"))
+            };
+            let (floor, ours) = (series("empty kernel"), series("warpfold, default"));
+            for (floor, ours) in floor.points.iter().zip(&ours.points) {
+                assert!(floor.0 == ours.0 && floor.1 < ours.1);
+            }
+        }
+        for dash in [r#"stroke-dasharray="4 4""#, r#"stroke-dasharray="1 4""#] {
+            assert!(
+                figure.svg.contains(dash),
+                "ceiling and floor differ: {dash}"
+            );
         }
     }
 }

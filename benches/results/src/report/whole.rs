@@ -1,11 +1,12 @@
-//! Whole reductions, by the library's operators and by others: speeds over sizes, and maps of the ratios to each peer.
+//! Whole-array reductions, by the library's operators and by others: speeds over sizes, times of small arrays over sizes,
+//! and maps of the ratios to each peer.
 
 use super::figure::{Figure, distinct};
 use super::heat::{Band, Cell, Map};
-use super::lines::Chart;
+use super::lines::{Chart, Unit};
 use super::{ReportError, select};
 use crate::relate::Related;
-use crate::schema::{By, Results, Row, Suite};
+use crate::schema::{Backend, By, Results, Row, Suite};
 
 pub fn figures<'a>(
     results: &'a Results,
@@ -20,15 +21,34 @@ pub fn figures<'a>(
     }
     for rows in select::grouped(&rows, |row| (row.backend, &row.op, &row.element)) {
         let subject = format!("{}{}", rows[0].subject(), select::place(rows[0].backend));
-        let chart = Chart {
-            name: format!("{suite} {} {subject}", rows[0].backend),
-            title: format!("Whole reduction: {subject}"),
-            caption: select::caption(&rows),
-            panels: select::panels(&rows, related, select::variants(&rows)),
-        };
-        figures.extend(chart.draw()?);
+        let name = format!("{suite} {} {subject}", rows[0].backend);
+        let title = format!("Whole-array reduction: {subject}");
+        let small = small(&rows);
+        let charts = [
+            (Unit::GbPerS, rows, name.clone(), title.clone()),
+            (Unit::Us, small, name + " time", title + ", small arrays"),
+        ];
+        for (unit, rows, name, title) in charts {
+            let chart = Chart {
+                name,
+                title,
+                caption: select::caption(&rows, unit),
+                unit,
+                panels: select::panels(&rows, related, unit, select::variants(&rows)),
+            };
+            figures.extend(chart.draw()?);
+        }
     }
     Ok(distinct(figures))
+}
+
+/// Bytes up to which a speed says little, because a launch takes a good part of the time.
+const SMALL_BYTES: u64 = 16 << 20;
+
+/// Those of small arrays on a CUDA device.
+fn small<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
+    let is_small = |row: &&&Row| row.backend == Backend::Cuda && row.bytes <= SMALL_BYTES;
+    rows.iter().filter(is_small).copied().collect()
 }
 
 /// One for each peer, backend, cache, timing, and variant of ours.

@@ -1,19 +1,20 @@
 //! Copies: bandwidth against size, by the width of an access.
 
-mod twins;
+mod reference;
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
-use warpfold::{Buffer, CopyWidth, Pass};
+use warpfold::{CopyWidth, Pass};
 use warpfold_results::schema::{By, Row, Suite};
 
-use self::twins::{TWIN_MAX_N, Twin};
+use self::reference::{REFERENCE_MAX_N, Reference};
 use super::Bench;
 use crate::driver::checked;
 use crate::peers::Peers;
+use crate::sweep::copies::Copies;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
@@ -25,27 +26,33 @@ const DRIVER: &str = "cuMemcpyDtoDAsync";
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let sizes = bench.options.sizes(10..=28, 2);
     sweep.announce(sizes.len());
-    let twins = bench.options.wants(By::Nvcc).then(|| {
-        let twins = twins::build(bench.info.compute_capability);
-        sweep.peer_built(By::Nvcc, twins.as_ref().map(|twins| &twins.built));
-        twins
+    let references = bench.options.wants(By::Nvcc).then(|| {
+        let references = reference::build(bench.info.compute_capability);
+        sweep.peer_built(
+            By::Nvcc,
+            references.as_ref().map(|references| &references.built),
+        );
+        references
     });
-    let twins = twins.and_then(Result::ok);
+    let references = references.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
     let integers = data::draw::<i32>(longest, sweep.seed())?;
-    let source = bench.gpu.upload(&integers)?;
+    let mut source = bench.gpu.upload(&integers)?;
+    let mut target = bench.gpu.alloc(longest)?;
     for n in sizes {
         if sweep.is_over() {
             return Ok(());
         }
+        let integers = &integers[..n];
+        let target = Copies::of(bench.gpu, &mut target, integers)?;
         let group = Group {
             bench,
-            integers: &integers[..n],
-            sum: Expected::exactly(i32::sum(&integers[..n])),
-            source: &source,
-            target: RefCell::new(bench.gpu.alloc(n)?),
+            integers,
+            sum: Expected::exactly(i32::sum(integers)),
+            source: Copies::of(bench.gpu, &mut source, integers)?,
+            target: RefCell::new(target),
         };
-        group.time(twins.as_ref().filter(|_| n <= TWIN_MAX_N), sweep)?;
+        group.time(references.as_ref().filter(|_| n <= REFERENCE_MAX_N), sweep)?;
     }
     Ok(())
 }
@@ -55,14 +62,14 @@ struct Group<'a> {
     bench: &'a Bench<'a>,
     integers: &'a [i32],
     sum: Expected<i32>,
-    /// Begins with the integers.
-    source: &'a Buffer<i32>,
-    /// As long as they are.
-    target: RefCell<Buffer<i32>>,
+    /// The integers, as often as a batch has launches.
+    source: Copies<'a, i32>,
+    /// A place for each.
+    target: RefCell<Copies<'a, i32>>,
 }
 
 impl Group<'_> {
-    fn time(&self, twins: Option<&Peers>, sweep: &mut Sweep) -> Result<()> {
+    fn time(&self, references: Option<&Peers>, sweep: &mut Sweep) -> Result<()> {
         let (n, options) = (self.integers.len(), self.bench.options);
         let mut subjects = Vec::new();
         let names = CopyWidth::ALL.map(|width| (width, width.kernel_name()));
@@ -78,31 +85,33 @@ impl Group<'_> {
                 blocks: Some(blocks),
                 ..self.row(By::Warpfold, name)
             };
-            subjects.push(self.subject(row.clone(), move |_| self.enqueue(width)));
-            if let Some(twins) = twins {
-                let twin = Twin::of(twins, name)?;
+            subjects.push(self.subject(row.clone(), move |copy, _| self.enqueue(width, copy)));
+            if let Some(references) = references {
+                let reference = Reference::of(references, name)?;
                 let row = Row {
                     by: By::Nvcc,
                     ..row
                 };
-                subjects.push(self.subject(row, move |stream| {
-                    let (from, to) = self.addresses();
+                subjects.push(self.subject(row, move |copy, stream| {
+                    let (from, to) = self.addresses(copy);
                     // SAFETY: `n` integers each, apart from each other and live as long as this closure or
                     // longer; allocations begin at multiples of 256 bytes. The stream is the device's and
                     // its context current (`Subject::enqueue`).
-                    unsafe { twin.enqueue(from, to, n, (blocks, threads), stream) }
+                    unsafe { reference.enqueue(from, to, n, (blocks, threads), stream) }
                 }));
             }
         }
         if options.wants_kernel(DRIVER) {
-            subjects.push(self.subject(self.row(By::Driver, DRIVER), move |stream| {
-                let (from, to) = self.addresses();
-                let bytes = n * size_of::<i32>();
-                // SAFETY: as above.
-                let copied =
-                    unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
-                checked(DRIVER, copied)
-            }));
+            subjects.push(
+                self.subject(self.row(By::Driver, DRIVER), move |copy, stream| {
+                    let (from, to) = self.addresses(copy);
+                    let bytes = n * size_of::<i32>();
+                    // SAFETY: as above.
+                    let copied =
+                        unsafe { cust_raw::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.cast()) };
+                    checked(DRIVER, copied)
+                }),
+            );
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let rows = self.bench.by_device(&subjects);
@@ -120,9 +129,11 @@ impl Group<'_> {
 
     /// The launch of the library's copy.
     fn pass(&self, width: CopyWidth) -> Result<Pass> {
-        let from = self.source.view(..self.integers.len())?;
         let mut to = self.target.borrow_mut();
-        let copy = self.bench.gpu.copy(from, &mut *to, 0, width)?;
+        let copy = self
+            .bench
+            .gpu
+            .copy(self.source.view(0)?, to.view_mut(0)?, 0, width)?;
         copy.passes()
             .first()
             .copied()
@@ -130,38 +141,53 @@ impl Group<'_> {
     }
 
     /// The library's copy.
-    fn enqueue(&self, width: CopyWidth) -> Result<()> {
-        let from = self.source.view(..self.integers.len())?;
+    fn enqueue(&self, width: CopyWidth, copy: usize) -> Result<()> {
         let mut to = self.target.borrow_mut();
-        Ok(self.bench.gpu.copy(from, &mut *to, 0, width)?.enqueue()?)
+        let (from, to) = (self.source.view(copy)?, to.view_mut(copy)?);
+        Ok(self.bench.gpu.copy(from, to, 0, width)?.enqueue()?)
     }
 
-    /// Of the source and the target.
-    fn addresses(&self) -> (u64, u64) {
-        let to = self.target.borrow().as_device_ptr();
-        (self.source.as_device_ptr(), to)
+    /// Of a source and its target.
+    fn addresses(&self, copy: usize) -> (u64, u64) {
+        (
+            self.source.address(copy),
+            self.target.borrow().address(copy),
+        )
     }
 
-    /// A copy by `enqueue`. The target's sum must be the source's; after the first run of a row it must be
-    /// the source, element by element.
+    /// A copy by `enqueue`. The targets' sums must be the source's; after the first run of a row each must be the
+    /// source, element by element.
     fn subject<'s>(
         &'s self,
         row: Row,
-        enqueue: impl Fn(*mut c_void) -> Result<()> + 's,
+        enqueue: impl Fn(usize, *mut c_void) -> Result<()> + 's,
     ) -> Subject<'s> {
         let is_done = Cell::new(false);
         Subject {
             row,
-            spoil: Box::new(|| self.bench.stage.spoil(&self.target.borrow())),
-            enqueue: Box::new(enqueue),
-            judge: Box::new(move || {
+            copies: self.source.count(),
+            spoil: Box::new(|| {
                 let target = self.target.borrow();
-                if !is_done.replace(true) {
-                    let is = target.download()? == self.integers;
-                    ensure!(is, "the target is not the source");
+                target
+                    .memory()
+                    .try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
+            }),
+            enqueue: Box::new(enqueue),
+            check: Box::new(move |copies| {
+                let target = self.target.borrow();
+                let is_first = !is_done.replace(true);
+                for copy in 0..copies {
+                    let target = target.view(copy)?;
+                    if is_first {
+                        let is = target.download()? == self.integers;
+                        ensure!(is, "the target is not the source");
+                    }
+                    let verdict = data::check(self.bench.gpu.sum(target)?, self.sum);
+                    if verdict.is_err() {
+                        return Ok(verdict);
+                    }
                 }
-                let sum = self.bench.gpu.sum(&*target)?;
-                Ok(data::judge(sum, self.sum))
+                Ok(Ok(()))
             }),
         }
     }

@@ -1,6 +1,6 @@
-//! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its twin.
+//! The ladder, and shuffles and atomics: sums of `i32` by every kernel and its reference kernel.
 
-mod twins;
+mod reference;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,16 +9,17 @@ use anyhow::Result;
 use warpfold::{Algorithm, Buffer, Device, Plan, Sum, View};
 use warpfold_results::schema::{By, Row, Suite};
 
-use self::twins::{Launch, TWIN_MAX_N, Twin};
+use self::reference::{Launch, MAX_N, Reference};
 use super::planned::{SharedPlan, plan_row, planned};
 use super::{Bench, ceiling, cub_subject};
 use crate::options::bad_option;
 use crate::peers::Peers;
 use crate::rungs::{chunks, ladder};
+use crate::sweep::copies::Copies;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
-use crate::sweep::subject::{POISON, Subject};
+use crate::sweep::subject::Subject;
 
 /// Every size and number of threads of one of the two suites.
 pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
@@ -32,7 +33,7 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     sweep.announce(sizes.len() * threads.len());
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
-        let peers = twins::build(bench.info.compute_capability);
+        let peers = reference::build(bench.info.compute_capability);
         for by in [By::Nvcc, By::Cub] {
             if options.wants(by) {
                 sweep.peer_built(by, peers.as_ref().map(|peers| &peers.built));
@@ -42,14 +43,18 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     });
     let peers = peers.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
-    if options.wants(By::Nvcc) && longest > TWIN_MAX_N {
+    if options.wants(By::Nvcc) && longest > MAX_N {
         let note =
-            format!("nvcc's twins index with int and are right up to n = {TWIN_MAX_N}: left out");
+            format!("nvcc's reference kernels have int indices, up to n = {MAX_N}: left out");
         sweep.note(note);
     }
     let values = data::draw::<i32>(longest, sweep.seed())?;
-    let input = bench.gpu.upload(&values)?;
+    let mut input = bench.gpu.upload(&values)?;
     for n in sizes {
+        if sweep.is_over() {
+            return Ok(());
+        }
+        let input = Copies::of(bench.gpu, &mut input, &values[..n])?;
         let expected = Expected::exactly(i32::sum(&values[..n]));
         for &threads in &threads {
             if sweep.is_over() {
@@ -110,7 +115,7 @@ fn plan<'a>(
 struct Group<'a> {
     bench: &'a Bench<'a>,
     suite: Suite,
-    input: &'a Buffer<i32>,
+    input: &'a Copies<'a, i32>,
     expected: Expected<i32>,
     n: usize,
     threads: u32,
@@ -120,11 +125,11 @@ struct Group<'a> {
 impl Group<'_> {
     fn time(&self, algorithms: &[Algorithm], sweep: &mut Sweep) -> Result<()> {
         let (bench, options) = (self.bench, self.bench.options);
-        // The twins run one after the other and share their scratch.
-        let twins = self
+        // The reference kernels run one after the other and share their scratch.
+        let references = self
             .peers
-            .filter(|_| options.wants(By::Nvcc) && self.n <= TWIN_MAX_N);
-        let partials = twins.map_or(0, |_| self.n.div_ceil(self.threads as usize));
+            .filter(|_| options.wants(By::Nvcc) && self.n <= MAX_N);
+        let partials = references.map_or(0, |_| self.n.div_ceil(self.threads as usize));
         let scratch = [
             bench.gpu.alloc::<i32>(partials)?,
             bench
@@ -133,17 +138,23 @@ impl Group<'_> {
         ];
         let mut subjects = Vec::new();
         for &algorithm in algorithms {
-            let input = self.input.view(..self.n)?;
-            let plan = plan(bench.gpu, input, algorithm, self.threads)?;
+            let views = self.input.views(self.n)?.into_iter();
+            let plans = views.map(|input| plan(bench.gpu, input, algorithm, self.threads));
+            let plans = plans.collect::<Result<Vec<_>>>()?;
             let row = Row {
                 chunks: chunks(algorithm),
-                ..plan_row(self.row(By::Warpfold, algorithm.kernel_name()), &plan)
+                ..self.row(By::Warpfold, algorithm.kernel_name())
             };
-            let plan = Rc::new(RefCell::new(plan));
-            subjects.push(planned(row.clone(), Rc::clone(&plan), self.expected));
-            if let Some(peers) = twins {
-                let twin = Twin::of(peers, algorithm.kernel_name())?;
-                subjects.push(self.twin(row, twin, plan, &scratch));
+            let row = plans
+                .first()
+                .map_or(row.clone(), |plan| plan_row(row, plan));
+            let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
+            let plans: Vec<_> = plans.collect();
+            let check = |got| data::check(got, self.expected);
+            subjects.push(planned(row.clone(), plans.clone(), check));
+            if let Some(peers) = references {
+                let reference = Reference::of(peers, algorithm.kernel_name())?;
+                subjects.push(self.reference(row, reference, plans, &scratch));
             }
         }
         if let Some(peers) = self.peers.filter(|_| options.wants(By::Cub)) {
@@ -153,7 +164,7 @@ impl Group<'_> {
         subjects.push(ceiling(
             bench,
             row,
-            self.input.view(..self.n)?,
+            self.input.views(self.n)?,
             self.expected,
         )?);
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
@@ -171,52 +182,54 @@ impl Group<'_> {
         }
     }
 
-    /// nvcc's twin of a kernel. It writes the very cell that `plan`, the kernel's own, writes: how fast
-    /// atomics on one address are served depends on the address, by up to 8 % on an H200. And it
-    /// runs after the plan, which is thereby able to read the cell.
-    fn twin<'s>(
+    /// The reference kernel. It writes the very cells that `plans`, the kernel's own, write: how fast atomics on one
+    /// address are served depends on the address, by up to 8 % on an H200. And it runs after the plans, which are
+    /// thereby able to read the cells.
+    fn reference<'s>(
         &'s self,
         row: Row,
-        twin: Twin,
-        plan: SharedPlan<'s, i32>,
+        reference: Reference,
+        plans: Vec<SharedPlan<'s, i32>>,
         scratch: &'s [Buffer<i32>; 2],
     ) -> Subject<'s> {
         let chunks = row.chunks.unwrap_or(1);
-        let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
+        let row = Row {
+            by: By::Nvcc,
+            ..row
+        };
+        let check = |got| data::check(got, self.expected);
+        let of_plans = planned(row, plans.clone(), check);
+        let spoil_results = of_plans.spoil;
         Subject {
-            row: Row {
-                by: By::Nvcc,
-                ..row
-            },
             spoil: Box::new(move || {
-                spoiled.borrow_mut().fill_scratch(POISON)?;
+                spoil_results()?;
                 let scratch = scratch.iter().filter(|scratch| !scratch.is_empty());
                 scratch
                     .into_iter()
                     .try_for_each(|scratch| self.bench.stage.spoil(scratch))
             }),
-            enqueue: Box::new(move |stream| {
+            enqueue: Box::new(move |copy, stream| {
                 let on = Launch {
-                    input: self.input.as_device_ptr(),
+                    input: self.input.address(copy),
                     n: self.n,
                     threads: self.threads,
                     chunks,
                     partials: scratch.each_ref().map(Buffer::as_device_ptr),
-                    result: plan.borrow().result_ptr(),
+                    result: plans[copy].borrow().result_ptr(),
                     stream,
                 };
                 // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): at least `n` integers; the plan's result; scratch of as
+                // current (`Subject::enqueue`): `n` integers in each copy; the plan's result; scratch of as
                 // many elements as these threads ask for (`time`). All of it lives as long as this
-                // closure or longer, and what is enqueued is waited for before (`Stage::time`).
-                unsafe { twin.enqueue(on) }
+                // closure or longer, and what is enqueued is waited for before (`Stage::time`, `Events`).
+                unsafe { reference.enqueue(on) }
             }),
-            judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, self.expected))),
+            ..of_plans
         }
     }
 
     fn cub(&self, peers: &Peers) -> Result<Subject<'_>> {
-        let cub = twins::cub(peers)?;
+        let cub = reference::cub(peers)?;
         let row = Row {
             variant: Some("default".into()),
             ..self.row(By::Cub, "DeviceReduce::Sum")

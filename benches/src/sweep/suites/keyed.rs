@@ -12,7 +12,7 @@ use warpfold_results::schema::By;
 
 use self::group::Group;
 use self::particles::{Distribution, Particles};
-use self::peers::TWIN_MAX_N;
+use self::peers::REFERENCE_MAX_N;
 use super::Bench;
 use crate::sweep::options::{OF_FLOATS, SweepOptions};
 use crate::sweep::run::Sweep;
@@ -84,7 +84,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let types = bench.options.types_of(&OF_FLOATS);
     let crowds = crowds(bench.options);
     sweep.announce(crowds.len() * Distribution::ALL.len() * types.len());
-    // Its own twins and CUB's ReduceByKey are one library.
+    // Its own reference kernels and CUB's ReduceByKey are one library.
     let wanted = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = wanted.contains(&true).then(|| {
         let peers = peers::build(bench.info.compute_capability);
@@ -107,7 +107,7 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
             let particles = Particles::draw(side, per_cell, distribution, sweep.seed())?;
             let group = Group {
                 bench,
-                peers: peers.as_ref().filter(|_| crowd.n() <= TWIN_MAX_N),
+                peers: peers.as_ref().filter(|_| crowd.n() <= REFERENCE_MAX_N),
                 threads: bench.options.threads.first().copied().unwrap_or(256),
                 distribution,
                 particles: &particles,

@@ -18,6 +18,8 @@ mod cases;
 mod group;
 mod peers;
 
+use std::iter;
+
 use anyhow::Result;
 use warpfold::{Buffer, Device, Items, SinglePass};
 use warpfold_results::schema::By;
@@ -27,6 +29,7 @@ use self::cases::{Best, BoundingBox, Case, ComplexSum, Dot3, LogSumExp, MatProdu
 use self::group::Group;
 use super::Bench;
 use crate::peers::Peers;
+use crate::sweep::copies::{Copies, launches};
 use crate::sweep::data::draw;
 use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
@@ -67,15 +70,15 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         bytes.unwrap_or(0).div_ceil(size_of::<i32>()),
         sweep.seed() + 1,
     )?;
-    let words = bench.gpu.upload(&words_on_host)?;
+    let mut words = bench.gpu.upload(&words_on_host)?;
     let suite = Operators {
         bench,
         gpu: &gpu,
         functors: functors.as_ref(),
-        words: &words,
         words_on_host: &words_on_host,
     };
-    wanted.iter().try_for_each(|case| (case.run)(&suite, sweep))
+    let mut wanted = wanted.iter();
+    wanted.try_for_each(|case| (case.run)(&suite, &mut words, sweep))
 }
 
 /// What all operators of a run have in common.
@@ -84,8 +87,7 @@ struct Operators<'a> {
     /// The device, which knows the kernels.
     gpu: &'a Device,
     functors: Option<&'a Peers>,
-    /// What the ceiling reads.
-    words: &'a Buffer<i32>,
+    /// What the ceiling reads, on the host.
     words_on_host: &'a [i32],
 }
 
@@ -94,7 +96,7 @@ struct Listed {
     op: fn() -> &'static str,
     /// Of an item.
     bytes: usize,
-    run: fn(&Operators, &mut Sweep) -> Result<()>,
+    run: fn(&Operators, &mut Buffer<i32>, &mut Sweep) -> Result<()>,
 }
 
 const CASES: [Listed; 7] = [
@@ -128,7 +130,7 @@ fn sizes(options: &SweepOptions, bytes: usize) -> Vec<usize> {
 }
 
 /// All sizes of one operator, from the smallest on.
-fn sizes_of<C: Case>(suite: &Operators, sweep: &mut Sweep) -> Result<()> {
+fn sizes_of<C: Case>(suite: &Operators, words: &mut Buffer<i32>, sweep: &mut Sweep) -> Result<()> {
     let sizes = sizes(suite.bench.options, <ItemsOf<C> as Items>::BYTES);
     let longest = sizes.last().copied().unwrap_or(1);
     if sweep.is_over() {
@@ -141,10 +143,16 @@ fn sizes_of<C: Case>(suite: &Operators, sweep: &mut Sweep) -> Result<()> {
             return Ok(());
         }
         C::plant(&mut arrays, &mut buffers, n, rank, sweep.seed())?;
+        let bytes = n * <ItemsOf<C> as Items>::BYTES;
+        let count = launches(bytes);
+        let more = (1..count).map(|_| arrays.upload_first(suite.gpu, n));
+        let more = more.collect::<Result<Vec<_>>>()?;
+        let words_on_host = &suite.words_on_host[..bytes.div_ceil(size_of::<i32>())];
         let group = Group::<C> {
             suite,
-            buffers: &buffers,
+            copies: iter::once(&buffers).chain(&more).collect(),
             expected: C::expected(&arrays, n)?,
+            words: Copies::so_many(suite.bench.gpu, words, words_on_host, count)?,
             n,
         };
         group.time(sweep)?;

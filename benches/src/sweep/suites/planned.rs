@@ -8,7 +8,6 @@ use anyhow::Result;
 use warpfold::{Device, Input, Items, Plan, SinglePass};
 use warpfold_results::schema::{Cache, Row, Timing};
 
-use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::rounds::{Run, Timed, Verdict};
 use crate::sweep::subject::{POISON, Stage, Subject};
 
@@ -25,41 +24,62 @@ pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
     }
 }
 
-/// The plan as something to time, with the value that it must give. Its partials are poisoned with the
-/// result, so that each must be written anew; a single pass empties its own.
-pub fn planned<'a, T: Number, R: Into<Option<T>> + 'a>(
+/// Plans as something to time, one over each copy of the input. Their partials are poisoned with the result, so
+/// that each must be written again; a single-pass reduction resets its own.
+pub fn planned<'a, R: 'a>(
     row: Row,
-    plan: SharedPlan<'a, R>,
-    expected: Expected<T>,
+    plans: Vec<SharedPlan<'a, R>>,
+    check: impl Fn(R) -> Verdict + 'a,
 ) -> Subject<'a> {
-    let (spoiled, judged) = (Rc::clone(&plan), Rc::clone(&plan));
+    let (spoiled, outputs) = (plans.clone(), plans.clone());
     Subject {
         row,
-        spoil: Box::new(move || Ok(spoiled.borrow_mut().fill_scratch(POISON)?)),
-        enqueue: Box::new(move |_| Ok(plan.borrow_mut().enqueue()?)),
-        judge: Box::new(move || Ok(data::judge(judged.borrow().result()?, expected))),
+        copies: plans.len(),
+        spoil: Box::new(move || {
+            let mut plans = spoiled.iter();
+            plans.try_for_each(|plan| Ok(plan.borrow_mut().fill_scratch(POISON)?))
+        }),
+        enqueue: Box::new(move |copy, _| Ok(plans[copy].borrow_mut().enqueue()?)),
+        check: Box::new(move |copies| {
+            for plan in &outputs[..copies] {
+                let verdict = check(plan.borrow().result()?);
+                if verdict.is_err() {
+                    return Ok(verdict);
+                }
+            }
+            Ok(Ok(()))
+        }),
     }
 }
 
-/// The default algorithm, as [`reduce_into`](Device::reduce_into) launches it.
+/// The default algorithm over copies of the input, as [`reduce_into`](Device::reduce_into) launches it.
 pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
     row: Row,
     (gpu, stage): (&'a Device, &'a Stage<'a>),
-    input: impl Input<'a, I> + Copy + 'a,
+    inputs: Vec<impl Input<'a, I> + Copy + 'a>,
     op: O,
-    judge: impl Fn(O::Acc) -> Verdict + 'a,
+    check: impl Fn(O::Acc) -> Verdict + 'a,
 ) -> Result<Subject<'a>> {
-    let cell = Rc::new(RefCell::new(gpu.alloc::<O::Acc>(1)?));
+    let copies = inputs.len();
+    let cells = Rc::new(RefCell::new(gpu.alloc::<O::Acc>(copies)?));
     let scratch = RefCell::new(gpu.scratch()?);
-    let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
+        copies,
         spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
-        enqueue: Box::new(move |_| {
-            let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
-            Ok(gpu.reduce_into::<I, _>(input, op, &mut *cell, 0, scratch)?)
+        enqueue: Box::new(move |copy, _| {
+            let (mut cells, scratch) = (cells.borrow_mut(), &mut scratch.borrow_mut());
+            Ok(gpu.reduce_into::<I, _>(inputs[copy], op, &mut *cells, copy, scratch)?)
         }),
-        judge: Box::new(move || Ok(judge(judged.borrow().download()?[0]))),
+        check: Box::new(move |copies| {
+            let got = outputs.borrow().view(..copies)?.download()?;
+            Ok(got
+                .into_iter()
+                .map(&check)
+                .find(Result::is_err)
+                .unwrap_or(Ok(())))
+        }),
     })
 }
 
@@ -67,7 +87,7 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
 pub fn called<'a, T>(
     row: Row,
     mut call: impl FnMut() -> Result<T> + 'a,
-    judge: impl Fn(T) -> Verdict + 'a,
+    check: impl Fn(T) -> Verdict + 'a,
 ) -> Timed<'a> {
     let row = Row {
         cache: Cache::Warm,
@@ -81,7 +101,7 @@ pub fn called<'a, T>(
         let start = Instant::now();
         let got = call()?;
         let us = start.elapsed().as_secs_f64() * 1e6;
-        let verdict = judge(got);
+        let verdict = check(got);
         Ok(Run { us, verdict })
     })
 }

@@ -1,4 +1,4 @@
-//! The same in plain loops, for tests: the same operations in the same order, and so the same bits.
+//! The reference in plain loops, for tests: the same operations in the same order give the same bits.
 
 /// One time step of a plate of `columns` cells in each row.
 pub fn step(old: &[f32], columns: usize, rate: f32) -> Vec<f32> {
@@ -19,18 +19,19 @@ pub fn step(old: &[f32], columns: usize, rate: f32) -> Vec<f32> {
     new
 }
 
-/// A plate whose cells look random, from 0 up to 100.
+/// A plate with pseudo-random cells from 0 up to 100.
 pub fn plate(columns: usize, rows: usize) -> Vec<f32> {
     let mut state = 1u32;
     let mut draw = || {
-        // Numerical Recipes' generator.
+        // The generator of "Numerical Recipes".
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / (1 << 24) as f32 * 100.0
     };
     (0..columns * rows).map(|_| draw()).collect()
 }
 
-/// Columns and rows at the edges of blocks: one cell, less than a block, exactly one, a cell more, several.
+/// Columns and rows at the boundaries of blocks: one cell, less than a block, one block, one cell more, several
+/// blocks.
 pub const SIZES: [(usize, usize); 12] = [
     (1, 1),
     (2, 1),

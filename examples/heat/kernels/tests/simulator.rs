@@ -1,4 +1,4 @@
-//! The kernel on the simulated GPU: the right bits, and no race.
+//! Tests the kernel on the simulated GPU: right bits, and no race.
 
 use cuda_sim::{Buffer, Failure, Schedule, Simulator};
 use heat_kernels::reference::{SIZES, plate, step};
@@ -48,7 +48,7 @@ fn the_kernel_has_the_bits_of_plain_loops() {
 fn a_missing_barrier_is_found() {
     let (columns, rows) = (65, 17);
     let failure = simulate((columns, rows), Schedule::Forward, |old, new| {
-        // SAFETY: as above; what is wrong the simulator finds.
+        // SAFETY: as above; the simulator reports the missing barrier.
         let handle =
             |buffer: &Buffer<f32>| unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) };
         let (columns, rows) = (columns as u32, rows as u32);

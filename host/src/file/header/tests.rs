@@ -1,8 +1,7 @@
 use super::*;
 use crate::{Indexed, bf16, f16};
 
-/// A file's bytes: the dictionary padded as NumPy pads it, so that the elements start at a multiple
-/// of 64.
+/// The bytes of a file whose dictionary is padded as NumPy pads it: the elements start at a multiple of 64.
 fn file(version: u8, dict: &str) -> Vec<u8> {
     let length_bytes = if version == 1 { 2 } else { 4 };
     let before = MAGIC.len() + 2 + length_bytes;
@@ -26,7 +25,7 @@ fn read(bytes: &[u8]) -> Result<NpyHeader, Error> {
     NpyHeader::read(bytes, "a.npy")
 }
 
-/// The sentence of an [`Error::Npy`].
+/// The text of an [`Error::Npy`].
 fn refused(bytes: &[u8]) -> String {
     match read(bytes) {
         Err(Error::Npy { path, what }) => {
@@ -155,7 +154,7 @@ fn any_shape() {
     assert_eq!(len("()"), Ok(1));
     assert_eq!(len("(0,)"), Ok(0));
     assert_eq!(len("(18446744073709551615,)"), Ok(u64::MAX));
-    // Too many elements, had the array any.
+    // The product overflows unless a dimension is 0.
     assert_eq!(len("(4294967296, 4294967296, 0)"), Ok(0));
     let what = refused(&plain("<f4", "(4294967296, 4294967296)"));
     assert!(what.ends_with("has 2^64 elements or more"), "{what}");

@@ -14,26 +14,26 @@ use super::number::Number;
 
 const THREADS: [u32; 3] = [32, 256, 1024];
 
-/// Holds a result against the answers for a part.
-type Judge<T, R> = fn(R, &Array<T>, &Part) -> Result<(), String>;
+/// Compares a result with NumPy's answers for a part.
+type Check<T, R> = fn(R, &Array<T>, &Part) -> Result<(), String>;
 
 pub fn tests() -> Vec<Test> {
     let mut tests = vec![];
-    macro_rules! single_passes {
+    macro_rules! single_pass_tests {
         ($($number:ident: $sum:expr;)*) => { $(
             tests.push(by_threads::<$number, Sum>(Sum, $sum));
             tests.push(by_threads::<$number, Min>(Min, min));
             tests.push(by_threads::<$number, Max>(Max, max));
         )* };
     }
-    single_passes! {
+    single_pass_tests! {
         i8: integer_sum; i16: integer_sum; i32: integer_sum; i64: integer_sum;
         u8: integer_sum; u16: integer_sum; u32: integer_sum; u64: integer_sum;
         f16: calls::sum; bf16: calls::sum; f32: calls::sum; f64: calls::sum;
     }
     macro_rules! ladders {
-        ($($op:ident $number:ident: $judge:expr;)*) => { $(
-            tests.push(by_algorithm::<$number, $op>($op, $judge));
+        ($($op:ident $number:ident: $check:expr;)*) => { $(
+            tests.push(by_algorithm::<$number, $op>($op, $check));
         )* };
     }
     ladders! {
@@ -56,10 +56,10 @@ fn max<T: Number>(got: Option<T>, array: &Array<T>, part: &Part) -> Result<(), S
     extremum(got, part.number("max"), array.of(part), false)
 }
 
-/// The single pass, with blocks of several sizes.
+/// The single-pass reduction, with several block sizes.
 fn by_threads<T: Number, O: SinglePass<T, Output: 'static>>(
     op: O,
-    judge: Judge<T, O::Output>,
+    check: Check<T, O::Output>,
 ) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
@@ -70,7 +70,7 @@ fn by_threads<T: Number, O: SinglePass<T, Output: 'static>>(
                 .flat_map(|part| THREADS.map(|n| (part, n)))
             {
                 let reduction = device.reduce(part.view(&buffer)?, op).threads(threads);
-                judge(reduction.run()?, &array, part).map_err(|wrong| {
+                check(reduction.run()?, &array, part).map_err(|wrong| {
                     let of = context::<T>(array.name, part);
                     Failed::from(format!("{of}, {threads} threads: {wrong}"))
                 })?;
@@ -81,10 +81,10 @@ fn by_threads<T: Number, O: SinglePass<T, Output: 'static>>(
     Test::new(format!("threads/{}/{}", O::ENTRY.op, T::NAME), run)
 }
 
-/// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
+/// Every algorithm that has a kernel, and the error for those without one.
 fn by_algorithm<T: Number, O: SinglePass<T, Output: Debug + 'static> + Ladder<T>>(
     op: O,
-    judge: Judge<T, O::Output>,
+    check: Check<T, O::Output>,
 ) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
@@ -94,7 +94,7 @@ fn by_algorithm<T: Number, O: SinglePass<T, Output: Debug + 'static> + Ladder<T>
                 for part in &array.parts {
                     let reduction = device.reduce(part.view(&buffer)?, op);
                     let got = reduction.algorithm(algorithm).threads(threads).run();
-                    judge_one::<T, O>(algorithm, got, |got| judge(got, &array, part)).map_err(
+                    check_one::<T, O>(algorithm, got, |got| check(got, &array, part)).map_err(
                         |wrong| {
                             let of = context::<T>(array.name, part);
                             Failed::from(format!(
@@ -111,16 +111,16 @@ fn by_algorithm<T: Number, O: SinglePass<T, Output: Debug + 'static> + Ladder<T>
     Test::new(format!("algorithms/{op}/{}", T::NAME), run)
 }
 
-fn judge_one<T: Number, O: SinglePass<T, Output: Debug> + Ladder<T>>(
+fn check_one<T: Number, O: SinglePass<T, Output: Debug> + Ladder<T>>(
     algorithm: Algorithm,
     got: Result<O::Output, Error>,
-    judge: impl FnOnce(O::Output) -> Result<(), String>,
+    check: impl FnOnce(O::Output) -> Result<(), String>,
 ) -> Result<(), String> {
     let kernel = algorithm.kernel_name();
     let exists = algorithm == Algorithm::SinglePass
         || entry::find(<O as Ladder<T>>::ENTRIES, kernel).is_some();
     match (exists, got) {
-        (true, Ok(got)) => judge(got),
+        (true, Ok(got)) => check(got),
         (false, Err(error)) => {
             let (op, element) = (<O as SinglePass<T>>::ENTRY.op, T::NAME);
             let right = Error::NotAvailable {

@@ -9,7 +9,7 @@ use super::number::Number;
 
 /// The file's lines.
 static LINES: LazyLock<Vec<Map<String, Value>>> = LazyLock::new(|| {
-    // In the program, which may run where the file is not.
+    // Included in the program, which may run on a machine without the file.
     let text = include_str!("../../data/numpy/answers.jsonl");
     let parse = |line| serde_json::from_str(line).expect("every line is an object");
     text.lines().map(parse).collect()
@@ -45,9 +45,7 @@ pub fn arrays<T: Number>() -> Vec<Array<T>> {
             }
         } else if ours {
             let integer = |key: &str| line[key].as_u64().expect("an integer") as usize;
-            let array = arrays
-                .last_mut()
-                .expect("an array stands before its answers");
+            let array = arrays.last_mut().expect("an array precedes its answers");
             array.parts.push(Part {
                 start: integer("start"),
                 n: integer("n"),
@@ -79,7 +77,7 @@ impl Part {
         buffer.view(self.start..self.start + self.n)
     }
 
-    /// A number; `None` where NumPy has none, or where no answer is the only right one.
+    /// A number; `None` if NumPy has none, or if several results are right.
     pub fn number<N: Number>(&self, name: &str) -> Option<N> {
         match self.answer(name) {
             Value::Null => None,
@@ -87,7 +85,7 @@ impl Part {
         }
     }
 
-    /// A place or a count.
+    /// An index or a count.
     pub fn count(&self, name: &str) -> Option<usize> {
         match self.answer(name) {
             Value::Null => None,
@@ -95,14 +93,14 @@ impl Part {
         }
     }
 
-    /// A yes or a no.
+    /// True or false.
     pub fn truth(&self, name: &str) -> bool {
         self.answer(name).as_bool().expect("true or false")
     }
 
     /// A number for each cell.
     pub fn cells<N: Number>(&self, name: &str) -> Vec<N> {
-        let cells = self.answer(name).as_array().expect("one of each cell");
+        let cells = self.answer(name).as_array().expect("one number per cell");
         let parse = |value: &Value| N::parse(value.as_str().expect("a number's bits"));
         cells.iter().map(parse).collect()
     }

@@ -24,7 +24,7 @@ pub fn tests() -> Vec<Test> {
     })]
 }
 
-/// Nothing else is known of the numbers.
+/// The bound is all that is known of the numbers.
 fn every_call<T: Number + PartialEq>(device: &Device, x: &[T], sum: T) -> Result<(), Failed> {
     let x = device.upload(x)?;
     is(device.sum(&x)?, sum, "the sum")?;
@@ -39,9 +39,9 @@ fn every_call<T: Number + PartialEq>(device: &Device, x: &[T], sum: T) -> Result
     is(min, device.min(&x)?, "the smallest by the operator")?;
     let argmax = device.reduce(&x, ArgMax).run()?;
     is(
-        argmax.map(|place| place.index() as usize),
+        argmax.map(|found| found.index() as usize),
         device.argmax(&x)?,
-        "the largest's place",
+        "the largest's index",
     )?;
     let pieces = x.download()?;
     let of_pieces = device.reduce_iter(T::MEAN_BY, [Ok::<_, Error>(&pieces)])?;
@@ -60,7 +60,7 @@ fn every_call<T: Number + PartialEq>(device: &Device, x: &[T], sum: T) -> Result
     let (argmin, argmax) = (device.argmin(&x)?, device.argmax(&x)?);
     let download = x.download()?;
     let at = |index: Option<usize>| index.map(|index| download[index]);
-    is((at(argmin), at(argmax)), (min, max), "their places")?;
+    is((at(argmin), at(argmax)), (min, max), "their indices")?;
     let moments = device.mean_variance(&x)?.ok_or("moments")?;
     is(
         moments.std_dev(),
@@ -92,12 +92,12 @@ fn every_call_of_floats<T: Float + PartialEq>(
     is(
         device.nan_argmin(&x)?,
         device.argmin(&x)?,
-        "the smallest number's place",
+        "the smallest number's index",
     )?;
     is(
         device.nan_argmax(&x)?,
         device.argmax(&x)?,
-        "the largest number's place",
+        "the largest number's index",
     )?;
     is(
         device.nan_mean_variance(&x)?,

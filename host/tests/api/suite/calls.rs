@@ -1,4 +1,4 @@
-//! The calls of the library, each by its own name.
+//! The calls of the library by name.
 
 use std::fmt::Debug;
 
@@ -30,18 +30,18 @@ pub fn tests() -> Vec<Test> {
     tests
 }
 
-/// A test of `call` with every part of every array of `T`; `judge` compares.
+/// A test of `call` on every part of every array of `T`; `check` compares the results.
 pub fn test<T: Number, R: Debug + 'static>(
     name: &str,
     call: fn(&Device, View<'_, T>) -> Result<R, Error>,
-    judge: fn(R, &Array<T>, &Part) -> Result<(), String>,
+    check: fn(R, &Array<T>, &Part) -> Result<(), String>,
 ) -> Test {
     Test::new(format!("{name}/{}", T::NAME), move |device| {
         for array in arrays::<T>() {
             let buffer = array.upload(device)?;
             for part in &array.parts {
                 let got = call(device, part.view(&buffer)?)?;
-                judge(got, &array, part).map_err(|wrong| {
+                check(got, &array, part).map_err(|wrong| {
                     Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)))
                 })?;
             }
@@ -164,7 +164,7 @@ where
     comparisons::<T>(tests);
 }
 
-/// What every type has, and what is never rounded.
+/// Tests for all types whose results are never rounded.
 fn comparisons<T: Number>(tests: &mut Vec<Test>)
 where
     Min: SinglePass<T, Output = Option<T>>,
@@ -212,19 +212,19 @@ pub fn sum<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), Strin
         return same(got, part.number("sum").expect("of all"));
     }
     let exact = part.number("sum_exact").expect("of all");
-    let judge = |sum: T| {
+    let check = |sum: T| {
         let magnitude = magnitude(array.of(part));
         close(sum, exact, part.n, magnitude, T::ACCUMULATED)
     };
     let numpys = part.number("sum").expect("of all");
-    judge(numpys).map_err(|wrong| format!("NumPy itself: {wrong}"))?;
-    judge(got)
+    check(numpys).map_err(|wrong| format!("NumPy itself: {wrong}"))?;
+    check(got)
 }
 
 fn product<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), String> {
     match part.number::<f64>("prod_exact") {
         Some(exact) => close(got, exact, part.n, exact.abs(), T::ACCUMULATED),
-        // Some order of the factors overflows or underflows.
+        // The result overflows or underflows in some orders of the factors.
         None => Ok(()),
     }
 }
@@ -237,7 +237,7 @@ pub fn extremum<T: Number>(
 ) -> Result<(), String> {
     match (got, numpys) {
         (Some(got), Some(numpys)) => differences::extremum(got, numpys, elements, smallest),
-        (got, None) => differences::of_nothing(got),
+        (got, None) => differences::none_for_empty_input(got),
         (None, Some(numpys)) => Err(format!("nothing instead of {numpys:?}")),
     }
 }

@@ -1,4 +1,4 @@
-//! When two answers are the same.
+//! Comparison of two results.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use super::answers::Part;
 use super::number::Number;
 
-/// An error that says `what` is not as it must be, unless it is.
+/// An error that names `what`, unless both are equal.
 pub fn is<T: PartialEq + Debug>(got: T, right: T, what: &str) -> Result<(), Failed> {
     match got == right {
         true => Ok(()),
@@ -23,7 +23,7 @@ pub fn same<T: Number>(got: T, numpys: T) -> Result<(), String> {
     }
 }
 
-/// The same of what is not there for every input.
+/// Equality for results that do not exist for every input.
 pub fn equal<T: PartialEq + Debug>(got: T, numpys: T) -> Result<(), String> {
     match got == numpys {
         true => Ok(()),
@@ -31,12 +31,11 @@ pub fn equal<T: PartialEq + Debug>(got: T, numpys: T) -> Result<(), String> {
     }
 }
 
-/// A float sum or product that may round: `exact` is right.
+/// Compares a float sum or product that may round with `exact`.
 ///
-/// In any order, n - 1 additions or multiplications in a type with the unit roundoff u are off by no
-/// more than gamma(n) = n u / (1 - n u) times `magnitude`: of a sum, the sum of the magnitudes; of a
-/// product, its own. `exact` is rounded to f64, and the result to `T`, where it may also fall between
-/// the smallest numbers or beyond the largest.
+/// In any order, n - 1 additions or multiplications with unit roundoff u have an error of at most gamma(n) = n
+/// u / (1 - n u) times `magnitude`: the sum of the magnitudes for a sum, the product's own for a product.
+/// `exact` is rounded to f64, and the result to `T`, where it may also underflow or overflow.
 pub fn close<T: Number>(
     got: T,
     exact: f64,
@@ -49,7 +48,7 @@ pub fn close<T: Number>(
     }
     let nu = n as f64 * u;
     let off = nu / (1.0 - nu) * magnitude + exact.abs() * f64::EPSILON;
-    // Rounding is monotonic, so that the result lies between what the ends are rounded to.
+    // Rounding is monotonic, so the result is between the rounded bounds.
     let (least, greatest) = (T::from_f64(exact - off), T::from_f64(exact + off));
     let got = got.to_f64();
     // Written so that a NaN fails.
@@ -61,7 +60,7 @@ pub fn close<T: Number>(
     ))
 }
 
-/// What stands before an error.
+/// The prefix of an error.
 pub fn context<T: Number>(array: &str, part: &Part) -> String {
     let (start, n) = (part.start, part.n);
     format!("{array} of {}, {n} from {start}", T::NAME)
@@ -71,17 +70,17 @@ fn close_f32(got: f32, exact: f64) -> bool {
     close(got, exact, 10, 10.0, f32::ROUNDOFF).is_ok()
 }
 
-/// Whether a wrong answer is told from a right one.
+/// Tests that wrong results are found.
 pub fn trials() -> Vec<Trial> {
     let trial = |name: &str, holds: fn() -> bool| {
-        let judge = move || {
+        let check = move || {
             if holds() {
                 Ok(())
             } else {
-                Err("a wrong judgement".into())
+                Err("the comparison is wrong".into())
             }
         };
-        Trial::test(format!("compare/{name}"), judge)
+        Trial::test(format!("compare/{name}"), check)
     };
     vec![
         trial("a_nan_is_no_number", || {

@@ -1,10 +1,10 @@
-//! Where we mean something else than NumPy, and why.
+//! Intended differences to NumPy, and why.
 
 use super::compare;
 use super::number::Number;
 
-/// -0.0 is smaller than 0.0; to NumPy they are equal, and which of them it gives depends on the order
-/// and on the processor. So the result does not depend on either.
+/// -0.0 is smaller than 0.0. For NumPy they are equal, and which one it returns depends on the order and on the
+/// processor.
 pub fn extremum<T: Number>(
     got: T,
     numpys: T,
@@ -27,19 +27,18 @@ pub fn extremum<T: Number>(
     compare::same(got, zero)
 }
 
-/// What only some elements have is `None` of nothing, where NumPy raises an error, and the
-/// answers have null.
-pub fn of_nothing<T>(got: Option<T>) -> Result<(), String> {
+/// For empty input a result that does not exist is `None`; NumPy raises an error, and the answers have null.
+pub fn none_for_empty_input<T>(got: Option<T>) -> Result<(), String> {
     match got {
         None => Ok(()),
-        Some(_) => Err("something of no elements".into()),
+        Some(_) => Err("a result for empty input".into()),
     }
 }
 
-/// The absolute value of an integer, as the 1-norm adds it: in 64 bits, where NumPy's norm is a float.
+/// The absolute value of an integer in 64 bits, as the 1-norm adds it; NumPy's norm is a float.
 pub fn size<T: Number>(value: T) -> u64 {
     match value.to_f64() < 0.0 {
-        // The bits of a negative number of fewer than 64 bits stand in its own.
+        // The bits of a negative number of fewer than 64 bits, sign-extended.
         true => (value.bits() as i64)
             .wrapping_shl(64 - 8 * size_of::<T>() as u32)
             .wrapping_shr(64 - 8 * size_of::<T>() as u32)
@@ -48,8 +47,8 @@ pub fn size<T: Number>(value: T) -> u64 {
     }
 }
 
-/// With an infinity or a NaN among the elements, or squares that no f64 has, mean and variance are NaN
-/// together; NumPy's mean by itself may be an infinity, or a number.
+/// If an element is infinite or NaN, or a square overflows f64, mean and variance are both NaN. NumPy's mean
+/// may then be an infinity or a number.
 pub fn has_no_moments(sum_of_squares: f64) -> bool {
     !sum_of_squares.is_finite()
 }

@@ -1,4 +1,4 @@
-//! Empty input: the same result by every way to it, and what stays on the device.
+//! Empty input: every call returns the same result, and what stays on the device.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// The result, as text: `-0.0` is another than `0.0`.
+/// The result as text, so that `-0.0` differs from `0.0`.
 fn every_way<T: Element, O: SinglePass<T, Output: Debug>>(
     device: &Device,
     op: O,
@@ -79,7 +79,7 @@ fn sums(device: &Device) -> Result<(), Failed> {
     ] {
         is(got.to_bits(), 0, "a sum by name")?;
     }
-    // The sign of a zero that is there stays.
+    // The sum of negative zeros keeps its sign.
     let zeros = device.upload(&[-0.0f32, -0.0])?;
     is(
         device.sum(&zeros)?.to_bits(),
@@ -143,7 +143,7 @@ fn triples(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is not finished: the identity, and what cells begin with.
+/// Results that are not finished: the identity, and the initial value of cells.
 fn accumulators(device: &Device) -> Result<(), Failed> {
     let empty: Buffer<f32> = device.alloc(0)?;
     let mut cells = device.upload(&[7.0f32; 2])?;
@@ -182,13 +182,13 @@ fn accumulators(device: &Device) -> Result<(), Failed> {
     )
 }
 
-/// The result is that of the input that was enqueued.
+/// The result belongs to the input of the last enqueue.
 fn grows(device: &Device) -> Result<(), Failed> {
     let mut plan = device.owned_plan(device.alloc::<i32>(0)?, Max)?;
     plan.enqueue()?;
     *plan.input_mut() = device.upload(&[4, 9])?;
-    is(plan.result()?, None, "of nothing")?;
+    is(plan.result()?, None, "for empty input")?;
     plan.enqueue()?;
     *plan.input_mut() = device.alloc(0)?;
-    is(plan.result()?, Some(9), "of two")
+    is(plan.result()?, Some(9), "for two elements")
 }

@@ -1,5 +1,5 @@
-//! Items that are not numbers of one array: pairs of elements of two arrays, places in arrays, and operators
-//! that hold a value.
+//! Items other than numbers of one array: pairs of elements of two arrays, values with an index, and operators
+//! with a field.
 
 use kernels_gpu::element::Number;
 use libtest_mimic::Failed;
@@ -18,18 +18,18 @@ pub fn tests() -> Vec<Test> {
         Test::new("items: two arrays of different lengths", lengths),
         Test::new("items: a graph of two arrays", graph),
         Test::new("items: operators with values", values),
-        Test::new("items: places of chunks", places_of_chunks),
+        Test::new("items: indexed values of chunks", indexed_values_of_chunks),
         Test::new("items: chunks of two arrays", chunks_of_two_arrays),
     ];
-    macro_rules! places {
+    macro_rules! indexed_values {
         ($($number:ident)*) => { $(
             tests.push(Test::new(
-                concat!("items: places of ", stringify!($number)),
-                |device| places::<$number>(device, |x| x as $number),
+                concat!("items: indexed values of ", stringify!($number)),
+                |device| indexed_values::<$number>(device, |x| x as $number),
             ));
         )* };
     }
-    places!(i32 u32 i64 u64 f32 f64);
+    indexed_values!(i32 u32 i64 u64 f32 f64);
     tests
 }
 
@@ -45,7 +45,7 @@ fn dot(a: &[i32], b: &[i32]) -> i64 {
     products.fold(0, i64::wrapping_add)
 }
 
-/// Of parts that begin anywhere, each array by itself: aligned alike, and not.
+/// Parts with any start, chosen for each array separately, so that the alignments agree or differ.
 fn two_arrays(device: &Device) -> Result<(), Failed> {
     let mut cells = device.alloc::<i64>(1)?;
     let mut scratch = device.scratch()?;
@@ -85,9 +85,9 @@ fn lengths(device: &Device) -> Result<(), Failed> {
     is(
         device.dot(nothing, &x),
         lengths(0, 3),
-        "of nothing and something",
+        "for one empty array",
     )?;
-    is(device.dot(nothing, nothing), Ok(0i64), "of nothing")
+    is(device.dot(nothing, nothing), Ok(0i64), "for empty input")
 }
 
 fn graph(device: &Device) -> Result<(), Failed> {
@@ -108,7 +108,7 @@ fn graph(device: &Device) -> Result<(), Failed> {
     is((x.len(), y.len()), (2, 1), "what was refused")
 }
 
-/// Each value gives another answer by the same kernel.
+/// The same kernel returns another result for each value.
 fn values(device: &Device) -> Result<(), Failed> {
     for n in SIZES {
         let data = random(n);
@@ -129,8 +129,11 @@ fn values(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The first of the smallest and of the largest values, by the index that each place brings.
-fn places<T: Number + PartialOrd>(device: &Device, number: fn(i16) -> T) -> Result<(), Failed>
+/// The first of the smallest and of the largest values, by the index in each item.
+fn indexed_values<T: Number + PartialOrd>(
+    device: &Device,
+    number: fn(i16) -> T,
+) -> Result<(), Failed>
 where
     Indexed<T>: Element,
     ArgMin: SinglePass<Indexed<T>, Output = Option<Indexed<T>>>,
@@ -138,7 +141,7 @@ where
 {
     let mut random = StdRng::from_rng(&mut rand::rng());
     for n in SIZES {
-        // Few values, so that many are equal; the indices are no order of theirs.
+        // Few distinct values, so that many are equal; the indices are in another order.
         let draw = |_| {
             Indexed::new(
                 number(random.random_range(0..9)),
@@ -165,7 +168,7 @@ where
             let least_got = device.reduce(x.view(start..)?, ArgMin).run()?;
             let most_got = device.reduce(x.view(start..)?, ArgMax).run()?;
             let what = format!("{n} from {start}");
-            // A place brings its index: where its chunk begins changes nothing.
+            // An item contains its index, so the start of its chunk does not matter.
             let mut chunks = part.chunks(333);
             let least_of_chunks =
                 device.reduce_chunks(ArgMin, 333, |chunk: &mut [Indexed<T>]| {
@@ -181,7 +184,7 @@ where
     Ok(())
 }
 
-/// By chunks of one length and of two.
+/// Chunks of one length, and of two lengths.
 fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
     for (n, len_a, len_b) in [(0, 1, 1), (1, 5, 5), (1000, 1000, 300), (20_001, 777, 800)] {
         let (a, b) = (random(n), random(n));
@@ -208,22 +211,25 @@ fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
     }
 }
 
-/// The largest element of each row of 100, and the largest of those, all of it on the device.
-fn places_of_chunks(device: &Device) -> Result<(), Failed> {
+/// The largest element of each row of 100, and the largest of those, all on the device.
+fn indexed_values_of_chunks(device: &Device) -> Result<(), Failed> {
     let data = random(5000);
     let x = device.upload(&data)?;
-    let mut places = device.alloc::<Indexed<i32>>(50)?;
+    let mut indexed_values = device.alloc::<Indexed<i32>>(50)?;
     let mut scratch = device.scratch()?;
     for at in 0..50 {
         let row = x.view(at * 100..(at + 1) * 100)?;
-        device.reduce_into(row, ArgMax, &mut places, at, &mut scratch)?;
+        device.reduce_into(row, ArgMax, &mut indexed_values, at, &mut scratch)?;
     }
-    let rows = device.download(&places)?;
-    let most = device.reduce(&places, ArgMax).run()?.ok_or("some rows")?;
+    let rows = device.download(&indexed_values)?;
+    let most = device
+        .reduce(&indexed_values, ArgMax)
+        .run()?
+        .ok_or("some rows")?;
     let largest = *data.iter().max().expect("there are some");
     is(most.value(), largest, "the largest of all rows")?;
-    let right = rows.iter().filter(|place| place.value() == largest);
-    let right = right.map(|place| place.index()).min();
+    let right = rows.iter().filter(|item| item.value() == largest);
+    let right = right.map(|item| item.index()).min();
     is(Some(most.index()), right, "its index in its row")?;
     let sum = data.iter().map(|x| i64::from(*x)).sum();
     is(device.reduce(&x, SumWide).run()?, sum, "the sum of all")

@@ -10,10 +10,10 @@ use super::compare::{close, context, equal, is, same};
 use super::number::Number;
 use super::{Test, differences};
 
-/// As in `make.py`.
+/// The same number as in `make.py`.
 const CELLS: usize = 5;
 
-/// Those of `make.py`: some are -1 and some 5, which name no cell.
+/// The same keys as in `make.py`: some are -1 and some 5, which are out of range.
 fn keys(n: usize) -> Vec<u32> {
     (0..n)
         .map(|i| ((i * i + 3 * i) % 7) as u32)
@@ -66,11 +66,11 @@ fn float_sum<T: Number>(got: T, cell: usize, array: &Array<T>, part: &Part) -> R
     )
 }
 
-/// Every algorithm, where there is a kernel of it, and else the error that says that there is none.
+/// Every algorithm that has a kernel, and the error for those without one.
 fn test<T: Number, O: Keyed<u32, T>>(
     name: &str,
     op: O,
-    judge: fn(T, usize, &Array<T>, &Part) -> Result<(), String>,
+    check: fn(T, usize, &Array<T>, &Part) -> Result<(), String>,
 ) -> Test {
     let run = move |device: &Device| {
         for array in arrays::<T>() {
@@ -82,7 +82,7 @@ fn test<T: Number, O: Keyed<u32, T>>(
                 let judge_all = |cells: &[T], rejected: u64| {
                     equal(Some(rejected as usize), part.count("dropped"))?;
                     for (cell, got) in cells.iter().enumerate() {
-                        judge(*got, cell, &array, part)
+                        check(*got, cell, &array, part)
                             .map_err(|wrong| format!("cell {cell}: {wrong}"))?;
                     }
                     Ok(())
@@ -108,7 +108,7 @@ fn test<T: Number, O: Keyed<u32, T>>(
     Test::new(format!("by_key/{name}/{}", T::NAME), run)
 }
 
-/// Signed keys give what unsigned ones do, by every algorithm; a negative key names no cell.
+/// Signed keys give the results of unsigned keys, by every algorithm; a negative key is out of range.
 fn signed_keys(device: &Device) -> Result<(), Failed> {
     fn signed<K: Key, T: Element, O: Keyed<K, T>>(
         device: &Device,
@@ -130,7 +130,7 @@ fn signed_keys(device: &Device) -> Result<(), Failed> {
             let sums = signed(device, Sum, (&*floats, |key| key, algorithm))?;
             is(sums, right, &format!("{n} sums by {algorithm:?}"))?;
             if algorithm == KeyedAlgorithm::Cas {
-                continue; // not of these
+                continue; // no kernel for these types
             }
             let most = signed(device, Max, (&*integers, i64::from, algorithm))?;
             let right = signed(

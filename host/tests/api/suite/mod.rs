@@ -1,4 +1,4 @@
-//! The tests: what is called, and what NumPy says of it.
+//! The tests: a call, and NumPy's result.
 
 mod algorithms;
 mod answers;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 use libtest_mimic::{Completion, Failed, Trial};
 use warpfold::Device;
 
-/// What a test does on a device.
+/// The body of a test.
 type Run = dyn Fn(&Device) -> Result<(), Failed> + Send + Sync;
 
-/// A test of any device.
+/// A test for any device.
 struct Test {
     name: String,
     run: Arc<Run>,
@@ -49,7 +49,7 @@ impl Test {
     }
 }
 
-/// Every test on a device, or why it is ignored.
+/// Every test on a device, or the reason why it is ignored.
 pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial> {
     let tests = [
         calls::tests(),
@@ -68,7 +68,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         .collect()
 }
 
-/// Tests of what the answers are compared by.
+/// Tests of the comparisons.
 pub fn of_comparisons() -> Vec<Trial> {
     compare::trials()
 }

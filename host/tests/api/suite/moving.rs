@@ -1,5 +1,4 @@
-//! Arrays on their way to a device: pinned memory, chunks, and graphs that are launched again on new
-//! data.
+//! Transfers to a device: pinned memory, chunks, and graphs that are launched on new data.
 
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
@@ -47,7 +46,7 @@ fn pinned(device: &Device) -> Result<(), Failed> {
         device.enqueue_read(&x, &mut back)?;
         let right = [&[SENTINEL; 3][..], &data, &[SENTINEL; 4]].concat();
         is(back.wait()?.to_vec(), right, "there and back")?;
-        // A part of it, over what is there.
+        // A part, over the existing elements.
         device.enqueue_read(x.view(3..3 + n / 2)?, &mut back)?;
         is(&back.wait()?[..n / 2], &data[..n / 2], "a part")?;
     }
@@ -79,7 +78,7 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
         range(0, 4, 3),
         "too small",
     )?;
-    // Another device, also of the CPU.
+    // Another device, also on the CPU.
     let mut of_host = Device::cpu().pinned::<f64>(3)?;
     let refused = device.enqueue_write(&mut of_host, 3, &mut x, 0);
     is(
@@ -120,7 +119,7 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
     let refused = matches!(plan.enqueue(), Err(Error::OtherDevice { .. }));
     is(refused, true, "another device")?;
     is(plan.into_input().1.download()?, changed, "the buffer back")?;
-    // A plan that borrows says so, too.
+    // A plan that borrows returns the same error.
     let x = device.upload(&a)?;
     let mut plan = device.reduce(&x, SumWide).plan()?;
     plan.enqueue()?;
@@ -133,7 +132,7 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
     is(plan.result()?, sum, "a borrowed one")
 }
 
-/// What belongs to a device or to a stream is refused by others, on the CPU as on a GPU.
+/// A device or stream rejects objects of others, on the CPU as on a GPU.
 fn identities(device: &Device) -> Result<(), Failed> {
     let (clone, stream, other) = (device.clone(), device.new_stream()?, Device::cpu());
     let (x, of_other) = (device.upload(&[1, 2, 3])?, other.upload(&[4])?);
@@ -154,7 +153,7 @@ fn identities(device: &Device) -> Result<(), Failed> {
     is(cells.download()?, vec![6], "the sum")
 }
 
-/// The same bits however an array is cut into pieces.
+/// The bits do not depend on how an array is cut into pieces.
 fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     let mut random = StdRng::from_rng(&mut rand::rng());
     // More than one chunk of 4 MiB.
@@ -165,7 +164,7 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     is((f64::from(whole) - exact).abs() < 0.1, true, "the sum")?;
     for _ in 0..3 {
         let mut cuts: Vec<usize> = (0..20).map(|_| random.random_range(0..=n)).collect();
-        // Equal cuts are an empty piece.
+        // Equal cuts give an empty piece.
         cuts.extend([0, 0, 7, 7, n, n]);
         cuts.sort();
         let pieces = cuts
@@ -176,12 +175,12 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     }
     let pieces = [vec![1, 5], vec![], vec![2]].map(Ok::<_, Error>);
     is(device.reduce_iter(Sum, pieces)?, 8, "an empty piece")?;
-    let place = device.reduce_iter(
+    let found = device.reduce_iter(
         ArgMax,
         [vec![], vec![1, 2], vec![], vec![9]].map(Ok::<_, Error>),
     )?;
     is(
-        place.map(|place| place.index()),
+        found.map(|found| found.index()),
         Some(2),
         "the largest's index",
     )?;
@@ -211,7 +210,7 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     is(ours, Err(Error::OtherStream), "an error of the library's")
 }
 
-/// Gives the elements piece by piece, each as long as it is asked for, but for some.
+/// Returns the elements piece by piece, mostly of the requested length.
 fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<Option<usize>, Error> {
     let (mut left, mut turn) = (data, 0);
     move |chunk| {
@@ -256,14 +255,14 @@ fn chunks(device: &Device) -> Result<(), Failed> {
         of(device, &data, SumWide, len)?;
         of(device, &data, Min, len)?;
         of(device, &data, MinMax, len)?;
-        // -128 to 127: of a thousand, many are the smallest. The first of them is the place.
+        // From -128 to 127: of a thousand values, many are the smallest. The first of them is the result.
         of(device, &data, ArgMin, len)?;
         of(device, &data, ArgMax, len)?;
     }
     Ok(())
 }
 
-/// Floats are added in another order than all at once, and the same from run to run.
+/// Floats are added in another order than at once, but in the same order on every run.
 fn chunks_of_floats(device: &Device) -> Result<(), Failed> {
     let mut random = StdRng::from_rng(&mut rand::rng());
     let data: Vec<f32> = (0..5000).map(|_| random.random_range(-1.0..1.0)).collect();
@@ -283,15 +282,15 @@ fn chunks_of_floats(device: &Device) -> Result<(), Failed> {
     data[4321] = f32::NAN;
     let max = device.reduce_chunks(Max, 500, pieces(&data))?;
     is(max.map(f32::is_nan), Some(true), "the maximum with a NaN")?;
-    let place = device.reduce_chunks(ArgMax, 500, pieces(&data))?;
+    let found = device.reduce_chunks(ArgMax, 500, pieces(&data))?;
     is(
-        place.map(|place| place.index()),
+        found.map(|found| found.index()),
         Some(4321),
-        "the NaN's place",
+        "the NaN's index",
     )
 }
 
-/// What is enqueued with a chunk is done before its memory is filled again.
+/// The work that uses a chunk is done before its memory is filled again.
 fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
     let data = random::<i32>(9 * 512 + 100);
     let mut chunks = device.chunks::<i32>(512)?;
@@ -321,7 +320,7 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
     is(
         none,
         Err(Error::ChunkLength { len: 0 }),
-        "chunks of nothing",
+        "chunks without elements",
     )?;
     let mut chunks = device.chunks::<u8>(10)?;
     let too_many = chunks.load(|_| Ok(Some(11))).map(drop);
@@ -340,7 +339,7 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         Some(10),
         "after errors",
     )?;
-    // No allocation of what no machine has.
+    // Memory that no machine has is not allocated.
     let huge = device.chunks::<f64>(usize::MAX / 4).map(drop);
     let refused = matches!(
         huge,
@@ -358,7 +357,7 @@ fn graph(device: &Device) -> Result<(), Failed> {
             graph.launch()?;
             let right = data.iter().map(|value| i64::from(*value)).sum();
             is(graph.result()?, right, "the sum")?;
-            // On data that nobody has changed, as often as one likes.
+            // Unchanged data can be reduced any number of times.
             graph.launch()?;
             graph.launch()?;
             is(graph.result()?, right, "the sum again")?;

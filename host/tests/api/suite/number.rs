@@ -1,4 +1,4 @@
-//! The element types as NumPy's answers have them: bits in hexadecimal, and numbers.
+//! The element types in NumPy's answers: bits in hexadecimal, and numbers.
 
 use warpfold::{Element, bf16, f16};
 
@@ -7,28 +7,28 @@ pub trait Number: Element {
     /// The type's name: `"i32"`.
     const NAME: &'static str;
 
-    /// What bits in hexadecimal are, and `nan`.
+    /// Parses bits in hexadecimal, or `nan`.
     fn parse(text: &str) -> Self;
 
-    /// The bits in 64; of a float, of one NaN all NaNs'.
+    /// The bits as 64 bits; all NaNs have the same.
     fn bits(self) -> u64;
 
-    /// The value, rounded where it is a large integer.
+    /// The value; rounded for a large integer.
     fn to_f64(self) -> f64;
 
     /// The nearest value of the type.
     fn from_f64(value: f64) -> Self;
 
-    /// Half the distance from 1 to the next greater number: 2^-24 of `f32`; 0 of integers.
+    /// Half the distance from 1 to the next larger number: 2^-24 for `f32`; 0 for integers.
     const ROUNDOFF: f64;
 
-    /// That of the type in which such numbers are added and multiplied.
+    /// The roundoff of the type in which such numbers are added and multiplied.
     const ACCUMULATED: f64;
 
-    /// The smallest number above 0; 0 of integers.
+    /// The smallest positive number; 0 for integers.
     const LEAST: f64;
 
-    /// Whether it is a zero with its sign.
+    /// Whether it is -0.0.
     fn is_negative_zero(self) -> bool {
         self.to_f64() == 0.0 && self.to_f64().is_sign_negative()
     }
@@ -100,7 +100,7 @@ macro_rules! floats {
 }
 
 const fn two_to_the(exponent: i32) -> f64 {
-    // The exponent's bits of a normal number.
+    // The bits of a normal number with this exponent.
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 

@@ -1,4 +1,4 @@
-//! Counts, means, norms, products: the calls whose result is of another type than the elements.
+//! Counts, means, norms and products: the calls whose result has another type than the elements.
 
 use warpfold::{Device, Error, Extrema, Moments, Predicate, ReducedBy, SumAbs, View, bf16, f16};
 
@@ -47,7 +47,7 @@ pub fn tests() -> Vec<Test> {
     tests
 }
 
-/// What every type has; `W` is what absolute values are added in.
+/// Tests for all types; `W` is the type in which absolute values are added.
 fn of<T, W>(tests: &mut Vec<Test>)
 where
     T: Number + warpfold::Number + ReducedBy<SumAbs, Output = W>,
@@ -74,7 +74,7 @@ where
             |got, _, part| {
                 match part.number::<f64>("norm_2_exact") {
                     Some(exact) => close(got, exact, part.n + 4, exact, f64::ROUNDOFF),
-                    // No f64 has the sum of the squares. The norm may be one, or not.
+                    // The sum of the squares overflows f64; the norm may not.
                     None => Ok(()),
                 }
             },
@@ -93,14 +93,14 @@ where
             |got, array, part| {
                 if T::ROUNDOFF > 0.0 {
                     let Some(exact) = part.number::<f64>("norm_1_exact") else {
-                        return Ok(()); // no f64 has the sum
+                        return Ok(()); // the sum overflows f64
                     };
                     if part.n == 0 {
                         return same(got, W::from_f64(0.0));
                     }
                     return close(Number::to_f64(got), exact, part.n, exact, f64::ROUNDOFF);
                 }
-                // Of integers of 64 bits the sum wraps, which NumPy's float does not.
+                // The sum of 64-bit integers wraps, unlike NumPy's float.
                 let sizes = array.of(part).iter().map(|x| differences::size(*x));
                 let wrapped = sizes.fold(0u64, u64::wrapping_add);
                 equal(got.bits(), wrapped)
@@ -124,7 +124,7 @@ where
             moments,
         ),
     ]);
-    // Each count is of elements beside one of them.
+    // Each count compares with one of the elements.
     tests.push(Test::new(
         format!("count/{}", <T as Number>::NAME),
         |device| {
@@ -153,7 +153,7 @@ where
     ));
 }
 
-/// The answers' product is with the part reversed.
+/// The answer is for the product with the reversed part.
 fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<T::Dot, Error> {
     let mut reversed = x.download()?;
     reversed.reverse();
@@ -163,7 +163,7 @@ fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<
 
 fn float_dot<T: Number>(got: f64, array: &Array<T>, part: &Part) -> Result<(), String> {
     let Some(exact) = part.number::<f64>("dot_exact") else {
-        return Ok(()); // no f64 has the squares
+        return Ok(()); // the squares overflow f64
     };
     let elements = array.of(part);
     let pairs = elements.iter().zip(elements.iter().rev());
@@ -171,7 +171,7 @@ fn float_dot<T: Number>(got: f64, array: &Array<T>, part: &Part) -> Result<(), S
     if part.n == 0 {
         return same(got, 0.0);
     }
-    // A product may also fall between the smallest numbers.
+    // A product may also underflow.
     close(
         got,
         exact,
@@ -189,7 +189,7 @@ fn weighted_mean<T: Number>(got: Option<f64>, array: &Array<T>, part: &Part) -> 
     let weights: f64 = (0..part.n).map(|i| (i % 5) as f64).sum();
     let size = weighted.map(f64::abs).sum::<f64>() / weights;
     if array.of(part).iter().all(|x| x.to_f64().is_finite()) && size.is_infinite() {
-        return Ok(()); // no f64 has the sum of the products
+        return Ok(()); // the sum of the products overflows f64
     }
     match (got, part.number::<f64>("weighted_mean_exact")) {
         (Some(got), Some(exact)) => close(got, exact, 4 * part.n + 8, size, f64::ROUNDOFF),

@@ -1,4 +1,4 @@
-//! Several threads that fill one buffer, each by a stream of its own.
+//! Several threads that write to one buffer, each with its own stream.
 
 use std::thread;
 
@@ -27,7 +27,7 @@ fn one_buffer(device: &Device) -> Result<(), Failed> {
     let data: Vec<i32> = (0..ROWS * COLUMNS).map(|_| random.random()).collect();
     let x = device.upload(&data)?;
     let mut results = device.upload(&[-1; 2 * ROWS])?;
-    // Six rows of each thread, and four of the last.
+    // Six rows for each thread, and four for the last.
     let parts = results.view_mut(..)?.chunks(2 * ROWS.div_ceil(THREADS))?;
     let work = |thread: usize, mut part: ViewMut<'_, i32>| -> Result<(), Error> {
         let stream = device.new_stream()?;
@@ -95,9 +95,13 @@ fn parts(device: &Device) -> Result<(), Failed> {
     };
     is(lengths(3)?, vec![3, 3, 1], "by threes")?;
     is(lengths(7)?, vec![7], "at once")?;
-    is(lengths(100)?, vec![7], "fewer than asked for")?;
+    is(lengths(100)?, vec![7], "fewer than requested")?;
     let mut none = device.alloc::<u8>(0)?;
-    is(none.view_mut(..)?.chunks(3)?.count(), 0, "parts of nothing")
+    is(
+        none.view_mut(..)?.chunks(3)?.count(),
+        0,
+        "parts of an empty buffer",
+    )
 }
 
 fn errors(device: &Device) -> Result<(), Failed> {

@@ -3,14 +3,14 @@
     python make.py          # with numpy; the file comes out the same every time
 
 The first line is NumPy's version. Every other is either an array, {"type", "set", "elements"}, or an
-answer for the part start..start+n of the array above it. Numbers are their bits in hexadecimal, or "nan". What an empty part does not have
+answer for the part start..start+n of the array above it. Numbers are their bits in hexadecimal, or "nan". A result that an empty part does not have
 is null.
 
-Keys of an answer, all in the type of the elements where nothing else is said:
+Keys of an answer, all in the type of the elements unless stated otherwise:
 
     sum prod min max nan_min nan_max    wrapping where integers; nan_min by np.fmin
     and or xor                          integers only
-    argmin argmax                       the first place, of a NaN where there is one
+    argmin argmax                       the first index; that of the first NaN if there is one
     nan_sum nan_argmin nan_argmax       floats only, as are
     nan_mean nan_var                    f64; of the elements that are not NaN, null where there are none
     weighted_mean                       f64, floats only: the weights are 0, 1, 2, 3, 4, 0, ...
@@ -125,14 +125,14 @@ def parts(n):
 
 
 def rational(values):
-    """The values as fractions; None where one is no number."""
+    """The values as fractions; None if one is not a number."""
     if not all(math.isfinite(value) for value in values):
         return None
     return [Fraction(value) for value in values]
 
 
 def rounded(fraction):
-    """None where it has no place in f64."""
+    """None if it overflows f64."""
     try:
         return float(fraction)
     except OverflowError:
@@ -183,7 +183,7 @@ def cells(x, kind):
 
 
 def without_nan(x, kind):
-    """What NumPy's functions for NaN give, and its weighted mean."""
+    """The results of NumPy's functions for NaN, and its weighted mean."""
     f64 = x.astype("<f8")
     numbers = f64[~np.isnan(f64)]
     some = len(numbers) > 0

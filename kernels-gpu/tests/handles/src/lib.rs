@@ -1,6 +1,8 @@
-//! Every access to memory that a kernel can make, twice: by the handles of `kernels_gpu::mem`, and on raw
-//! pointers. A law of `xtask` compares the instructions of the two: a handle must not cost a single access more.
-//! Nobody launches these.
+//! Every kind of memory access of kernels, in two versions: by the handles of `kernels_gpu::mem`, and by raw
+//! pointers.
+//!
+//! A law of `xtask` compares the instructions of the two: a handle must not cost a single access more. These
+//! kernels are never launched.
 
 #![no_std]
 
@@ -13,7 +15,7 @@ use kernels_gpu::device::increment_global;
 use kernels_gpu::mem::{B128, Global, Partials, Shared};
 use kernels_gpu::op::Sum;
 
-/// Sixteen bytes that one instruction loads.
+/// 16 bytes that one instruction loads.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Aligned<T>(T);
@@ -35,10 +37,10 @@ macro_rules! pairs {
         ///
         /// # Safety
         ///
-        /// Nobody launches it.
+        /// Never launched.
         #[kernel]
         pub unsafe fn [<$name _ $by>]($x: *mut $from, $y: *mut $to, $i: usize) {
-            // SAFETY: whoever launched it would vouch for its arguments.
+            // SAFETY: the kernel is never launched; a caller would guarantee its arguments.
             unsafe { $body }
         }
     }};
@@ -54,7 +56,7 @@ pairs! {
         *y.add(i) = *x.add(i);
     }
 
-    /// `Global::get` and `set` of a structure that no single instruction moves.
+    /// `Global::get` and `set` of a structure that needs several instructions.
     global_structure(x: [f32; 3], y: [f32; 3], i)
     handle {
         Global::new(y, i + 1).set(i, Global::new(x, i + 1).get(i));
@@ -107,7 +109,7 @@ pairs! {
         *y = points.into_iter().map(|[x, y, z]| x + y + z).sum();
     }
 
-    /// `Words::get` and `set`: what a copy moves.
+    /// `Words::get` and `set`, as in a copy.
     words(x: u32, y: u32, i)
     handle {
         let from = Global::new(x, usize::MAX).words::<B128>(0, i + 1);
@@ -127,16 +129,16 @@ pairs! {
         mid::atomic_fetch_add_f32_device(y.add(i), Relaxed, *x);
     }
 
-    /// `Global::draw`.
-    global_draw(x: u32, y: u32, i)
+    /// `Global::fetch_increment`.
+    global_increment(x: u32, y: u32, i)
     handle {
-        *y = Global::new(x, i + 1).draw(i, 7);
+        *y = Global::new(x, i + 1).fetch_increment(i, 7);
     }
     pointer {
         *y = increment_global(x.add(i), 6);
     }
 
-    /// `Shared::get` and `set` of the memory that the launch gives.
+    /// `Shared::get` and `set` of dynamic shared memory.
     shared_dynamic(x: f32, y: f32, i)
     handle {
         let shared = Shared::<f32>::dynamic();
@@ -181,10 +183,10 @@ pairs! {
         *y = *shared;
     }
 
-    /// `Partials::leave`.
-    partial_left(x: f64, y: u64, i)
+    /// `Partials::store`.
+    partial_stored(x: f64, y: u64, i)
     handle {
-        Partials::<f64>::new(y, i + 1).leave(i, *x);
+        Partials::<f64>::new(y, i + 1).store(i, *x);
     }
     pointer {
         let bits = (*x).to_bits();
@@ -193,13 +195,13 @@ pairs! {
         }
     }
 
-    /// `Partials::look` and `take`.
-    partial_taken(x: u64, y: f64, i)
+    /// `Partials::poll` and `load_and_reset`.
+    partial_loaded(x: u64, y: f64, i)
     handle {
         let partials = Partials::<f64>::new(x, i + 1);
-        let look = partials.look(i);
-        if look.found() {
-            *y = partials.take(i, look);
+        let polled = partials.poll(i);
+        if polled.is_ready() {
+            *y = partials.load_and_reset(i, polled);
         }
     }
     pointer {

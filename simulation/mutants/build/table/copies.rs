@@ -46,8 +46,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "target_not_asked",
         "a target that lies differently is taken for one that begins with a word",
-        "if from.begins_word::<W>() && to.begins_word::<W>() {",
-        "if from.begins_word::<W>() {",
+        "if from.is_aligned_for::<W>() && to.is_aligned_for::<W>() {",
+        "if from.is_aligned_for::<W>() {",
     )
     .on(WIDE),
     mutant(
@@ -60,8 +60,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "head_past_the_end",
         "an array that ends before its first word",
-        "from.before_words::<W>().min(from.len())",
-        "from.before_words::<W>()",
+        "from.head_len::<W>().min(from.len())",
+        "from.head_len::<W>()",
     )
     .on(WIDE),
     mutant(

@@ -25,14 +25,14 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "index_for_arrival",
         "the block with the last index need not be the last to begin",
-        "self.arrivals.draw(0, blocks)",
+        "self.arrivals.fetch_increment(0, blocks)",
         "block_idx_x()",
     ),
     mutant(
         "one_arrival_too_many",
         "after the last number the next is not 0 again",
-        "self.arrivals.draw(0, blocks)",
-        "self.arrivals.draw(0, blocks + 1)",
+        "self.arrivals.fetch_increment(0, blocks)",
+        "self.arrivals.fetch_increment(0, blocks + 1)",
     ),
     mutant(
         "no_such_arrival",
@@ -55,17 +55,17 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "left_by_arrival",
         "partials are combined in the order in which their blocks have begun",
-        "partials.leave(own as usize, partial);",
-        "partials.leave(arrival as usize, partial);",
+        "partials.store(own as usize, partial);",
+        "partials.store(arrival as usize, partial);",
     )
     .on(HORNER),
     mutant(
         "last_leaves_nothing",
         "the block that takes waits for its own partial",
         "    if tid == 0 {
-        storage.partials.leave(",
+        storage.partials.store(",
         "    if tid == 0 && arrival != blocks - 1 {
-        storage.partials.leave(",
+        storage.partials.store(",
     ),
     mutant(
         "one_block_too_many",
@@ -84,7 +84,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "looks_once",
         "a partial that is not there yet is taken all the same",
-        "                if found {
+        "                if ready {
                     break;
                 }
 ",

@@ -113,8 +113,8 @@ pub const WARP: Source = Source {
         mutant(
             "keyed_all_peers_deliver",
             "what the other peers hold is delivered, too",
-            "if delivers {",
-            "if delivers || true {",
+            "if holds_result {",
+            "if holds_result || true {",
         ),
         mutant(
             "keyed_group_rejected_as_one",

@@ -97,7 +97,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "first_vector_aligned_by_address",
         "the first vector of elements of 12 bytes begins within an element",
-        "if size_of::<T>() == Lie::<T, N>::STEP {",
+        "if size_of::<T>() == Layout::<T, N>::STEP {",
         "if true {",
     )
     .on(TWELVE_BYTES),
@@ -118,7 +118,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "vectors_anywhere",
         "an array that has vectors nowhere is taken to have some",
-        "if !Lie::<T, N>::ALWAYS && !address.is_multiple_of(Lie::<T, N>::STEP) {",
+        "if !Layout::<T, N>::ALWAYS && !address.is_multiple_of(Layout::<T, N>::STEP) {",
         "if N == 0 {",
     )
     .on(&["single_pass_arg_min_indexed_i64"]),

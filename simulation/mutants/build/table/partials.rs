@@ -16,45 +16,45 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "nothing_said",
         "a value is left, and no word says so",
-        "LEFT | u64::from(bits)",
+        "READY | u64::from(bits)",
         "u64::from(bits)",
     ),
     mutant(
         "said_in_first_word",
         "the other words do not say that they are there",
-        "LEFT | u64::from(bits)",
-        "LEFT >> (word * 32).min(63) & LEFT | u64::from(bits)",
+        "READY | u64::from(bits)",
+        "READY >> (word * 32).min(63) & READY | u64::from(bits)",
     ),
     mutant(
         "first_word_believed",
         "a value is taken for whole when its first word is there",
-        "look.all &= found;",
-        "if word == 0 { look.all &= found; }",
+        "polled.all &= loaded;",
+        "if word == 0 { polled.all &= loaded; }",
     ),
     mutant(
         "not_emptied",
         "the next launch finds the values of this one",
-        "        unrolled!(|word < Self::WORDS| self.store(index, word, 0));
+        "        unrolled!(|word < Self::WORDS| self.store_word(index, word, 0));
 ",
         "",
     ),
     mutant(
         "first_word_emptied",
         "the next launch finds other words of this one",
-        "self.store(index, word, 0)",
-        "self.store(index, 0 * word, 0)",
+        "self.store_word(index, word, 0)",
+        "self.store_word(index, 0 * word, 0)",
     ),
     mutant(
         "places_overlap",
         "a place is one word, however many a value has",
-        "let place = index * Self::WORDS + word;",
-        "let place = index + word;",
+        "let offset = index * Self::WORDS + word;",
+        "let offset = index + word;",
     ),
     mutant(
         "two_words_believed",
         "a value of more words is taken for whole when its last two are there",
-        "look.all &= found;",
-        "look.all &= if word + 2 < Self::WORDS { !0 } else { found };",
+        "polled.all &= loaded;",
+        "polled.all &= if word + 2 < Self::WORDS { !0 } else { loaded };",
     )
     .on(&["single_pass_sum_squares_f64"]),
     mutant(
@@ -70,8 +70,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "words_backwards",
         "the words are taken in the other order than they are left",
-        "write_word(&mut look.value, word, found as u32)",
-        "write_word(&mut look.value, Self::WORDS - 1 - word, found as u32)",
+        "write_word(&mut polled.value, word, loaded as u32)",
+        "write_word(&mut polled.value, Self::WORDS - 1 - word, loaded as u32)",
     )
     .on(&[
         "single_pass_sum_squares_f64",

@@ -67,7 +67,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(
         "only_receivers_shuffle",
         "lanes whose value is asked for do not come to the shuffle",
-        "        // SAFETY: the caller brings all lanes that the full mask names.
+        "        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let above",
         "        if cuda_std::warp::lane_id() >= offset { break; }
         let above",

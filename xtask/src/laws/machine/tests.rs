@@ -248,7 +248,7 @@ fn laws_of_copies_can_fail() {
 }
 
 #[test]
-fn laws_of_single_passes_can_fail() {
+fn laws_of_single_pass_kernels_can_fail() {
     let pass = |op, items, vector| Claim {
         vector,
         ..claim("single_pass", op, items)
@@ -313,7 +313,7 @@ fn laws_of_single_passes_can_fail() {
 }
 
 #[test]
-fn laws_of_single_passes_over_other_items_can_fail() {
+fn laws_of_single_pass_kernels_over_other_items_can_fail() {
     let block = "STS LDS BAR.SYNC ATOMG.E.INC.STRONG.GPU SHFL.IDX";
     let dot = Claim {
         vector: 4,

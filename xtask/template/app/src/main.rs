@@ -1,18 +1,18 @@
-//! Calibrates a day of readings and says for how long it was warm, on a GPU or, without one, on the CPU.
+//! Calibrates a day of readings and prints how long it was warm, on a GPU or, without one, on the CPU.
 
 use my_project::{KERNELS, Result, calibrate_on_cpu, calibrate_on_gpu, readings};
 use my_project_kernels::TimeAbove;
 use warpfold::Device;
 
 fn main() -> Result<()> {
-    // A GPU if there is one. `with` adds our operators to the library's own.
+    // A GPU if there is one. `with` registers this project's operators.
     let device = Device::auto()?.with(&KERNELS)?;
     match device.fallback_reason() {
         None => println!("on {}", device.name()),
         Some(reason) if std::env::args().any(|arg| arg == "--why") => {
             println!("on the CPU: {reason}")
         }
-        Some(_) => println!("on the CPU: no usable CUDA device; `cargo run -- --why` says why"),
+        Some(_) => println!("on the CPU: no usable CUDA device; `cargo run -- --why` prints the reason"),
     }
 
     let (gain, offset) = (1.25, -0.5);

@@ -1,4 +1,4 @@
-//! The same answers on every device: the CPU, a simulated GPU, and a GPU where there is one.
+//! The same results on every device: the CPU, a simulated GPU, and a GPU if there is one.
 
 use std::io::{Write, stderr};
 
@@ -8,7 +8,7 @@ use warpfold::{Device, Error};
 
 const LENGTHS: [usize; 8] = [0, 1, 31, 32, 33, 1000, 4097, 20_001];
 
-/// The answer of a loop. Halves of seconds add up without rounding.
+/// The result of a loop. Halves of seconds add up without rounding.
 fn time_above(readings: &[Reading], limit: f32) -> f64 {
     let warm = readings.iter().filter(|reading| reading.celsius > limit);
     warm.map(|reading| f64::from(reading.seconds)).sum()
@@ -42,7 +42,7 @@ fn on_a_gpu() -> Result<()> {
     let device = match Device::first() {
         Ok(device) => device.with(&KERNELS)?,
         Err(reason @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => {
-            // Not `eprintln`, which tests that pass do not show.
+            // Not `eprintln`, whose output is hidden if the test passes.
             writeln!(stderr(), "on_a_gpu is skipped: {reason}")?;
             return Ok(());
         }

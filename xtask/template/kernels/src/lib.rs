@@ -1,6 +1,6 @@
-//! What runs on the GPU, on the CPU and in the simulator: the same source for all of them.
+//! The code that runs on the GPU, on the CPU and in the simulator.
 //!
-//! The example: a sensor's readings. Each is a temperature, and how long it was measured.
+//! The example is a sensor's readings: temperatures, each with the time for which it was measured.
 
 // The GPU has `core`, but not `std`.
 #![cfg_attr(target_arch = "nvptx64", no_std)]
@@ -9,7 +9,7 @@ use cuda_std::{kernel, thread};
 use kernels_gpu::mem::Global;
 use kernels_gpu::prelude::*;
 
-/// An element of arrays. `repr(C)` because the GPU and the CPU must agree where each field is.
+/// An element of arrays. `repr(C)`, so that the fields have the same offsets on the GPU and on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 pub struct Reading {
@@ -17,7 +17,7 @@ pub struct Reading {
     pub seconds: f32,
 }
 
-/// An operator: for how long the temperature was above a limit. The limit travels with every call.
+/// An operator: the time for which the temperature was above a limit. The limit is a field.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
 pub struct TimeAbove {
@@ -25,16 +25,16 @@ pub struct TimeAbove {
 }
 
 impl Op<Reading> for TimeAbove {
-    /// What threads add up: seconds, in more digits than a reading has.
+    /// The accumulator: seconds, with more digits than a reading has.
     type Acc = f64;
     type Output = f64;
 
-    /// What changes nothing when it is combined.
+    /// The identity: combining it with a value does not change the value.
     fn identity(&self) -> f64 {
         0.0
     }
 
-    /// What one element contributes.
+    /// Converts an element into an accumulator.
     fn lift(&self, reading: Reading, _index: u64) -> f64 {
         if reading.celsius > self.limit {
             f64::from(reading.seconds)
@@ -43,26 +43,26 @@ impl Op<Reading> for TimeAbove {
         }
     }
 
-    /// Two contributions in one. It must be associative: the GPU combines in the order of a tree.
+    /// Combines two accumulators. This must be associative, because the GPU combines in the order of a tree.
     fn combine(&self, a: f64, b: f64) -> f64 {
         a + b
     }
 
-    /// The caller's result.
+    /// Converts the accumulator of all elements into the result.
     fn finish(&self, acc: f64) -> f64 {
         acc
     }
 }
 
 kernels! {
-    /// The reductions that exist: one line for each operator, with its elements.
+    /// The kernels: one line for each operator, with its elements.
     pub static KERNELS:
     single_pass {
         TimeAbove: Reading;
     }
 }
 
-/// A reading by a sensor that shows `gain` times too little, and `offset` too little.
+/// The calibrated reading of a sensor that shows `gain` times too little, and `offset` too little.
 #[inline]
 pub fn calibrated(reading: Reading, gain: f32, offset: f32) -> Reading {
     Reading {
@@ -71,19 +71,20 @@ pub fn calibrated(reading: Reading, gain: f32, offset: f32) -> Reading {
     }
 }
 
-/// A kernel from scratch: replaces every reading by the [`calibrated`] one.
+/// A kernel of your own: replaces every reading by the [`calibrated`] one.
 ///
-/// `module` names the piece of PTX in which the program finds it.
+/// `module` is the name of the PTX module with which the program loads it.
 ///
 /// # Safety
 ///
-/// `readings` points at `len` readings that nobody else uses meanwhile. The blocks and the grid have one dimension.
+/// `readings` points to `len` readings that no other code uses at the same time. The blocks and the grid have
+/// one dimension.
 #[kernel(module = calibration)]
 pub unsafe fn calibrate(readings: *mut Reading, len: usize, gain: f32, offset: f32) {
-    // SAFETY: the caller's promise. The simulator checks every access by the handle.
+    // SAFETY: the caller's contract. The simulator checks every access through the handle.
     let readings = unsafe { Global::new(readings, len) };
-    // Each thread takes an element, then the one that lies a whole grid further on, until the end: any number of
-    // threads is right, and neighbours load neighbours.
+    // A grid-stride loop: each thread processes an element, then the one a grid's width further on, until the
+    // end. Any number of threads is right, and adjacent threads load adjacent elements.
     let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut i = thread::index_1d() as usize;
     while i < readings.len() {

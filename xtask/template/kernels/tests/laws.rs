@@ -1,5 +1,5 @@
-//! The operator keeps the laws that a parallel reduction builds on: an identity, and any grouping of the elements gives
-//! the same result.
+//! Tests that the operator obeys the laws that a parallel reduction requires: an identity, and the same result
+//! for any grouping of the elements.
 
 use kernels_gpu::laws::{self, Strategy};
 use my_project_kernels::{Reading, TimeAbove};
@@ -8,7 +8,7 @@ use my_project_kernels::{Reading, TimeAbove};
 fn time_above() {
     let readings = (-40.0f32..60.0, 0.0f32..3600.0);
     let readings = readings.prop_map(|(celsius, seconds)| Reading { celsius, seconds });
-    // Float sums differ by roundings.
+    // Float sums differ by rounding.
     laws::of(&TimeAbove { limit: 25.0 }, readings)
         .tolerance(1e-12)
         .check();

@@ -1,4 +1,4 @@
-//! The kernel thread by thread on the CPU: wrong indices, races and reads of uninitialised memory would be found.
+//! Runs the kernel thread by thread on the CPU; finds wrong indices, races and reads of uninitialised memory.
 
 use cuda_sim::{Buffer, Simulator};
 use my_project_kernels::{Reading, calibrate, calibrated};

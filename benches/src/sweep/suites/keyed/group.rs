@@ -1,4 +1,4 @@
-//! The rows of one distribution of particles: every algorithm, its twin from nvcc, and CUB.
+//! The rows of one distribution of particles: every algorithm, the same kernel from nvcc, and CUB.
 //!
 //! The cells are set to zero right before each timed run, as a simulation does in each of its steps. After
 //! it all cells are compared.
@@ -13,7 +13,7 @@ use warpfold::{Buffer, Cells, Keyed, KeyedAlgorithm, Sum};
 use warpfold_results::schema::{By, Row, Suite};
 
 use super::particles::{ARRAYS, Distribution, Particles};
-use super::peers::{Cub, Launch, Runs, Twin};
+use super::peers::{Cub, Launch, Reference, Runs};
 use crate::peers::Peers;
 use crate::sweep::rounds::Verdict;
 use crate::sweep::run::Sweep;
@@ -71,7 +71,7 @@ impl Group<'_> {
             let cells = if arrays == 1 { &one } else { &three };
             subjects.push(self.ours(work, &name, (algorithm, arrays), cells));
             if let Some(peers) = self.peers.filter(|_| options.wants(By::Nvcc)) {
-                subjects.push(self.twin(work, &name, peers, arrays, cells)?);
+                subjects.push(self.reference(work, &name, peers, arrays, cells)?);
             }
         }
         if let Some(peers) = self.peers.filter(|_| options.wants(By::Cub)) {
@@ -113,20 +113,21 @@ impl Group<'_> {
         Sum: Keyed<u32, T>,
     {
         Subject {
+            copies: 1,
             row: self.row::<T>(By::Warpfold, kernel, arrays),
             spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
-            enqueue: Box::new(move |_| {
+            enqueue: Box::new(move |_, _| {
                 let values = work.values.view(..arrays * work.keys.len())?;
                 let mut cells = cells.borrow_mut();
                 cells.choose(algorithm, self.threads);
                 Ok(cells.combine(work.keys, values)?)
             }),
-            judge: Box::new(move || work.judge(&cells.borrow())),
+            check: Box::new(move |_| work.check(&cells.borrow())),
         }
     }
 
-    /// nvcc's twin of a kernel, which writes the very same cells.
-    fn twin<'s, T: Value>(
+    /// nvcc's version of a kernel, which writes the very same cells.
+    fn reference<'s, T: Value>(
         &'s self,
         work: Work<'s, T>,
         kernel: &str,
@@ -137,20 +138,21 @@ impl Group<'_> {
     where
         Sum: Keyed<u32, T>,
     {
-        let twin = Twin::<T>::of(peers, kernel)?;
+        let reference = Reference::<T>::of(peers, kernel)?;
         let on = self.launch(work);
         Ok(Subject {
+            copies: 1,
             row: self.row::<T>(By::Nvcc, kernel, arrays),
             spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
-            enqueue: Box::new(move |_| {
+            enqueue: Box::new(move |_, _| {
                 let (to, count) = (cells.borrow().as_device_ptr(), cells.borrow().len());
                 // SAFETY: keys and values are live buffers of this device, and so are the cells, `count` for
                 // each array; all keys are below `count` (they are those of `Particles`); allocations begin
                 // at multiples of 256 bytes. The context is current (`Subject::enqueue`), and what is
                 // enqueued is waited for (`Stage::time`).
-                unsafe { twin.enqueue(on, to, count, self.threads) }
+                unsafe { reference.enqueue(on, to, count, self.threads) }
             }),
-            judge: Box::new(move || work.judge(&cells.borrow())),
+            check: Box::new(move |_| work.check(&cells.borrow())),
         })
     }
 
@@ -173,12 +175,15 @@ impl Group<'_> {
         };
         let is_compared = Cell::new(false);
         Ok(Subject {
+            copies: 1,
             row: self.row::<T>(By::Cub, "DeviceReduce::ReduceByKey", 1),
             spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
-            // SAFETY: as for the twin; the outputs have room for a run of each key, and `temp` for what CUB
-            // asked for; `judge` keeps all but `temp`, which this closure keeps.
-            enqueue: Box::new(move |_| unsafe { cub.enqueue(on, to, temp.as_device_ptr(), bytes) }),
-            judge: Box::new(move || {
+            // SAFETY: as for the reference kernel; the outputs have room for a run of each key, and `temp` for what CUB
+            // asked for; `check` keeps all but `temp`, which this closure keeps.
+            enqueue: Box::new(move |_, _| unsafe {
+                cub.enqueue(on, to, temp.as_device_ptr(), bytes)
+            }),
+            check: Box::new(move |_| {
                 let (found, runs) = (count.download()?[0], self.particles.runs);
                 if found as usize != runs {
                     return Ok(Err((format!("{found} runs"), format!("{runs} runs"))));
@@ -217,7 +222,7 @@ struct Work<'a, T: Value> {
 
 impl<T: Value> Work<'_, T> {
     /// Whether the cells are right.
-    fn judge(&self, cells: &Cells<T, Sum>) -> Result<Verdict>
+    fn check(&self, cells: &Cells<T, Sum>) -> Result<Verdict>
     where
         Sum: Keyed<u32, T>,
     {

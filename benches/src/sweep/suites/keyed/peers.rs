@@ -1,4 +1,4 @@
-//! The peers of reduction by key: `keyed.cu`, nvcc's twin of every kernel and CUB's ReduceByKey.
+//! The peers of reduction by key: `keyed.cu`, nvcc's kernel of every kernel and CUB's ReduceByKey.
 
 use std::ffi::c_void;
 
@@ -9,8 +9,8 @@ use crate::peers::{Function, Peers};
 
 const SOURCE: &str = include_str!("../../../../peers/keyed.cu");
 
-/// The twins' numbers in `launch` of `keyed.cu`.
-const TWINS: [&str; 8] = [
+/// The reference kernels' numbers in `launch` of `keyed.cu`.
+const REFERENCES: [&str; 8] = [
     "keyed_atomic",
     "keyed_cas",
     "keyed_ballot",
@@ -21,10 +21,10 @@ const TWINS: [&str; 8] = [
     "keyed_ballot_x3",
 ];
 
-/// The twins index with `int`, also three arrays one behind the other.
-pub const TWIN_MAX_N: usize = 1 << 29;
+/// nvcc's kernels index with `int`, also three arrays one behind the other.
+pub const REFERENCE_MAX_N: usize = 1 << 29;
 
-type TwinFn<T> =
+type ReferenceFn<T> =
     unsafe extern "C" fn(i32, *const u32, *const T, i32, *mut T, i32, i32, *mut c_void) -> i32;
 type CubFn<T> = unsafe extern "C" fn(
     *mut c_void,
@@ -52,17 +52,17 @@ pub fn build(capability: (u32, u32)) -> Result<Peers> {
     Peers::build(&[("keyed.cu", SOURCE)], capability)
 }
 
-/// nvcc's twin of one kernel.
-pub struct Twin<T: Value> {
+/// nvcc's kernel of one kernel.
+pub struct Reference<T: Value> {
     number: i32,
-    call: Function<TwinFn<T>>,
+    call: Function<ReferenceFn<T>>,
 }
 
-impl<T: Value> Twin<T> {
-    /// The twin of the kernel of this name.
+impl<T: Value> Reference<T> {
+    /// The reference kernel for the kernel of this name.
     pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
-        let number = TWINS.iter().position(|twin| *twin == kernel);
-        let number = number.with_context(|| format!("keyed.cu has no twin of {kernel}"))? as i32;
+        let number = REFERENCES.iter().position(|reference| *reference == kernel);
+        let number = number.with_context(|| format!("keyed.cu has no kernel for {kernel}"))? as i32;
         // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
         let call = unsafe { peers.function(&format!("keyed_{}", T::NAME)) }?;
         Ok(Self { number, call })
@@ -83,8 +83,8 @@ impl<T: Value> Twin<T> {
         threads: u32,
     ) -> Result<()> {
         ensure!(
-            on.n <= TWIN_MAX_N && cell_count <= TWIN_MAX_N,
-            "the twins index with int: up to {TWIN_MAX_N} elements and cells"
+            on.n <= REFERENCE_MAX_N && cell_count <= REFERENCE_MAX_N,
+            "nvcc's kernels index with int: up to {REFERENCE_MAX_N} elements and cells"
         );
         // SAFETY: the caller's promise; the numbers fit an int (above).
         let status = unsafe {
@@ -99,7 +99,7 @@ impl<T: Value> Twin<T> {
                 on.stream,
             )
         };
-        self.call.check(status, "nvcc's twin")
+        self.call.check(status, "nvcc's kernel")
     }
 }
 
@@ -139,7 +139,7 @@ impl<T: Value> Cub<T> {
     /// Launches it; allocates nothing and does not wait.
     ///
     /// # Safety
-    /// As for [`Twin::enqueue`], with `temp` of `temp_bytes` bytes, as
+    /// As for [`Reference::enqueue`], with `temp` of `temp_bytes` bytes, as
     /// [`Cub::temp_bytes`] says, and `runs` as it says in the place of the cells.
     pub unsafe fn enqueue(
         &self,
@@ -156,8 +156,8 @@ impl<T: Value> Cub<T> {
     /// As [`Cub::enqueue`], unless `temp` is null.
     unsafe fn call(&self, on: Launch, runs: Runs, temp: u64, bytes: &mut usize) -> Result<()> {
         ensure!(
-            on.n <= TWIN_MAX_N,
-            "CUB is given an int: up to {TWIN_MAX_N} elements"
+            on.n <= REFERENCE_MAX_N,
+            "CUB is given an int: up to {REFERENCE_MAX_N} elements"
         );
         // SAFETY: the caller's promise.
         let status = unsafe {

@@ -23,7 +23,15 @@ pub trait Arrays: Sized + 'static {
     type View<'a>: Input<'a, Self::Items> + Copy;
 
     /// Copies them to the device.
-    fn upload(&self, gpu: &Device) -> Result<Self::Buffers>;
+    fn upload(&self, gpu: &Device) -> Result<Self::Buffers> {
+        self.upload_first(gpu, self.len())
+    }
+
+    /// Copies the first `n` items to the device.
+    fn upload_first(&self, gpu: &Device, n: usize) -> Result<Self::Buffers>;
+
+    /// How many items there are.
+    fn len(&self) -> usize;
 
     /// The first `n` items.
     fn view(buffers: &Self::Buffers, n: usize) -> Result<Self::View<'_>>;
@@ -37,8 +45,12 @@ impl<T: Element> Arrays for Vec<T> {
     type Buffers = Buffer<T>;
     type View<'a> = View<'a, T>;
 
-    fn upload(&self, gpu: &Device) -> Result<Buffer<T>> {
-        Ok(gpu.upload(self)?)
+    fn upload_first(&self, gpu: &Device, n: usize) -> Result<Buffer<T>> {
+        Ok(gpu.upload(&self[..n])?)
+    }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
     }
 
     fn view(buffers: &Buffer<T>, n: usize) -> Result<View<'_, T>> {
@@ -55,9 +67,13 @@ impl<T: Element> Arrays for [Vec<T>; 3] {
     type Buffers = [Buffer<T>; 3];
     type View<'a> = (View<'a, T>, View<'a, T>, View<'a, T>);
 
-    fn upload(&self, gpu: &Device) -> Result<[Buffer<T>; 3]> {
-        let [a, b, c] = self;
-        Ok([gpu.upload(a)?, gpu.upload(b)?, gpu.upload(c)?])
+    fn upload_first(&self, gpu: &Device, n: usize) -> Result<[Buffer<T>; 3]> {
+        let [a, b, c] = self.each_ref().map(|array| gpu.upload(&array[..n]));
+        Ok([a?, b?, c?])
+    }
+
+    fn len(&self) -> usize {
+        self[0].len()
     }
 
     fn view(buffers: &[Buffer<T>; 3], n: usize) -> Result<Self::View<'_>> {

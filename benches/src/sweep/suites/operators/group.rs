@@ -10,6 +10,7 @@ use super::Operators;
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use super::cases::{Case, OutputOf};
 use super::peers::{Functor, Launch};
+use crate::sweep::copies::Copies;
 use crate::sweep::data::{Expected, Number};
 use crate::sweep::rounds::{Timed, Verdict};
 use crate::sweep::run::Sweep;
@@ -20,8 +21,11 @@ use crate::sweep::suites::planned::{called, reduced_into};
 /// Reductions of one input by one operator.
 pub struct Group<'a, C: Case> {
     pub suite: &'a Operators<'a>,
-    pub buffers: &'a BuffersOf<C>,
+    /// The arrays, as often as a batch has launches.
+    pub copies: Vec<&'a BuffersOf<C>>,
     pub expected: C::Acc,
+    /// What the ceiling reads.
+    pub words: Copies<'a, i32>,
     pub n: usize,
 }
 
@@ -33,7 +37,7 @@ impl<C: Case> Group<'_, C> {
         let mut subjects = vec![ours::<C>(
             self.suite.gpu,
             stage,
-            self.buffers,
+            &self.copies,
             self.n,
             self.expected,
         )?];
@@ -67,33 +71,36 @@ impl<C: Case> Group<'_, C> {
         let stage = &self.suite.bench.stage;
         let temp_bytes = functor.temp_bytes(self.n)?;
         let temp = self.suite.gpu.alloc::<u8>(temp_bytes.max(1))?;
-        let cell = Rc::new(self.suite.gpu.alloc::<C::Acc>(1)?);
-        let (spoiled, judged) = (Rc::clone(&cell), Rc::clone(&cell));
+        let cells = Rc::new(self.suite.gpu.alloc::<C::Acc>(self.copies.len())?);
+        let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
         Ok(Subject {
             row: Row {
                 variant: Some(variant.into()),
                 ..row_of::<C>(By::Cub, kernel, self.n)
             },
+            copies: self.copies.len(),
             spoil: Box::new(move || stage.spoil(&spoiled)),
-            enqueue: Box::new(move |stream| {
+            enqueue: Box::new(move |copy, stream| {
                 let on = Launch {
-                    arrays: C::Arrays::addresses(self.buffers),
+                    arrays: C::Arrays::addresses(self.copies[copy]),
                     n: self.n,
                     parameter: C::PARAMETER,
-                    result: cell.as_device_ptr(),
+                    result: cells.as_device_ptr() + (copy * size_of::<C::Acc>()) as u64,
                     temp: (temp.as_device_ptr(), temp_bytes),
                     stream,
                 };
                 // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): arrays of at least `n` elements, an accumulator, and as many
+                // current (`Subject::enqueue`): arrays of at least `n` elements, an accumulator for each copy of them, and as many
                 // bytes as CUB has asked for; allocations begin at multiples of 256 bytes. All of it lives
                 // as long as this closure or longer, and what is enqueued is waited for before the closure
                 // goes (`Stage::time`, `Events::around`).
                 unsafe { functor.enqueue(on) }
             }),
-            judge: Box::new(move || {
-                let got = judged.download()?[0];
-                Ok(judge::<C>(By::Cub, C::OP.finish(got), self.expected))
+            check: Box::new(move |copies| {
+                let got = outputs.view(..copies)?.download()?.into_iter();
+                let mut verdicts =
+                    got.map(|got| check::<C>(By::Cub, C::OP.finish(got), self.expected));
+                Ok(verdicts.find(Result::is_err).unwrap_or(Ok(())))
             }),
         })
     }
@@ -103,33 +110,38 @@ impl<C: Case> Group<'_, C> {
         let words = bytes::<C>(self.n).div_ceil(size_of::<i32>());
         let expected = Expected::exactly(i32::sum(&self.suite.words_on_host[..words]));
         let row = row_of::<C>(By::Ceiling, "read_ceiling", self.n);
-        let input = self.suite.words.view(..words)?;
-        ceiling(self.suite.bench, row, input, expected)
+        ceiling(self.suite.bench, row, self.words.views(words)?, expected)
     }
 
     /// The call that waits.
     fn call(&self) -> Result<Timed<'_>> {
         let row = row_of::<C>(By::Warpfold, "single_pass", self.n);
-        let view = C::Arrays::view(self.buffers, self.n)?;
+        let view = C::Arrays::view(self.copies[0], self.n)?;
         let call = move || Ok(self.suite.gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?);
-        let judge = |got| judge::<C>(By::Warpfold, got, self.expected);
-        Ok(called(row, call, judge))
+        let check = |got| check::<C>(By::Warpfold, got, self.expected);
+        Ok(called(row, call, check))
     }
 }
 
 /// The library's reduction, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first `n`
-/// items.
+/// items of each copy.
 pub fn ours<'a, C: Case>(
     gpu: &'a Device,
     stage: &'a Stage<'a>,
-    buffers: &'a BuffersOf<C>,
+    copies: &[&'a BuffersOf<C>],
     n: usize,
     expected: C::Acc,
 ) -> Result<Subject<'a>> {
     let row = row_of::<C>(By::Warpfold, "single_pass", n);
-    let view = C::Arrays::view(buffers, n)?;
-    let judge = move |got| judge::<C>(By::Warpfold, C::OP.finish(got), expected);
-    reduced_into::<ItemsOf<C>, _>(row, (gpu, stage), view, C::OP, judge)
+    let views = copies.iter().map(|buffers| C::Arrays::view(buffers, n));
+    let check = move |got| check::<C>(By::Warpfold, C::OP.finish(got), expected);
+    reduced_into::<ItemsOf<C>, _>(
+        row,
+        (gpu, stage),
+        views.collect::<Result<_>>()?,
+        C::OP,
+        check,
+    )
 }
 
 /// The peer's function.
@@ -157,7 +169,7 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
 }
 
 /// Whether the result is that of the expected accumulator.
-fn judge<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
+fn check<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
     let expected = C::OP.finish(expected);
     match C::accepts(by, &got, &expected) {
         true => Ok(()),

@@ -25,7 +25,7 @@ fn check<C: Case>() {
         C::plant(&mut arrays, &mut buffers, n, rank, SEED).unwrap();
         let expected = C::expected(&arrays, n).unwrap();
         let verdict = |n| {
-            let subject = ours::<C>(&gpu, &stage, &buffers, n, expected).unwrap();
+            let subject = ours::<C>(&gpu, &stage, &[&buffers, &buffers], n, expected).unwrap();
             let mut timed = stage.timed(&Rc::new(subject), Cache::Cold, Timing::Device);
             (timed.run)().unwrap().verdict
         };

@@ -1,4 +1,4 @@
-//! nvcc's twins of the kernels, and CUB's sum.
+//! The reference kernels, which nvcc compiles, and CUB's sum.
 
 use std::ffi::c_void;
 
@@ -12,10 +12,10 @@ const SOURCES: [(&str, &str); 2] = [
     ("kepler.cu", include_str!("../../../../peers/kepler.cu")),
 ];
 
-/// The twins index with `int`, and reduce_5 steps past n by up to one grid.
-pub const TWIN_MAX_N: usize = 1 << 30;
+/// Their indices are `int`, and reduce_5 steps past n by up to one grid.
+pub const MAX_N: usize = 1 << 30;
 
-/// How a twin is launched: device addresses.
+/// How one is launched: device addresses.
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub input: u64,
@@ -29,7 +29,7 @@ pub struct Launch {
     pub stream: *mut c_void,
 }
 
-type TwinFn = unsafe extern "C" fn(
+type ReferenceFn = unsafe extern "C" fn(
     *const i32,
     i32,
     i32,
@@ -55,14 +55,16 @@ pub fn cub(peers: &Peers) -> Result<Cub> {
     unsafe { peers.cub("cub_sum") }
 }
 
-/// nvcc's twin of one kernel.
-pub struct Twin(Function<TwinFn>);
+/// The reference kernel of one kernel.
+pub struct Reference(Function<ReferenceFn>);
 
-impl Twin {
-    /// The twin of the kernel of this name.
-    pub fn of(peers: &Peers, kernel: &str) -> Result<Twin> {
-        // SAFETY: SOURCES define every `twin_*` with this signature (their TWIN macros).
-        Ok(Twin(unsafe { peers.function(&format!("twin_{kernel}")) }?))
+impl Reference {
+    /// That of the kernel of this name.
+    pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
+        // SAFETY: SOURCES define every `reference_*` with this signature (their macro REFERENCE).
+        Ok(Self(unsafe {
+            peers.function(&format!("reference_{kernel}"))
+        }?))
     }
 
     /// Launches every pass on the stream; allocates nothing and does not wait.
@@ -74,8 +76,8 @@ impl Twin {
     ///   `ceil(ceil(n / threads) / threads)`.
     pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
         ensure!(
-            on.n <= TWIN_MAX_N,
-            "the twins index with int: n <= {TWIN_MAX_N}, not {}",
+            on.n <= MAX_N,
+            "the reference kernels have int indices: n <= {MAX_N}, not {}",
             on.n
         );
         // SAFETY: the caller's promise; n fits an int (above), as do threads and chunks, which the
@@ -92,7 +94,7 @@ impl Twin {
                 on.stream,
             )
         };
-        self.0.check(status, "nvcc's twin")
+        self.0.check(status, "a reference kernel")
     }
 }
 
@@ -103,12 +105,15 @@ mod tests {
     use super::SOURCES;
 
     #[test]
-    fn every_algorithm_has_a_twin() {
+    fn every_algorithm_has_a_reference_kernel() {
         let sources = SOURCES.map(|(_, text)| text).concat();
         for algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
             let name = algorithm.kernel_name();
-            let defined = |end| sources.contains(&format!("_TWIN({name}{end}"));
-            assert!(defined(")") || defined(", "), "no twin of {name}");
+            let defined = |by| sources.contains(&format!("\n{by}({name}, "));
+            assert!(
+                ["ATOMIC", "PARTIALS", "STABLE"].into_iter().any(defined),
+                "{name}"
+            );
         }
     }
 }

@@ -8,24 +8,26 @@ use crate::peers::{Function, Peers};
 
 const SOURCE: &str = include_str!("../../../../peers/copy.cu");
 
-/// The twins index with `int`, which goes past n by up to one grid.
-pub const TWIN_MAX_N: usize = 1 << 30;
+/// nvcc's kernels index with `int`, which goes past n by up to one grid.
+pub const REFERENCE_MAX_N: usize = 1 << 30;
 
-type TwinFn = unsafe extern "C" fn(*const i32, *mut i32, i32, i32, i32, *mut c_void) -> i32;
+type ReferenceFn = unsafe extern "C" fn(*const i32, *mut i32, i32, i32, i32, *mut c_void) -> i32;
 
 /// Compiles and loads them; the error is the reason for going on without.
 pub fn build(capability: (u32, u32)) -> Result<Peers> {
     Peers::build(&[("copy.cu", SOURCE)], capability)
 }
 
-/// The twin of one kernel.
-pub struct Twin(Function<TwinFn>);
+/// The reference kernel for one kernel.
+pub struct Reference(Function<ReferenceFn>);
 
-impl Twin {
-    /// The twin of the kernel of this name.
-    pub fn of(peers: &Peers, kernel: &str) -> Result<Twin> {
-        // SAFETY: SOURCE defines every `twin_*` with this signature (its macro TWIN).
-        Ok(Twin(unsafe { peers.function(&format!("twin_{kernel}")) }?))
+impl Reference {
+    /// The reference kernel for the kernel of this name.
+    pub fn of(peers: &Peers, kernel: &str) -> Result<Reference> {
+        // SAFETY: SOURCE defines every `reference_*` with this signature (its macro REFERENCE).
+        Ok(Reference(unsafe {
+            peers.function(&format!("reference_{kernel}"))
+        }?))
     }
 
     /// Launches it on the stream and does not wait.
@@ -43,8 +45,8 @@ impl Twin {
         stream: *mut c_void,
     ) -> Result<()> {
         ensure!(
-            n <= TWIN_MAX_N,
-            "the twins index with int: n <= {TWIN_MAX_N}, not {n}"
+            n <= REFERENCE_MAX_N,
+            "nvcc's kernels index with int: n <= {REFERENCE_MAX_N}, not {n}"
         );
         let (n, blocks, threads) = (n as i32, blocks as i32, threads as i32);
         // SAFETY: the caller's promise; the numbers fit an int: n (above), and blocks and threads
@@ -59,7 +61,7 @@ impl Twin {
                 stream,
             )
         };
-        self.0.check(status, "nvcc's twin")
+        self.0.check(status, "nvcc's kernel")
     }
 }
 
@@ -69,10 +71,10 @@ mod tests {
     use warpfold::CopyWidth;
 
     #[test]
-    fn every_width_has_a_twin() {
+    fn every_width_has_a_reference_kernel() {
         for width in CopyWidth::ALL {
-            let twin = format!("TWIN({},", width.kernel_name());
-            assert!(SOURCE.contains(&twin), "no {twin}");
+            let reference = format!("REFERENCE({},", width.kernel_name());
+            assert!(SOURCE.contains(&reference), "no {reference}");
         }
     }
 }
