@@ -16,13 +16,13 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, counters: &[Atomic
     // SAFETY: the launch provides `threads + 2` elements.
     let scratch = unsafe { Shared::<i32>::dynamic() };
     let (tid, threads) = (thread_idx_x(), block_dim_x());
-    let (ticket, before) = (threads, threads + 1);
+    let (number, before) = (threads, threads + 1);
 
     if tid == 0 {
-        scratch.set(ticket, counters[0].fetch_add(1, Relaxed) as i32);
+        scratch.set(number, counters[0].fetch_add(1, Relaxed) as i32);
     }
     sync_threads();
-    let block = scratch.get(ticket) as usize;
+    let block = scratch.get(number) as usize;
     let first = block * threads as usize;
     let i = first + tid as usize;
 
