@@ -11,10 +11,10 @@ const CODE: &str = r#"#![no_std]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! { loop {} }
 core::arch::global_asm!("//!cuda k module=all");
-unsafe extern "C" { fn nobody_defines_this(x: u32) -> u32; }
+unsafe extern "C" { fn undefined_function(x: u32) -> u32; }
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn k(p: *mut u32) {
-    unsafe { *p = nobody_defines_this(*p) }
+    unsafe { *p = undefined_function(*p) }
 }
 "#;
 
@@ -67,8 +67,8 @@ fn cargo_shows_each_line_of_an_error_once_and_the_build_fails() {
         .collect();
     let file: PathBuf = kernels.canonicalize().unwrap().join("src/lib.rs");
     let lines = [
-        "the kernels of `mine` need symbols that no crate defines:",
-        "  `nobody_defines_this`",
+        "the kernels of `mine` use symbols that no crate defines:",
+        "  `undefined_function`",
         &format!("    at {}:8, in `k`", file.display()),
         "What to do: ",
     ];
