@@ -1,5 +1,4 @@
-//! One launch of one entry that reduces whole arrays: its data, its memory, and whether its answer is
-//! right.
+//! A launch of an entry that reduces whole arrays: its data, its memory, and the check of its result.
 
 mod shares;
 
@@ -12,59 +11,59 @@ use kernels_gpu::entry::{Entry, Parameter};
 use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
+use crate::checkers::{self, Checker, Given};
 use crate::clock::cpu_time;
 use crate::data::{Data, DrawnItems};
-use crate::judges::{self, Given, Judge};
 use crate::launch::{Array, bytes_of, launch};
 use crate::wrong;
 use shares::Shares;
 
-/// Elements and words on either side of each array, which no kernel may access.
+/// Elements and words on both sides of each array, which no kernel may access.
 pub const MARGIN: usize = 3;
 
-/// The words around the partials of a single pass.
+/// The words on both sides of a single-pass reduction's partials.
 const MARGIN_WORD: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
-/// The arrays that are read, by their parameters' names.
+/// The arrays that are read, by parameter name.
 const INPUTS: [[&str; 3]; 2] = [["input", "", ""], ["a", "b", "c"]];
 
-/// What was wrong with a launch.
+/// The error of a launch.
 pub type Wrong = wrong::Wrong<Case>;
 
-/// A launch of an entry on random data: of a rung, a Kepler kernel, a read ceiling, a reduction of triples
-/// or a single pass.
+/// A launch of an entry with random data: a rung, a Kepler kernel, a read ceiling, a reduction of triples or
+/// a single-pass reduction.
 ///
-/// Another function with the same parameters and the same task takes the entry's place as
-/// `Entry { function, ..entry }`.
+/// To launch another function with the same parameters and the same result, use `Entry { function, ..entry
+/// }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// The entry.
     pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
-    /// Items of the input; of triples, their number.
+    /// The number of items in the input; for triples, the number of triples.
     pub n: usize,
-    /// Blocks of the grid; at least [`Needs::fewest_blocks`](kernels_gpu::needs::Needs), and one.
+    /// The number of blocks: at least [`Needs::fewest_blocks`](kernels_gpu::needs::Needs), and at least one.
     pub blocks: u32,
-    /// How many elements before each array its memory begins, which is aligned to 256 bytes.
+    /// The offset of each array in its memory in elements; the memory is aligned to 256 bytes.
     pub starts: [usize; 3],
-    /// By how many times the alignment of its elements each array is shifted besides. A structure's
-    /// alignment is less than its size.
+    /// An additional offset of each array, in multiples of its elements' alignment, which is smaller than the
+    /// size of a structure.
     pub skew: usize,
-    /// What is reduced.
+    /// The kind of data.
     pub data: Data,
-    /// Of the random data.
+    /// The seed of the data.
     pub seed: u64,
 }
 
-/// A launch that was right.
+/// A launch with the right result.
 #[derive(Clone, Debug)]
 pub struct Launched {
-    /// What the simulator says of it.
+    /// The simulator's report.
     pub report: Report,
-    /// The bytes of the partial of each block, or of the result's cells.
+    /// The bytes of each block's partial, or of the result's cells.
     pub bytes: Vec<u8>,
-    /// How long the simulator had a core, without making the data and checking the answer.
+    /// The CPU time of the launch, without generating data and checking the result.
     pub took: Duration,
 }
 
@@ -73,12 +72,12 @@ impl Launched {
     ///
     /// # Panics
     ///
-    /// When they are of another size.
+    /// If they have another size.
     pub fn outputs<A: Plain>(&self) -> Vec<A> {
         let outputs = self.bytes.chunks(size_of::<A>());
         let output = |bytes: &[u8]| {
             assert_eq!(bytes.len(), size_of::<A>());
-            // SAFETY: as many bytes are there, and every pattern of them is a plain value.
+            // SAFETY: there are that many bytes, and every bit pattern is a valid value.
             unsafe { bytes.as_ptr().cast::<A>().read_unaligned() }
         };
         outputs.map(output).collect()
@@ -86,11 +85,11 @@ impl Launched {
 }
 
 impl Case {
-    /// A launch of the fewest blocks over random items from aligned starts.
+    /// A launch of the smallest grid, with random items from aligned addresses.
     ///
     /// # Panics
     ///
-    /// When a grid has not so many blocks.
+    /// If a grid cannot have enough blocks.
     pub fn new(entry: Entry, threads: u32, n: usize) -> Self {
         let blocks = entry.needs.fewest_blocks(n as u64, threads).max(1);
         Self {
@@ -107,38 +106,36 @@ impl Case {
         }
     }
 
-    /// Launches it and checks what it leaves. The simulator brings schedule, checks and counters;
-    /// the rest is the case's.
+    /// Launches the entry and checks the result. The simulator determines schedule, checks and counters.
     ///
     /// # Errors
     ///
-    /// What was wrong.
+    /// The error of the launch.
     pub fn run(&self, simulator: Simulator) -> Result<Report, Wrong> {
         self.launch(simulator).map(|launched| launched.report)
     }
 
-    /// [`run`](Self::run), with what came out.
+    /// Does [`run`](Self::run), and returns the result.
     ///
     /// # Errors
     ///
-    /// What was wrong.
+    /// The error of the launch.
     pub fn launch(&self, simulator: Simulator) -> Result<Launched, Wrong> {
-        judges::run(self, simulator)
+        checkers::run(self, simulator)
     }
 
-    /// What the case reduces, and the memory of each array: the elements before its start, its own and a
-    /// margin.
+    /// The items, and the memory of each array: the elements before its start, its own, and a margin.
     pub fn draw<I: DrawnItems>(&self) -> (Vec<I>, Vec<Vec<u8>>) {
         let n = self.fields() * self.n;
         I::draw(self.data, self.starts, self.skew, n, self.seed)
     }
 
-    /// [`launch`](Self::launch), where the types are known.
+    /// Does [`launch`](Self::launch) with known types.
     pub(crate) fn launch_as<I: DrawnItems, O: Op<I>>(
         &self,
         simulator: Simulator,
         operator: fn(&[I]) -> O,
-        judge: Judge<I, O>,
+        checker: Checker<I, O>,
     ) -> Result<Launched, Wrong> {
         assert_eq!(self.entry.acc_bytes, size_of::<O::Acc>());
         let (items, memories) = self.draw::<I>();
@@ -161,8 +158,9 @@ impl Case {
             .block(self.threads)
             .dynamic_shared_memory(shared_bytes);
         let began = cpu_time();
-        // SAFETY: all arrays are there, of the types of the entry's items and accumulators (`judges` chose
-        // them by their names), partials and arrivals are 0, and the launch is as the kernel's `Needs` say.
+        // SAFETY: all arrays exist and have the types of the entry's items and accumulators (`checkers`
+        // selects them by name). Partials and the arrival counter are 0, and the launch satisfies the
+        // kernel's `Needs`.
         let launched = unsafe { launch(&self.entry, simulator, op, &arrays) };
         let took = cpu_time() - began;
         let report = match launched {
@@ -170,8 +168,8 @@ impl Case {
             Err(failure) => return Err(Wrong::Findings { case, failure }),
         };
         let outputs = output.read();
-        let judged = self
-            .judge(&op, &items, &outputs, judge)
+        let checked = self
+            .check(&op, &items, &outputs, checker)
             .and_then(|()| output.untouched())
             .and_then(|()| {
                 let changed = |(input, memory): (&Buffer<u8>, &Vec<u8>)| input.to_vec() != *memory;
@@ -180,7 +178,7 @@ impl Case {
                     Some(array) => Err(format!("input {array} changed")),
                 }
             });
-        match judged {
+        match checked {
             Ok(()) => Ok(Launched {
                 report,
                 bytes: bytes_of(&outputs),
@@ -190,19 +188,19 @@ impl Case {
         }
     }
 
-    /// Holds what the kernel left against the right answers.
-    fn judge<I: DrawnItems, O: Op<I>>(
+    /// Compares the kernel's result with the right one.
+    fn check<I: DrawnItems, O: Op<I>>(
         &self,
         op: &O,
         items: &[I],
         got: &[O::Acc],
-        judge: Judge<I, O>,
+        checker: Checker<I, O>,
     ) -> Result<(), String> {
         let shares = Shares::of(self);
         match self.entry.needs.result {
             ResultIn::Partials => {
                 for (block, share) in shares.split(items).iter().enumerate() {
-                    judge(op, self.given(share, shares.longest_path()), got[block])
+                    checker(op, self.given(share, shares.longest_path()), got[block])
                         .map_err(|wrong| format!("the partial of block {block}: {wrong}"))?;
                 }
                 Ok(())
@@ -215,7 +213,7 @@ impl Case {
                 for (field, got) in got.iter().enumerate() {
                     let of_field = items.iter().skip(field).step_by(self.fields());
                     let of_field: Vec<I> = of_field.copied().collect();
-                    judge(op, self.given(&of_field, additions), *got)?;
+                    checker(op, self.given(&of_field, additions), *got)?;
                 }
                 Ok(())
             }
@@ -234,7 +232,7 @@ impl Case {
         self.entry.kernel == "single_pass"
     }
 
-    /// How many numbers make up one of the case's `n`, and how many cells the result has.
+    /// How many numbers an item consists of, and how many cells the result has.
     fn fields(&self) -> usize {
         if self.entry.kernel.starts_with("triple") {
             3
@@ -243,7 +241,7 @@ impl Case {
         }
     }
 
-    /// Where in its memory each array begins, in bytes.
+    /// The offset of each array in its memory, in bytes.
     fn start_bytes<I: DrawnItems>(&self) -> impl Iterator<Item = usize> {
         let sizes = self.entry.read_bytes.into_iter().zip(self.starts);
         let alignments = sizes.zip(I::ALIGNMENTS);
@@ -275,7 +273,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// The memory that a kernel writes.
+/// The memory that a kernel writes to.
 struct Output<A> {
     memory: Buffer<A>,
     cells: usize,
@@ -283,7 +281,7 @@ struct Output<A> {
     storage: Option<Storage>,
 }
 
-/// The temporary storage of a single pass.
+/// The temporary storage of a single-pass reduction.
 struct Storage {
     words: Buffer<u64>,
     before: Vec<u64>,
@@ -292,8 +290,8 @@ struct Storage {
 }
 
 impl<A: Element> Output<A> {
-    /// Cells that nobody has written, so that a kernel that reads its output is found. One that combines
-    /// into a cell finds the identity there.
+    /// Uninitialised cells, so that a kernel that reads its output is found. If the kernel combines values
+    /// into a cell, the cell contains the identity.
     fn new(case: &Case, identity: A) -> Self {
         let cells = case.entry.needs.outputs(case.blocks) * case.fields();
         let mut memory = Buffer::uninitialised(MARGIN + cells + MARGIN);
@@ -328,7 +326,7 @@ impl<A: Element> Output<A> {
         self.memory.to_vec()[MARGIN..][..self.cells].to_vec()
     }
 
-    /// That only the cells were written, and the temporary storage is as it was.
+    /// Checks that only the cells were written, and that the temporary storage is reset.
     fn untouched(&self) -> Result<(), String> {
         let (after, margin) = (bytes_of(&self.memory.to_vec()), MARGIN * size_of::<A>());
         let end = after.len() - margin;
@@ -361,11 +359,15 @@ impl Storage {
     fn untouched(&self) -> Result<(), String> {
         match self.arrivals.to_vec()[0] {
             0 => {}
-            arrivals => return Err(format!("the arrival counter is {arrivals} afterwards")),
+            arrivals => {
+                return Err(format!(
+                    "the arrival counter is {arrivals} after the launch; it must be 0"
+                ));
+            }
         }
         match self.words.to_vec() == self.before {
             true => Ok(()),
-            false => Err("the words of the partials are not as they were before".into()),
+            false => Err("the partials' words are not 0 after the launch".into()),
         }
     }
 }

@@ -1,21 +1,21 @@
-//! The time that this thread has had a core, so that other jobs on the machine count for nothing.
+//! The CPU time of this thread, which does not depend on other jobs of the machine.
 
 use std::time::Duration;
 
-/// How long this thread has run. Where the system does not say, how long the program has.
+/// The CPU time of this thread; the program's run time if the system does not provide it.
 #[cfg(unix)]
 pub fn cpu_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call writes to `time` alone.
+    // SAFETY: the call writes only to `time`.
     let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     assert_eq!(status, 0, "every thread has a clock");
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// How long this thread has run. Where the system does not say, how long the program has.
+/// The CPU time of this thread; the program's run time if the system does not provide it.
 #[cfg(not(unix))]
 pub fn cpu_time() -> Duration {
     use std::sync::OnceLock;

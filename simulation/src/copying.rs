@@ -1,8 +1,8 @@
-//! One launch of an entry that copies: its data, its memory, and whether it copied.
+//! A launch of an entry that copies: its data, its memory, and the check of the copy.
 
 use std::fmt;
 
-use cuda_sim::{Buffer, Counters, Report, Simulator, Space, What};
+use cuda_sim::{Buffer, Counters, InstructionKind, Report, Simulator, Space};
 use kernels_gpu::entry::Entry;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -10,45 +10,45 @@ use rand::{RngExt, SeedableRng};
 use crate::launch::{Array, launch};
 use crate::wrong::Wrong;
 
-/// Bytes on either side of the target, which no kernel may touch: more than the widest word.
+/// Bytes on both sides of the target, which no kernel may access: more than the widest word.
 const MARGIN: usize = 64;
 
 /// A launch of a copy of random bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
-    /// The entry. A mutant takes its place as `Entry { function, ..entry }`.
+    /// The entry. For a mutant, `Entry { function, ..entry }`.
     pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
-    /// Blocks of the grid.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Elements to copy.
+    /// The number of elements.
     pub n: usize,
-    /// How many elements before the source its memory begins, which is aligned to 256 bytes.
+    /// The offset of the source in its memory in elements; the memory is aligned to 256 bytes.
     pub from: usize,
-    /// The same of the target.
+    /// The offset of the target.
     pub to: usize,
     /// The device's compute capability times 100.
     pub arch: u32,
-    /// Of the random bytes.
+    /// The seed of the data.
     pub seed: u64,
 }
 
-/// What was wrong with a launch.
+/// The error of a launch.
 pub type WrongCopy = Wrong<Copy>;
 
 impl Copy {
-    /// Launches it, checks what it leaves, and where the simulator counts, how it came there.
+    /// Launches the entry, and checks the copy and, with counters, the accesses.
     ///
     /// # Errors
     ///
-    /// What was wrong.
+    /// The error of the launch.
     pub fn run(&self, simulator: Simulator) -> Result<Report, WrongCopy> {
         let size = self.entry.read_bytes[0];
         let [bytes, from, to] = [self.n, self.from, self.to].map(|elements| elements * size);
         let mut memory = vec![0u8; from + bytes];
         StdRng::seed_from_u64(self.seed).fill(&mut memory[..]);
-        // Nothing behind the source, so that whoever reads there is found.
+        // No margin after the source, so that an access there is found.
         let source = Buffer::from(&memory);
         let target = Buffer::<u8>::uninitialised(MARGIN + to + bytes + MARGIN);
         let mut expected = target.to_vec();
@@ -63,8 +63,8 @@ impl Copy {
             .grid(self.blocks)
             .block(self.threads)
             .arch(self.arch);
-        // SAFETY: both arrays are there, `n` elements of the entry's size, and do not overlap; every number
-        // of blocks will do.
+        // SAFETY: both arrays exist, have `n` elements of the entry's size, and do not overlap; every number
+        // of blocks is valid.
         let launched = unsafe { launch(&self.entry, simulator, (), &arrays) };
         let case = Box::new(*self);
         let report = match launched {
@@ -73,7 +73,7 @@ impl Copy {
         };
         let after = target.to_vec();
         let wrong = (0..after.len()).find(|&i| after[i] != expected[i]);
-        let judged = match wrong {
+        let checked = match wrong {
             Some(i) if i < start => Err(format!("{} bytes before the target changed", start - i)),
             Some(i) if i >= start + bytes => Err(format!("byte {} of {bytes} changed", i - start)),
             Some(i) => Err(format!("byte {} of {bytes} is another", i - start)),
@@ -83,13 +83,13 @@ impl Copy {
                 None => Ok(()),
             },
         };
-        match judged {
+        match checked {
             Ok(()) => Ok(report),
             Err(what) => Err(WrongCopy::Answer { case, what }),
         }
     }
 
-    /// The widest word, in bytes, that both arrays have alike, of those that the entry knows.
+    /// The size in bytes of the entry's widest word for which both arrays have the same alignment.
     pub fn word(&self) -> usize {
         let size = self.entry.read_bytes[0];
         let widest = match self.entry.kernel {
@@ -97,7 +97,7 @@ impl Copy {
             "copy_vec4" if self.arch >= 1000 => 32,
             _ => self.entry.load_items() * size,
         };
-        // Both memories are aligned alike, but for the margin, which is a multiple of all words.
+        // Both memories have the same alignment, except for the margin, which is a multiple of all words.
         let apart = self.from.abs_diff(self.to) * size;
         let alike = |word: &usize| apart.is_multiple_of(*word);
         [32, 16, 8, 4, 2]
@@ -107,17 +107,20 @@ impl Copy {
             .unwrap_or(size)
     }
 
-    /// How many words, of those that hold more than an element, are whole in the arrays.
+    /// The number of complete words in the arrays, for words of more than one element.
     pub fn words(&self) -> usize {
         let (size, word) = (self.entry.read_bytes[0], self.word());
         let head = (self.from * size).next_multiple_of(word) - self.from * size;
         (self.n * size).saturating_sub(head) / word
     }
 
-    /// Whether each byte was loaded once and stored once, as many as can be in the widest words.
+    /// Checks that each byte was loaded and stored once, in the widest possible words.
     fn moved_as_it_should(&self, counters: &Counters) -> Result<(), String> {
         let (size, word, words) = (self.entry.read_bytes[0], self.word(), self.words());
-        for what in [What::Load(Space::Global), What::Store(Space::Global)] {
+        for what in [
+            InstructionKind::Load(Space::Global),
+            InstructionKind::Store(Space::Global),
+        ] {
             let lanes = |size: usize| {
                 let of_size = |line: &cuda_sim::Line| line.what == what && line.size == size as u32;
                 counters.sum(of_size).lanes

@@ -1,4 +1,4 @@
-//! What is reduced.
+//! Random data.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -8,18 +8,18 @@ use crate::launch::bytes_of;
 use crate::oracle::Drawn;
 use kernels_gpu::items::Items;
 
-/// A kind of elements, drawn at random.
+/// A kind of random elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// Any integers, whose sums wrap; floats from -1 to 1, whose sums round.
+    /// Random integers, whose sums wrap; floats from -1 to 1, whose sums round.
     Rough,
-    /// Any integers; floats without a fraction, whose sums are exact.
+    /// Random integers; floats with integer values, whose sums are exact.
     Whole,
-    /// The greatest value, everywhere: a sum of integers wraps, one of floats is infinite.
+    /// The greatest value only: a sum of integers wraps, a sum of floats is infinite.
     Greatest,
-    /// Zeroes: of floats with either sign; of integers some are -1, or the greatest.
+    /// Zeros: of both signs for floats; for integers some are -1, or the greatest value.
     Zeroes,
-    /// As [`Rough`](Self::Rough), but for one NaN, or one smallest integer.
+    /// Like [`Rough`](Self::Rough), with one NaN or one smallest integer.
     OneOdd,
 }
 
@@ -33,7 +33,7 @@ impl Data {
         Self::OneOdd,
     ];
 
-    /// `n` elements; the same ones for the same seed.
+    /// `n` elements; the same for the same seed.
     pub fn draw<T: Drawn>(self, n: usize, seed: u64) -> Vec<T> {
         let rng = &mut StdRng::seed_from_u64(seed);
         let mut draw = |element: fn(&mut StdRng) -> T| (0..n).map(|_| element(rng)).collect();
@@ -50,13 +50,13 @@ impl Data {
     }
 }
 
-/// Items whose arrays are drawn at random.
+/// Items whose arrays have random data.
 pub trait DrawnItems: Items {
-    /// What the start of each array is a multiple of, in bytes.
+    /// The alignment of each array in bytes.
     const ALIGNMENTS: [usize; 3];
 
-    /// `n` items, and the memory of each array: bytes of `skew` times the alignment, elements before the
-    /// start, the array's, and a margin. The same ones for the same seed.
+    /// `n` items, and the memory of each array: `skew` times the alignment in bytes, elements before the
+    /// start, the array, and a margin. The same for the same seed.
     fn draw(
         data: Data,
         starts: [usize; 3],

@@ -1,12 +1,11 @@
-//! Operators and kernels of this crate's own, as any crate may have them: what the library's operators do
-//! not reach.
+//! Operators and kernels of a crate outside the library, for cases that the library's operators do not cover.
 //!
-//! | operator | items | of its kind the only one |
+//! | operator | items | the only one with |
 //! |---|---|---|
-//! | [`Horner`] | numbers, 12-byte arrays, a pair of arrays | not commutative; holds a value; uses the index |
+//! | [`Horner`] | numbers, 12-byte arrays, a pair of arrays | a value; the index; no commutativity |
 //! | [`Spread`] | a structure of 12 bytes | a value of 12 bytes |
 //! | [`Volume`] | three arrays of different sizes | three arrays |
-//! | [`Parity`] | arrays of 3, 5, 6, 8 and 32 bytes | no whole word; vectors at some starts only; two loads |
+//! | [`Parity`] | arrays of 3, 5, 6, 8 and 32 bytes | partial words; vectors at some starts only; two loads |
 //! | [`Histogram`] | bytes | an accumulator of 128 bytes |
 
 use kernels_gpu::prelude::*;
@@ -19,27 +18,27 @@ pub struct Point {
     pub x: [f32; 3],
 }
 
-/// The polynomial whose coefficients the items are, the first that of the highest power, modulo 2^32.
+/// Evaluates the polynomial whose coefficients are the items, highest power first, modulo 2^32.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
 pub struct Horner {
-    /// Where the polynomial is evaluated; odd, so that no power of it is 0.
+    /// The point of evaluation; odd, so that none of its powers is 0.
     pub x: u32,
 }
 
-/// A part of a polynomial: its value, and by what the value of the part before is multiplied.
+/// A part of a polynomial: its value, and the factor for the value of the preceding part.
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
 pub struct Part {
     /// The value.
     pub value: u32,
-    /// The power of `x`.
+    /// The factor, a power of `x`.
     pub power: u32,
 }
 
-/// An item as a coefficient.
+/// Converts an item to a coefficient.
 pub trait Coefficient: kernels_gpu::items::Items {
-    /// A number that all of the item's bytes change.
+    /// A number that depends on all bytes of the item.
     fn coefficient(self) -> u32;
 }
 
@@ -90,7 +89,7 @@ impl<I: Coefficient> Op<I> for Horner {
     }
 }
 
-/// The sum of the squared distances from a centre.
+/// The sum of squared distances from a centre.
 #[derive(Clone, Copy, Debug, Value)]
 #[repr(C)]
 pub struct Spread {
@@ -145,7 +144,7 @@ impl Op<(f32, f64, i8)> for Volume {
     }
 }
 
-/// The exclusive or of arrays, number by number.
+/// The exclusive or of arrays, element by element.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct Parity;
 
@@ -173,7 +172,7 @@ where
     }
 }
 
-/// How often each of 16 values of the lower bits occurs.
+/// The number of occurrences of each of the 16 values of the lower four bits.
 #[derive(Clone, Copy, Debug, Value)]
 pub struct Histogram;
 

@@ -1,5 +1,4 @@
-//! One launch of an entry that reduces by key: its data, its memory, and whether its cells are
-//! right.
+//! A launch of an entry that reduces by key: its data, its memory, and the check of its cells.
 
 pub mod keys;
 
@@ -16,40 +15,40 @@ use crate::oracle::{Oracle, Subject, close, same};
 use crate::wrong::Wrong;
 pub use keys::{KeySubject, Keys};
 
-/// Elements on either side of the cells, which no kernel may touch.
+/// Elements on both sides of the cells, which no kernel may access.
 const MARGIN: usize = 3;
 
-/// What the count of rejected elements begins with.
+/// The initial value of the count of rejected elements.
 const REJECTED_BEFORE: u64 = 5;
 
-/// A launch of an entry of the keyed table on random data.
+/// A launch of an entry of the keyed table with random data.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed {
-    /// The entry. A mutant takes its place as `Entry { function, ..entry }`.
+    /// The entry. For a mutant, `Entry { function, ..entry }`.
     pub entry: Entry,
     /// Threads per block.
     pub threads: u32,
-    /// Blocks of the grid, as many as it takes or more.
+    /// The number of blocks: at least as many as needed.
     pub blocks: u32,
-    /// Elements.
+    /// The number of elements.
     pub n: usize,
-    /// How the keys are spread.
+    /// The distribution of the keys.
     pub keys: Keys,
-    /// How many keys before the first its memory begins, which is aligned to 256 bytes.
+    /// The offset of the keys in their memory in elements; the memory is aligned to 256 bytes.
     pub keys_start: usize,
-    /// The same of the values.
+    /// The offset of the values.
     pub values_start: usize,
-    /// The values.
+    /// The kind of values.
     pub data: Data,
-    /// Of the random data.
+    /// The seed of the data.
     pub seed: u64,
 }
 
-/// What was wrong with a launch.
+/// The error of a launch.
 pub type WrongKeyed = Wrong<Keyed>;
 
 impl Keyed {
-    /// A launch of the fewest blocks over random elements from aligned starts.
+    /// A launch of the smallest grid, with random elements from aligned addresses.
     pub fn new(entry: Entry, threads: u32, n: usize) -> Self {
         let blocks = entry.needs.fewest_blocks(n as u64, threads).max(1);
         Self {
@@ -65,11 +64,11 @@ impl Keyed {
         }
     }
 
-    /// Launches it and checks what it leaves.
+    /// Launches the entry and checks the result.
     ///
     /// # Errors
     ///
-    /// What was wrong.
+    /// The error of the launch.
     pub fn run(&self, simulator: Simulator) -> Result<Report, WrongKeyed> {
         macro_rules! by_op {
             ($key:ident $element:ident) => {
@@ -114,11 +113,11 @@ impl Keyed {
         let (keys, cells) = self.keys.draw::<K>(self.n, self.seed);
         let before = vec![keys.first().copied().unwrap_or(K::new(0)); self.keys_start];
         let key_memory = [before, keys.clone()].concat();
-        // Nothing behind the arrays, so that whoever reads there is found.
+        // No margin after the arrays, so that an access there is found.
         let values = several * self.n;
         let value_memory = self.data.draw::<T>(self.values_start + values, self.seed);
         let values = &value_memory[self.values_start..];
-        // In every second cell a value from before; next to the cells what must not change.
+        // Every second cell has an old value; the margins of the cells must not change.
         let drawn = Data::Rough.draw::<T>(MARGIN + several * cells + MARGIN, !self.seed);
         let is_cell = |i: usize| (MARGIN..MARGIN + several * cells).contains(&i);
         let cell_memory: Vec<T> = (0..drawn.len())
@@ -152,15 +151,15 @@ impl Keyed {
         ];
         let case = Box::new(*self);
         let simulator = simulator.grid(self.blocks).block(self.threads);
-        // SAFETY: the arrays are there, of the entry's types, which `run` chose by their names, and as many
-        // values as keys for each array.
+        // SAFETY: the arrays exist and have the entry's types, which `run` selects by name; each array has as
+        // many values as there are keys.
         let launched = unsafe { launch(&self.entry, simulator, O::OP, &arrays) };
         let report = match launched {
             Ok(report) => report,
             Err(failure) => return Err(WrongKeyed::Findings { case, failure }),
         };
         let after = cell_buffer.to_vec();
-        let judged = (0..after.len())
+        let checked = (0..after.len())
             .filter(|&i| !is_cell(i))
             .find(|&i| !same(after[i], cell_memory[i]))
             .map_or(Ok(()), |i| {
@@ -168,7 +167,7 @@ impl Keyed {
             })
             .and_then(|()| {
                 let cell_values = &cell_memory[MARGIN..][..several * cells];
-                self.judge::<K, T, O>(&keys, values, cell_values, &after[MARGIN..])
+                self.check::<K, T, O>(&keys, values, cell_values, &after[MARGIN..])
             })
             .and_then(|()| {
                 let rejected = keys.iter().filter(|key| key.cell() >= cells).count() as u64;
@@ -187,14 +186,14 @@ impl Keyed {
                     Ok(())
                 }
             });
-        match judged {
+        match checked {
             Ok(()) => Ok(report),
             Err(what) => Err(WrongKeyed::Answer { case, what }),
         }
     }
 
-    /// Holds the cells against what a naive loop collects for them.
-    fn judge<K: Key, T: Subject, O: Oracle<T>>(
+    /// Compares the cells with those of a naive loop.
+    fn check<K: Key, T: Subject, O: Oracle<T>>(
         &self,
         keys: &[K],
         values: &[T],
@@ -210,7 +209,7 @@ impl Keyed {
             }
         }
         for (cell, values) in collected.iter().enumerate() {
-            // Any order of additions, one for each value and for each identity on the way.
+            // Additions in any order: one for each value, and for each identity in between.
             let chain = match self.data {
                 Data::Whole => 2.0,
                 _ => 2.0 * values.len() as f64,

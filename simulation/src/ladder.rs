@@ -1,38 +1,38 @@
-//! What the simulator counts of each rung: a block of each, side by side.
+//! Counters of each rung, for one block of each.
 
+mod differences;
 mod table;
-mod words;
 
-use cuda_sim::{Counters, Counts, Simulator, Space, What};
+use cuda_sim::{Counters, Counts, InstructionKind, Simulator, Space};
 use kernels_gpu::entry::{Entry, teaching};
 
 use crate::case::{Case, Wrong};
 pub use table::Style;
 
-/// How many loads each thread makes of a kernel that leaves open how many blocks bring all.
+/// The number of loads for each thread, for kernels whose grid can have any size.
 const OPEN_LOADS: u32 = 4;
 
-/// The rungs and the read ceiling, of all operators and element types.
+/// The rungs and the read ceiling, for all operators and element types.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     let is_rung = |entry: &&Entry| entry.kernel.starts_with("re");
     teaching::KERNELS.entries.iter().filter(is_rung)
 }
 
-/// The rung for a kernel, an operator and an element type.
+/// The rung of a kernel, an operator and an element type.
 pub fn entry(kernel: &str, op: &str, element: &str) -> Option<Entry> {
     let is_it = |entry: &&Entry| (entry.kernel, entry.op, entry.items) == (kernel, op, element);
     entries().find(is_it).copied()
 }
 
-/// Counts one launch over `n` elements, in the fewest blocks or in so many.
+/// Counts one launch over `n` elements, with the smallest grid or the given number of blocks.
 ///
 /// # Errors
 ///
-/// The launch is checked like any other, and its answer too.
+/// The launch and its result are checked as in other launches.
 ///
 /// # Panics
 ///
-/// When a grid has not so many blocks.
+/// If a grid cannot have enough blocks.
 pub fn counters(
     entry: Entry,
     threads: u32,
@@ -45,10 +45,10 @@ pub fn counters(
         ..fewest
     };
     let report = case.run(Simulator::new().check_all().count())?;
-    Ok(report.counters.expect("the simulator was asked to count"))
+    Ok(report.counters.expect("counters are enabled"))
 }
 
-/// The rungs of one operator and element type, a block of each.
+/// The rungs of one operator and element type, one block of each.
 #[derive(Clone, Debug)]
 pub struct Ladder {
     op: String,
@@ -57,23 +57,23 @@ pub struct Ladder {
     rungs: Vec<Rung>,
 }
 
-/// A full block of one kernel: each thread brings all elements that it can.
+/// A full block of one kernel: each thread loads as many elements as it can.
 #[derive(Clone, Debug)]
 pub struct Rung {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// How many elements the block reduces.
+    /// The number of elements that the block reduces.
     pub elements: u64,
-    /// What was counted.
+    /// The counters.
     pub counters: Counters,
 }
 
 impl Ladder {
-    /// Runs a block of each of the ladder's kernels that there is for the operator and the element.
+    /// Runs a block of each of the ladder's kernels for the operator and the element type.
     ///
     /// # Errors
     ///
-    /// What was wrong with a launch.
+    /// The error of a launch.
     pub fn new(op: &str, element: &str, threads: u32) -> Result<Self, Wrong> {
         let mut rungs: Vec<Rung> = Vec::new();
         for entry in entries() {
@@ -90,12 +90,12 @@ impl Ladder {
         })
     }
 
-    /// The rungs, from the first up.
+    /// The rungs in ascending order.
     pub fn rungs(&self) -> &[Rung] {
         &self.rungs
     }
 
-    /// The rung that another mends, or is a variant of.
+    /// The rung that another rung improves, or is a variant of.
     fn before(&self, rung: usize) -> Option<&Rung> {
         let before = match self.rungs[rung].kernel {
             "reduce_1" => "reduce_0",
@@ -106,7 +106,7 @@ impl Ladder {
     }
 }
 
-/// Where a kernel belongs: a variant, as `reduce_4_redux`, behind its rung and earlier variants.
+/// The sort key of a kernel: a variant, such as `reduce_4_redux`, follows its rung and earlier variants.
 fn place(rungs: &[Rung], kernel: &str) -> usize {
     let variant = |of: &str| {
         let rest = kernel.strip_prefix(of);
@@ -133,15 +133,16 @@ impl Rung {
     }
 
     fn global_loads(&self) -> Counts {
-        self.counters.of(What::Load(Space::Global))
+        self.counters.of(InstructionKind::Load(Space::Global))
     }
 
     fn atomics(&self, space: Space) -> Counts {
-        self.counters.of(What::Atomic(space))
+        self.counters.of(InstructionKind::Atomic(space))
     }
 
-    /// Shuffles, and the instruction that does the work of five.
+    /// Shuffles, and the instruction that replaces five of them.
     fn exchanges(&self) -> u64 {
-        self.counters.of(What::Shuffle).requests + self.counters.of(What::Redux).requests
+        self.counters.of(InstructionKind::Shuffle).requests
+            + self.counters.of(InstructionKind::Redux).requests
     }
 }

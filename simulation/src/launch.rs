@@ -1,9 +1,9 @@
-//! Launching an entry: the one launch there is, of any row.
+//! The common launch function for entries of all rows.
 
 use cuda_sim::{Failure, Plain, Report, Simulator};
 use kernels_gpu::entry::{Entry, Parameter};
 
-/// An array of a launch, or a cell, by its parameter's name.
+/// An array of a launch, or a cell, with its parameter's name.
 #[derive(Clone, Copy, Debug)]
 pub struct Array {
     name: &'static str,
@@ -22,20 +22,20 @@ impl Array {
     }
 }
 
-/// Launches the entry in the simulator's grid: with the operator, and each other parameter by its name.
+/// Launches the entry in the simulator's grid, with the operator and all other parameters by name.
 ///
 /// # Errors
 ///
-/// What the simulator finds.
+/// The simulator's findings.
 ///
 /// # Panics
 ///
-/// When the entry has a parameter for which there is no array, or another operator.
+/// If there is no array for a parameter, or the operator has another type.
 ///
 /// # Safety
 ///
-/// The arrays are there and of the types of the entry's parameters, the operator is of the entry's type,
-/// and the launch is as the row's needs say.
+/// The arrays exist and have the types of the entry's parameters, the operator has the entry's type, and the
+/// launch satisfies the row's needs.
 pub unsafe fn launch<O: Copy>(
     entry: &Entry,
     simulator: Simulator,
@@ -62,16 +62,16 @@ pub unsafe fn launch<O: Copy>(
             values.push((&raw const array.len).cast());
         }
     }
-    let function = entry.function.expect("the feature `simulator` is on");
+    let function = entry.function.expect("the feature `simulator` is enabled");
     simulator
         .kernel(entry.name)
-        // SAFETY: the addresses of the values of all parameters, in their order; the rest is the caller's.
+        // SAFETY: the addresses of all parameters' values, in order; the rest is the caller's contract.
         .run(|| unsafe { function(values.as_ptr()) })
 }
 
 /// The bytes of an array.
 pub fn bytes_of<T: Plain>(values: &[T]) -> Vec<u8> {
     let (start, bytes) = (values.as_ptr().cast::<u8>(), size_of_val(values));
-    // SAFETY: plain values have no padding, and so as many initialised bytes.
+    // SAFETY: plain values have no padding, so all bytes are initialised.
     unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec()
 }

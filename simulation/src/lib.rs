@@ -1,21 +1,21 @@
-//! Runs the kernels of `kernels-gpu` under the simulator.
+//! Runs the kernels of `kernels-gpu` in the simulator.
 //!
-//! - [`case`]: one launch of one entry that reduces whole arrays, with the data, the memory and the right
-//!   answer. The tests launch every entry with it, at every edge they know.
-//! - [`copying`]: the same of an entry that copies.
-//! - [`keyed`]: the same of an entry that reduces by key.
-//! - [`launch`]: the launch that all of these make.
-//! - [`kernels`]: operators and kernels of an outside crate, which this one is.
-//! - [`ladder`]: what the simulator counts of each rung, which `cargo xtask ladder --sim` prints.
-//! - [`speed`]: how fast the simulator is.
-//! - [`share`]: how many of the launches a test makes.
-//! - [`oracle`], [`data`]: right answers, and the data they are of.
+//! - [`case`]: a launch of an entry that reduces whole arrays, with its data, its memory and the right
+//!   result. The tests launch every entry with it, at all edge cases.
+//! - [`copying`]: the same for an entry that copies.
+//! - [`keyed`]: the same for an entry that reduces by key.
+//! - [`launch`]: the common launch function.
+//! - [`kernels`]: operators and kernels of a crate outside the library, such as this one.
+//! - [`ladder`]: the counters of each rung, which `cargo xtask ladder --sim` prints.
+//! - [`speed`]: the simulator's speed.
+//! - [`share`]: which part of the launches a test runs.
+//! - [`oracle`], [`data`]: right results, and random data.
 
 pub mod case;
+mod checkers;
 mod clock;
 pub mod copying;
 pub mod data;
-mod judges;
 pub mod kernels;
 pub mod keyed;
 pub mod ladder;

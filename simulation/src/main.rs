@@ -1,11 +1,11 @@
-//! `kernels-sim`: what the simulator counts of the kernels, and how fast it is.
+//! `kernels-sim`: prints counters of the kernels, and the simulator's speed.
 //!
 //! ```text
 //! kernels-sim ladder --threads 128,256 --element f64 --lines
 //! kernels-sim speed --markdown
 //! ```
 //!
-//! Exit code 0: every launch was right; 1: one was not; 2: bad arguments.
+//! Exit code 0: all results are right; 1: a result is wrong; 2: invalid arguments.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use kernels_sim::speed::Speed;
 #[command(
     name = "kernels-sim",
     version,
-    about = "What the simulator counts of the kernels, and how fast it is"
+    about = "Counters of the kernels in the simulator, and the simulator's speed"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -29,16 +29,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Each rung of the ladder: requests, divergence, bank conflicts, barriers of one block
+    /// Counters of each rung of the ladder: requests, divergence, bank conflicts, barriers of one block
     Ladder(LadderOptions),
 
-    /// The simulator's own speed on one core, without and with checks and counters
+    /// The simulator's speed on one core, with and without checks and counters
     Speed(SpeedOptions),
 }
 
 #[derive(Args, Debug)]
 struct LadderOptions {
-    /// Threads per block, a table for each
+    /// Threads per block; prints a table for each
     #[arg(
         long,
         value_name = "T,..",
@@ -56,18 +56,18 @@ struct LadderOptions {
     #[arg(long, value_name = "O", default_value = "sum", value_parser = names(|entry| entry.op))]
     op: String,
 
-    /// Also what was counted of every line of source
+    /// Also print the counters of every source line
     #[arg(long)]
     lines: bool,
 
-    /// Write Markdown
+    /// Print Markdown
     #[arg(long)]
     markdown: bool,
 }
 
 #[derive(Args, Debug)]
 struct SpeedOptions {
-    /// How many elements a launch sums; more than 2^22 floats need not sum up exactly
+    /// Number of elements in a launch; at most 2^22, because larger float sums may be inexact
     #[arg(
         long,
         value_name = "N",
@@ -76,7 +76,7 @@ struct SpeedOptions {
     )]
     n: u32,
 
-    /// Launches to take the median of
+    /// Number of launches, of which the median is printed
     #[arg(
         long,
         value_name = "R",
@@ -85,12 +85,12 @@ struct SpeedOptions {
     )]
     runs: u32,
 
-    /// Write Markdown
+    /// Print Markdown
     #[arg(long)]
     markdown: bool,
 }
 
-/// How to write.
+/// The output format.
 fn style(markdown: bool) -> Style {
     if markdown {
         Style::Markdown
@@ -99,7 +99,7 @@ fn style(markdown: bool) -> Style {
     }
 }
 
-/// What the rungs have.
+/// The element types of the rungs.
 fn names(of: fn(&Entry) -> &'static str) -> PossibleValuesParser {
     let mut names: Vec<_> = entries().map(of).collect();
     names.sort_unstable();
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
-        // A reader who has gone away (`| head`) is no error.
+        // A closed pipe (`| head`) is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -126,7 +126,7 @@ fn main() -> ExitCode {
 fn ladder(options: &LadderOptions) -> io::Result<ExitCode> {
     let style = style(options.markdown);
     for threads in &options.threads {
-        let threads = threads.parse().expect("clap knows these numbers");
+        let threads = threads.parse().expect("clap accepts only numbers");
         let ladder = match Ladder::new(&options.op, &options.element, threads) {
             Ok(ladder) => ladder,
             Err(wrong) => {

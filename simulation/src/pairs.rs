@@ -1,6 +1,6 @@
-//! Which operators of one array there are of which elements, all of which combine in what they reduce too.
+//! All pairs of operators of one array and elements; each operator accumulates in the type that it reduces.
 
-/// `row!(Sum i8);` for every operator and element, whose names are in scope at the caller's.
+/// Expands to `row!(Sum i8);` for every operator and element type, whose names must be in scope.
 #[macro_export]
 macro_rules! for_all_pairs {
     ($row:ident) => {

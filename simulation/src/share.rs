@@ -1,22 +1,22 @@
-//! How many of the launches a sweep makes: all of them take minutes.
+//! The part of a test's launches that runs, because all of them take minutes.
 
 use std::env;
 
-/// The launches of a sweep that are made.
+/// The launches of a test that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Every one.
+    /// All launches.
     All,
-    /// A fourth of them, scattered so that none of a sweep's nested loops is left out; the seed chooses which
-    /// fourth, so that repeated runs make all of them.
+    /// A fourth of the launches, scattered over all nested loops. The seed selects which fourth, so repeated
+    /// runs cover all launches.
     Fourth {
-        /// Which, 0 to 3.
+        /// Which fourth, 0 to 3.
         which: u64,
     },
 }
 
 impl Share {
-    /// All with `WARPFOLD_TESTS=all`, as `cargo xtask test --all` sets it; else a fourth.
+    /// All with `WARPFOLD_TESTS=all`, which `cargo xtask test --all` sets; otherwise a fourth.
     pub fn of_environment(seed: u64) -> Self {
         match env::var_os("WARPFOLD_TESTS") {
             Some(tests) if tests == "all" => Self::All,
@@ -24,11 +24,11 @@ impl Share {
         }
     }
 
-    /// Whether the launch with this index is made.
+    /// Whether the launch with this index runs.
     pub fn has(self, launch: usize) -> bool {
         match self {
             Self::All => true,
-            // The high bits of a product depend on all bits of the index: Fibonacci hashing.
+            // The high bits of a product depend on all bits of the index (Fibonacci hashing).
             Self::Fourth { which } => {
                 (launch as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62 == which
             }
@@ -47,7 +47,7 @@ mod tests {
             assert_eq!(shares.iter().filter(|share| share.has(launch)).count(), 1);
             assert!(Share::All.has(launch));
         }
-        // Of any four inner loops' iterations.
+        // For the iterations of every inner loop of four.
         for inner in 0..4 {
             let made = (0..400).filter(|i| shares[0].has(4 * i + inner)).count();
             assert!((60..140).contains(&made), "{made} of 400");

@@ -1,4 +1,4 @@
-//! How many elements the simulator reduces in a second of one core.
+//! The simulator's speed: elements reduced per second on one core.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use crate::case::{Case, Wrong};
 use crate::data::Data;
 use crate::ladder::{Style, entry};
 
-/// Kernels that ask different things of the simulator, with their elements: many barriers, few,
-/// many elements per thread, and nothing but atomics on one address.
+/// Kernels with different costs for the simulator, with their element types: many barriers, few barriers,
+/// many elements per thread, and only atomics on one address.
 const KERNELS: [(&str, &str); 5] = [
     ("reduce_0", "f32"),
     ("reduce_2", "f32"),
@@ -22,7 +22,7 @@ const KERNELS: [(&str, &str); 5] = [
 
 const THREADS: [u32; 3] = [128, 256, 1024];
 
-/// What a simulator can be asked for, and how.
+/// The simulator's modes.
 type Mode = (&'static str, fn(Simulator) -> Simulator);
 
 const MODES: [Mode; 4] = [
@@ -32,7 +32,7 @@ const MODES: [Mode; 4] = [
     ("both", |simulator| simulator.check_all().count()),
 ];
 
-/// The kernels' speeds, for each number of threads and each mode.
+/// The kernels' speeds for each number of threads and each mode.
 #[derive(Clone, Debug)]
 pub struct Speed {
     n: usize,
@@ -50,24 +50,23 @@ struct Row {
 }
 
 impl Speed {
-    /// Reduces `n` elements with every kernel, once to warm up and then so many times for the
-    /// median. Only the launches are timed.
+    /// Reduces `n` elements with every kernel, once to warm up and then `runs` times for the median. Only the
+    /// launches are timed.
     ///
     /// # Errors
     ///
-    /// What was wrong with a launch: each answer is checked.
+    /// The error of a launch: each result is checked.
     ///
     /// # Panics
     ///
-    /// Without a run to take the median of.
+    /// If there is no run.
     pub fn measure(n: usize, runs: u32) -> Result<Self, Wrong> {
         let mut rows = Vec::new();
         for (kernel, element) in KERNELS {
             for threads in THREADS {
                 let mut took = [Duration::ZERO; MODES.len()];
                 for (took, (_, mode)) in took.iter_mut().zip(MODES) {
-                    let entry =
-                        entry(kernel, "sum", element).expect("the ladder has the sum of it");
+                    let entry = entry(kernel, "sum", element).expect("the ladder has this sum");
                     let case = Case {
                         data: Data::Whole,
                         ..Case::new(entry, threads, n)
@@ -85,7 +84,7 @@ impl Speed {
         Ok(Self { n, runs, rows })
     }
 
-    /// A table of millions of elements per second.
+    /// Prints a table of millions of elements per second.
     pub fn write(&self, style: Style) -> String {
         let heading = match style {
             Style::Plain => "",
@@ -115,15 +114,15 @@ impl Speed {
         let _ = writeln!(text, "{table}\n");
         let _ = writeln!(
             text,
-            "Sums of {} elements, per second of one core, medians of {} launches after one to warm \
-             up, every answer checked.",
+            "Sums of {} elements on one core; medians of {} launches after one warm-up launch; all \
+             results are checked.",
             self.n, self.runs
         );
         text
     }
 }
 
-/// How long a launch takes.
+/// The time of a launch.
 fn median(case: &Case, runs: u32, mode: fn(Simulator) -> Simulator) -> Result<Duration, Wrong> {
     let launch = || case.launch(mode(Simulator::new()));
     launch()?;

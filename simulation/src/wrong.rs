@@ -1,32 +1,32 @@
-//! What was wrong with a launch.
+//! Errors of launches.
 
 use std::fmt::Display;
 
 use cuda_sim::Failure;
 use thiserror::Error;
 
-/// What was wrong with the launch that `C` describes.
+/// The error of the launch that `C` describes.
 #[derive(Debug, Error)]
 pub enum Wrong<C: Display> {
-    /// The simulator found something.
+    /// The simulator has findings.
     #[error("{case}:\n{failure}")]
     Findings {
         /// The launch.
         case: Box<C>,
-        /// What was found.
+        /// The findings.
         failure: Failure,
     },
-    /// The simulator found nothing, and the memory holds something else afterwards than it should, or was
-    /// not accessed as it should have been.
+    /// The simulator has no findings, but memory has wrong contents, or was accessed in another way than
+    /// required.
     #[error("{case}: {what}")]
     Answer {
         /// The launch.
         case: Box<C>,
-        /// What it holds, and should.
+        /// The actual and the expected contents.
         what: String,
     },
-    /// An operator and types for which there are no right answers.
-    #[error("there is no oracle for {entry}")]
+    /// There is no checker for an operator and its types.
+    #[error("there is no checker for {entry}")]
     NoOracle {
         /// The entry.
         entry: &'static str,

@@ -1,33 +1,33 @@
-//! What the simulator counts of the trees is what theory says, at every number of threads.
+//! Checks that the simulator's counters of trees equal the theory, for every number of threads.
 //!
-//! The sums here are taken step by step over the tree, with 32 banks of 4 bytes and warps of 32
-//! lanes, and with none of the simulator's code. Elements of 8 bytes are served by half warps.
+//! The theory is a sum over the steps of the tree, with 32 banks of 4 bytes and warps of 32 lanes. It shares
+//! no code with the simulator. Elements of 8 bytes are served by half warps.
 
-use cuda_sim::{Counters, Counts, Space, What};
+use cuda_sim::{Counters, Counts, InstructionKind, Space};
 use kernels_sim::ladder::{counters, entry};
 
 const THREADS: [u64; 6] = [32, 64, 128, 256, 512, 1024];
 
-/// What a load of the tree comes to, over all of its steps.
+/// The counts of a tree's load, over all steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tree {
     requests: u64,
     lanes: u64,
     wavefronts: u64,
-    /// Wavefronts, had no two lanes met in a bank.
+    /// Wavefronts without bank conflicts.
     ideal: u64,
 }
 
 impl Tree {
-    /// Adds a step in which `lanes` of a warp are on, one in `spacing`, on elements `stride` apart,
-    /// in `warps` warps.
+    /// Adds a step in which `lanes` of each of `warps` warps are active, one in `spacing`, on elements
+    /// `stride` apart.
     fn step(&mut self, warps: u64, lanes: u64, spacing: u64, stride: u64, bytes: u64) {
-        // Lanes that ask at a time, and elements that the banks hold side by side.
+        // The lanes of a group, and the elements in one row of the banks.
         let (group, width) = (128 / bytes, 128 / bytes);
         let last = (lanes - 1) * spacing;
         let groups = last / group + 1;
         let in_group = lanes.div_ceil(groups);
-        // The elements of a group fall on every `stride`-th place, round and round.
+        // The elements of a group use every `stride`-th bank, with wrap-around.
         let places = width / stride.min(width);
         self.requests += warps;
         self.lanes += warps * lanes;
@@ -35,7 +35,7 @@ impl Tree {
         self.wavefronts += warps * groups * in_group.div_ceil(places);
     }
 
-    /// `active` neighbouring threads on elements `stride` apart.
+    /// Adds a step of `active` adjacent threads on elements `stride` apart.
     fn neighbours(&mut self, active: u64, stride: u64, bytes: u64) {
         if active >= 32 {
             self.step(active / 32, 32, 1, stride, bytes);
@@ -47,7 +47,7 @@ impl Tree {
     fn reduce_0(threads: u64, bytes: u64) -> Self {
         let mut tree = Self::default();
         for s in steps(1, threads) {
-            // One thread in 2 s: some of each warp, or one of some warps.
+            // One of 2 s threads: some of each warp, or one of some warps.
             match 2 * s {
                 spacing @ ..=32 => tree.step(threads / 32, 32 / spacing, spacing, spacing, bytes),
                 spacing => tree.step(threads / spacing, 1, 1, 1, bytes),
@@ -64,7 +64,7 @@ impl Tree {
         tree
     }
 
-    /// Down to steps of `last`.
+    /// Down to steps of size `last`.
     fn reduce_2(threads: u64, last: u64, bytes: u64) -> Self {
         let mut tree = Self::default();
         for s in steps(last, threads) {
@@ -74,7 +74,7 @@ impl Tree {
     }
 }
 
-/// The powers of two from `first` to below `threads`.
+/// The powers of two from `first` to less than `threads`.
 fn steps(first: u64, threads: u64) -> impl Iterator<Item = u64> {
     (0..10)
         .map(|power| 1 << power)
@@ -86,8 +86,8 @@ fn count(kernel: &str, element: &str, threads: u64, n: u64) -> Counters {
     counters(entry, threads as u32, n as usize, Some(1)).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-/// What the tree's loads and stores are of those that were counted: all but what stands before and
-/// behind it, which is `warps` requests of `lanes` lanes without conflicts.
+/// The counts of the tree's loads and stores: all counts minus those before and after the tree, which are
+/// `warps` requests of `lanes` lanes without conflicts.
 fn tree(counts: Counts, warps: u64, lanes: u64, bytes: u64) -> Tree {
     let wavefronts = warps * (lanes * bytes).div_ceil(128);
     Tree {
@@ -123,19 +123,24 @@ fn the_trees_are_as_theory_says() {
                 let counters = count(kernel, element, threads, threads);
                 let what = format!("{kernel} of {element}, {threads} threads");
                 let form = form(threads, bytes);
-                // One thread reads the partial at the end.
-                let loads = tree(counters.of(What::Load(Space::Shared)), 1, 1, bytes);
+                // One thread loads the partial at the end.
+                let loads = tree(
+                    counters.of(InstructionKind::Load(Space::Shared)),
+                    1,
+                    1,
+                    bytes,
+                );
                 assert_eq!(loads, twice(form), "{what}");
                 // Every thread stores its element at the start.
                 let stores = tree(
-                    counters.of(What::Store(Space::Shared)),
+                    counters.of(InstructionKind::Store(Space::Shared)),
                     threads / 32,
                     32,
                     bytes,
                 );
                 assert_eq!(stores, form, "{what}");
 
-                let barriers = counters.of(What::Barrier);
+                let barriers = counters.of(InstructionKind::Barrier);
                 let steps = u64::from(threads.ilog2());
                 assert_eq!(barriers.requests, (1 + steps) * threads / 32, "{what}");
                 assert_eq!(barriers.partial, 0, "{what}");
@@ -153,9 +158,9 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
             let what = format!("reduce_4 of {element}, {threads} threads");
             let form = Tree::reduce_2(threads, 32, bytes);
             for (kind, tree_of) in [
-                // Every thread reads its own element at the end.
-                (What::Load(Space::Shared), twice(form)),
-                (What::Store(Space::Shared), form),
+                // Every thread loads its own element at the end.
+                (InstructionKind::Load(Space::Shared), twice(form)),
+                (InstructionKind::Store(Space::Shared), form),
             ] {
                 assert_eq!(
                     tree(counters.of(kind), threads / 32, 32, bytes),
@@ -165,12 +170,12 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
             }
             let steps = steps(32, threads).count() as u64;
             assert_eq!(
-                counters.of(What::Barrier).requests,
+                counters.of(InstructionKind::Barrier).requests,
                 (1 + steps) * threads / 32,
                 "{what}"
             );
-            // A shuffle of 8 bytes is two of 4.
-            let shuffles = counters.of(What::Shuffle);
+            // A shuffle of 8 bytes is two shuffles of 4 bytes.
+            let shuffles = counters.of(InstructionKind::Shuffle);
             assert_eq!(
                 (shuffles.requests, shuffles.lanes),
                 (5 * bytes / 4, 160 * bytes / 4),
@@ -181,14 +186,14 @@ fn the_tree_that_ends_in_shuffles_is_as_theory_says() {
     }
 }
 
-/// Loads of global memory by neighbours: whole warps on consecutive sectors.
+/// Global loads of adjacent elements: whole warps on consecutive sectors.
 fn neighbours(counters: &Counters, n: u64, bytes: u64, what: &str) {
-    let loads = counters.of(What::Load(Space::Global));
+    let loads = counters.of(InstructionKind::Load(Space::Global));
     assert_eq!((loads.requests, loads.lanes), (n / 32, n), "{what}");
     assert_eq!(loads.sectors, n * bytes / 32, "{what}");
 }
 
-/// The theory itself, at points that were worked out by hand.
+/// The theory itself, at points calculated by hand.
 #[test]
 fn theory_is_as_on_paper() {
     let loads = |tree: Tree| {

@@ -1,20 +1,20 @@
-//! Every copy under the simulator, with all checks and counters on: one trial each.
+//! Runs every copy in the simulator with all checks and counters, one trial each.
 //!
-//! A trial copies from every offset to every offset within 32 bytes, and around every edge of
-//! words, warps, blocks and grids from and to some of them. A launch is right if nothing is found,
-//! the target holds the source and no other memory has changed, and each byte was moved once, in
-//! the widest words that source and target have alike.
+//! A trial copies between all offsets within 32 bytes. It also copies around all edges of words, warps,
+//! blocks and grids, with some offsets. A launch is right if there are no findings, the target equals the
+//! source, no other memory has changed, and each byte was copied once, in the widest words that both
+//! alignments allow.
 
 use std::env;
 use std::process::ExitCode;
 
-use cuda_sim::{Schedule, Simulator, Space, What};
+use cuda_sim::{InstructionKind, Schedule, Simulator, Space};
 use kernels_gpu::entry::Entry;
 use kernels_gpu::entry::teaching::COPIES;
 use kernels_sim::copying::Copy;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Bytes within which all offsets differ: the widest word.
+/// The range of offsets in bytes: the widest word.
 const OFFSETS: usize = 32;
 
 const ARCHES: [u32; 3] = [900, 750, 1000];
@@ -50,7 +50,7 @@ fn check_all(schedule: Schedule) -> Simulator {
     Simulator::new().check_all().count().schedule(schedule)
 }
 
-/// Lengths around a word of as many elements.
+/// Lengths around the number of elements in a word.
 fn lengths(word: usize) -> [usize; 12] {
     [
         0,
@@ -124,8 +124,8 @@ fn every_edge(entry: Entry, seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Aligned arrays of whole warps: a warp's request touches as many sectors of 32 bytes as its lanes
-/// have bytes each, and there are no more requests than that takes.
+/// Aligned arrays of whole warps: a warp's request accesses as many 32-byte sectors as each lane has bytes,
+/// and there are no additional requests.
 fn sectors(entry: Entry, seed: u64) -> Result<(), Failed> {
     for arch in ARCHES {
         let copy = Copy {
@@ -142,13 +142,16 @@ fn sectors(entry: Entry, seed: u64) -> Result<(), Failed> {
         let counters = report.counters.as_ref().expect("every launch counts");
         let bytes = (copy.n * entry.read_bytes[0]) as u64;
         let request = 32 * copy.word() as u64;
-        for what in [What::Load(Space::Global), What::Store(Space::Global)] {
+        for what in [
+            InstructionKind::Load(Space::Global),
+            InstructionKind::Store(Space::Global),
+        ] {
             let counts = counters.of(what);
             let got = (counts.requests, counts.partial, counts.sectors);
             let expected = (bytes / request, 0, bytes / 32);
             if got != expected {
                 return Err(format!(
-                    "{copy}: {what:?}: {got:?} requests, partial ones, sectors, not {expected:?}"
+                    "{copy}: {what:?}: {got:?} requests, partial ones, sectors; expected {expected:?}"
                 )
                 .into());
             }

@@ -1,15 +1,13 @@
-//! Every entry of the keyed table under the simulator, with all checks and counters on: one trial
-//! each.
+//! Runs every entry of the keyed table in the simulator with all checks and counters, one trial each.
 //!
-//! A trial launches its entry with several numbers of threads and every n around an edge (nothing, a
-//! warp, a block, a tile, some tiles), with every kind of keys, under four schedules. Along the way,
-//! in turn, the arrays start where they are aligned and where they are not, the values are of every
-//! kind, the device is of compute capability 9.0 and 7.5, and the grid is as large as it need be or
-//! larger. A launch is right if nothing is found, every cell is what a naive loop
-//! says, the elements without a cell are counted, and no other memory has changed.
+//! A trial launches its entry with several numbers of threads and all `n` around an edge (zero, a warp, a
+//! block, a tile, several tiles). It uses every kind of keys and four schedules. The launches alternate
+//! between aligned and unaligned arrays, all kinds of values, compute capability 9.0 and 7.5, and minimal and
+//! larger grids. A launch is right if there are no findings, every cell equals a naive loop's, the elements
+//! without a cell are counted, and no other memory has changed.
 //!
-//! By default a fourth of the launches is made ([`Share`]). The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
-//! seed.
+//! By default a fourth of the launches runs ([`Share`]). The data and two schedules are random;
+//! `WARPFOLD_SEED=<number>` repeats the run with that seed.
 
 use std::env;
 use std::process::ExitCode;
@@ -24,7 +22,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 const THREADS: [u32; 4] = [32, 96, 256, 1024];
 
-/// Keys and values that a case may begin late by.
+/// The offsets of keys and values.
 const STARTS: [(usize, usize); 5] = [(0, 0), (1, 1), (0, 3), (2, 0), (4, 4)];
 
 fn main() -> ExitCode {
@@ -41,7 +39,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-/// Around nothing, a warp, a block and a tile; some tiles.
+/// Around zero, a warp, a block and a tile; several tiles.
 fn sizes(threads: usize, tile: usize) -> Vec<usize> {
     let mut sizes = vec![0, 1, 2, 31, 32, 33, 65, 127, 128, 129];
     sizes.extend([threads - 1, threads, threads + 1]);

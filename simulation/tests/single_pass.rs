@@ -1,11 +1,12 @@
-//! Every single pass under the simulator, with all checks: one trial each.
+//! Runs every single-pass reduction in the simulator with all checks, one trial each.
 //!
-//! A trial launches its entry with numbers of threads and blocks and n around an edge, under four
-//! schedules that let the blocks arrive in different orders. A launch is right if nothing is found, the
-//! result is what a naive loop says, the arrival counter is 0 again, and no other memory has changed;
-//! and its result has the same bits under all four.
+//! A trial launches its entry with several numbers of threads, blocks and items around an edge. It uses four
+//! schedules, in which the blocks arrive in different orders. A launch is right if there are no findings, the
+//! result equals a naive loop's, the arrival counter is 0 again, and no other memory has changed. The result
+//! must have the same bits under all four schedules.
 //!
-//! By default a fourth of the cases is launched ([`Share`]). `WARPFOLD_SEED=<number>` repeats a run that printed that seed.
+//! By default a fourth of the cases runs ([`Share`]). `WARPFOLD_SEED=<number>` repeats the run with that
+//! seed.
 
 use std::env;
 use std::process::ExitCode;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         println!(
-            "summary: single passes: {entries} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
+            "summary: single-pass reductions: {entries} entries, {} launches, all checks on (seed {seed}, {:.1} s)",
             LAUNCHES.load(Ordering::Relaxed),
             began.elapsed().as_secs_f64()
         );
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Around nothing, a vector, a warp, the grid, and several rounds of it.
+/// Around zero, a vector, a warp, the grid, and several rounds of the grid.
 fn sizes(grid: usize, vector: usize) -> [usize; 12] {
     let round = grid * vector;
     let rounds = 4 * round;
@@ -78,7 +79,7 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 continue;
             }
             let mut bits = None;
-            // Several arrays alike, or one of them not.
+            // Several arrays with the same alignment, or one with another.
             let mut starts = [turn % (vector + 1); 3];
             starts[1 + turn % 2] += turn / 3 % 2;
             let case = Case {
@@ -101,7 +102,7 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                     .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
                 let first = bits.get_or_insert_with(|| launched.bytes.clone());
                 if *first != launched.bytes {
-                    return Err(format!("{case}: other bits under {schedule:?}").into());
+                    return Err(format!("{case}: the bits differ under {schedule:?}").into());
                 }
                 LAUNCHES.fetch_add(1, Ordering::Relaxed);
             }

@@ -1,5 +1,5 @@
-//! The steps of a warp whose result every lane holds, which no entry uses: of every operator and
-//! element, for every group of lanes that share a key, under the simulator with all checks.
+//! The warp operations whose result every lane gets, which no entry uses. They run for every operator and
+//! element type, and for every group of lanes with the same key, in the simulator with all checks.
 
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ const WARPS: usize = 3;
 const LANES: usize = 32;
 const N: usize = WARPS * LANES;
 
-/// Additions that a value goes through on its way into every lane.
+/// The number of additions of a value on its way to every lane.
 const CHAIN: f64 = 5.0;
 
 const SCHEDULES: [Schedule; 3] = [Schedule::Forward, Schedule::Reverse, Schedule::Random(3)];
@@ -69,7 +69,7 @@ fn handle<T: Element + Plain>(buffer: &Buffer<T>) -> Global<T> {
     unsafe { Global::new(buffer.as_mut_ptr(), N) }
 }
 
-/// Every lane has the warp's values as one, and all lanes the same bits.
+/// Every lane gets the warp's combined value, and all lanes get the same bits.
 fn warp<T, O>(seed: u64) -> Result<(), Failed>
 where
     T: Drawn,
@@ -88,7 +88,7 @@ where
             let (input, output) = (Buffer::from(&lifted), Buffer::uninitialised(N));
             simulator(schedule).run(|| {
                 let i = thread_idx_x() as usize;
-                // SAFETY: whole warps, all of whose lanes are here.
+                // SAFETY: whole warps, all of whose lanes get here.
                 let value = unsafe { all_reduce::<T, O>(O::OP, handle(&input).get(i)) };
                 handle(&output).set(i, value);
             })?;
@@ -106,12 +106,12 @@ where
     Ok(())
 }
 
-/// Keys of few and of many groups, and who shares one.
+/// Keys with few and with many groups, and the lanes of each group.
 fn keys(seed: u64) -> Vec<(Vec<u64>, Vec<u32>)> {
     let rng = &mut StdRng::seed_from_u64(seed);
     [1, 2, 5, 32, 1000]
         .map(|kinds| {
-            // Keys that differ in their upper halves alone.
+            // Keys that differ only in their upper halves.
             let keys: Vec<u64> = (0..N).map(|_| rng.random_range(0..kinds) << 32).collect();
             let mask = |i: usize| {
                 let warp = &keys[i / LANES * LANES..][..LANES];
@@ -134,21 +134,23 @@ fn masks(seed: u64) -> Result<(), Failed> {
             simulator(schedule).run(|| {
                 let i = thread_idx_x() as usize;
                 let key = handle(&keys).get(i);
-                // SAFETY: whole warps, all of whose lanes are here.
+                // SAFETY: whole warps, all of whose lanes get here.
                 unsafe {
                     handle(&ballots).set(i, get_peers(FULL_MASK, key));
                     handle(&matches).set(i, match_peers(FULL_MASK, key));
                 }
             })?;
             if ballots.to_vec() != expected || matches.to_vec() != expected {
-                return Err(format!("other masks than the keys' (seed {seed})").into());
+                return Err(
+                    format!("the masks differ from those of the keys (seed {seed})").into(),
+                );
             }
         }
     }
     Ok(())
 }
 
-/// Every lane has the values of its peers as one, of two arrays.
+/// Every lane gets the combined values of its peers, for two arrays.
 fn by_key<T: Drawn, O: Op<T, Acc = T> + Oracle<T>>(seed: u64) -> Result<(), Failed> {
     let values = [1, 2].map(|array| Data::Whole.draw::<T>(N, seed ^ array));
     for (keys, masks) in keys(seed) {
@@ -159,7 +161,7 @@ fn by_key<T: Drawn, O: Op<T, Acc = T> + Oracle<T>>(seed: u64) -> Result<(), Fail
             simulator(schedule).run(|| {
                 let i = thread_idx_x() as usize;
                 let mut two = [handle(&inputs[0]).get(i), handle(&inputs[1]).get(i)];
-                // SAFETY: whole warps, all of whose lanes are here, with masks of their own keys.
+                // SAFETY: whole warps, all of whose lanes get here, with the masks of their own keys.
                 unsafe {
                     let peers = match_peers(FULL_MASK, handle(&keys).get(i));
                     all_reduce_peers::<T, O, 2>(O::OP, FULL_MASK, peers, &mut two);

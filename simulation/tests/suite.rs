@@ -1,15 +1,14 @@
-//! Every rung, Kepler kernel, read ceiling and reduction of triples under the simulator, with all checks
-//! and counters on: one trial each.
+//! Runs every rung, Kepler kernel, read ceiling and reduction of triples in the simulator with all checks and
+//! counters, one trial each.
 //!
-//! A trial launches its entry with every number of threads and every n around an edge (nothing, a
-//! warp, a block, a tile, some tiles, many), under four schedules: forward, reverse and two random
-//! ones. Along the way, in turn, the input starts where it is aligned and where it is not, the
-//! data is of every kind, the device is of compute capability 9.0 and 7.5, and the last schedule's
-//! grid is larger than it need be. A launch is right if nothing is found, every output is what a
-//! naive loop says, and no other memory has changed.
+//! A trial launches its entry with every number of threads and all `n` around an edge (zero, a warp, a block,
+//! a tile, several tiles, many). It uses four schedules: forward, reverse and two random ones. The launches
+//! alternate between aligned and unaligned input, all kinds of data, and compute capability 9.0 and 7.5; the
+//! last schedule's grid is larger than needed. A launch is right if there are no findings, every output
+//! equals a naive loop's, and no other memory has changed.
 //!
-//! By default a fourth of these launches is made ([`Share`]). The data and two schedules are random; `WARPFOLD_SEED=<number>` repeats a run that printed that
-//! seed.
+//! By default a fourth of these launches runs ([`Share`]). The data and two schedules are random;
+//! `WARPFOLD_SEED=<number>` repeats the run with that seed.
 
 use std::env;
 use std::process::ExitCode;
@@ -25,10 +24,10 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 const THREADS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
 
-/// Elements that a case may begin late by.
+/// The offsets of the input in elements.
 const STARTS: [usize; 5] = [0, 1, 2, 3, 5];
 
-/// Blocks that a case may have more than it needs.
+/// The number of additional blocks.
 const SPARE_BLOCKS: [u32; 3] = [1, 2, 5];
 
 fn main() -> ExitCode {
@@ -54,7 +53,7 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Around nothing, a warp, a block and a tile; some tiles and many.
+/// Around zero, a warp, a block and a tile; several tiles and many.
 fn sizes(threads: usize, tile: usize) -> Vec<usize> {
     let mut sizes = vec![0, 1, 2, 31, 32, 33, 63, 64, 65];
     sizes.extend([threads / 2, threads - 1, threads, threads + 1]);
@@ -102,7 +101,7 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The elements that a block brings at a time.
+/// The number of elements that a block loads at a time.
 fn tile(entry: &Entry, threads: u32) -> usize {
     let per_thread = entry
         .needs
@@ -111,7 +110,7 @@ fn tile(entry: &Entry, threads: u32) -> usize {
     per_thread * entry.load_items() * threads as usize
 }
 
-/// What was done, by all trials.
+/// The totals of all trials.
 struct Done {
     entries: AtomicU64,
     launches: AtomicU64,
@@ -152,7 +151,7 @@ impl Done {
         .map(|number| number.load(Ordering::Relaxed));
         format!(
             "simulator: {entries} of {} entries, {launches} launches of {threads} threads, all \
-             checks and counters on: {accesses} accesses and meetings followed, {outputs} outputs \
+             checks and counters on: {accesses} accesses and collectives traced, {outputs} outputs \
              compared",
             KERNELS.entries.len()
         )

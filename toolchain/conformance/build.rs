@@ -6,8 +6,8 @@ use std::{env, fs, process};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, Ptx};
 
-/// sm_75 has code paths of its own, for lack of `redux` and of some conversions; a newer
-/// card executes them when it is given that module.
+/// sm_75 has its own code paths, because it lacks `redux` and some conversions; newer devices can execute
+/// that module too.
 const ARCHES: [NvvmArch; 3] = [
     NvvmArch::Compute75,
     NvvmArch::Compute80,
@@ -18,7 +18,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let modules = CudaBuilder::new("kernels").arches(ARCHES).build_all();
     write(&out.join("modules.rs"), modules);
-    // What a panic prints does not depend on the architecture: a newer card executes this one.
+    // The text of a panic does not depend on the architecture, so newer devices execute this module.
     let panics = CudaBuilder::new("kernels")
         .arch(ARCHES[0])
         .panic_messages(true)
@@ -30,12 +30,12 @@ fn main() {
 
 fn write(file: &Path, modules: Result<Vec<Ptx>, CudaBuilderError>) {
     match modules {
-        Ok(modules) => fs::write(file, table(&modules)).expect("OUT_DIR can be written to"),
+        Ok(modules) => fs::write(file, table(&modules)).expect("OUT_DIR is writable"),
         Err(error) => {
             for line in error.to_string().lines() {
                 println!("cargo::error={line}");
             }
-            // cargo fails the build, and prints the lines once.
+            // Cargo fails the build, and prints the lines once.
             process::exit(0);
         }
     }
@@ -44,7 +44,7 @@ fn write(file: &Path, modules: Result<Vec<Ptx>, CudaBuilderError>) {
 fn table(modules: &[Ptx]) -> String {
     let mut table = String::from("&[\n");
     for module in modules {
-        let path = fs::canonicalize(&module.path).expect("the PTX has just been written");
+        let path = fs::canonicalize(&module.path).expect("the PTX was just written");
         writeln!(
             table,
             "Module {{ name: {:?}, capability: {:?}, ptx: include_str!({path:?}) }},",

@@ -1,7 +1,7 @@
 //! The simulator's figures.
 
 use anyhow::{Context, Result};
-use cuda_sim::{Counters, Simulator, Space, What};
+use cuda_sim::{Counters, InstructionKind, Simulator, Space};
 use kernels_gpu::entry::teaching;
 use kernels_sim::Case;
 
@@ -44,7 +44,7 @@ pub(super) fn simulate(counted: &Counted) -> Result<Simulated> {
 
 /// What was counted, by the names that the hardware's figures have too.
 pub fn figures(counters: &Counters) -> Figures {
-    let access = |what: What| {
+    let access = |what: InstructionKind| {
         let counts = counters.of(what);
         Access {
             requests: Some(counts.requests),
@@ -54,19 +54,19 @@ pub fn figures(counters: &Counters) -> Figures {
             sectors: counts.sectors,
         }
     };
-    let requests = |what: What| counters.of(what).requests;
+    let requests = |what: InstructionKind| counters.of(what).requests;
     Figures {
-        global_load: access(What::Load(Space::Global)),
-        global_store: access(What::Store(Space::Global)),
-        global_atomic: access(What::Atomic(Space::Global)),
-        shared_load: access(What::Load(Space::Shared)),
-        shared_store: access(What::Store(Space::Shared)),
-        shared_atomic: access(What::Atomic(Space::Shared)),
-        barriers: requests(What::Barrier),
-        shuffles: requests(What::Shuffle),
-        votes: requests(What::Vote),
-        matches: requests(What::Match),
-        reduxes: requests(What::Redux),
+        global_load: access(InstructionKind::Load(Space::Global)),
+        global_store: access(InstructionKind::Store(Space::Global)),
+        global_atomic: access(InstructionKind::Atomic(Space::Global)),
+        shared_load: access(InstructionKind::Load(Space::Shared)),
+        shared_store: access(InstructionKind::Store(Space::Shared)),
+        shared_atomic: access(InstructionKind::Atomic(Space::Shared)),
+        barriers: requests(InstructionKind::Barrier),
+        shuffles: requests(InstructionKind::Shuffle),
+        votes: requests(InstructionKind::Vote),
+        matches: requests(InstructionKind::Match),
+        reduxes: requests(InstructionKind::Redux),
         other_memory: 0,
     }
 }

@@ -1,4 +1,4 @@
-//! What is put on a stream: done at once, or when a graph that has it is launched.
+//! Commands of a stream: executed immediately, or when a graph that contains them is launched.
 
 use std::{ptr, slice};
 
@@ -17,11 +17,11 @@ pub enum Command {
     Launch(Launch),
 }
 
-/// Why a command cannot be done.
+/// The reason why a command fails.
 pub enum Wrong {
-    /// The call says so.
+    /// The call returns this code.
     Refused(CUresult),
-    /// The device fails, with these words.
+    /// The device fails with this message.
     Found(String),
 }
 
@@ -44,22 +44,22 @@ impl Command {
             Self::Fill { to, byte, bytes } => Ok(memory.write(to, &vec![byte; bytes])?),
             Self::ToDevice { to, from, bytes } => {
                 let from = ptr::with_exposed_provenance::<u8>(from);
-                // SAFETY: whoever asked for the copy has so many bytes there, which nobody changes
-                // before the stream has been waited for.
+                // SAFETY: by the copy's contract, the source has that many bytes, and they do not change
+                // until the stream is synchronised.
                 Ok(memory.write(to, unsafe { slice::from_raw_parts(from, bytes) })?)
             }
             Self::ToHost { to, from, bytes } => {
                 let from = memory.read(from, bytes)?;
                 let to = ptr::with_exposed_provenance_mut::<u8>(to);
-                // SAFETY: whoever asked for the copy has room for so many bytes there, which nobody
-                // uses before the stream has been waited for; the source has them (`read`).
+                // SAFETY: by the copy's contract, the target has room for that many bytes, and nothing uses
+                // them until the stream is synchronised. `read` has checked the source.
                 unsafe { ptr::copy(from, to, bytes) };
                 Ok(())
             }
             Self::OnDevice { to, from, bytes } => {
                 let from = memory.read(from, bytes)?;
-                // SAFETY: the allocation has so many bytes (`read`), all of them set, and nothing
-                // is running that writes them.
+                // SAFETY: the allocation has that many bytes (`read`), all of them are initialised, and no
+                // kernel that writes to them is running.
                 let copied = unsafe { slice::from_raw_parts(from, bytes) }.to_vec();
                 Ok(memory.write(to, &copied)?)
             }

@@ -1,4 +1,4 @@
-//! The primary contexts, and which is current.
+//! The primary contexts, and the current context of each thread.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -10,7 +10,7 @@ use crate::driver::{CURRENT, device, entered, started};
 use crate::functions::{functions, put};
 use crate::handles::unique;
 
-/// The devices of all contexts that are alive.
+/// The devices of all live contexts.
 static ALIVE: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
 fn alive() -> MutexGuard<'static, BTreeMap<usize, usize>> {
@@ -25,7 +25,7 @@ functions! {
             alive().insert(driver.context, of as usize);
         }
         driver.retained += 1;
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(context, ptr::without_provenance_mut(driver.context)) }
     }
 
@@ -58,7 +58,7 @@ functions! {
 
     fn cuCtxGetCurrent(context: *mut CUcontext) {
         started()?;
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(context, ptr::without_provenance_mut(CURRENT.get().1)) }
     }
 

@@ -1,4 +1,4 @@
-//! The device: its name and its sizes.
+//! Properties of the device.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
@@ -14,7 +14,7 @@ const NAME: &CStr = c"warpfold's simulator";
 /// CUDA 13.0.
 const VERSION: c_int = 13_000;
 
-/// Few, so that grids are small.
+/// A small number, so that grids are small.
 const MULTIPROCESSORS: c_int = 4;
 
 functions! {
@@ -27,19 +27,19 @@ functions! {
     }
 
     fn cuDriverGetVersion(version: *mut c_int) {
-        // SAFETY: the caller gives a place for an integer.
+        // SAFETY: the caller passes a pointer to an integer.
         unsafe { put(version, VERSION) }
     }
 
     fn cuDeviceGetCount(count: *mut c_int) {
         started()?;
-        // SAFETY: the caller gives a place for an integer.
+        // SAFETY: the caller passes a pointer to an integer.
         unsafe { put(count, devices().len() as c_int) }
     }
 
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) {
         drop(driver::device(ordinal)?);
-        // SAFETY: the caller gives a place for a device.
+        // SAFETY: the caller passes a pointer to a device.
         unsafe { put(device, ordinal) }
     }
 
@@ -50,26 +50,26 @@ functions! {
         if name.is_null() || !fits {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
-        // SAFETY: the caller gives a place for `len` characters, as many as the text has or more.
+        // SAFETY: the caller passes room for `len` characters, and the text has at most as many.
         unsafe { name.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
         Ok(())
     }
 
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice) {
         drop(driver::device(device)?);
-        // SAFETY: the caller gives a place for a size.
+        // SAFETY: the caller passes a pointer to a size.
         unsafe { put(bytes, memory::TOTAL) }
     }
 
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice) {
         drop(driver::device(device)?);
         let answer = attribute_of(attribute).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: the caller gives a place for an integer.
+        // SAFETY: the caller passes a pointer to an integer.
         unsafe { put(value, answer) }
     }
 }
 
-/// Clocks and widths are an H200's.
+/// Clock rates and bus widths are those of an H200.
 fn attribute_of(attribute: CUdevice_attribute) -> Option<c_int> {
     use cust_raw::CUdevice_attribute::*;
     Some(match attribute {

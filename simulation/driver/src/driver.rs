@@ -1,4 +1,4 @@
-//! All that the driver knows: the devices.
+//! The state of the driver: its devices.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -16,31 +16,31 @@ use crate::memory::Memory;
 use crate::module::Module;
 use crate::stream::{Capture, Stream};
 
-/// Whether a program has started the driver.
+/// Whether the program has called `cuInit`.
 static STARTED: AtomicBool = AtomicBool::new(false);
 
-/// The devices. The first is there from the start; none ever goes.
+/// The devices. The first one always exists; devices are never removed.
 static DEVICES: RwLock<Vec<&'static Mutex<Driver>>> = RwLock::new(Vec::new());
 
 thread_local! {
-    /// The context that is current on this thread: its device, and its number; 0 for none.
+    /// The current context of this thread: its device and its number; 0 for none.
     pub static CURRENT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// A device: its one context, and what is in it.
+/// A device: its primary context, and the state of the context.
 #[derive(Default)]
 pub struct Driver {
-    /// How often the context has been retained and not released.
+    /// How often the context was retained, minus how often it was released.
     pub retained: usize,
-    /// The number of the context, which no other has: after it has gone, another begins.
+    /// The unique number of the context; a new context has a new number.
     pub context: usize,
-    /// What has been found in a launch: the context gives no other answer any more.
+    /// The finding of a launch: all later calls of the context fail with it.
     pub failure: Option<&'static CStr>,
     pub memory: Memory,
     pub streams: Handles<Stream>,
     pub events: Handles<Event>,
     pub modules: Handles<Module>,
-    /// Each with its module.
+    /// The functions, each with its module.
     pub functions: Handles<(usize, &'static Entry)>,
     pub graphs: Handles<Vec<Command>>,
     pub executables: Handles<Vec<Command>>,
@@ -60,7 +60,7 @@ pub fn devices() -> Vec<&'static Mutex<Driver>> {
     devices.clone()
 }
 
-/// Adds a device; its index.
+/// Adds a device and returns its index.
 pub fn add_device() -> usize {
     devices();
     let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ pub fn add_device() -> usize {
     devices.len() - 1
 }
 
-/// A device, whatever its state.
+/// A device in any state.
 pub fn lock(device: &'static Mutex<Driver>) -> MutexGuard<'static, Driver> {
     device.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -78,7 +78,7 @@ pub fn start() {
     STARTED.store(true, Ordering::Relaxed);
 }
 
-/// For a call that needs the driver to be started.
+/// The driver, if it was started.
 pub fn started() -> Result<(), CUresult> {
     match STARTED.load(Ordering::Relaxed) {
         true => Ok(()),
@@ -86,7 +86,7 @@ pub fn started() -> Result<(), CUresult> {
     }
 }
 
-/// The device of this number.
+/// The device with this index.
 pub fn device(device: CUdevice) -> Result<MutexGuard<'static, Driver>, CUresult> {
     started()?;
     let index = usize::try_from(device).ok();
@@ -94,7 +94,7 @@ pub fn device(device: CUdevice) -> Result<MutexGuard<'static, Driver>, CUresult>
     device.map(lock).ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)
 }
 
-/// The device of this thread's context, whatever its state.
+/// The device of this thread's context, in any state.
 pub fn current() -> MutexGuard<'static, Driver> {
     lock(devices()[CURRENT.get().0])
 }
@@ -113,8 +113,9 @@ pub fn entered() -> Result<MutexGuard<'static, Driver>, CUresult> {
 }
 
 impl Driver {
-    /// The context goes, with all that is in it but the memory that should have been freed before: it
-    /// stays for [`allocated_bytes`](crate::allocated_bytes). In a failed context nobody could.
+    /// Destroys the context and everything in it. Memory that the program did not free still counts in
+    /// [`allocated_bytes`](crate::allocated_bytes), unless the context has failed, because then the program
+    /// could not free it.
     pub fn end_context(&mut self) {
         self.streams.clear();
         self.events.clear();
@@ -129,14 +130,14 @@ impl Driver {
 
     /// The capture on a stream, if there is one.
     pub fn capture(&mut self, stream: CUstream) -> Result<Option<&mut Capture>, CUresult> {
-        // The null stream, and the two by which the driver calls it.
+        // The null stream, and the driver's two special handles for it.
         if stream.addr() <= 2 {
             return Ok(None);
         }
         Ok(self.streams.get_mut(stream)?.capture.as_mut())
     }
 
-    /// Does what is put on a stream, or keeps it for the graph.
+    /// Executes a command on a stream, or captures it for a graph.
     pub fn submit(&mut self, stream: CUstream, command: Command) -> Result<(), CUresult> {
         match self.capture(stream)? {
             Some(capture) => capture.push(command),
@@ -144,37 +145,38 @@ impl Driver {
         }
     }
 
-    /// What is found is the context's failure; that there is no such memory, the call's.
+    /// A finding makes the context fail; an invalid address makes the call fail.
     pub fn run(&mut self, command: &Command) -> Result<(), CUresult> {
         match command.run(&mut self.memory) {
             Ok(()) => Ok(()),
             Err(Wrong::Refused(code)) => Err(code),
             Err(Wrong::Found(words)) => {
                 let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
-                // A text of the driver's is static; a context fails once.
+                // The driver's texts are static, and a context fails only once.
                 self.failure = Some(Box::leak(words.into_boxed_c_str()));
                 Ok(())
             }
         }
     }
 
-    /// Refuses a call that no capture bears, and spoils those that it would be part of.
+    /// Rejects a call that is not allowed during a capture, and invalidates the captures that it would be
+    /// part of.
     pub fn forbid_in_captures(
         &mut self,
         concerned: impl Fn(&Capture) -> bool,
     ) -> Result<(), CUresult> {
         let captures = self.streams.all_mut().filter_map(|s| s.capture.as_mut());
-        let spoilt = captures
+        let invalidated = captures
             .filter(|capture| concerned(capture))
             .map(|capture| capture.valid = false)
             .count();
-        match spoilt {
+        match invalidated {
             0 => Ok(()),
             _ => Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
         }
     }
 
-    /// Refuses a call that may wait for all streams, as those that allocate.
+    /// Rejects a call that may wait for all streams, such as an allocation.
     pub fn forbid_unsafe_in_captures(&mut self) -> Result<(), CUresult> {
         use CUstreamCaptureMode::{
             CU_STREAM_CAPTURE_MODE_GLOBAL as GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED as RELAXED,

@@ -1,4 +1,4 @@
-//! Events: points in a stream, with their times.
+//! Events: positions in a stream, with times.
 
 use std::ffi::c_uint;
 use std::time::Instant;
@@ -11,12 +11,12 @@ use crate::functions::{functions, put};
 pub struct Event {
     has_time: bool,
     recorded: Option<Instant>,
-    /// The capture that it was recorded in last.
+    /// The last capture in which it was recorded.
     pub capture: Option<usize>,
 }
 
 impl Event {
-    /// Whether it happens at all.
+    /// Whether it was recorded outside a capture.
     fn check(&self) -> Result<(), CUresult> {
         match self.capture {
             None => Ok(()),
@@ -38,7 +38,7 @@ functions! {
             recorded: None,
             capture: None,
         });
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(event, handle) }
     }
 
@@ -77,7 +77,7 @@ functions! {
             Some(later) => later.as_secs_f32(),
             None => -(start - end).as_secs_f32(),
         };
-        // SAFETY: the caller gives a place for the time.
+        // SAFETY: the caller passes a pointer to the time.
         unsafe { put(milliseconds, 1e3 * elapsed) }
     }
 }

@@ -1,9 +1,9 @@
-//! From a body to a function of the driver.
+//! Defines the driver's functions from their bodies.
 
 use cust_raw::CUresult;
 
-/// Functions of the driver, and `lookup`, which finds them by their names. What a body gives is the
-/// function's result.
+/// Defines functions of the driver, and `lookup`, which finds them by name. A body's result is the function's
+/// result code.
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
@@ -12,7 +12,7 @@ macro_rules! functions {
                 $crate::functions::code(|| $body)
             }
 
-            // The signature is cust_raw's, or this does not compile.
+            // Compiles only if the signature is that of cust_raw.
             const _: unsafe extern "C" fn($($ty),*) -> cust_raw::CUresult = cust_raw::$name;
         )*
 
@@ -31,16 +31,16 @@ pub fn code(body: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
     body().err().unwrap_or(CUresult::CUDA_SUCCESS)
 }
 
-/// Leaves an answer at its place.
+/// Stores a result.
 ///
 /// # Safety
 ///
-/// `place` is null, or a place for one value.
+/// `place` is null or valid for writes of one value.
 pub unsafe fn put<T>(place: *mut T, value: T) -> Result<(), CUresult> {
     if place.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    // SAFETY: not null (checked above), so it is a place for it.
+    // SAFETY: not null (checked above), so it is valid by the contract.
     unsafe { place.write(value) };
     Ok(())
 }

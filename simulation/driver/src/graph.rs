@@ -1,4 +1,4 @@
-//! Graphs: what has been captured, to be done again.
+//! Graphs: captured commands that can be launched again.
 
 use std::ffi::c_ulonglong;
 
@@ -16,7 +16,7 @@ functions! {
         let mut driver = entered()?;
         let commands = driver.graphs.get(graph)?.clone();
         let handle = driver.executables.add(commands);
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(executable, handle) }
     }
 

@@ -1,4 +1,4 @@
-//! What programs hold of the driver: numbers that look like pointers.
+//! The handles of a program: numbers that look like pointers.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cust_raw::CUresult;
 
-/// The next handle, of whatever; below are those that the driver gives a meaning, as to stream 1.
+/// The next handle of any kind. Lower numbers have a meaning in the driver, such as stream 1.
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 
-/// A number that no other handle has.
+/// A new, unique number.
 pub fn unique() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Everything of a kind that programs have handles of.
+/// All objects of one kind, by handle.
 pub struct Handles<T>(BTreeMap<usize, T>);
 
 impl<T> Default for Handles<T> {
@@ -24,7 +24,7 @@ impl<T> Default for Handles<T> {
 }
 
 impl<T> Handles<T> {
-    /// Keeps `value`; a handle to it, whatever the driver calls its type.
+    /// Stores `value`, and returns a handle of the requested type.
     pub fn add<H>(&mut self, value: T) -> *mut H {
         let handle = unique();
         self.0.insert(handle, value);

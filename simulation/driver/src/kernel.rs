@@ -1,4 +1,4 @@
-//! Entry points by their names, and launching them.
+//! Entry points by name, and their launch.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -12,16 +12,16 @@ use kernels_gpu::entry::{Entry, Kernels, Parameter, library};
 
 use crate::memory::Memory;
 
-/// The most threads of a block.
+/// The limit of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
 
-/// The most blocks of a grid, in x, y and z.
+/// The limits of blocks in a grid, in x, y and z.
 pub const MAX_BLOCKS: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
 
 /// Shared memory of a block, in bytes.
 pub const SHARED_BYTES: u32 = 48 * 1024;
 
-/// The entries of all lists, by their names.
+/// The entries of all lists, by name.
 static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
     const LISTS: &[&Kernels] = &[
         &library::KERNELS,
@@ -34,7 +34,7 @@ static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
     Mutex::new(entries.map(|entry| (entry.name, entry)).collect())
 });
 
-/// Adds the entries of another list.
+/// Adds the entries of a list.
 pub fn register(kernels: &'static Kernels) {
     let mut all = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
     for entry in kernels.entries {
@@ -47,29 +47,29 @@ pub fn register(kernels: &'static Kernels) {
     }
 }
 
-/// The entry of this name.
+/// The entry with this name.
 pub fn named(name: &str) -> Option<&'static Entry> {
     let all = ENTRIES.lock().unwrap_or_else(PoisonError::into_inner);
     all.get(name).copied()
 }
 
-/// An entry with all that it is launched with.
+/// An entry with the arguments of a launch.
 #[derive(Clone)]
 pub struct Launch {
     pub entry: &'static Entry,
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub shared_bytes: u32,
-    /// The bytes of each value that is passed: of an array its address and its length.
+    /// The bytes of each argument; an array is its address and its length.
     pub values: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// Copies the parameters' values from where the launch's caller has them.
+    /// Copies the arguments from the memory of the launch's caller.
     ///
     /// # Safety
     ///
-    /// There is a pointer for each of the kernel's parameters, to its value.
+    /// For each of the kernel's parameters there is a pointer to its value.
     pub unsafe fn read(entry: &Entry, values: *const *mut c_void) -> Vec<Vec<u8>> {
         const WORD: usize = size_of::<u64>();
         let sizes = entry
@@ -83,7 +83,7 @@ impl Launch {
             });
         let read = |(i, bytes)| {
             let mut value = vec![0; bytes];
-            // SAFETY: the caller's pointer to the value, which has so many bytes.
+            // SAFETY: the caller's pointer to a value of this size.
             unsafe {
                 let from = (*values.add(i)).cast::<u8>();
                 from.copy_to_nonoverlapping(value.as_mut_ptr(), bytes);
@@ -93,7 +93,7 @@ impl Launch {
         sizes.enumerate().map(read).collect()
     }
 
-    /// Whether a device takes it.
+    /// Checks the shape against the device's limits.
     pub fn check_shape(&self) -> Result<(), CUresult> {
         let threads: u64 = self.block.iter().map(|&n| u64::from(n)).product();
         let mut blocks = self.grid.iter().zip(MAX_BLOCKS);
@@ -107,7 +107,7 @@ impl Launch {
         }
     }
 
-    /// Runs it. What is wrong with it, in words.
+    /// Runs it; returns the error's text if the launch is wrong.
     pub fn run(&self, memory: &Memory) -> Result<(), String> {
         let name = self.entry.name;
         self.check(memory)
@@ -120,20 +120,20 @@ impl Launch {
             .block(self.block)
             .dynamic_shared_memory(self.shared_bytes as usize)
             .check_all();
-        // SAFETY: the addresses of the parameters' values (`read`), whose arrays are there (`check`); what
-        // the kernel requires of them besides, and of the grid, the simulator checks.
+        // SAFETY: the addresses of the arguments (`read`), whose arrays exist (`check`). The simulator checks
+        // the kernel's other requirements on arguments and grid.
         let launched = simulator.run(|| unsafe { function(values.as_ptr()) });
         launched.map(|_| ()).map_err(|failure| failure.to_string())
     }
 
-    /// Whether each array is all in one allocation; those that are read must also be where a slice can
-    /// be, without elements too, and those of a single pass must be of the same length.
+    /// Checks that each array lies in one allocation. Arrays that are read must have an address that is valid
+    /// for a slice, even if they are empty; those of a single-pass reduction must have the same length.
     fn check(&self, memory: &Memory) -> Result<(), String> {
         let mut values = self.values.iter();
-        let mut next = || values.next().expect("a value for each parameter");
+        let mut next = || values.next().expect("there is a value for each parameter");
         let word = |value: &Vec<u8>| {
             let bytes = value[..].try_into();
-            u64::from_ne_bytes(bytes.expect("addresses and lengths are words"))
+            u64::from_ne_bytes(bytes.expect("addresses and lengths are 64-bit words"))
         };
         let mut first_input: Option<(&str, u64)> = None;
         for parameter in self.entry.parameters {
@@ -152,13 +152,13 @@ impl Launch {
                     let (address, len) = (word(next()), word(next()));
                     if address == 0 || !address.is_multiple_of(self.alignment(size)) {
                         return Err(format!(
-                            "`{name}` is at {address:#x}, where no slice can be"
+                            "`{name}` has the address {address:#x}, which is not valid for a slice"
                         ));
                     }
                     let (first, first_len) = *first_input.get_or_insert((name, len));
                     if self.entry.kernel == "single_pass" && len != first_len {
                         return Err(format!(
-                            "`{first}` and `{name}` are not as long as one another: {first_len} and \
+                            "`{first}` and `{name}` must have the same length, but have {first_len} and \
                              {len} elements"
                         ));
                     }
@@ -181,8 +181,8 @@ impl Launch {
         Ok(())
     }
 
-    /// What the address of elements of `size` bytes is a multiple of, as far as the row says it: a number's
-    /// is its size, a structure's is not known.
+    /// The alignment of elements of `size` bytes, as far as the row determines it: a number's alignment is
+    /// its size, a structure's is unknown.
     fn alignment(&self, size: usize) -> u64 {
         let is_number = |name: &str| {
             let digits = name.trim_start_matches(['b', 'f', 'i', 'u']);

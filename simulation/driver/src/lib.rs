@@ -1,5 +1,5 @@
-//! A CUDA driver over the simulator: programs that use a GPU through `libcuda` run on the CPU as they
-//! are, and their mistakes are found.
+//! A CUDA driver on top of the simulator: programs that use a GPU through `libcuda` run on the CPU without
+//! changes, with all checks.
 //!
 //! ```
 //! cuda_sim_driver::install()?;
@@ -10,22 +10,23 @@
 //! # Ok::<(), libcuda::InUse>(())
 //! ```
 //!
-//! There is one device, of compute capability 9.0, and those that are [added](add_device). They run the entry
-//! points of the library, with the feature `teaching` those of the ladder, and those of the lists that are
-//! [registered](register), each by the function of its row; a module is the names of the entries in its PTX.
-//! What is put on a stream is done at once, one launch after another, with all checks of [`cuda_sim`].
+//! There is one device of compute capability 9.0, and more can be [added](add_device). Devices run the
+//! library's entry points, with the feature `teaching` those of the ladder, and those of
+//! [registered](register) lists; each runs the function of its row. A module is the list of entries in its
+//! PTX. Commands on streams are executed immediately, one launch after another, with all checks of
+//! [`cuda_sim`].
 //!
-//! | mistake | what a caller sees |
+//! | mistake | result |
 //! |---|---|
 //! | whatever the simulator finds in a launch; an array among its arguments that is not all in one allocation | the launch succeeds, and every later call of the context answers `CUDA_ERROR_LAUNCH_FAILED`, of which `cuGetErrorString` has the finding |
-//! | a copy or fill beyond an allocation, or of none; memory freed twice | `CUDA_ERROR_INVALID_VALUE` |
-//! | a handle of something else, or of what has been destroyed | `CUDA_ERROR_INVALID_HANDLE` |
+//! | a copy or fill outside an allocation; memory freed twice | `CUDA_ERROR_INVALID_VALUE` |
+//! | a handle of another kind, or of a destroyed object | `CUDA_ERROR_INVALID_HANDLE` |
 //! | a call without a current context | `CUDA_ERROR_INVALID_CONTEXT` |
-//! | a call that waits or allocates while a stream is captured | `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` |
-//! | memory that is never freed | [`allocated_bytes`] |
+//! | a call that waits or allocates during a capture | `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` |
+//! | memory that is not freed | [`allocated_bytes`] |
 //!
-//! A failed context is gone when all who retain it have released it, its memory too. A capture is of
-//! one stream: others cannot join it by waiting for its events.
+//! A failed context, with its memory, is destroyed when it is released as often as it was retained. A capture
+//! contains one stream: other streams cannot join it by waiting for its events.
 
 mod commands;
 mod context;
@@ -46,44 +47,45 @@ use std::ptr::NonNull;
 
 use kernels_gpu::entry::Kernels;
 
-/// Puts this driver in the place of `libcuda.so.1`, for the life of the process.
+/// Replaces `libcuda.so.1` by this driver for the lifetime of the process.
 ///
 /// # Errors
 ///
-/// [`libcuda::InUse`] when a driver is in use already, this one too.
+/// [`libcuda::InUse`] if a driver is already in use, including this one.
 pub fn install() -> Result<(), libcuda::InUse> {
-    // SAFETY: each function is held against cust_raw's declaration of its name, and keeps the driver's
-    // contract.
+    // SAFETY: each function has cust_raw's declaration of its name, which the compiler checks, and the
+    // driver's contract.
     unsafe { libcuda::install(lookup) }
 }
 
-/// Lets the calls of this thread go to this driver, or to the process's own again, which may be a GPU's.
+/// Redirects the driver calls of this thread to this driver, or back to the process's driver, which may be a
+/// GPU's.
 pub fn choose(simulated: bool) {
     // SAFETY: as above.
     unsafe { libcuda::choose(simulated.then_some(lookup as libcuda::Lookup)) }
 }
 
-/// Whether the calls of this thread come here by [`choose`].
+/// Whether [`choose`] redirects the calls of this thread to this driver.
 pub fn is_chosen() -> bool {
     libcuda::chosen().is_some()
 }
 
-/// Another device, beside those that there are: its number. What goes wrong on one has no effect on the others.
+/// Adds a device and returns its index. Errors of one device do not affect the others.
 pub fn add_device() -> u32 {
     driver::add_device() as u32
 }
 
-/// Adds the entry points of another crate's kernels to those that the devices run. Of two entries with
-/// the same name, the one registered later is run.
+/// Adds the entry points of another crate's kernels. If two entries have the same name, the later one is
+/// used.
 ///
 /// # Panics
 ///
-/// When the rows have no functions, because `kernels-gpu` was built without the feature `simulator`.
+/// If the rows have no functions, because `kernels-gpu` was built without the feature `simulator`.
 pub fn register(kernels: &'static Kernels) {
     kernel::register(kernels);
 }
 
-/// How many bytes of the devices' memory, and of host memory locked for them, have not been freed.
+/// The bytes of device memory and of page-locked host memory that are not freed.
 pub fn allocated_bytes() -> usize {
     let devices = driver::devices().into_iter();
     devices

@@ -1,4 +1,4 @@
-//! Global memory: every allocation is a buffer of the simulator's, exactly as long as was asked.
+//! Global memory: every allocation is a buffer of the simulator with exactly the requested size.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uchar, c_uint, c_void};
@@ -14,13 +14,13 @@ use crate::commands::Command;
 use crate::driver::{CURRENT, entered};
 use crate::functions::{functions, put};
 
-/// What the device has, in bytes.
+/// The size of the device's memory in bytes.
 pub const TOTAL: usize = 1 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Device,
-    /// The host's, locked.
+    /// Page-locked host memory.
     Host,
 }
 
@@ -29,12 +29,12 @@ struct Allocation {
     kind: Kind,
 }
 
-/// All that is allocated, by address.
+/// All allocations, by address.
 #[derive(Default)]
 pub struct Memory(BTreeMap<u64, Allocation>);
 
 impl Memory {
-    /// Bytes of all allocations.
+    /// The size of all allocations in bytes.
     pub fn used(&self) -> usize {
         self.0.values().map(|a| a.buffer.len()).sum()
     }
@@ -66,15 +66,14 @@ impl Memory {
         Ok(())
     }
 
-    /// The allocation in which the address lies, or behind the end of which it is: how many bytes it
-    /// has, and where in it that is.
+    /// The length of the allocation that contains the address or ends at it, and the address's offset.
     pub fn place(&self, address: u64) -> Option<(usize, usize)> {
         let (start, allocation) = self.0.range(..=address).next_back()?;
         let (len, offset) = (allocation.buffer.len(), (address - start) as usize);
         (offset <= len).then_some((len, offset))
     }
 
-    /// The allocation that has all of these bytes, and where in it they begin.
+    /// The allocation that contains all of these bytes, and their offset.
     fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut Allocation, usize), CUresult> {
         let place = self.place(address);
         let place = place.filter(|(len, offset)| bytes <= len - offset);
@@ -89,14 +88,14 @@ impl Memory {
         Ok(())
     }
 
-    /// Where so many bytes can be read.
+    /// A pointer for reading this many bytes.
     pub fn read(&mut self, address: u64, bytes: usize) -> Result<*const u8, CUresult> {
         let (allocation, offset) = self.find(address, bytes)?;
         Ok(allocation.buffer.as_ptr().wrapping_add(offset))
     }
 }
 
-/// What waits, and is on no stream of the program's.
+/// Called by functions that wait and belong to no stream of the program.
 fn run_now(command: Command) -> Result<(), CUresult> {
     let mut driver = entered()?;
     driver.forbid_unsafe_in_captures()?;
@@ -108,7 +107,7 @@ functions! {
         let mut driver = entered()?;
         driver.forbid_unsafe_in_captures()?;
         let allocated = driver.memory.allocate(bytes, Kind::Device)?;
-        // SAFETY: the caller gives a place for an address.
+        // SAFETY: the caller passes a pointer to an address.
         unsafe { put(address, allocated) }
     }
 
@@ -122,7 +121,7 @@ functions! {
         let mut driver = entered()?;
         driver.forbid_unsafe_in_captures()?;
         let allocated = driver.memory.allocate(bytes, Kind::Host)?;
-        // SAFETY: the caller gives a place for an address.
+        // SAFETY: the caller passes a pointer to an address.
         unsafe { put(address, ptr::with_exposed_provenance_mut(allocated as usize)) }
     }
 
@@ -135,7 +134,7 @@ functions! {
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let driver = entered()?;
         let left = TOTAL - driver.memory.used_of_device();
-        // SAFETY: the caller gives places for both.
+        // SAFETY: the caller passes pointers to both.
         unsafe { put(free, left).and_then(|()| put(total, TOTAL)) }
     }
 
@@ -180,7 +179,7 @@ functions! {
         let mut driver = entered()?;
         let (allocation, offset) = driver.memory.find(address, 1)?;
         let (kind, len) = (allocation.kind, allocation.buffer.len());
-        // SAFETY: the caller gives a place for what the attribute is.
+        // SAFETY: the caller passes a pointer to the attribute's value.
         unsafe {
             match attribute {
                 CU_POINTER_ATTRIBUTE_CONTEXT => put(data.cast(), CURRENT.get()),

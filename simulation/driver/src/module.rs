@@ -1,4 +1,4 @@
-//! Modules: the names of the entry points in PTX.
+//! Modules: the names of entry points in PTX.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -16,12 +16,12 @@ pub struct Module {
 }
 
 impl Module {
-    /// What there is in a text, if it is PTX.
+    /// The entries of a text, if it is PTX.
     fn parse(text: &[u8]) -> Result<Self, &'static CStr> {
-        let text = str::from_utf8(text).map_err(|_| c"the module is no text")?;
+        let text = str::from_utf8(text).map_err(|_| c"the module is not text")?;
         let has = |directive| text.lines().any(|line| line.starts_with(directive));
         if !has(".version ") || !has(".target ") {
-            return Err(c"the module lacks its .version or its .target");
+            return Err(c"the module has no .version or no .target");
         }
         let names = text.lines().filter_map(|line| {
             let (_, behind) = line.split_once(".visible .entry ")?;
@@ -34,11 +34,11 @@ impl Module {
     }
 }
 
-/// Loads the nul-terminated text; says why not.
+/// Loads the nul-terminated text, or returns the error's text.
 ///
 /// # Safety
 ///
-/// It is one, and `module` a place for a handle.
+/// `text` is nul-terminated, and `module` points to a handle.
 unsafe fn load(
     module: *mut CUmodule,
     image: *const c_void,
@@ -49,23 +49,22 @@ unsafe fn load(
     if image.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    // SAFETY: the caller's text.
+    // SAFETY: the text of the contract.
     let text = unsafe { CStr::from_ptr(image.cast()) };
     let parsed = Module::parse(text.to_bytes()).map_err(|why| {
         log(why);
         CUresult::CUDA_ERROR_INVALID_PTX
     })?;
     let handle = driver.modules.add(parsed);
-    // SAFETY: the caller's place.
+    // SAFETY: the pointer of the contract.
     unsafe { put(module, handle) }
 }
 
-/// Writes a line of the compiler's to the place that the options of a load have for it, if they have
-/// one.
+/// Writes a message of the compiler to the buffer in the options of a load, if they contain one.
 ///
 /// # Safety
 ///
-/// There are `count` options and values, and the place is as they say.
+/// There are `count` options and values, and the buffer is as they say.
 unsafe fn write_log(
     line: &CStr,
     count: c_uint,
@@ -73,7 +72,7 @@ unsafe fn write_log(
     values: *const *mut c_void,
 ) {
     let value = |wanted| {
-        // SAFETY: the caller's options and values.
+        // SAFETY: the options and values of the contract.
         (0..count as usize)
             .find_map(|i| unsafe { (*options.add(i) == wanted).then(|| *values.add(i)) })
     };
@@ -83,7 +82,7 @@ unsafe fn write_log(
     if let (Some(place), Some(room)) = (place, room)
         && room.addr() >= line.len()
     {
-        // SAFETY: the caller's place has room for it.
+        // SAFETY: the buffer of the contract has enough room.
         unsafe { ptr::copy_nonoverlapping(line.as_ptr(), place.cast(), line.len()) };
     }
 }
@@ -101,7 +100,7 @@ functions! {
         options: *mut CUjit_option,
         values: *mut *mut c_void,
     ) {
-        // SAFETY: the caller's contract is that of both.
+        // SAFETY: the caller's contract includes that of both.
         unsafe { load(module, image, |line| write_log(line, count, options, values)) }
     }
 
@@ -118,12 +117,12 @@ functions! {
         if name.is_null() {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
-        // SAFETY: the caller gives a nul-terminated text.
+        // SAFETY: the caller passes a nul-terminated text.
         let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
         let entry = kernel::named(name).filter(|_| entries.contains(name));
         let entry = entry.ok_or(CUresult::CUDA_ERROR_NOT_FOUND)?;
         let handle = driver.functions.add((module.addr(), entry));
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(function, handle) }
     }
 
@@ -137,7 +136,7 @@ functions! {
         if attribute != CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK {
             return Err(CUresult::CUDA_ERROR_NOT_SUPPORTED);
         }
-        // SAFETY: the caller gives a place for an integer.
+        // SAFETY: the caller passes a pointer to an integer.
         unsafe { put(value, MAX_THREADS as c_int) }
     }
 
@@ -167,7 +166,7 @@ functions! {
             grid: [grid_x, grid_y, grid_z],
             block: [block_x, block_y, block_z],
             shared_bytes,
-            // SAFETY: the caller gives a pointer for each parameter.
+            // SAFETY: the caller passes a pointer for each parameter.
             values: unsafe { Launch::read(entry, parameters) },
         };
         launch.check_shape()?;

@@ -1,4 +1,4 @@
-//! Streams, and capturing what is put on them.
+//! Streams, and the capture of their commands.
 
 use std::ffi::{c_int, c_uint};
 use std::ptr;
@@ -18,13 +18,13 @@ pub struct Stream {
     pub capture: Option<Capture>,
 }
 
-/// What has been put on a stream since the capture began.
+/// The commands on the stream since the capture began.
 pub struct Capture {
-    /// No other capture has this number.
+    /// The unique number of the capture.
     pub id: usize,
     pub mode: CUstreamCaptureMode,
     pub thread: ThreadId,
-    /// Nothing has been called that cannot be captured.
+    /// Whether only calls were made that can be captured.
     pub valid: bool,
     commands: Vec<Command>,
 }
@@ -43,8 +43,8 @@ impl Capture {
         }
     }
 
-    /// Spoils it, for the reason `code`.
-    pub fn spoil(&mut self, code: CUresult) -> Result<(), CUresult> {
+    /// Invalidates the capture and returns `code`.
+    pub fn invalidate(&mut self, code: CUresult) -> Result<(), CUresult> {
         self.valid = false;
         Err(code)
     }
@@ -53,7 +53,7 @@ impl Capture {
 functions! {
     fn cuStreamCreateWithPriority(stream: *mut CUstream, _flags: c_uint, _priority: c_int) {
         let handle = entered()?.streams.add(Stream { capture: None });
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(stream, handle) }
     }
 
@@ -63,16 +63,16 @@ functions! {
 
     fn cuStreamQuery(stream: CUstream) {
         match entered()?.capture(stream)? {
-            // Whatever is on any stream has been done.
+            // All commands have been executed already.
             None => Ok(()),
-            Some(capture) => capture.spoil(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+            Some(capture) => capture.invalidate(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
         }
     }
 
     fn cuStreamSynchronize(stream: CUstream) {
         match entered()?.capture(stream)? {
             None => Ok(()),
-            Some(capture) => capture.spoil(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
+            Some(capture) => capture.invalidate(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED),
         }
     }
 
@@ -80,13 +80,13 @@ functions! {
         let mut driver = entered()?;
         let of_capture = driver.events.get(event)?.capture;
         match (driver.capture(stream)?, of_capture) {
-            // Whatever is on any stream has been done.
+            // All commands have been executed already.
             (None, None) => Ok(()),
             (Some(capture), Some(id)) if capture.id == id => capture.check(),
             (Some(capture), _) => {
-                capture.spoil(CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
+                capture.invalidate(CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
             }
-            // That would make the stream part of the capture.
+            // The stream would become part of the capture.
             (None, Some(_)) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         }
     }
@@ -96,7 +96,7 @@ functions! {
         if driver.capture(stream)?.is_some() {
             return Err(CUresult::CUDA_ERROR_ILLEGAL_STATE);
         }
-        // Not the null stream.
+        // The null stream cannot be captured.
         let stream = driver.streams.get_mut(stream);
         let stream = stream.map_err(|_| CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)?;
         stream.capture = Some(Capture {
@@ -117,13 +117,13 @@ functions! {
         };
         let none = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         let now = driver.capture(stream)?.map_or(none, |capture| status_of(capture));
-        // SAFETY: the caller gives a place for a status.
+        // SAFETY: the caller passes a pointer to a status.
         unsafe { put(status, now) }
     }
 
     fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {
         let mut driver = entered()?;
-        // SAFETY: the caller gives a place for a handle.
+        // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(graph, ptr::null_mut())? };
         let capture = driver.capture(stream)?.ok_or(CUresult::CUDA_ERROR_ILLEGAL_STATE)?;
         if capture.mode != RELAXED && capture.thread != thread::current().id() {

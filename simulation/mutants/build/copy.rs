@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules of entries, which copies have in their own form.
+/// The modules of entries, for which each copy has its own form.
 const ENTRY: &str = "entry";
 
-/// Modules that are never copied: the rows of all copies are of one type, and what instructions do is
-/// `cuda_sim`'s.
+/// Modules that are never copied: the rows of all copies have one type, and `cuda_sim` executes the
+/// instructions.
 const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
-/// The source of `kernels-gpu`: its files by their paths, relative to `src`, with `/`.
+/// The source files of `kernels-gpu` by path, relative to `src`, with `/`.
 #[derive(Clone)]
 pub struct Tree(BTreeMap<String, String>);
 
@@ -43,7 +43,7 @@ impl Tree {
     pub fn file(&self, path: &str) -> &str {
         match self.0.get(path) {
             Some(text) => text,
-            None => panic!("kernels-gpu has no {path}, into which bugs are to be seeded"),
+            None => panic!("kernels-gpu has no {path}, which a mutant changes"),
         }
     }
 
@@ -61,8 +61,8 @@ impl Tree {
         let (_, row) = row.unwrap_or_else(|| panic!("no family has the kernel {kernel}"));
         let (_, body) = row
             .split_once(" =")
-            .expect("behind the needs stands the body");
-        let (body, _) = body.split_once(");\n").expect("a call, and the row ends");
+            .expect("a row has a body after its needs");
+        let (body, _) = body.split_once(");\n").expect("a row's body is a call");
         format!("{body})").replace('$', "")
     }
 
@@ -73,11 +73,11 @@ impl Tree {
         !SHARED.contains(&name) && changed.map(module).is_none_or(sees)
     }
 
-    /// Writes what the programs need to be launched, as a module whose path is `module`; gives the
-    /// module's own file.
+    /// Writes the files that the programs need, as a module with the path `module`; returns the module's main
+    /// file.
     ///
-    /// Only what the bug in the file `changed` can be seen from is written, the whole crate's
-    /// modules that use it; the others are `kernels-gpu`'s own. Without such a file all of it is.
+    /// If the file `changed` has a bug, only the modules that depend on it are written; the others are
+    /// re-exported from `kernels-gpu`. Without a changed file, the whole crate is written.
     pub fn write(
         &self,
         programs: &[Program],
@@ -94,7 +94,7 @@ impl Tree {
         used.remove(ENTRY);
         if let Some(changed) = changed {
             let module = module(changed);
-            assert!(used.contains(module), "{programs:?} do not run {changed}");
+            assert!(used.contains(module), "{programs:?} do not use {changed}");
         }
 
         let mut root = String::from("pub mod entry;\npub use kernels_gpu::{device, needs};\n");
@@ -117,7 +117,7 @@ impl Tree {
         file
     }
 
-    /// A module that is `kernels-gpu`'s own. What it has for its crate alone is copied.
+    /// A module that is re-exported from `kernels-gpu`; its private items are copied.
     fn original(&self, name: &str, folder: &Path, path: &str) -> String {
         let text = self.file(&format!("{name}.rs"));
         let mut inner = String::new();
@@ -139,11 +139,11 @@ impl Tree {
         format!("pub mod {name} {{\npub use kernels_gpu::{name}::*;\n{inner}}}\n")
     }
 
-    /// For each module of the crate those that it uses, whether itself or through others.
+    /// For each module of the crate, the modules that it uses directly or indirectly.
     fn uses(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut uses = BTreeMap::<_, BTreeSet<_>>::new();
         for (path, text) in &self.0 {
-            // Of `warp`, elements use the number of lanes alone.
+            // Elements use only the number of lanes from `warp`.
             let can_be_copied = |name: &&str| {
                 let file = format!("{name}.rs");
                 self.0.contains_key(&file) && !SHARED.contains(name)
@@ -153,7 +153,7 @@ impl Tree {
                 .filter(|name| (module(path), *name) != ("element", "warp"));
             uses.entry(module(path)).or_default().extend(direct);
         }
-        // Two impls of a trait overlap unless the crate itself has the trait that tells them apart.
+        // Two impls of a trait overlap, unless the trait that distinguishes them is in the same crate.
         uses.entry("element").or_default().insert("items");
         loop {
             let before = uses.clone();
@@ -169,13 +169,13 @@ impl Tree {
     }
 }
 
-/// The module of the crate that a file belongs to: `"harris"` for `harris/reduce_0.rs`.
+/// The module of a file: `"harris"` for `harris/reduce_0.rs`.
 fn module(path: &str) -> &str {
     let first = path.split('/').next().unwrap_or(path);
     first.strip_suffix(".rs").unwrap_or(first)
 }
 
-/// The modules of the crate that a text uses: `crate::harris::...`.
+/// The modules that a text uses: `crate::harris::...`.
 fn names_of_modules(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().filter(|line| !line.trim().starts_with("//"));
     code.flat_map(|line| line.split("crate::").skip(1))
@@ -190,7 +190,7 @@ pub fn replaced(text: &str, mutant: &Mutant) -> Result<String, String> {
     let found: Vec<_> = text.match_indices(mutant.find).collect();
     if found.len() != mutant.occurrences {
         return Err(format!(
-            "the file says it {} times, not {}: {}",
+            "the text occurs {} times in the file, not {}: {}",
             found.len(),
             mutant.occurrences,
             mutant.find

@@ -1,19 +1,19 @@
-//! The entries of a copy: functions that read their parameters' values and call the copy's body.
+//! The entries of a copy: functions that read their arguments and call the copy's body.
 
 use crate::copy::Tree;
 use crate::table::FOREIGN;
 
-/// The operators and elements for which copies have entries, where a kernel is named without: the bugs are
-/// in what is the same for all of them.
+/// The operators and elements of copies' entries, for kernels that are named without them: the bugs do not
+/// depend on them.
 const PAIRS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 
-/// The key type for which copies have entries that reduce by key.
+/// The key type of copies' entries that reduce by key.
 const KEY: &str = "u32";
 
-/// The sizes of elements whose copies are launched: the words of a byte are the most different.
+/// The element sizes of copies that are launched: words and bytes differ most.
 const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
 
-/// The single passes, by their names: the operator, and the items of each array.
+/// The single-pass entries by name: the operator, and the items of each array.
 const SINGLE_PASSES: [(&str, &str, &[&str]); 15] = [
     ("single_pass_sum_i32", "Sum", &["i32"]),
     ("single_pass_max_i32", "Max", &["i32"]),
@@ -30,14 +30,14 @@ const SINGLE_PASSES: [(&str, &str, &[&str]); 15] = [
         "ArgMin",
         &["Indexed<i32>"],
     ),
-    // 16 bytes, at multiples of 8.
+    // 16 bytes, aligned to 8.
     (
         "single_pass_arg_min_indexed_i64",
         "ArgMin",
         &["Indexed<i64>"],
     ),
     ("single_pass_arg_min_i32", "ArgMin", &["i32"]),
-    // Six words of partials.
+    // Partials of six words.
     ("single_pass_sum_squares_f64", "SumSquares", &["f64"]),
     ("single_pass_horner_u32", "Horner", &["u32"]),
     ("single_pass_horner_u32_3", "Horner", &["[u32; 3]"]),
@@ -54,7 +54,7 @@ const SINGLE_PASSES: [(&str, &str, &[&str]); 15] = [
 /// An entry of a copy.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// As it is in the lists of entries.
+    /// The entry in the lists.
     pub name: String,
     kernel: String,
     kind: Kind,
@@ -80,7 +80,7 @@ enum Kind {
 }
 
 impl Program {
-    /// The entries of a kernel, or the single pass of this name.
+    /// The entries of a kernel, or the single-pass entry with this name.
     pub fn of(kernel: &str) -> Vec<Self> {
         let program = |name: String, kind| Self {
             name,
@@ -89,7 +89,8 @@ impl Program {
         };
         if kernel.starts_with("single_pass_") {
             let found = SINGLE_PASSES.iter().find(|(name, ..)| *name == kernel);
-            let &(_, op, items) = found.unwrap_or_else(|| panic!("no copy has {kernel}"));
+            let &(_, op, items) =
+                found.unwrap_or_else(|| panic!("there is no copied entry {kernel}"));
             return vec![program(kernel.to_owned(), Kind::SinglePass { op, items })];
         }
         if kernel.starts_with("copy_") {
@@ -109,12 +110,12 @@ impl Program {
         pairs.map(of_pair).collect()
     }
 
-    /// Whether the operator is one of `kernels-sim`, which copies of `op` do not have.
+    /// Whether the operator belongs to `kernels-sim`; copies of `op` lack it.
     pub fn is_foreign(&self) -> bool {
         matches!(self.kind, Kind::SinglePass { op, .. } if FOREIGN.contains(&op))
     }
 
-    /// The modules that the function names.
+    /// The modules that the function refers to.
     pub fn modules(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
@@ -124,7 +125,7 @@ impl Program {
         }
     }
 
-    /// The text of the function.
+    /// The function's source.
     pub fn function(&self, tree: &Tree) -> String {
         let Self { name, kernel, .. } = self;
         let body = match self.kind {

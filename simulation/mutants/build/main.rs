@@ -1,6 +1,5 @@
-//! Makes a copy of the kernels for every seeded bug, with the bug in it, and one without. All of
-//! them become modules of the package, so that one compilation builds them all; a copy holds no more
-//! than what the bug can be seen from.
+//! Makes a copy of the kernels for every seeded bug, and one without a bug. All copies are modules of this
+//! package, so that one compilation builds them all. A copy contains only the modules that depend on the bug.
 
 mod copy;
 mod entries;
@@ -27,7 +26,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", kernels.display());
 
     let copies = out.join("copies");
-    // Copies of mutants that are no more.
+    // Copies of removed mutants.
     let _ = fs::remove_dir_all(&copies);
     let kernels = Tree::read(&kernels);
     let mut generated = Generated::default();
@@ -40,7 +39,7 @@ fn main() {
     write(&out.join("mutants.rs"), &generated.finish());
 }
 
-/// The package's generated source: the copies as modules, and the table of what they are.
+/// The package's generated source: the copies as modules, and their table.
 #[derive(Default)]
 struct Generated {
     modules: String,
@@ -76,7 +75,7 @@ impl Generated {
         let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
     }
 
-    /// A copy with a bug; or, where the text to be replaced is not what it was, a note of that.
+    /// A copy with a bug; a note if the text to replace has changed.
     fn mutant(
         &mut self,
         source: &Source,
@@ -149,11 +148,11 @@ impl Generated {
         } = self;
         format!(
             "#[allow(warnings, clippy::all)]\nmod copies {{\n{modules}}}\n\
-             /// The kernels with a bug each.\n\
+             /// The kernels with one bug each.\n\
              pub static MUTANTS: &[Mutant] = &[\n{mutants}];\n\
-             /// The kernels as they are, by their files.\n\
+             /// The unchanged kernels, by file.\n\
              pub static CONTROLS: &[(&str, Programs)] = &[\n{controls}];\n\
-             /// Mutants whose text is not in the source any more, and what was sought.\n\
+             /// Mutants whose text is no longer in the source, and that text.\n\
              pub static STALE: &[(&str, &str)] = &[\n{stale}];\n"
         )
     }
@@ -167,7 +166,7 @@ fn entries_of(kernels: &[&str]) -> Vec<Program> {
         .collect()
 }
 
-/// Each of them once.
+/// Without duplicates.
 fn unique(programs: impl Iterator<Item = Program>) -> Vec<Program> {
     let named = programs.map(|program| (program.name.clone(), program));
     let once: BTreeMap<_, _> = named.collect();
@@ -194,7 +193,7 @@ fn read(path: &Path) -> String {
 }
 
 fn write(path: &Path, text: &str) {
-    let folder = path.parent().expect("a file lies in a folder");
+    let folder = path.parent().expect("a file has a folder");
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));

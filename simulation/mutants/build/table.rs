@@ -1,4 +1,4 @@
-//! The seeded bugs, one file of them per file of kernels.
+//! The seeded bugs, one file for each file of kernels.
 
 mod ceiling;
 mod copies;
@@ -22,37 +22,36 @@ mod single_pass;
 mod textbook;
 mod warp;
 
-/// A file of kernels and the bugs seeded into it.
+/// A file of kernels and its seeded bugs.
 pub struct Source {
-    /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` when it is a
-    /// [`TEXTBOOK`].
+    /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` for a [`TEXTBOOK`] kernel.
     pub path: &'static str,
-    /// The kernels that run the file's code; of single passes, the entries.
+    /// The kernels that run the file's code; for single-pass reductions, the entries.
     pub kernels: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
 
-/// The folder of the kernels that stand for what `kernels-gpu` has not: fences, flags, reuse.
+/// The folder of the kernels with features that `kernels-gpu` lacks: fences, flags, reuse.
 pub const TEXTBOOK: &str = "textbook/";
 
-/// A seeded bug: the file with one piece of its text replaced.
+/// A seeded bug: a replacement of a piece of the file's text.
 pub struct Mutant {
     pub name: &'static str,
-    /// What is wrong, in a line.
+    /// A description of the bug.
     pub breaks: &'static str,
-    /// The text, which stands in the file exactly `occurrences` times.
+    /// The text, which occurs exactly `occurrences` times in the file.
     pub find: &'static str,
     pub occurrences: usize,
-    /// Which of them is replaced, from 1 on.
+    /// Which occurrence is replaced, from 1 on.
     pub occurrence: usize,
     pub replace: &'static str,
-    /// Where not all of the file's kernels run the changed text: those that do.
+    /// The kernels that run the changed text, if not all do.
     pub kernels: Option<&'static [&'static str]>,
-    /// Why nothing finds it.
+    /// The reason why nothing detects it.
     pub known_miss: Option<&'static str>,
 }
 
-/// A bug in the only place where the file says `find`.
+/// A bug in a text that occurs once in the file.
 const fn mutant(
     name: &'static str,
     breaks: &'static str,
@@ -72,20 +71,20 @@ const fn mutant(
 }
 
 impl Mutant {
-    /// The file says it so many times; the bug is in this one, counted from 1.
+    /// Selects one of several occurrences of the text, counted from 1.
     const fn nth(mut self, occurrence: usize, occurrences: usize) -> Self {
         self.occurrence = occurrence;
         self.occurrences = occurrences;
         self
     }
 
-    /// Only these kernels run it.
+    /// Limits the bug to these kernels.
     const fn on(mut self, kernels: &'static [&'static str]) -> Self {
         self.kernels = Some(kernels);
         self
     }
 
-    /// Nothing finds it, for this reason.
+    /// Marks the bug as a known miss, with the reason.
     const fn missed(mut self, reason: &'static str) -> Self {
         self.known_miss = Some(reason);
         self

@@ -1,52 +1,51 @@
-//! Bugs seeded into the kernels, to be found by the simulator.
+//! Seeded bugs in the kernels, which the simulator must find.
 //!
-//! A mutant is data (`build/table/`): a file of kernels, a piece of its text, and what stands there
-//! instead. The build script makes a copy of the kernels for each, and this package is those
-//! copies. `cargo test -p kernels-mutants` launches each until something shows that it is wrong,
-//! and prints what did.
+//! A mutant is data (`build/table/`): a file of kernels, a piece of its text, and the replacement. The build
+//! script makes a copy of the kernels for each mutant; this package consists of these copies. `cargo test -p
+//! kernels-mutants` launches each copy until a check or a wrong result shows the bug, and prints what found
+//! it.
 //!
-//! A mutant whose text is not in the source any more fails the test, too: whoever changes a kernel
-//! changes its mutants with it.
+//! If a mutant's text is no longer in the source, the test fails: change the mutants together with their
+//! kernel.
 
 pub mod textbook;
 
 use kernels_gpu::entry::{Function, Values};
 use textbook::Textbook;
 
-/// A kernel with a bug.
+/// A kernel with a seeded bug.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
-    /// The file and what was done to it: `reduce_2/no_barrier_in_tree`.
+    /// The file and the bug: `reduce_2/no_barrier_in_tree`.
     pub id: &'static str,
-    /// What is wrong, in a line.
+    /// A description of the bug.
     pub breaks: &'static str,
-    /// Why nothing finds it.
+    /// The reason why nothing finds it, if so.
     pub known_miss: Option<&'static str>,
-    /// What has the bug.
+    /// The programs with the bug.
     pub programs: Programs,
 }
 
-/// What runs a file's code.
+/// The programs that run a file's code.
 #[derive(Clone, Copy, Debug)]
 pub enum Programs {
-    /// Entries, each under its name in the lists. There need not be all of them: not every kernel has every
-    /// operator.
+    /// Entries with their names in the lists. Not every kernel has every operator.
     Entries(&'static [(&'static str, Function)]),
     /// A textbook kernel, by its name.
     Textbook(&'static str, Textbook),
 }
 
-/// The value of an entry's operator, of a copy's type.
+/// Reads an entry's operator, in the copy's type.
 ///
 /// # Safety
 ///
-/// It is there, if it holds anything.
+/// The value exists, unless its type has no bytes.
 unsafe fn operator<O: Copy>(values: &mut Values) -> O {
     if size_of::<O>() == 0 {
-        // SAFETY: a value without bytes has but one, wherever it is read.
+        // SAFETY: a type without bytes has only one value, which can be read anywhere.
         return unsafe { std::ptr::NonNull::<O>::dangling().read() };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { values.take() }
 }
 

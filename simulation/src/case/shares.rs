@@ -1,32 +1,32 @@
-//! Which block brings which elements.
+//! Assigns elements to blocks.
 //!
-//! One rule holds for every kernel of the table: the grid's threads take the loads in turn, until
-//! there are none left. What is left around the whole loads is taken in turn again.
+//! All kernels of the table follow one rule: the grid's threads take the loads in turn until none are left.
+//! The remaining elements before and after the loads are distributed in the same way.
 
 use kernels_gpu::needs::Load;
 use kernels_gpu::warp::WARP_SIZE;
 
 use super::Case;
 
-/// The loads of a launch, dealt out.
+/// The loads of a launch, assigned to blocks.
 #[derive(Clone, Copy)]
 pub struct Shares {
     n: usize,
     threads: usize,
     blocks: usize,
-    /// Elements of one load.
+    /// The number of elements in a load.
     width: usize,
-    /// Elements before the first whole load.
+    /// The number of elements before the first load.
     head: usize,
 }
 
 impl Shares {
-    /// Of a case.
+    /// The loads of a case.
     pub fn of(case: &Case) -> Self {
         let head = match case.entry.needs.load {
             Load::Element | Load::Bytes(_) => 0,
             Load::Elements(elements) => {
-                // The case's memory is aligned; a load wants its own bytes, but no more than 16.
+                // The case's memory is aligned; a load requires an alignment of its size, but at most 16.
                 let step = elements.min(16 / case.entry.read_bytes[0]).max(1);
                 (case.starts[0].next_multiple_of(step) - case.starts[0]).min(case.n)
             }
@@ -40,7 +40,7 @@ impl Shares {
         }
     }
 
-    /// How many whole loads there are.
+    /// The number of loads.
     fn loads(self) -> usize {
         (self.n - self.head) / self.width
     }
@@ -59,7 +59,7 @@ impl Shares {
         shares
     }
 
-    /// The most additions between an element and its block's partial: those of its thread, and
+    /// The largest number of additions between an element and its block's partial: those of its thread, and
     /// those of a tree over the threads.
     pub fn longest_path(self) -> usize {
         let grid = self.threads * self.blocks;
@@ -68,8 +68,9 @@ impl Shares {
         loads + rest + self.threads.ilog2() as usize
     }
 
-    /// The most additions between an element and the result of a single pass: those of its thread, of its
-    /// block, of a lane of the warp that combines the partials, and of that warp; and one where vectors end.
+    /// The largest number of additions between an element and the result of a single-pass reduction. They are
+    /// those of its thread, of its block, of a lane of the warp that combines the partials, and of that warp;
+    /// and one more if vectors end there.
     pub fn longest_path_of_grid(self) -> usize {
         let lanes = WARP_SIZE as usize;
         let of_thread = self.n.div_ceil(self.threads * self.blocks) + 2 * self.width;
@@ -77,7 +78,7 @@ impl Shares {
         of_thread + of_block + self.blocks.div_ceil(lanes) + lanes.ilog2() as usize
     }
 
-    /// The most additions between an element and the one cell, whatever queues there are.
+    /// The largest number of additions between an element and the single cell, in any order.
     pub fn longest_queue(self) -> usize {
         self.n + self.blocks
     }
@@ -107,13 +108,13 @@ mod tests {
         assert_eq!(shares(3, 2, 1), [vec![0, 1], vec![2]]);
         assert_eq!(shares(9, 2, 1), [vec![0, 1, 4, 5, 8], vec![2, 3, 6, 7]]);
         assert_eq!(shares(0, 1, 1), [vec![]]);
-        // Two loads of three each, three elements in the next turn, and one behind.
+        // Two loads of three elements each, three elements in the next turn, and one after that.
         assert_eq!(shares(10, 1, 3), [(0..10).collect::<Vec<_>>()]);
         assert_eq!(
             shares(11, 2, 3),
             [vec![0, 1, 2, 3, 4, 5, 9, 10], vec![6, 7, 8]]
         );
-        // One before three loads of two each, and one behind.
+        // One element before three loads of two elements each, and one after them.
         assert_eq!(
             shares_behind(1, 8, 2, 2),
             [vec![1, 2, 3, 4, 0, 7], vec![5, 6]]

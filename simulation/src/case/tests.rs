@@ -71,17 +71,17 @@ fn nothing_written_is_wrong() {
 
 /// The parameters of `reduce_2_sum_i32` after its input: the output and its length.
 unsafe fn output(values: *const *const ()) -> (*mut i32, usize) {
-    // SAFETY: the caller's values, which are those of the entry.
+    // SAFETY: the caller's values are those of the entry.
     unsafe {
         let mut values = Values(values.add(2));
         (values.take(), values.take())
     }
 }
 
-/// `reduce_2_sum_i32` as it is.
+/// The unchanged `reduce_2_sum_i32`.
 unsafe fn right(values: *const *const ()) {
     let function = entry("reduce_2_sum_i32").function.unwrap();
-    // SAFETY: as the entry itself is called.
+    // SAFETY: the same arguments as for the entry itself.
     unsafe { function(values) }
 }
 
@@ -93,7 +93,7 @@ fn other_memory_is_not_to_be_touched() {
             cuda_std::thread::thread_idx_x(),
         ) == (0, 0)
     }
-    // SAFETY: the memory goes on behind the cells.
+    // SAFETY: the memory extends beyond the cells.
     let what = answer("reduce_2_sum_i32", |values| unsafe {
         right(values);
         if first() {
@@ -102,7 +102,7 @@ fn other_memory_is_not_to_be_touched() {
         }
     });
     assert_eq!(what, "element 2 of 2 outputs was written");
-    // SAFETY: the memory begins before the cells.
+    // SAFETY: the memory starts before the cells.
     let what = answer("reduce_2_sum_i32", |values| unsafe {
         right(values);
         if first() {
@@ -114,8 +114,8 @@ fn other_memory_is_not_to_be_touched() {
 
 #[test]
 fn findings_come_before_answers() {
-    // One element more than there is output for.
-    // SAFETY: as the entry itself is called; the simulator refuses what lies beyond.
+    // One element more than the output has.
+    // SAFETY: the same arguments as for the entry itself; the simulator rejects accesses outside the arrays.
     let wrong = run("reduce_2_sum_i32", |values| unsafe {
         let fewer = output(values).1 - 1;
         let mut values = [0, 1, 2, 3].map(|i| *values.add(i));

@@ -1,4 +1,4 @@
-//! By what is reduced.
+//! Kinds of keys.
 
 use cuda_sim::Plain;
 use kernels_gpu::keyed::Key;
@@ -6,9 +6,9 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-/// A key type as the tests see it.
+/// A key type for tests.
 pub trait KeySubject: Key + Plain {
-    /// The key with this number; in fewer bits, its lower ones.
+    /// The key with this number, truncated to the type.
     fn new(number: i64) -> Self;
     /// The greatest key.
     const GREATEST: Self;
@@ -25,20 +25,20 @@ macro_rules! key_subjects {
 
 key_subjects!(u32, u64);
 
-/// How keys are spread over cells.
+/// The distribution of keys over cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// One cell has all elements.
+    /// One cell gets all elements.
     Equal,
-    /// Every element has a cell of its own, in any order.
+    /// Every element has its own cell, in any order.
     Distinct,
-    /// Ten elements of a cell stand side by side.
+    /// Runs of ten elements with the same cell.
     Ordered,
-    /// Any of fifty cells.
+    /// One of fifty cells.
     Random,
-    /// Any of three cells.
+    /// One of three cells.
     Few,
-    /// One in three elements has no cell; the others come in short runs.
+    /// One of three elements has no cell; the others form short runs.
     Outside,
 }
 
@@ -53,7 +53,7 @@ impl Keys {
         Self::Outside,
     ];
 
-    /// `n` keys, the same ones for the same seed, and the number of cells.
+    /// `n` keys, the same for the same seed, and the number of cells.
     pub fn draw<K: KeySubject>(self, n: usize, seed: u64) -> (Vec<K>, usize) {
         let rng = &mut StdRng::seed_from_u64(seed);
         let mut any_of = |cells: usize| {
@@ -75,7 +75,7 @@ impl Keys {
             Self::Few => any_of(3),
             Self::Outside => {
                 const CELLS: i64 = 13;
-                // Just outside, far outside, and where a key of 32 bits would be inside.
+                // Just outside, far outside, and an index that is inside if truncated to 32 bits.
                 let outside = [
                     K::new(CELLS),
                     K::new(CELLS + 1),

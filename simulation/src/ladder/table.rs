@@ -1,22 +1,22 @@
-//! The ladder for people.
+//! The ladder as a table.
 
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
-use cuda_sim::What;
+use cuda_sim::InstructionKind;
 
 use super::{Ladder, OPEN_LOADS, Rung};
 
-/// How a ladder is written.
+/// The output format of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// For a terminal.
+    /// For the terminal.
     Plain,
-    /// With Markdown's headings and lists.
+    /// With headings and lists in Markdown.
     Markdown,
 }
 
-/// What a cell shows.
+/// The content of a cell.
 type Cell = fn(&Rung) -> String;
 
 const COLUMNS: [(&str, Cell); 12] = [
@@ -41,7 +41,10 @@ const COLUMNS: [(&str, Cell); 12] = [
         rung.counters.shared().conflicts().to_string()
     }),
     ("barriers", |rung| {
-        rung.counters.of(What::Barrier).requests.to_string()
+        rung.counters
+            .of(InstructionKind::Barrier)
+            .requests
+            .to_string()
     }),
     ("shuffles", |rung| rung.exchanges().to_string()),
     ("atomics", |rung| {
@@ -61,7 +64,7 @@ fn mean(value: f64) -> String {
 }
 
 impl Ladder {
-    /// A table with a line for each rung, then what it gains and loses.
+    /// A table with a line for each rung, and the improvements of each rung.
     pub fn write(&self, style: Style) -> String {
         let Self {
             op,
@@ -78,26 +81,26 @@ impl Ladder {
         let _ = writeln!(text, "{}\n", self.table());
         let _ = writeln!(
             text,
-            "Everything is counted in warp instructions: loads, requests to shared memory, barriers, \
-             shuffles (redux.sync among them), atomics on either memory. Sectors have 32 bytes. \
-             A kernel for any grid makes {OPEN_LOADS} loads per thread.\n"
+            "All counts are warp instructions: loads, requests to shared memory, barriers, shuffles \
+             (including redux.sync), atomics on both memories. A sector has 32 bytes. \
+             Kernels for grids of any size use {OPEN_LOADS} loads per thread.\n"
         );
         let _ = writeln!(
             text,
-            "What is better than in the rung before, and what is worse, per 1000 elements (lanes: \
-             per request):\n"
+            "Changes from the previous rung, better and worse, per 1000 elements (lanes: per \
+             request):\n"
         );
         for (i, rung) in self.rungs.iter().enumerate() {
             let words = match self.before(i) {
-                Some(before) => rung.words(before),
-                None => rung.first_words(),
+                Some(before) => rung.describe_changes(before),
+                None => rung.describe_costs(),
             };
             let _ = writeln!(text, "{bullet}{words}");
         }
         text
     }
 
-    /// A table for each rung with a line for each instruction of its source.
+    /// A table for each rung, with a line for each instruction of its source.
     pub fn write_lines(&self, style: Style) -> String {
         let mut text = String::new();
         for rung in &self.rungs {

@@ -21,7 +21,7 @@ where
     }
 }
 
-/// Of what enters the sum, in which no value is NaN.
+/// The sum of elements without a NaN.
 impl<A: Total> Oracle<A> for NanSum
 where
     NanSum: Op<A, Acc = A>,
@@ -75,7 +75,7 @@ extrema! {
     NanMax: Greater, NaN wins false;
 }
 
-/// The element that comes before all others in the direction. A NaN before all, or not at all.
+/// The first element in the direction's order. A NaN precedes all others, or is never first.
 fn extremum<A: Subject>(values: &[A], wins: Ordering, nan_wins: bool) -> Option<A> {
     let mut best: Option<A> = None;
     for value in values {
@@ -104,7 +104,7 @@ macro_rules! bitwise {
     )* };
 }
 
-// Of nothing: zero, and the integer whose bits are all ones.
+// For empty input: zero, and the integer with all bits set.
 bitwise! {
     And: BitAnd, bitand, A::ZEROES[1];
     Or: BitOr, bitor, A::ZEROES[0];
@@ -130,12 +130,12 @@ macro_rules! places {
 places! {
     ArgMin: Less;
     ArgMax: Greater;
-    // Of what enters, in which no value is NaN.
+    // Elements without a NaN.
     NanArgMin: Less;
     NanArgMax: Greater;
 }
 
-/// In the order of the indexes the first NaN, or the first to which no other is preferred.
+/// In index order: the first NaN, or the first element that no other precedes.
 fn first<V: Subject + PartialOrd>(values: &[Indexed<V>], wins: Ordering) -> Option<Indexed<V>> {
     let mut sorted = values.to_vec();
     sorted.sort_by_key(|value| value.index());
@@ -165,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn a_product_is_not_judged_where_the_order_decides() {
+    fn a_product_is_not_checked_where_the_order_decides() {
         let values = [f32::MAX, f32::MAX, 1e-38, 1e-38];
         let expected = Product::expected(&values);
         close(f32::INFINITY, &expected, 0.0).unwrap();
-        // The same in any order.
+        // Equal in every order.
         let overflow = Product::expected(&values[..2]);
         assert_eq!(overflow.value, f32::INFINITY);
         close(f32::MAX, &overflow, 0.0).unwrap_err();

@@ -1,4 +1,4 @@
-//! The types.
+//! Element types.
 
 use std::cmp::Ordering;
 
@@ -10,46 +10,46 @@ use rand::rngs::StdRng;
 use super::{Expected, gamma};
 use crate::kernels::Point;
 
-/// What an array on the device holds.
+/// An element of an array on the device.
 pub trait Value: Element + Plain {
-    /// Half a unit in the last place of 1; 0 where nothing rounds.
+    /// The unit roundoff, half a unit in the last place of 1; 0 for exact types.
     const ROUNDOFF: f64 = 0.0;
-    /// The same bits, or both NaN.
+    /// Whether the bits are equal, or both are NaN.
     fn same(self, other: Self) -> bool;
-    /// The nearest `f64`; NaN where there are several numbers.
+    /// The nearest `f64`; NaN for values with several numbers.
     fn to_f64(self) -> f64 {
         f64::NAN
     }
 }
 
-/// A type whose arrays are drawn at random.
+/// A type with random arrays.
 pub trait Drawn: Value {
-    /// Any integer; a float from -1 to 1.
+    /// A random integer; a float from -1 to 1.
     fn rough(rng: &mut StdRng) -> Self;
-    /// Any integer; a float from -4 to 4 without a fraction. 2^22 of them add up exactly in
+    /// A random integer; a float from -4 to 4 with an integer value. The sum of 2^22 of them is exact in
     /// every order, even in f32.
     fn whole(rng: &mut StdRng) -> Self;
     /// The greatest finite value.
     const GREATEST: Self;
-    /// Zeroes of both signs, or zero and the integer whose bits are all ones.
+    /// Zeros of both signs; for integers, zero and the integer with all bits set.
     const ZEROES: [Self; 2];
     /// NaN, or the smallest integer.
     const ODD: Self;
 }
 
-/// A number as the tests see it.
+/// A number type for tests.
 pub trait Subject: Drawn + Number {
-    /// The total order in which -0.0 is smaller than 0.0.
+    /// A total order in which -0.0 is less than 0.0.
     fn order(&self, other: &Self) -> Ordering;
     /// Whether it is NaN.
     fn is_nan(&self) -> bool;
 }
 
-/// What sums and products are made of.
+/// A number type with sums and products.
 pub trait Total: Subject {
-    /// The sum, wrapped or rounded once; and what is needed to judge another rounding of it.
+    /// The sum, wrapped or rounded once; and the data for the error bound of another order.
     fn sum(values: &[Self]) -> Expected<Self>;
-    /// The product, wrapped or rounded; and how far another rounding of it may be off.
+    /// The product, wrapped or rounded; and the error bound for another order.
     fn product(values: &[Self]) -> Expected<Self>;
 }
 
@@ -102,7 +102,7 @@ macro_rules! floats {
     };
 }
 
-// With the bits of the significand, the hidden one included.
+// The bits of the significand, including the implicit one.
 floats! {
     f16: 11, |rng: &mut StdRng| f16::from_f32(rng.random::<f32>() * 2.0 - 1.0);
     bf16: 8, |rng: &mut StdRng| bf16::from_f32(rng.random::<f32>() * 2.0 - 1.0);
@@ -119,7 +119,7 @@ where
     }
 }
 
-/// Anywhere in an array, so that hardly two are at the same index.
+/// At random positions, mostly a different one in each array.
 impl<V: Drawn> Drawn for Indexed<V>
 where
     Indexed<V>: Value,
@@ -146,7 +146,7 @@ impl<T: Value, const N: usize> Value for [T; N] {
     }
 }
 
-/// Each number drawn by itself.
+/// Each number is random.
 impl<T: Drawn, const N: usize> Drawn for [T; N] {
     const GREATEST: Self = [T::GREATEST; N];
     const ZEROES: [Self; 2] = [[T::ZEROES[0]; N], [T::ZEROES[1]; N]];
@@ -191,7 +191,7 @@ impl Drawn for Point {
 macro_rules! integer_totals {
     ($($acc:ident)*) => { $(
         impl Total for $acc {
-            // The low bits of a wider result are the wrapped one.
+            // The low bits of a wider result are the wrapped result.
             fn sum(values: &[Self]) -> Expected<Self> {
                 let wide = values.iter().map(|value| i128::from(*value));
                 Expected::exact(wide.fold(0, i128::wrapping_add) as Self)
@@ -212,7 +212,7 @@ macro_rules! float_totals {
         impl Total for $acc {
             fn sum(values: &[Self]) -> Expected<Self> {
                 let (high, low) = double_sum(values.iter().map(|value| f64::from(*value)));
-                // Nothing lost: the sum as it stands, whose zero has a sign.
+                // Without rounding, the sum is returned unchanged; its zero has a sign.
                 let value = if low == 0.0 { high } else { high + low } as Self;
                 Expected {
                     value,
@@ -226,11 +226,11 @@ macro_rules! float_totals {
                 let wide = || values.iter().map(|value| f64::from(*value));
                 let value = wide().product::<f64>();
                 let mut expected = Expected::exact(value as Self);
-                // The most that a subset of them can be.
+                // The largest possible value for a subset.
                 let grown: f64 = wide().map(|value| value.abs().max(1.0)).product();
                 if (grown as Self).is_finite() {
-                    // Each multiplication rounds, here too; below the normal numbers by as much
-                    // as the smallest of all, which later factors make larger.
+                    // Each multiplication rounds. Below the normal numbers the error is up to the smallest
+                    // number, which later factors multiply.
                     let n = values.len() as f64;
                     let smallest = f64::from(Self::from_bits(1));
                     expected.spread =
@@ -246,8 +246,7 @@ macro_rules! float_totals {
 
 float_totals!(f32 f64);
 
-/// The sum in about twice the precision of f64: what each addition rounds away is added up on
-/// the side.
+/// The sum in about twice the precision of f64: the rounding errors of additions are summed separately.
 fn double_sum(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((-0.0, -0.0), |(high, low), value| {
         let sum = high + value;

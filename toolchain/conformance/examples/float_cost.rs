@@ -1,12 +1,12 @@
-//! What each function of `cuda_std::float` costs on the device, beside nvcc's where nvcc is found: a table in
-//! Markdown.
+//! Measures each function of `cuda_std::float` on the device, and nvcc's function if nvcc is installed.
+//! Prints a table in Markdown.
 //!
 //! ```text
 //! cargo run --release -p conformance --example float_cost
 //! ```
 //!
-//! Each kernel calls its function 255 times for each of 2^20 arguments, which lie where most programs have
-//! them: so nearly all of its time goes to the function. Times are the least of ten launches.
+//! Each kernel calls its function 255 times for each of 2^20 arguments in the usual range, so nearly all of
+//! its time is the function's. Times are the minimum of ten launches.
 
 use std::error::Error;
 use std::ffi::c_void;
@@ -25,7 +25,7 @@ use cust::prelude::{Context, CudaFlags, Stream, StreamFlags};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 const ARGUMENTS: usize = 1 << 20;
-/// Odd, since equal results cancel each other.
+/// Odd, because equal results cancel each other.
 const CALLS: u64 = 255;
 const LAUNCHES: usize = 10;
 const BLOCKS: u32 = 4096;
@@ -39,17 +39,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let newest = MODULES
         .iter()
         .rfind(|module| module.capability <= device.capability)
-        .ok_or("no module fits the device")?;
+        .ok_or("no module runs on this device")?;
     let ours = Module::from_ptx(newest.ptx, &[])?;
     let (major, minor) = device.capability;
     let theirs = match nvcc(&format!("sm_{major}{minor}")) {
         Ok(cubin) => Some(Module::from_cubin(cubin, &[])?),
         Err(why) => {
-            eprintln!("without nvcc's: {why}");
+            eprintln!("nvcc's functions are not measured: {why}");
             None
         }
     };
-    println!("{}, picoseconds a call", device.name);
+    println!("{}, picoseconds per call", device.name);
     println!("| function | ours | nvcc's | ratio |\n|---|---|---|---|");
     let mut rows = all::<f32>();
     rows.extend(all::<f64>());
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let output = DeviceBuffer::<u64>::zeroed(outputs)?;
         let time = |module: &Module| least(module, &stream, &kernel, &input, &output);
         let ours = time(&ours)?;
-        // What nvcc has no function for is not in its module.
+        // nvcc's module lacks functions that nvcc does not have.
         match theirs
             .as_ref()
             .filter(|module| module.get_function(&kernel).is_ok())
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A kernel, its input, and how many results there are.
+/// A kernel, its input, and the number of results.
 type Row = (String, Vec<u64>, usize);
 
 fn all<T: Float>() -> Vec<Row> {
@@ -88,7 +88,7 @@ fn all<T: Float>() -> Vec<Row> {
         .collect()
 }
 
-/// Arguments within a range; those after the first between 1 and 4.
+/// First arguments within a range; the others between 1 and 4.
 fn row<T: Float>(name: &str, arguments: usize, (low, high): (f64, f64)) -> Row {
     let mut rng = StdRng::seed_from_u64(1);
     let input = (0..ARGUMENTS * arguments).map(|i| {
@@ -102,7 +102,7 @@ fn row<T: Float>(name: &str, arguments: usize, (low, high): (f64, f64)) -> Row {
     (kernel, input.collect(), ARGUMENTS)
 }
 
-/// The least time of a call, in picoseconds.
+/// The minimum time of a call in picoseconds.
 fn least(
     module: &Module,
     stream: &Stream,
@@ -133,8 +133,8 @@ fn least(
     let mut least = f64::INFINITY;
     for _ in 0..LAUNCHES {
         begin.record(stream)?;
-        // SAFETY: every entry has these ten 64-bit parameters, nvcc's as well; the buffers are as long as
-        // they say and outlive the launch, which is waited for below. Nothing is written to the scratch.
+        // SAFETY: every entry, including nvcc's, has these ten 64-bit parameters. The buffers have the given
+        // lengths and outlive the launch, which is waited for below. No kernel writes to the scratch buffer.
         unsafe { stream.launch(&function, BLOCKS, THREADS, 0, &pointers) }?;
         end.record(stream)?;
         end.synchronize()?;
@@ -143,7 +143,7 @@ fn least(
     let mut results = vec![0; output.len()];
     output.copy_to(&mut results)?;
     if results.iter().all(|&word| word == 0) {
-        return Err(format!("{kernel} has written nothing").into());
+        return Err(format!("{kernel} has written no result").into());
     }
     Ok(least * 1e9 / (ARGUMENTS as f64 * CALLS as f64))
 }

@@ -1,21 +1,19 @@
-//! What it takes to execute a case: run one kernel of the table on three buffers.
+//! The interface that executes a case: runs one kernel of the table with three buffers.
 
 use crate::case::Launch;
 
-/// Something that executes the kernels of `conformance-kernels`.
+/// Executes kernels of `conformance-kernels`.
 ///
-/// Every kernel has the same parameters (`conformance_kernels::Function`), so a
-/// backend needs a name, a shape and buffers, and cannot pass a wrong argument.
+/// Every kernel has the same parameters (`conformance_kernels::Function`). So a backend needs only a name, a
+/// shape and buffers, and cannot pass a wrong argument.
 pub trait Backend {
-    /// Runs `launches` in order over one set of buffers and waits for them.
+    /// Runs `launches` in order with one set of buffers, and waits for them.
     ///
-    /// `output` holds the words before the first launch, and those after the last
-    /// one on return. The scratch buffer has `scratch_bytes` bytes, zero before the
-    /// first launch, and is dropped afterwards.
+    /// `output` contains the words before the first launch; on return, those after the last one. The scratch
+    /// buffer has `scratch_bytes` bytes, is zero before the first launch, and is dropped afterwards.
     ///
     /// # Errors
-    /// [`BackendError::OutOfMemory`] when the buffers do not fit, else
-    /// [`BackendError::Launch`].
+    /// [`BackendError::OutOfMemory`] if the buffers do not fit, else [`BackendError::Launch`].
     fn run(
         &self,
         launches: &[Launch],
@@ -25,40 +23,40 @@ pub trait Backend {
     ) -> Result<(), BackendError>;
 }
 
-/// Why a backend could not execute a case.
+/// The reason why a backend could not execute a case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackendError {
-    /// There is no driver, or it has no device: nothing to execute on, and nothing broken.
+    /// There is no driver or no device.
     #[error("no CUDA device: {cause}")]
     NoDevice {
-        /// What was missing.
+        /// What is missing.
         cause: String,
     },
     /// The device has too little free memory for the case.
-    #[error("the device cannot hold {bytes} bytes: {cause}")]
+    #[error("the buffers need {bytes} bytes, more than the device has: {cause}")]
     OutOfMemory {
-        /// Size of all buffers together.
+        /// The size of all buffers together.
         bytes: u64,
-        /// What the device said.
+        /// The device's message.
         cause: String,
     },
-    /// A kernel was not found, was refused, or failed while it ran.
+    /// A kernel was not found, was rejected, or failed while it ran.
     #[error("kernel {kernel}: {step}: {cause}")]
     Launch {
         /// The kernel's name.
         kernel: String,
-        /// What was being done.
+        /// The step that failed.
         step: &'static str,
-        /// What the device said.
+        /// The device's message.
         cause: String,
     },
     /// The device, a module or a buffer could not be prepared.
     #[error("{step}: {cause}")]
     Setup {
-        /// What was being done.
+        /// The step that failed.
         step: &'static str,
-        /// What the device said.
+        /// The device's message.
         cause: String,
     },
 }

@@ -1,4 +1,4 @@
-//! One execution with everything it needs, and what must come out of it.
+//! A case: one execution with its data and its expected results.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::element::Element;
 /// One launch of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// A name of `conformance_kernels::TABLE`.
+    /// A name in `conformance_kernels::TABLE`.
     pub kernel: String,
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
@@ -18,12 +18,12 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
-    /// The scalar parameters, meaning as the kernel says.
+    /// The scalar parameters; their meaning depends on the kernel.
     pub parameters: [u64; 4],
 }
 
 impl Launch {
-    /// `blocks` x `threads` in one dimension, no shared memory, parameters 0.
+    /// A one-dimensional launch without shared memory, with parameters 0.
     pub fn new(kernel: impl Into<String>, blocks: u32, threads: u32) -> Self {
         Self {
             kernel: kernel.into(),
@@ -34,35 +34,35 @@ impl Launch {
         }
     }
 
-    /// With these scalar parameters.
+    /// Sets the scalar parameters.
     #[must_use]
     pub fn parameters(mut self, parameters: [u64; 4]) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// With dynamic shared memory.
+    /// Sets the bytes of dynamic shared memory.
     #[must_use]
     pub fn shared_bytes(mut self, bytes: u32) -> Self {
         self.shared_bytes = bytes;
         self
     }
 
-    /// Threads of the whole grid.
+    /// The number of threads of the grid.
     pub fn threads(&self) -> u64 {
         let count = |sizes: [u32; 3]| sizes.iter().map(|&n| u64::from(n)).product::<u64>();
         count(self.grid) * count(self.block)
     }
 }
 
-/// What one output word must be.
+/// The expected value of an output word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     /// Exactly these 64 bits.
     Is(u64),
-    /// Some NaN of this type, zero above it: the ISA does not say which.
+    /// A NaN of this type, with zeros above; the ISA does not specify which.
     Nan(Element),
-    /// Anything: the ISA leaves the value undefined.
+    /// Any value: the ISA does not define it.
     Any,
 }
 
@@ -86,27 +86,27 @@ impl fmt::Display for Word {
     }
 }
 
-/// Says where an output word comes from, for messages.
+/// Describes the origin of an output word, for messages.
 type Locate = Box<dyn Fn(usize) -> String + Send>;
 
-/// Judges all output words together.
-type Judge = Box<dyn Fn(&[u64]) -> Result<(), String> + Send>;
+/// Checks all output words together.
+type Check = Box<dyn Fn(&[u64]) -> Result<(), String> + Send>;
 
-/// What the output buffer must hold after the last launch.
+/// The expected output after the last launch.
 pub enum Expectation {
-    /// Every word for itself.
+    /// An expectation for each word.
     Words {
-        /// As many as the output has.
+        /// One for each word of the output.
         words: Vec<Word>,
-        /// From the index of a word to "warp 3 lane 5 ...".
+        /// Converts a word's index to a text such as "warp 3 lane 5".
         locate: Locate,
     },
     /// A property of all words together, for results that depend on the schedule.
-    Property(Judge),
+    Property(Check),
 }
 
 impl Expectation {
-    /// Every word for itself; `locate` turns an index into words.
+    /// Expects each word separately; `locate` describes a word's origin by its index.
     pub fn words(words: Vec<Word>, locate: impl Fn(usize) -> String + Send + 'static) -> Self {
         Self::Words {
             words,
@@ -114,17 +114,17 @@ impl Expectation {
         }
     }
 
-    /// A property of the whole output; the error is a sentence.
-    pub fn property(judge: impl Fn(&[u64]) -> Result<(), String> + Send + 'static) -> Self {
-        Self::Property(Box::new(judge))
+    /// Expects a property of the whole output; the error is a sentence.
+    pub fn property(check: impl Fn(&[u64]) -> Result<(), String> + Send + 'static) -> Self {
+        Self::Property(Box::new(check))
     }
 }
 
 /// One execution and its expectation.
 pub struct Case {
-    /// What distinguishes it from its neighbours in the trial.
+    /// What distinguishes it from other cases of the trial.
     pub name: String,
-    /// In order, over the same buffers.
+    /// Run in order, with the same buffers.
     pub launches: Vec<Launch>,
     /// The input words.
     pub input: Vec<u64>,
@@ -132,24 +132,24 @@ pub struct Case {
     pub output: Vec<u64>,
     /// Bytes of zeroed scratch memory on the device.
     pub scratch_bytes: u64,
-    /// What must hold afterwards.
+    /// The expected result.
     pub expectation: Expectation,
 }
 
-/// What became of a case.
+/// The result of running a case.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It ran and all was as expected.
+    /// It ran with the expected result.
     Passed,
-    /// It could not run for lack of memory, as the text says.
+    /// It did not run because of too little memory; the text gives the details.
     Skipped(String),
 }
 
 impl Case {
-    /// Runs the case and compares.
+    /// Runs the case and checks the result.
     ///
     /// # Errors
-    /// A text which names the kernel, the shape, and the words that differ.
+    /// A text with the kernel, the shape, and the words that differ.
     pub fn run(&self, backend: &dyn Backend) -> Result<Outcome, String> {
         let mut output = self.output.clone();
         match backend.run(&self.launches, &self.input, &mut output, self.scratch_bytes) {
@@ -159,7 +159,7 @@ impl Case {
             }
             Err(error) => return Err(format!("{}: {error}", self.name)),
         }
-        match self.judge(&output) {
+        match self.check(&output) {
             Ok(()) => Ok(Outcome::Passed),
             Err(text) => Err(format!("{}\n{text}", self.headline())),
         }
@@ -179,14 +179,14 @@ impl Case {
         format!("{}: {}", self.name, launches.join(", "))
     }
 
-    fn judge(&self, got: &[u64]) -> Result<(), String> {
+    fn check(&self, got: &[u64]) -> Result<(), String> {
         match &self.expectation {
-            Expectation::Property(judge) => judge(got),
+            Expectation::Property(check) => check(got),
             Expectation::Words { words, locate } => {
                 assert_eq!(
                     words.len(),
                     got.len(),
-                    "{}: one expectation a word",
+                    "{}: there must be one expectation for each word",
                     self.name
                 );
                 compare(words, &self.output, got, locate)
@@ -229,8 +229,8 @@ fn compare(
     Err(text)
 }
 
-/// `count` words which no kernel would write: one random pattern with its top bit
-/// set, above every value of less than 64 bits.
+/// `count` words that no kernel writes: a random pattern with its top bit set, which is above every value of
+/// less than 64 bits.
 pub fn sentinels(rng: &mut StdRng, count: usize) -> Vec<u64> {
     vec![rng.random::<u64>() | 1 << 63; count]
 }
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Writes what it was told to, and keeps what it was given.
+    /// A backend for tests, which writes fixed words and stores the launches.
     struct Script {
         writes: Vec<(usize, u64)>,
         error: Option<BackendError>,

@@ -15,7 +15,7 @@ use crate::backend::{Backend, BackendError};
 use crate::case::Launch;
 use crate::module::Module;
 
-/// What is said of the device in the list of tests.
+/// The device's properties, for the list of tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// The device's name.
@@ -27,8 +27,7 @@ pub struct Description {
 /// The first CUDA device.
 ///
 /// # Errors
-/// [`BackendError::NoDevice`] where there is none; anything else is a device or a driver that
-/// does not work.
+/// [`BackendError::NoDevice`] if there is none; other errors if the device or its driver does not work.
 pub fn describe() -> Result<Description, BackendError> {
     let device = first_device()?;
     let attribute = |attribute| {
@@ -59,9 +58,9 @@ fn first_device() -> Result<Device, BackendError> {
     });
     device.map_err(|error| match (error, failure) {
         (CudaError::NoDevice, _) => BackendError::NoDevice {
-            cause: "the driver sees none".into(),
+            cause: "the driver has no device".into(),
         },
-        // `CudaError` lacks the newer codes, such as those of a driver that does not fit.
+        // `CudaError` lacks newer codes, such as those of an incompatible driver.
         (_, Some(failure)) => BackendError::Setup {
             step: failure.function,
             cause: driver_words(failure.code),
@@ -70,15 +69,15 @@ fn first_device() -> Result<Device, BackendError> {
     })
 }
 
-/// A result code as the driver calls and describes it.
+/// The driver's name and description of a result code.
 fn driver_words(code: i32) -> String {
     let name = libcuda::error_name(code).unwrap_or_else(|| "unnamed".into());
-    let text = libcuda::error_text(code).unwrap_or_else(|| "the driver says no more".into());
+    let text = libcuda::error_text(code).unwrap_or_else(|| "no description".into());
     format!("{name} ({code}): {text}")
 }
 
 fn setup(step: &'static str) -> impl Fn(CudaError) -> BackendError {
-    // `CudaError`'s `Display` asks the driver and can panic.
+    // `CudaError`'s `Display` calls the driver and can panic.
     move |error| BackendError::Setup {
         step,
         cause: format!("{error:?}"),
@@ -89,9 +88,9 @@ fn setup(step: &'static str) -> impl Fn(CudaError) -> BackendError {
 pub struct Cuda {
     module: cust::module::Module,
     stream: Stream,
-    /// The launch that made the context unusable, if one did.
+    /// The launch that made the context unusable, if any.
     dead: RefCell<Option<String>>,
-    // Last, so that it outlives the others.
+    // Last, so that it is dropped last.
     context: Context,
 }
 
@@ -99,7 +98,7 @@ impl Cuda {
     /// Makes the device's context current and loads `module`.
     ///
     /// # Errors
-    /// [`BackendError::NoDevice`]; [`BackendError::Setup`] when the device refuses the module.
+    /// [`BackendError::NoDevice`]; [`BackendError::Setup`] if the device rejects the module.
     pub fn load(module: &Module) -> Result<Self, BackendError> {
         let context = Context::new(first_device()?).map_err(setup("context"))?;
         CurrentContext::set_current(&context).map_err(setup("context"))?;
@@ -134,10 +133,10 @@ impl Cuda {
         let pointers = arguments
             .each_mut()
             .map(|word| from_mut(word).cast::<c_void>());
-        // SAFETY: every entry of the modules has ten 64-bit parameters, which a test of
-        // `module` checks; the buffers are as long as their arguments say, and outlive the
-        // launch, since the stream is waited for below. What a kernel asks of its shape is
-        // kept by the cases, which is what the suite is there to test.
+        // SAFETY: every entry of the modules has ten 64-bit parameters, which a test of `module` checks. The
+        // buffers have the lengths of their arguments and outlive the launch, because the stream is waited
+        // for below. The cases launch each kernel in the shape that it requires, which the suite itself
+        // tests.
         unsafe {
             self.stream
                 .launch(&function, grid, block, launch.shared_bytes, &pointers)
@@ -150,7 +149,7 @@ impl Cuda {
     }
 }
 
-/// The step of [`BackendError::Launch`] at which a trap shows.
+/// The step of [`BackendError::Launch`] in which a trap is reported.
 pub const RUN: &str = "run";
 
 impl Backend for Cuda {
@@ -164,7 +163,7 @@ impl Backend for Cuda {
         if let Some(kernel) = &*self.dead.borrow() {
             return Err(BackendError::Setup {
                 step: "not run",
-                cause: format!("{kernel} has failed before and left the context unusable"),
+                cause: format!("{kernel} failed before and made the context unusable"),
             });
         }
         CurrentContext::set_current(&self.context).map_err(setup("context"))?;
@@ -176,7 +175,7 @@ impl Backend for Cuda {
     }
 }
 
-/// A case's buffers on the device. None is empty, since an empty one has no address.
+/// A case's buffers on the device. None is empty, because an empty one has no address.
 struct Buffers {
     input: DeviceBuffer<u64>,
     output: DeviceBuffer<u64>,

@@ -1,9 +1,9 @@
-//! The scalar types, as bit patterns in the low end of a word.
+//! The scalar types, as bit patterns in the low bits of a word.
 
 use half::{bf16, f16};
 use rand::{RngExt, rngs::StdRng};
 
-/// A scalar type which kernels are made for.
+/// A scalar type that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// 8-bit signed integer.
@@ -30,14 +30,14 @@ pub enum Element {
     F16,
     /// 16-bit float, 8 exponent bits.
     Bf16,
-    /// 128-bit signed integer, of which a word determines both halves.
+    /// 128-bit signed integer; one word determines both halves.
     I128,
-    /// 128-bit unsigned integer, of which a word determines both halves.
+    /// 128-bit unsigned integer; one word determines both halves.
     U128,
 }
 
 impl Element {
-    /// Every type that a lane can pass to another.
+    /// All types that a lane can pass to another.
     pub const ALL: [Self; 14] = [
         Self::I8,
         Self::U8,
@@ -55,7 +55,7 @@ impl Element {
         Self::U128,
     ];
 
-    /// The name used in kernels and trials.
+    /// The name in kernels and trials.
     pub fn name(self) -> &'static str {
         match self {
             Self::I8 => "i8",
@@ -75,7 +75,7 @@ impl Element {
         }
     }
 
-    /// Bits of a word which hold a value.
+    /// The bits of a word that contain a value.
     pub fn bits(self) -> u32 {
         match self {
             Self::I8 | Self::U8 => 8,
@@ -95,8 +95,7 @@ impl Element {
         u64::MAX >> (64 - self.bits())
     }
 
-    /// Any bit pattern of the type, NaNs and infinities included; one in four is a
-    /// value at the edge of the type.
+    /// A random bit pattern of the type, including NaNs and infinities; one in four is a boundary value.
     pub fn any_bits(self, rng: &mut StdRng) -> u64 {
         let sign = 1_u64 << (self.bits() - 1);
         match rng.random_range(0..24_u32) {
@@ -105,7 +104,7 @@ impl Element {
             2 => sign,
             3 => sign - 1,
             4 => 1,
-            // All exponent bits of a float set: a NaN that a quieting move would change.
+            // All exponent bits of a float set: a signalling NaN, which some moves would change.
             5 => match self {
                 Self::F32 => 0x7F80_0001,
                 Self::F64 => 0x7FF0_0000_0000_0001,
@@ -117,8 +116,8 @@ impl Element {
         }
     }
 
-    /// A value for arithmetic: every bit pattern of an integer; for a float a finite
-    /// one, away from zero, whose sums stay normal whatever their order.
+    /// A value for arithmetic: any bit pattern of an integer. For floats a finite value away from zero, so
+    /// that sums are normal in every order.
     pub fn number(self, rng: &mut StdRng) -> u64 {
         if !self.is_float() {
             return self.any_bits(rng);

@@ -1,5 +1,4 @@
-//! The functions of `cuda_std::float`: what they are measured against, on which arguments, and how far they
-//! may be off.
+//! The functions of `cuda_std::float`: their reference values, arguments and error bounds.
 
 use cuda_std::float::{ApproxFloat, GpuFloat};
 use rand::{RngExt, rngs::StdRng};
@@ -16,26 +15,26 @@ pub trait Float: GpuFloat + Send + Sync + 'static {
     /// The exponent of the largest value.
     const LARGEST_EXPONENT: i32;
 
-    /// From the low bits of a word.
+    /// The value from the low bits of a word.
     fn from_word(word: u64) -> Self;
-    /// In the low bits of a word.
+    /// The value in the low bits of a word.
     fn word(self) -> u64;
-    /// The nearest.
+    /// The nearest value to an `f64`.
     fn nearest(value: f64) -> Self;
-    /// The same value.
+    /// The same value as `f64`.
     fn wide(self) -> f64;
     /// All functions of `GpuFloat`.
     fn functions() -> Vec<Function<Self>>;
 }
 
-/// A function with its arguments; those that it has not are 1.
+/// A function with three arguments; unused ones are 1.
 type Call<T> = fn([T; 3]) -> T;
 
-/// What a result is measured against.
+/// The reference of a function.
 pub enum Reference<T> {
-    /// `std`'s function, which is exact: equal bits.
+    /// `std`'s function, which is exact: the bits must be equal.
     Bits(Call<T>),
-    /// `std`'s function in `f64`, which decides over NaN, infinity and the sign of 0, and the value.
+    /// `std`'s function in `f64`, for the value, NaN, infinity and the sign of 0.
     Value(Call<f64>, fn([f64; 3]) -> Real),
 }
 
@@ -45,13 +44,13 @@ pub struct Function<T> {
     pub name: &'static str,
     /// How many arguments it has.
     pub arguments: usize,
-    /// Where most of the first argument's values come from.
+    /// Where most values of the first argument come from.
     range: (f64, f64),
     /// The largest error in ulps.
     pub bound: f64,
     /// The function.
     pub call: Call<T>,
-    /// The judge.
+    /// The reference.
     pub reference: Reference<T>,
 }
 
@@ -91,7 +90,7 @@ macro_rules! functions {
     };
     (@apply $x:ident $call:expr, ($a:ident)) => { $call($x[0]) };
     (@apply $x:ident $call:expr, ($a:ident, $b:ident)) => { $call($x[0], $x[1]) };
-    // An `f64` has all the digits that an `f32` is measured by.
+    // An `f64` has more digits than needed to measure an `f32`.
     (@real f32 $x:ident $std:expr, $real:expr, $arguments:tt) => {
         Real::from(functions!(@apply $x $std, $arguments))
     };
@@ -102,10 +101,10 @@ macro_rules! functions {
     (@bound f64 $bound_f32:literal $bound_f64:literal) => { $bound_f64 };
 }
 
-/// The table, for each type.
+/// The table for each type.
 macro_rules! table {
     ($float:ident, $far:expr) => {{
-        // The exponential of these overflows or underflows.
+        // The exponential of these values overflows or underflows.
         let far: f64 = $far;
         functions! { $float:
             exact {
@@ -210,13 +209,13 @@ impl Float for f64 {
 }
 
 impl<T: Float> Function<T> {
-    /// Where most of the first argument's values come from.
+    /// Where most values of the first argument come from.
     pub fn range(&self) -> (f64, f64) {
         self.range
     }
 
-    /// How far `result` is from the function's value, in ulps: infinitely for what no rounding explains, as
-    /// another NaN, infinity or sign.
+    /// The error of `result` in ulps; infinite for an error that rounding cannot explain, such as a wrong
+    /// NaN, infinity or sign.
     pub fn error(&self, arguments: [T; 3], result: T) -> f64 {
         match &self.reference {
             Reference::Bits(exact) => {
@@ -228,12 +227,12 @@ impl<T: Float> Function<T> {
                 if exact == result { 0.0 } else { f64::INFINITY }
             }
             Reference::Value(known, value) => {
-                // Without signalling NaNs, of which C's functions make more.
+                // Without signalling NaNs, for which C's functions return other NaNs.
                 let quiet = |x: f64| if x.is_nan() { f64::NAN } else { x };
                 let arguments = arguments.map(|x| quiet(x.wide()));
                 let known = known(arguments);
                 let used = &arguments[..self.arguments];
-                // There the function has a value that needs no digits, or none.
+                // Arguments where the function's value is exact or undefined.
                 let special = known.is_nan() || used.iter().any(|x| *x == 0.0 || !x.is_finite());
                 let value = if special {
                     known.into()
@@ -255,8 +254,7 @@ impl<T: Float> Function<T> {
         }
     }
 
-    /// Arguments of all kinds, at least `count`: every special value, with every other; the function's own
-    /// range; any bits.
+    /// At least `count` arguments: all combinations of special values; the function's own range; random bits.
     pub fn sample(&self, count: usize, rng: &mut StdRng) -> Vec<[T; 3]> {
         sample(self.arguments, self.range, count, rng)
     }
@@ -288,7 +286,7 @@ fn sample<T: Float>(
     sample
 }
 
-/// Arguments at random.
+/// Random arguments.
 fn draw<T: Float>((low, high): (f64, f64), rng: &mut StdRng) -> [T; 3] {
     let bits = |rng: &mut StdRng| T::from_word(rng.random::<u64>() & T::ELEMENT.mask());
     let usual = |rng: &mut StdRng| {
@@ -306,7 +304,7 @@ fn draw<T: Float>((low, high): (f64, f64), rng: &mut StdRng) -> [T; 3] {
     let y = match rng.random_range(0..4) {
         0 => bits(rng),
         1 => T::nearest(usual(rng)),
-        // Powers that neither overflow nor underflow, whole and in halves.
+        // Powers that neither overflow nor underflow, with integer and half-integer exponents.
         kind => {
             let limit =
                 f64::from(T::LARGEST_EXPONENT + T::SIGNIFICANT_BITS) / x.wide().abs().log2().abs();
@@ -327,7 +325,7 @@ fn draw<T: Float>((low, high): (f64, f64), rng: &mut StdRng) -> [T; 3] {
     [x, y, z]
 }
 
-/// Values at which functions turn, and those beside them, with both signs.
+/// Values at which functions change their behaviour, and their neighbours, with both signs.
 fn specials<T: Float>() -> Vec<T> {
     let smallest = T::from_word(1).wide();
     let normal = 2.0_f64.powi(1 - T::LARGEST_EXPONENT);
@@ -397,7 +395,7 @@ fn specials<T: Float>() -> Vec<T> {
         for value in [value, -value] {
             let word = T::nearest(value).word();
             specials.push(T::from_word(word));
-            // The neighbours, where those are numbers.
+            // The neighbours, if they are numbers.
             let finite = T::from_word(word).wide().is_finite();
             if finite && word & (T::ELEMENT.mask() >> 1) != 0 {
                 specials.extend([word - 1, word + 1].map(T::from_word));
@@ -407,7 +405,7 @@ fn specials<T: Float>() -> Vec<T> {
     specials
 }
 
-/// The distance from a result to the value, in units of the value's last digit.
+/// The error of a result, in units of the value's last digit.
 pub fn ulps<T: Float>(result: f64, value: Real) -> f64 {
     let high = value.mantissa.high;
     if result.is_nan() || high.is_nan() {
@@ -433,7 +431,7 @@ pub fn ulps<T: Float>(result: f64, value: Real) -> f64 {
         };
     }
     let last = exponent.max(1 - T::LARGEST_EXPONENT) + 1 - T::SIGNIFICANT_BITS;
-    // Infinity is what would be the next number.
+    // Infinity stands for the next number.
     let result = match result.is_infinite() {
         true => real::scale(1.0_f64.copysign(result), T::LARGEST_EXPONENT + 1 - last),
         false => real::scale(result, -last),
@@ -449,17 +447,17 @@ pub struct Approximation {
     pub name: &'static str,
     /// How many arguments it has.
     pub arguments: usize,
-    /// Where most of the first argument's values come from.
+    /// Where most values of the first argument come from.
     range: (f64, f64),
     /// The function.
     pub call: Call<f32>,
-    /// Its value.
+    /// The reference value.
     value: Call<f64>,
-    /// The largest error for these arguments and this value, where there is a bound.
+    /// The error bound for these arguments and this value, if there is one.
     bound: fn([f64; 3], f64) -> Option<f64>,
 }
 
-/// A relative error, and the last digit of the smallest numbers.
+/// A relative error, plus one unit in the last digit of the smallest numbers.
 fn relative(bits: f64, value: f64) -> Option<f64> {
     Some(value.abs() * (-bits).exp2() + f64::from(f32::from_bits(1)))
 }
@@ -523,12 +521,12 @@ pub fn approximations() -> Vec<Approximation> {
 }
 
 impl Approximation {
-    /// Where most of the first argument's values come from.
+    /// Where most values of the first argument come from.
     pub fn range(&self) -> (f64, f64) {
         self.range
     }
 
-    /// Arguments as [`Function::sample`]'s.
+    /// Arguments like those of [`Function::sample`].
     pub fn sample(&self, count: usize, rng: &mut StdRng) -> Vec<[f32; 3]> {
         sample(self.arguments, self.range, count, rng)
     }
@@ -542,7 +540,7 @@ impl Approximation {
             None => true,
             _ if value.is_nan() => result.is_nan(),
             _ if value.is_infinite() => result == value,
-            // Infinite instead of a value that the bound takes beyond the largest.
+            // Infinite, because the bound includes values beyond the largest number.
             Some(bound) if result.is_infinite() => {
                 value.abs() + bound > f32::MAX.into() && result.signum() == value.signum()
             }

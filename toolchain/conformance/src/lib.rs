@@ -1,14 +1,13 @@
-//! Executes `cuda_std` and checks what every lane gets.
+//! Executes `cuda_std` and checks the results of every lane.
 //!
-//! Three parts that do not know each other's inside:
+//! The suite has three independent parts:
 //!
-//! - the **kernels** (package `conformance-kernels`) use `cuda_std` and write down what
-//!   each lane observes;
-//! - the **cases** ([`cases`]) have the data, and with the [`model`] of each
-//!   instruction, written from the PTX ISA, what must be observed, bit for bit; where
-//!   that depends on the schedule, the property that all schedules have;
-//! - a **backend** ([`Backend`]) runs a kernel on buffers. [`cuda`] does it on a device,
-//!   with a [`module`] per architecture, [`simulator`] on the CPU.
+//! - the **kernels** (package `conformance-kernels`) use `cuda_std` and write the results of each lane;
+//! - the **cases** ([`cases`]) contain the data. Their expected results come from a [`model`] of each
+//!   instruction, written from the PTX ISA, and are exact. If results depend on the schedule, a case checks a
+//!   property that holds for all schedules;
+//! - a **backend** ([`Backend`]) runs a kernel with buffers: [`cuda`] on a device, with a [`module`] for each
+//!   architecture, and [`simulator`] on the CPU.
 //!
 //! The test `simulator` runs every trial under every schedule, the test `gpu` every trial on
 //! every module that the device executes:
@@ -17,8 +16,8 @@
 //! cargo test -p conformance --test gpu -- sm_90/shuffle
 //! ```
 //!
-//! Data are fresh in each run. The seed stands in the first line and in every failure;
-//! `CONFORMANCE_SEED=<seed>` repeats it.
+//! Each run uses new random data. The first line and every failure contain the seed;
+//! `CONFORMANCE_SEED=<seed>` repeats the run.
 
 pub mod backend;
 pub mod case;

@@ -1,20 +1,20 @@
-//! The kernels as PTX, once for each architecture whose code differs.
+//! The kernels as PTX, once for each architecture with different code.
 
 /// One compilation of `conformance-kernels`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Module {
     /// The architecture: `sm_90`.
     pub name: &'static str,
-    /// The least compute capability that executes it, major and minor.
+    /// The lowest compute capability that executes it, major and minor.
     pub capability: (u32, u32),
-    /// The text.
+    /// The PTX text.
     pub ptx: &'static str,
 }
 
-/// Every module, in the order of their capabilities.
+/// All modules, sorted by compute capability.
 pub const MODULES: &[Module] = include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
-/// The module in which a panic says where it is, for the oldest device: it has the kernels that panic.
+/// The module with panic messages, for the oldest device: it contains the kernels that panic.
 pub const PANICS: Module = include!(concat!(env!("OUT_DIR"), "/panics.rs"))[0];
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
             .collect()
     }
 
-    /// The part of the module that is one kernel.
+    /// The part of the module for one kernel.
     fn kernel<'a>(ptx: &'a str, name: &str) -> &'a str {
         let start = ptx.find(&format!(".entry {name}(")).expect(name);
         let end = ptx[start..].find("\n}").expect("a kernel ends");
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The texts in a module: its initialised arrays of bytes.
+    /// The texts in a module: its initialised byte arrays.
     fn texts(ptx: &str) -> Vec<String> {
         ptx.lines()
             .filter_map(|line| {
@@ -137,7 +137,7 @@ mod tests {
             assert!(!module.ptx.contains("panicking"), "{}", module.name);
             let trap = kernel(module.ptx, "trap_panics");
             assert!(!trap.contains("call"), "{trap}");
-            // `print!` has texts; no panic has.
+            // `print!` has texts, but panics have none.
             let texts = texts(module.ptx);
             assert!(
                 texts.iter().any(|text| text.contains("of block %")),
@@ -153,7 +153,7 @@ mod tests {
                 .iter()
                 .map(|kernel| kernel.matches("vprintf").count())
                 .sum();
-            // Its declaration, and the comment on it.
+            // Its declaration, and a comment.
             assert!(printing <= own + 3, "{}: {printing} of {own}", module.name);
         }
     }
@@ -167,7 +167,7 @@ mod tests {
         for trap in cases::traps() {
             let place = trap.place();
             let (file, _) = place.split_once(':').unwrap();
-            // The numbers of an index are made on the device.
+            // The device formats the numbers of an index.
             let words = trap.text().split("64").next().unwrap();
             for part in [file, words] {
                 assert!(
@@ -176,17 +176,17 @@ mod tests {
                 );
             }
         }
-        // That of an index is `cuda_std`'s, which prints the numbers.
+        // The text for an index is `cuda_std`'s, which prints the numbers.
         assert!(ptx.contains(".func __cuda_std_panic_bounds"));
         assert!(!ptx.contains("panic_bounds_check"));
-        // Calls by address would cost every kernel 255 registers, and formatting is large.
+        // Indirect calls would cost every kernel 255 registers, and formatting code is large.
         assert!(!ptx.contains(".callprototype"));
         assert!(!ptx.contains("core3fmt"));
         assert!(ptx.len() < 60_000, "{} bytes", ptx.len());
     }
 
-    /// What is not rounded as the source says has other bits than on the CPU. An operation without `.rn` is
-    /// one that the driver may contract.
+    /// Operations without a rounding mode can have other bits than on the CPU: the driver may contract an
+    /// operation without `.rn`.
     #[test]
     fn functions_of_floats_are_not_contracted() {
         let operations = ["add", "sub", "mul"]
@@ -211,7 +211,7 @@ mod tests {
                 functions += 1;
             }
             assert!(functions > 70, "{}", module.name);
-            // What several of them call.
+            // Functions that several of them call.
             for function in module.ptx.split(".func").skip(1) {
                 let body = function.split("\n}").next().unwrap_or_default();
                 assert!(

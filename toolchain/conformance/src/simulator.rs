@@ -1,4 +1,4 @@
-//! The backend that executes the kernels' source on the CPU.
+//! The backend that executes the kernels on the CPU.
 
 use conformance_kernels::entry::find;
 use cuda_sim::{Buffer, Checks, Failure, Printed, Schedule, Simulator};
@@ -6,11 +6,11 @@ use cuda_sim::{Buffer, Checks, Failure, Printed, Schedule, Simulator};
 use crate::backend::{Backend, BackendError};
 use crate::case::Launch;
 
-/// The most bytes that a case may ask for: a simulated buffer is the host's memory.
+/// The limit of a case's buffers in bytes, because simulated buffers use the host's memory.
 const MEMORY: u64 = 1 << 30;
 
-/// Threads of blocks that run side by side, at most: each has a stack, of which a process cannot have
-/// any number. Where blocks wait for each other, all of them have no more.
+/// The limit of resident threads: each has a stack, and a process can have only so many. If blocks wait for
+/// each other, this is enough for all of them.
 const RESIDENT_THREADS: u32 = 1024;
 
 /// The step in which a kernel fails.
@@ -23,27 +23,27 @@ pub struct Simulated {
     pub schedule: Schedule,
     /// Its compute capability, times 100.
     pub arch: u32,
-    /// What its kernels have printed.
+    /// The output of its kernels.
     pub printed: Printed,
 }
 
 impl Simulated {
-    /// What a correct kernel must not do. Some of the suite's kernels let threads exit before a
-    /// barrier, or shuffle from lanes outside of the member mask and expect nothing of the value:
-    /// both are allowed, and mostly a mistake.
+    /// The checks for a correct kernel. Some kernels of the suite let threads exit before a barrier, or
+    /// shuffle from lanes outside the member mask and ignore the value. Both are allowed, although they are
+    /// usually mistakes.
     const CHECKS: Checks = Checks {
         exited_at_barrier: false,
         shuffle_sources: false,
         ..Checks::ALL
     };
 
-    /// Launches one kernel and gives what was found.
+    /// Launches one kernel and returns the findings.
     ///
     /// # Errors
     /// [`Failure`], in full.
     ///
     /// # Panics
-    /// When there is no kernel of that name.
+    /// If there is no kernel with that name.
     pub fn launch(
         &self,
         launch: &Launch,
@@ -51,7 +51,7 @@ impl Simulated {
         output: &Buffer<u64>,
         scratch: &Buffer<u64>,
     ) -> Result<(), Failure> {
-        let entry = find(&launch.kernel).expect("cases name kernels of the table");
+        let entry = find(&launch.kernel).expect("cases use kernels of the table");
         let blocks: u32 = launch.grid.iter().product();
         let threads: u32 = launch.block.iter().product();
         let [a, b, c, d] = launch.parameters;
@@ -67,8 +67,8 @@ impl Simulated {
             .count()
             .resident_blocks(blocks.min(RESIDENT_THREADS / threads.max(1)).max(1))
             .run(|| {
-                // SAFETY: the case has the buffers and the shape that the kernel asks for; nobody
-                // writes to the input.
+                // SAFETY: the case has the buffers and the shape that the kernel requires; nothing writes to
+                // the input.
                 unsafe {
                     let input = std::slice::from_raw_parts(input.as_ptr(), input.len());
                     (entry.function)(
@@ -100,7 +100,7 @@ impl Backend for Simulated {
         if bytes > MEMORY {
             return Err(BackendError::OutOfMemory {
                 bytes,
-                cause: format!("a simulated device has {MEMORY}"),
+                cause: format!("the limit of a simulated device is {MEMORY} bytes"),
             });
         }
         let (input, results) = (Buffer::from(input), Buffer::from(&*output));

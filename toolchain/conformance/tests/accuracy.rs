@@ -1,7 +1,7 @@
-//! Every function of `cuda_std::float` on the host, against its value.
+//! Checks every function of `cuda_std::float` on the host against reference values.
 //!
-//! Environment: `CONFORMANCE_SEED` repeats the arguments of a run, `CONFORMANCE_ARGUMENTS` says how many there
-//! are for each function. `--nocapture` prints the largest errors found.
+//! Environment: `CONFORMANCE_SEED` repeats the arguments of a run; `CONFORMANCE_ARGUMENTS` is the number of
+//! arguments for each function. `--nocapture` prints the largest errors.
 
 use std::env;
 use std::fmt::Debug;
@@ -31,7 +31,7 @@ fn seed() -> u64 {
     seed
 }
 
-/// The largest error of a function, and where it is.
+/// The largest error of a function, and its argument.
 fn worst<T: Float + Debug>(function: &Function<T>, seed: u64) -> (f64, [T; 3]) {
     let mut rng = StdRng::seed_from_u64(seed);
     let sample = function.sample(arguments(), &mut rng);
@@ -43,7 +43,7 @@ fn worst<T: Float + Debug>(function: &Function<T>, seed: u64) -> (f64, [T; 3]) {
         .expect("there are arguments")
 }
 
-/// Holds all functions against their bounds, on all cores.
+/// Checks all functions against their bounds, on all cores.
 fn check<T: Float + Debug>() {
     let seed = seed();
     let functions = T::functions();
@@ -54,7 +54,7 @@ fn check<T: Float + Debug>() {
                 while let Some(function) = functions.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (error, x) = worst(function, seed);
                     let text = format!(
-                        "{} of {}: {error:.4} ulps at {:?}, {} allowed",
+                        "{} of {}: {error:.4} ulps at {:?}; the limit is {}",
                         function.name,
                         T::ELEMENT.name(),
                         &x[..function.arguments],

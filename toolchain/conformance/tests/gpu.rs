@@ -1,4 +1,4 @@
-//! Every trial on every module that the device executes.
+//! Runs every trial with every module that the device executes.
 //!
 //! Environment: `CONFORMANCE_SEED` repeats the data of a run.
 
@@ -14,20 +14,20 @@ use conformance::module::{MODULES, Module, PANICS};
 use conformance::{Backend, BackendError, Outcome};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// Tells a child process which trap to spring: `<module> <name>`.
+/// Selects the trap of a child process: `<module> <name>`.
 const TRAP: &str = "CONFORMANCE_TRAP";
 
-/// The name of [`PANICS`] there.
+/// The name of [`PANICS`] in it.
 const MESSAGES: &str = "messages";
 
-/// Tells a child process what to print: `<module> <name>`, with the seed in [`SEED`].
+/// Selects the output of a child process: `<module> <name>`, with the seed in [`SEED`].
 const PRINT: &str = "CONFORMANCE_PRINT";
 
 const SEED: &str = "CONFORMANCE_SEED";
 
 fn main() -> ExitCode {
     if let Ok(trap) = env::var(TRAP) {
-        return spring(&trap);
+        return run_trap(&trap);
     }
     if let Ok(print) = env::var(PRINT) {
         return print_here(&print);
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         }
     };
     let mut arguments = Arguments::from_args();
-    // Launches are checked one at a time; a context belongs to its thread.
+    // Trials run one at a time, because a context belongs to its thread.
     arguments.test_threads.get_or_insert(1);
     let capability = if arguments.list {
         None
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
                 None
             }
             Err(error) => {
-                eprintln!("the device cannot be tested: {error}");
+                eprintln!("the device cannot be used: {error}");
                 return ExitCode::FAILURE;
             }
         }
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
                 .chain(printed)
         })
         .collect();
-    // What a panic becomes does not depend on the architecture, and each costs a process.
+    // The effect of a panic does not depend on the architecture, and each one costs a process.
     let newest = MODULES
         .iter()
         .rfind(|module| refusal(module, capability).is_none())
@@ -94,23 +94,23 @@ fn seed() -> Result<u64, String> {
     }
 }
 
-/// Compute capability of the device, if there is one.
+/// The compute capability of the device, if there is one.
 type Capability = Option<(u32, u32)>;
 
-/// Why the device does not execute a module.
+/// The reason why the device cannot execute a module.
 fn refusal(module: &Module, device: Capability) -> Option<String> {
     match device {
         Some(capability) if capability >= module.capability => None,
         Some((major, minor)) => Some(format!(
-            "the device has compute capability {major}.{minor}, {} needs {}.{}",
+            "the device has compute capability {major}.{minor}; {} requires {}.{}",
             module.name, module.capability.0, module.capability.1
         )),
-        // The first line says what was tried.
+        // The first line has the details.
         None => Some("no CUDA device".into()),
     }
 }
 
-/// A test named after its module, which runs unless there is a reason not to.
+/// A test with the module's name, which runs unless there is a reason not to.
 fn test(
     module: &Module,
     name: &str,
@@ -123,7 +123,7 @@ fn test(
     })
 }
 
-/// Every trial with a module.
+/// All trials with a module.
 fn executed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial> {
     let refusal = refusal(module, device);
     cases::trials(1 << 20)
@@ -137,20 +137,20 @@ fn executed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial
         .collect()
 }
 
-/// Every trap with a module.
+/// All traps with a module.
 fn trapped(module: &'static Module, device: Capability) -> Vec<Trial> {
     let refusal = refusal(module, device);
     cases::traps()
         .into_iter()
         .map(|trap| {
             test(module, trap.name, refusal.clone(), move || {
-                spring_in_child(module, &trap)
+                run_trap_in_child(module, &trap)
             })
         })
         .collect()
 }
 
-/// Every trap with the module that has messages of panics.
+/// All traps with the module that has panic messages.
 fn explained(device: Capability) -> Vec<Trial> {
     let refusal = refusal(&PANICS, device);
     cases::traps()
@@ -165,7 +165,7 @@ fn explained(device: Capability) -> Vec<Trial> {
         .collect()
 }
 
-/// Everything that prints with a module.
+/// All printing cases with a module.
 fn printed(module: &'static Module, seed: u64, device: Capability) -> Vec<Trial> {
     let refusal = refusal(module, device);
     cases::prints(seed)
@@ -205,8 +205,8 @@ fn run(module: &'static Module, trial: &cases::Trial, seed: u64) -> Result<Compl
     Ok(Completion::Completed)
 }
 
-/// Springs a trap in a child process, whose context dies with it.
-fn spring_in_child(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
+/// Runs a trap in a child process, whose context is lost.
+fn run_trap_in_child(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
     let child = Command::new(env::current_exe()?)
         .env(TRAP, format!("{} {}", module.name, trap.name))
         .output()?;
@@ -221,7 +221,7 @@ fn spring_in_child(module: &Module, trap: &Trap) -> Result<Completion, Failed> {
     .into())
 }
 
-/// Springs a trap in a child process, and reads what the driver prints there.
+/// Runs a trap in a child process, and reads what the driver prints.
 fn explain_in_child(trap: &Trap) -> Result<Completion, Failed> {
     const ASSERT: &str = "AssertError";
     let child = Command::new(env::current_exe()?)
@@ -243,7 +243,7 @@ fn explain_in_child(trap: &Trap) -> Result<Completion, Failed> {
     }
 }
 
-/// Prints in a child process: the driver writes to the process's own standard output.
+/// Prints in a child process, because the driver writes to the process's standard output.
 fn print_in_child(module: &Module, print: &Print, seed: u64) -> Result<Completion, Failed> {
     let child = Command::new(env::current_exe()?)
         .env(PRINT, format!("{} {}", module.name, print.name))
@@ -251,15 +251,15 @@ fn print_in_child(module: &Module, print: &Print, seed: u64) -> Result<Completio
         .output()?;
     let stderr = String::from_utf8_lossy(&child.stderr);
     let printed = String::from_utf8(child.stdout)?;
-    let judged = match child.status.success() {
-        true => print.judge(&printed),
-        false => Err(format!("the child failed, having printed {printed:?}")),
+    let checked = match child.status.success() {
+        true => print.check(&printed),
+        false => Err(format!("the child process failed; it printed {printed:?}")),
     };
-    judged.map_err(|text| format!("{text}\n{stderr}{SEED}={seed} repeats the data"))?;
+    checked.map_err(|text| format!("{text}\n{stderr}{SEED}={seed} repeats the data"))?;
     Ok(Completion::Completed)
 }
 
-/// The child's side of [`print_in_child`]: nothing else may write to standard output.
+/// The child's part of [`print_in_child`]: nothing else may write to standard output.
 fn print_here(print: &str) -> ExitCode {
     let found = print.split_once(' ').and_then(|(module, name)| {
         let module = MODULES.iter().find(|candidate| candidate.name == module)?;
@@ -268,7 +268,7 @@ fn print_here(print: &str) -> ExitCode {
         Some((module, print))
     });
     let Some((module, print)) = found else {
-        eprintln!("{PRINT}={print} names nothing that prints");
+        eprintln!("{PRINT}={print} is not a printing case");
         return ExitCode::from(2);
     };
     let ran = Cuda::load(module).map_err(|error| error.to_string());
@@ -281,8 +281,8 @@ fn print_here(print: &str) -> ExitCode {
     }
 }
 
-/// The child's side: success is a launch that fails while it runs.
-fn spring(trap: &str) -> ExitCode {
+/// The child's part: succeeds if the launch fails while it runs.
+fn run_trap(trap: &str) -> ExitCode {
     let found = trap.split_once(' ').and_then(|(module, name)| {
         let module = match module {
             MESSAGES => &PANICS,
@@ -294,7 +294,7 @@ fn spring(trap: &str) -> ExitCode {
         Some((module, trap))
     });
     let Some((module, trap)) = found else {
-        eprintln!("{TRAP}={trap} names no trap");
+        eprintln!("{TRAP}={trap} is not a trap");
         return ExitCode::from(2);
     };
     let case = trap.case();

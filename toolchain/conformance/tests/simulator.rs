@@ -1,7 +1,7 @@
-//! Every trial on the simulator, with the expectations that a device has to meet.
+//! Runs every trial on the simulator, with the same expectations as on a device.
 //!
-//! Environment: `CONFORMANCE_SEED` repeats the data, and the random schedule, of a run. With `WARPFOLD_TESTS=all`
-//! each function of floats has 2^20 arguments, else 2^14.
+//! Environment: `CONFORMANCE_SEED` repeats the data and the random schedule of a run. With
+//! `WARPFOLD_TESTS=all` each function of floats has 2^20 arguments, otherwise 2^14.
 
 use std::env;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         Err(_) => rand::random(),
     };
     println!("seed {seed:#x} ({SEED}={seed} repeats data and schedule)");
-    // The older device has no `redux`, and builds it from shuffles.
+    // The older device has no `redux` and uses shuffles instead.
     let devices = [
         ("forward/sm_90", Schedule::Forward, 900),
         ("reverse/sm_75", Schedule::Reverse, 750),
@@ -41,7 +41,8 @@ fn main() -> ExitCode {
             arch,
             printed: Printed::new(),
         };
-        // Functions of floats know nothing of schedules; one is enough for a million arguments each.
+        // Functions of floats do not depend on the schedule; one schedule is enough for a million arguments
+        // each.
         let once = |trial: &cases::Trial| {
             schedule == Schedule::Forward || !trial.name.starts_with("float/")
         };
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
         trials.extend(cases::traps().into_iter().map(|trap| {
             let simulated = simulated();
             Trial::test(format!("{name}/{}", trap.name), move || {
-                spring(&simulated, &trap)
+                run_trap(&simulated, &trap)
             })
         }));
     }
@@ -83,15 +84,15 @@ fn run(simulated: &Simulated, trial: &cases::Trial, seed: u64) -> Result<Complet
     Ok(Completion::Completed)
 }
 
-/// The launch must print its lines, in the order of the schedule, and do nothing else.
+/// Checks that the launch prints its lines in the order of the schedule, and has no findings.
 fn print(simulated: &Simulated, print: &Print, seed: u64) -> Result<(), Failed> {
     let ran = print.case.run(simulated).map(drop);
-    let printed = ran.and_then(|()| print.judge(&simulated.printed.take()));
+    let printed = ran.and_then(|()| print.check(&simulated.printed.take()));
     printed.map_err(|text| format!("{text}\n{SEED}={seed} repeats this").into())
 }
 
-/// The kernel's own panic must be what ends the launch.
-fn spring(simulated: &Simulated, trap: &Trap) -> Result<(), Failed> {
+/// Checks that the kernel's own panic ends the launch.
+fn run_trap(simulated: &Simulated, trap: &Trap) -> Result<(), Failed> {
     let case = trap.case();
     let result = simulated.run(
         &case.launches,

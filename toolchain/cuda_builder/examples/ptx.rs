@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let Some(arch) = NvvmArch::parse(arch) else {
-        eprintln!("no such architecture: {arch}");
+        eprintln!("unknown architecture: {arch}");
         return ExitCode::from(2);
     };
     match CudaBuilder::new(krate).arch(arch).copy_to(out).build() {

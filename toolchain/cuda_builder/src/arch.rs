@@ -1,11 +1,11 @@
-//! The architectures PTX is written for.
+//! Architectures of PTX.
 
 use std::fmt;
 
-/// A virtual architecture: the oldest compute capability a PTX module runs on.
+/// A virtual architecture: the oldest compute capability that a PTX module runs on.
 ///
-/// PTX for one architecture runs on every later one (the driver compiles it at load), except for
-/// the forms with an `a`, which run on that architecture alone.
+/// PTX for one architecture also runs on all later ones, because the driver compiles it at load. The variants
+/// with `a` run only on their own architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NvvmArch {
@@ -23,7 +23,7 @@ pub enum NvvmArch {
     Compute89,
     /// Hopper: compute capability 9.0.
     Compute90,
-    /// Hopper with its own instructions (wgmma and others), on Hopper alone.
+    /// Hopper with architecture-specific instructions (wgmma and others), for Hopper only.
     Compute90a,
     /// Blackwell, data centre: compute capability 10.0.
     Compute100,
@@ -32,7 +32,7 @@ pub enum NvvmArch {
 }
 
 impl NvvmArch {
-    /// Every architecture, oldest first.
+    /// All architectures, oldest first.
     pub const ALL: [Self; 10] = [
         Self::Compute70,
         Self::Compute75,
@@ -46,7 +46,7 @@ impl NvvmArch {
         Self::Compute120,
     ];
 
-    /// The name LLVM and ptxas know it by: `"sm_90"`.
+    /// Its name in LLVM and ptxas: `"sm_90"`.
     pub fn sm(self) -> &'static str {
         match self {
             Self::Compute70 => "sm_70",
@@ -77,25 +77,25 @@ impl NvvmArch {
         }
     }
 
-    /// The oldest PTX ISA that knows the architecture and what kernels need of it, as LLVM counts them: 78 is PTX 7.8. A
-    /// lower number is accepted by older drivers.
+    /// The oldest PTX ISA with the architecture and the instructions that kernels use, in LLVM's numbering:
+    /// 78 is PTX 7.8. Older drivers accept only lower numbers.
     pub fn min_ptx_isa(self) -> u32 {
         match self {
             Self::Compute70 => 60,
-            // 6.3 knows it, and 7.0 its `tanh`.
+            // 6.3 has the architecture, and 7.0 its `tanh`.
             Self::Compute75 => 70,
             Self::Compute80 => 70,
             Self::Compute86 => 71,
             Self::Compute87 => 74,
             Self::Compute89 | Self::Compute90 => 78,
             Self::Compute90a => 80,
-            // 8.6 knows it, and 8.8 its accesses of 256 bits, which LLVM makes from there on.
+            // 8.6 has the architecture, and 8.8 its 256-bit accesses, which LLVM emits from then on.
             Self::Compute100 => 88,
             Self::Compute120 => 87,
         }
     }
 
-    /// The architecture called `name`, in any of the usual spellings: `sm_90`, `compute_90`, `90`.
+    /// The architecture with this name, in any of the usual forms: `sm_90`, `compute_90`, `90`.
     pub fn parse(name: &str) -> Option<Self> {
         let digits = name
             .strip_prefix("sm_")

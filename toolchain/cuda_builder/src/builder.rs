@@ -1,4 +1,4 @@
-//! The builder: what to compile, how, and the steps in their order.
+//! The builder: its options, and the steps of a build.
 
 mod compile;
 
@@ -19,13 +19,13 @@ use std::{env, fs, thread};
 pub struct Ptx {
     /// The architecture.
     pub arch: NvvmArch,
-    /// The module's name, where [`CudaBuilder::split_modules`] made several.
+    /// The module's name, if [`CudaBuilder::split_modules`] created several.
     pub module: Option<String>,
     /// The file.
     pub path: PathBuf,
 }
 
-/// Permissions to compute floats faster than IEEE 754 says.
+/// Floating-point options that permit less accuracy than IEEE 754 requires.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct FloatOptions {
     pub(crate) fma_contraction: bool,
@@ -35,7 +35,7 @@ pub(crate) struct FloatOptions {
 }
 
 impl FloatOptions {
-    /// IEEE 754 to the letter.
+    /// Strict IEEE 754.
     pub(crate) const NONE: Self = Self {
         fma_contraction: false,
         ftz: false,
@@ -56,7 +56,7 @@ pub struct CudaBuilder {
     line_info: bool,
     panic_messages: bool,
     allow_recursion: bool,
-    /// Compiled again to tell where an error is: nothing is written.
+    /// Whether the crate is compiled again only to locate an error; then no files are written.
     for_error: bool,
     credit_callers_of: Option<Vec<PathBuf>>,
     emit_llvm_ir: bool,
@@ -68,8 +68,8 @@ pub struct CudaBuilder {
 }
 
 impl CudaBuilder {
-    /// A builder for the crate whose folder is `path_to_crate_root`, relative to the current
-    /// folder (in a build script: to the package being built).
+    /// Creates a builder for the crate in the folder `path_to_crate_root`, relative to the current folder (in
+    /// a build script, the folder of the package).
     pub fn new(path_to_crate_root: impl AsRef<Path>) -> Self {
         Self {
             krate: path_to_crate_root.as_ref().to_owned(),
@@ -96,184 +96,192 @@ impl CudaBuilder {
         }
     }
 
-    /// The architecture to write PTX for; [`NvvmArch::Compute75`] unless said otherwise.
+    /// Sets the architecture of the PTX. The default is [`NvvmArch::Compute75`].
     pub fn arch(self, arch: NvvmArch) -> Self {
         self.arches([arch])
     }
 
-    /// Several architectures, from one compilation.
+    /// Sets several architectures, for one compilation.
     pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
         self.arches = arches.into_iter().collect();
         self
     }
 
-    /// The name of the crate's library, as Rust code writes it: the PTX files begin with it.
+    /// Returns the crate's library name, as Rust code writes it: the names of PTX files start with it.
     ///
     /// # Errors
     ///
-    /// [`CudaBuilderError::NotACrate`] when cargo finds no library in the folder.
+    /// [`CudaBuilderError::NotACrate`] if cargo finds no library in the folder.
     pub fn lib_name(&self) -> Result<String, CudaBuilderError> {
         Ok(cargo::Package::read(&self.krate)?.lib_name)
     }
 
-    /// Whether kernels become several modules, each under the name that they give in
-    /// `#[kernel(module = name)]`, so that a program loads those it uses: a driver compiles all of
-    /// a module at once. Off unless said otherwise: all kernels are one module.
+    /// Sets whether kernels are split into modules by the name in `#[kernel(module = name)]`. The driver
+    /// compiles a whole module at load, so a program should load only what it uses. The default is one
+    /// module.
     ///
-    /// From one compilation, as architectures; the module's name comes before the architecture's
-    /// in the names of files: `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. A `static` exists
-    /// once in each module that uses it.
+    /// All modules come from one compilation. In the names of files, the module precedes the architecture:
+    /// `kernels.ptx` becomes `kernels.sorting.sm_80.ptx`. Each module has its own copy of a `static` that it
+    /// uses.
     pub fn split_modules(mut self, split: bool) -> Self {
         self.split_modules = split;
         self
     }
 
-    /// Whether a module is compiled once, for the oldest architecture, if its kernels ask for none: they do
-    /// not call `cuda_arch`, and Rust's `minimum` and `maximum` of floats, which one instruction does from
-    /// compute capability 8.0 on. The others then get the same code under a header of their own. Off unless
-    /// said otherwise, and not with [`emit_llvm_ir`](Self::emit_llvm_ir).
+    /// Sets whether to compile an architecture-independent module only once, for the oldest architecture.
+    ///
+    /// A module is independent if it uses neither `cuda_arch` nor Rust's `minimum` and `maximum` of floats,
+    /// which are single instructions from compute capability 8.0 on. The other architectures get the same
+    /// code with their own header. The default is off. It cannot be combined with
+    /// [`emit_llvm_ir`](Self::emit_llvm_ir).
     pub fn share_arches(mut self, share: bool) -> Self {
         self.share_arches = share;
         self
     }
 
-    /// Whether to leave out overflow checks and debug assertions; on unless said otherwise.
+    /// Sets whether to omit overflow checks and debug assertions. The default is on.
     pub fn release(mut self, release: bool) -> Self {
         self.release = release;
         self
     }
 
-    /// Whether PTX names the Rust line of every instruction, for profilers and `nvdisasm -g`. The
-    /// machine code is the same with and without; off unless said otherwise.
+    /// Sets whether PTX contains the source line of every instruction, for profilers and `nvdisasm -g`. The
+    /// machine code does not depend on it. The default is off.
     pub fn generate_line_info(mut self, line_info: bool) -> Self {
         self.line_info = line_info;
         self
     }
 
-    /// Whether a panic calls the panic handler; off by default. A panic is then a `trap`: the launch fails with
-    /// `CUDA_ERROR_LAUNCH_FAILED` or `CUDA_ERROR_ILLEGAL_INSTRUCTION`, and PTX has no byte of messages, places or
-    /// formatting.
+    /// Sets whether a panic calls the panic handler. The default is off: a panic is a `trap`, and the launch
+    /// fails with `CUDA_ERROR_LAUNCH_FAILED` or `CUDA_ERROR_ILLEGAL_INSTRUCTION`. PTX then contains no
+    /// messages, locations or formatting code.
     ///
-    /// `cuda_std`'s handler has the driver print to standard error (`__assertfail`; CUDA C++ Programming Guide,
-    /// assertion), and the launch fails with `CUDA_ERROR_ASSERT`:
+    /// `cuda_std`'s handler makes the driver print to standard error (`__assertfail`; CUDA C++ Programming
+    /// Guide, assertion), and the launch fails with `CUDA_ERROR_ASSERT`:
     ///
     /// ```text
     /// src/lib.rs:9: panicked: block: [0,0,0], thread: [5,0,0] Assertion `attempt to divide by zero` failed.
     /// ```
     ///
-    /// Of a message at most 127 bytes are printed. That of an index out of bounds has its values; in place of
-    /// another message with values, such as that of `assert_eq!`, it says that there are some. The simulator
-    /// prints all of them. Kernels that can panic become larger and slower.
+    /// At most 127 bytes of a message are printed. The message of an index out of bounds contains its values.
+    /// For other messages with values, such as that of `assert_eq!`, a fixed text is printed. The simulator
+    /// prints all values. Kernels that can panic become larger and slower.
     ///
-    /// With a handler of your own nothing is left out of messages. To format them the handler calls by address,
-    /// so ptxas gives every kernel that can panic up to 255 registers: blocks may have to be smaller.
+    /// With your own handler, messages are complete. Formatting uses indirect calls, so ptxas gives every
+    /// kernel that can panic up to 255 registers, and blocks may have to be smaller.
     pub fn panic_messages(mut self, messages: bool) -> Self {
         self.panic_messages = messages;
         self
     }
 
-    /// Whether functions may call themselves; off by default, when a kernel that does so is an error.
+    /// Sets whether functions may be recursive. The default is off: a recursive kernel is an error.
     ///
-    /// The size of its stack is not known to the driver, which gives each thread 1024 bytes by default. A deeper
-    /// recursion fails at run time. Raise the limit before the launch: `cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes)`.
+    /// The driver cannot determine the stack size of recursive functions, and gives each thread 1024 bytes by
+    /// default. A deeper recursion fails at run time. Raise the limit before the launch:
+    /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE, bytes)`.
     pub fn allow_recursion(mut self, allow: bool) -> Self {
         self.allow_recursion = allow;
         self
     }
 
-    /// Names in place of each instruction's own line the innermost one of the crate that is not in these
-    /// files and folders, relative to the crate's: what other crates and the crate's own vocabulary do is
-    /// done by the line that calls them. Only with [`generate_line_info`](Self::generate_line_info).
+    /// Replaces the source line of an inlined instruction by that of its caller, for instructions from other
+    /// crates and from these files and folders (relative to the crate's).
+    ///
+    /// The caller is the innermost one of the crate outside these paths. Requires
+    /// [`generate_line_info`](Self::generate_line_info).
     pub fn credit_callers_of(mut self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
         let paths = paths.into_iter().map(|path| path.as_ref().to_owned());
         self.credit_callers_of = Some(paths.collect());
         self
     }
 
-    /// Whether to write LLVM's text beside the PTX, `.ll`, as it is after optimisation.
+    /// Sets whether to write LLVM's optimised IR as text next to the PTX, as `.ll`.
     pub fn emit_llvm_ir(mut self, emit: bool) -> Self {
         self.emit_llvm_ir = emit;
         self
     }
 
-    /// Whether `a * b + c` may be rounded once instead of twice; on unless said otherwise, as in
-    /// nvcc. Never in `cuda_std::float` and the crate `libm`, which have the CPU's bits; nor do the
-    /// options below change these.
+    /// Sets whether `a * b + c` may be rounded only once. The default is on, as in nvcc.
+    ///
+    /// Neither this option nor the ones below affect `cuda_std::float` and the crate `libm`, which have the
+    /// CPU's bits.
     pub fn fma_contraction(mut self, contract: bool) -> Self {
         self.floats.fma_contraction = contract;
         self
     }
 
-    /// Whether subnormal `f32` count as zero; off unless said otherwise.
+    /// Sets whether subnormal `f32` are flushed to zero. The default is off.
     pub fn ftz(mut self, ftz: bool) -> Self {
         self.floats.ftz = ftz;
         self
     }
 
-    /// Whether `f32` division may be approximate (`div.approx`); off unless said otherwise.
+    /// Sets whether `f32` division may be approximate (`div.approx`). The default is off.
     pub fn fast_div(mut self, fast: bool) -> Self {
         self.floats.fast_div = fast;
         self
     }
 
-    /// Whether `f32` square roots may be approximate (`sqrt.approx`); off unless said otherwise.
+    /// Sets whether `f32` square roots may be approximate (`sqrt.approx`). The default is off.
     pub fn fast_sqrt(mut self, fast: bool) -> Self {
         self.floats.fast_sqrt = fast;
         self
     }
 
-    /// The PTX ISA to write, as LLVM counts them (81 is PTX 8.1), if it is above the oldest that
-    /// knows the architecture. A newer one needs a newer driver.
+    /// Sets the minimum PTX ISA, in LLVM's numbering (81 is PTX 8.1). The default is the oldest one that
+    /// supports the architecture; a newer one requires a newer driver.
     pub fn ptx_isa(mut self, isa: u32) -> Self {
         self.ptx_isa = isa;
         self
     }
 
-    /// More arguments for the nested cargo: features, for example.
+    /// Adds arguments for the nested cargo, for example features.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
         self.build_args
             .extend(args.iter().map(|a| a.as_ref().to_owned()));
         self
     }
 
-    /// Copies the PTX here too. With several architectures the name gets each one's before its
-    /// extension: `kernels.ptx` becomes `kernels.sm_80.ptx`.
+    /// Copies the PTX to this path too. With several architectures, each file name contains its architecture:
+    /// `kernels.ptx` becomes `kernels.sm_80.ptx`.
     pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
         self.copy_to = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Writes the PTX here instead of in cargo's target folder; with several architectures as
-    /// [`copy_to`](Self::copy_to).
+    /// Writes the PTX to this path instead of cargo's target folder. With several architectures, names change
+    /// as in [`copy_to`](Self::copy_to).
     pub fn final_module_path(mut self, path: impl AsRef<Path>) -> Self {
         self.final_module_path = Some(path.as_ref().to_owned());
         self
     }
 
-    /// Compiles, and gives the PTX of the first architecture, and of its modules that of the first.
+    /// Compiles, and returns the path of the PTX of the first architecture and module.
     ///
     /// # Errors
     ///
-    /// As [`build_all`](Self::build_all).
+    /// The errors of [`build_all`](Self::build_all).
     pub fn build(self) -> Result<PathBuf, CudaBuilderError> {
         Ok(self.build_all()?.swap_remove(0).path)
     }
 
-    /// Compiles, and gives the PTX of every architecture, in the order asked for, and for each of
-    /// every module, in the order of their names. Files are written only when their content changes.
+    /// Compiles, and returns the PTX of every architecture, in the requested order. For each architecture,
+    /// modules are sorted by name. Files are written only if their content changes.
     ///
     /// # Errors
     ///
-    /// When there is no device compiler, the kernels do not compile, or no architecture was asked for. When
-    /// kernels need symbols that no crate defines, use what a GPU does not have, have more static shared memory
-    /// than a block may, or call themselves (see [`allow_recursion`](Self::allow_recursion)). When a shared
-    /// static has an initial value. With several modules, when a kernel is in none.
+    /// - There is no device compiler, no architecture is set, or the kernels do not compile.
+    /// - Kernels use undefined symbols, or features that a GPU lacks.
+    /// - Kernels have more static shared memory than a block may have, or a shared static has an initial
+    ///   value.
+    /// - Kernels are recursive (see [`allow_recursion`](Self::allow_recursion)).
+    /// - With several modules, a kernel is in none.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArchitecture);
         }
         let package = cargo::Package::read(&self.krate)?;
-        // First of all, so that a build that fails is tried again when its cause changes.
+        // First, so that cargo repeats a failed build when its cause changes.
         package.print_rerun_if();
         let toolchain = toolchain::find()?;
         let bitcode = self.device_build(&package, &toolchain).run()?;
@@ -284,18 +292,18 @@ impl CudaBuilder {
             self.emit_all(name, &package, &bitcode, &toolchain, stamp)
                 .map_err(|error| Box::new((error, module.clone())))
         });
-        // The PTX is written, and the build with line numbers may need the same lock.
+        // The PTX is written; the build with line numbers may need the same lock.
         drop(bitcode);
         let made = made.map_err(|failed| {
             let (error, module) = *failed;
             self.with_lines(error, module.as_deref(), &package, &toolchain)
         })?;
-        // All modules of the first architecture, then those of the next.
+        // All modules of the first architecture, then those of the next one.
         let of_arch = |i: usize| made.iter().map(move |all: &Vec<Ptx>| all[i].clone());
         Ok((0..self.arches.len()).flat_map(of_arch).collect())
     }
 
-    /// The names of the modules to write; one without a name where they are not split.
+    /// The names of the modules to write; one `None` if they are not split.
     fn modules(
         &self,
         bitcode: &Bitcode,
@@ -317,13 +325,13 @@ impl CudaBuilder {
             .map_err(failed("reading the bitcode"))?;
         let names = notes::modules(&module)?;
         Ok(match names.is_empty() {
-            // Without kernels: what is wrong then, is said where the module is compiled.
+            // If there are no kernels, compiling the module reports it.
             true => vec![None],
             false => names.into_iter().map(Some).collect(),
         })
     }
 
-    /// Writes the PTX of one module for all architectures, unless it is there already.
+    /// Writes the PTX of one module for all architectures, unless it is up to date.
     fn emit_all(
         &self,
         module: Option<&str>,
@@ -332,17 +340,18 @@ impl CudaBuilder {
         toolchain: &DeviceToolchain,
         stamp: u64,
     ) -> Result<Vec<Ptx>, CudaBuilderError> {
-        // Once, and only if something is to be made.
+        // Once, and only if a file has to be made.
         let own = OnceCell::new();
         let of_oldest = OnceCell::new();
         let emit = |&arch: &NvvmArch| {
-            // Beside the bitcode, which other builds share; its lock is held.
+            // In the bitcode's folder, which other builds share; this build holds its lock.
             let parts = [Some(package.lib_name.as_str()), module, Some(arch.sm())];
             let name = parts.into_iter().flatten().collect::<Vec<_>>().join(".");
             let name = name + ".ptx";
             let made = match self.vocabulary() {
                 None => bitcode.path.with_file_name(name),
-                // Apart from the same kernels with their own lines: neither is made again for the other.
+                // In a separate folder from the same kernels with their own lines, so that both stay up to
+                // date.
                 Some(_) => bitcode.path.with_file_name("callers").join(name),
             };
             let old = Stamp::of(&made);
@@ -398,18 +407,18 @@ impl CudaBuilder {
         self.arches.iter().map(emit).collect()
     }
 
-    /// Whether one architecture's code may be another's.
+    /// Whether one architecture's code can serve for another.
     fn shares(&self) -> bool {
         self.share_arches && !self.emit_llvm_ir
     }
 
-    /// The PTX ISA that is used for an architecture, as LLVM counts them.
+    /// The PTX ISA for an architecture, in LLVM's numbering.
     fn isa(&self, arch: NvvmArch) -> u32 {
         self.ptx_isa.max(arch.min_ptx_isa())
     }
 
-    /// Where the PTX for `arch` goes: where the caller said, else beside the build script's other
-    /// outputs, else where it is made.
+    /// The path of the PTX for `arch`: the caller's path, else in the build script's output folder, else in
+    /// the nested build's folder.
     fn output(&self, arch: NvvmArch, module: Option<&str>, made: &Path) -> PathBuf {
         if let Some(path) = &self.final_module_path {
             return self.named(path, arch, module);
@@ -431,7 +440,7 @@ impl CudaBuilder {
         path.with_extension(format!("{parts}.{extension}"))
     }
 
-    /// Whose callers are named in its place.
+    /// The files whose callers are named instead.
     fn vocabulary(&self) -> Option<&[PathBuf]> {
         let vocabulary = self.credit_callers_of.as_deref();
         vocabulary.filter(|_| self.line_info)
@@ -452,7 +461,7 @@ impl CudaBuilder {
     }
 }
 
-/// The builder's own code, as far as it decides the PTX.
+/// The builder's own source, as far as it affects the PTX.
 const BUILDER: [&str; 14] = [
     include_str!("arch.rs"),
     include_str!("builder.rs"),
@@ -463,16 +472,15 @@ const BUILDER: [&str; 14] = [
     include_str!("llvm/fatal.rs"),
     include_str!("llvm/numbers.rs"),
     include_str!("llvm/panics.rs"),
-    include_str!("llvm/places.rs"),
+    include_str!("llvm/locations.rs"),
     include_str!("llvm/uses.rs"),
     include_str!("notes.rs"),
     include_str!("passes.rs"),
     include_str!("ptx.rs"),
 ];
 
-/// The results of `work` on all `items`, in their order, or the first of its errors in that order;
-/// [`jobs`](cargo::jobs) at once. Each piece of work parses the bitcode into a context of its
-/// own.
+/// Does `work` on all `items`, with [`jobs`](cargo::jobs) threads. Returns the results in order, or the first
+/// error in that order. Each item's bitcode is parsed into its own context.
 fn in_parallel<I: Sync, R: Send, E: Send>(
     items: &[I],
     work: impl Fn(&I) -> Result<R, E> + Sync,

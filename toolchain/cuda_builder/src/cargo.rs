@@ -1,12 +1,11 @@
-//! The nested cargo: from a crate of kernels to one module of bitcode.
+//! The nested cargo, which compiles a crate of kernels to one bitcode module.
 //!
-//! The kernels' crate is an ordinary library. All that makes it device code comes from here, on
-//! the command line, so that the same crate also compiles, tests and lints for the host.
+//! The kernels' crate is an ordinary library. Everything specific to the device is passed on the command
+//! line, so that the same crate also compiles, tests and lints for the host.
 //!
-//! The outer cargo holds its target folder locked while a build script runs, so the nested one
-//! has a folder of its own, `cuda-builder` inside it, shared by everything that is built there:
-//! `core` is compiled once. Flags that would make cargo compile it again (line numbers,
-//! checks, messages of panics) get a subfolder for each combination.
+//! While a build script runs, the outer cargo locks its target folder. So the nested one has its own folder,
+//! `cuda-builder`, inside it. All builds share that folder, so `core` is compiled once. Flags that require
+//! another `core` (line numbers, checks, panic messages) have a subfolder for each combination.
 
 use crate::error::At;
 use crate::toolchain::DeviceToolchain;
@@ -26,33 +25,33 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 #[derive(Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    /// The library's name, which is the package's with underscores unless the manifest says otherwise.
+    /// The library's name: the package's with underscores, unless the manifest sets another.
     pub(crate) lib_name: String,
     pub(crate) root: PathBuf,
     target_dir: PathBuf,
-    /// What it is made of, itself included.
+    /// The crates that it consists of, including itself.
     pub(crate) crates: Vec<Krate>,
-    /// The folders of the local crates it is made of, itself included.
+    /// The folders of its local crates, including its own.
     local_crates: BTreeSet<PathBuf>,
-    /// Its workspace's manifest and lock file.
+    /// The manifest and the lock file of its workspace.
     workspace_files: [PathBuf; 2],
 }
 
-/// A crate that the kernels are made of.
+/// One of the crates that the kernels consist of.
 #[derive(Clone)]
 pub(crate) struct Krate {
     pub(crate) name: String,
     pub(crate) version: String,
     /// The library's first file: `src/lib.rs`.
     pub(crate) root_file: PathBuf,
-    /// Whether it comes from no registry.
+    /// Whether it is a local crate, not one from a registry.
     pub(crate) is_local: bool,
-    /// A crate that depends on it; `None` of the kernels' own.
+    /// A crate that depends on it; `None` for the kernels' crate.
     pub(crate) used_by: Option<String>,
 }
 
 impl Package {
-    /// A crate of kernels that is made of these.
+    /// A crate of kernels that consists of these crates.
     #[cfg(test)]
     pub(crate) fn of_crates(name: &str, crates: Vec<Krate>) -> Self {
         Self {
@@ -66,7 +65,7 @@ impl Package {
         }
     }
 
-    /// The names from the kernels' crate to a dependency, each the user of the next.
+    /// The names on the path from the kernels' crate to a dependency.
     pub(crate) fn chain_to<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
         let user = |&name: &&'a str| {
             let krate = self.crates.iter().find(|krate| krate.name == name)?;
@@ -77,7 +76,7 @@ impl Package {
         chain
     }
 
-    /// Asks cargo about the crate in `root`.
+    /// Reads the metadata of the crate in `root` from cargo.
     pub(crate) fn read(root: &Path) -> Result<Self, CudaBuilderError> {
         let root = root
             .canonicalize()
@@ -119,17 +118,15 @@ impl Package {
         let this = packages
             .iter()
             .find(|p| path(p) == manifest)
-            .ok_or_else(|| {
-                not_a_crate("it is a workspace without a package of its own".to_owned())
-            })?;
+            .ok_or_else(|| not_a_crate("it is a workspace without a root package".to_owned()))?;
 
-        // Everything the crate is made of: the closure over cargo's graph, of which only the crates
-        // without a source, the local ones, can change under us.
+        // All crates in the closure of cargo's dependency graph. Only local crates, those without a source,
+        // can change.
         let nodes = metadata["resolve"]["nodes"]
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        // Each with the one that it was reached from; nearest first, so that the way to each is short.
+        // Each with the crate that it was reached from, nearest first, so that the path to each is short.
         let mut reached = BTreeMap::from([(id(this), None)]);
         let mut queue = VecDeque::from([id(this)]);
         while let Some(next) = queue.pop_front() {
@@ -186,7 +183,7 @@ impl Package {
         })
     }
 
-    /// Tells the outer cargo, if this is a build script, what the PTX is made of.
+    /// In a build script: tells the outer cargo which files the PTX depends on.
     pub(crate) fn print_rerun_if(&self) {
         if env::var_os("OUT_DIR").is_none() {
             return;
@@ -226,11 +223,11 @@ fn library_of(package: &serde_json::Value) -> Option<&serde_json::Value> {
 
 /// A module of unoptimised bitcode.
 pub(crate) struct Bitcode {
-    /// Where cargo left it.
+    /// The file that cargo wrote.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
-    /// Held by this build until it has made what it makes of the bitcode: others of this crate that share the
-    /// target folder then find it there.
+    /// Held until this build has compiled the bitcode. Other builds of this crate in the same target folder
+    /// then find the results.
     _lock: File,
 }
 
@@ -238,12 +235,12 @@ pub(crate) struct Bitcode {
 pub(crate) struct DeviceBuild<'a> {
     pub(crate) package: &'a Package,
     pub(crate) toolchain: &'a DeviceToolchain,
-    /// Overflow checks and debug assertions.
+    /// Whether to include overflow checks and debug assertions.
     pub(crate) checks: bool,
     pub(crate) line_info: bool,
-    /// A panic calls the crate's handler, which may print it; without, it is a trap.
+    /// Whether a panic calls the crate's handler; otherwise it is a trap.
     pub(crate) panic_messages: bool,
-    /// Names of values, for readers of LLVM's text.
+    /// Whether to keep the names of values, for readers of LLVM's text.
     pub(crate) names: bool,
     /// Whether to print rustc's warnings.
     pub(crate) show_warnings: bool,
@@ -251,10 +248,10 @@ pub(crate) struct DeviceBuild<'a> {
 }
 
 impl DeviceBuild<'_> {
-    /// Compiles, and gives the bitcode.
+    /// Compiles the crate, and returns the bitcode.
     ///
-    /// A lock of its own is held from cargo's start on: another build of this crate in the same target folder
-    /// could write the file in between.
+    /// A lock is held from cargo's start on: another build of this crate in the same target folder could
+    /// overwrite the file.
     pub(crate) fn run(&self) -> Result<Bitcode, CudaBuilderError> {
         let target_dir = self.target_dir();
         fs::create_dir_all(&target_dir).at(&target_dir)?;
@@ -264,8 +261,8 @@ impl DeviceBuild<'_> {
 
         let deps = target_dir.join(TARGET).join("release/deps");
         let path = deps.join(format!("{}.bc", self.package.lib_name));
-        // The same crate in another folder, or with other arguments, may be fresh to cargo, but its bitcode
-        // has the same name.
+        // The same crate in another folder or with other arguments may be up to date for cargo, but its
+        // bitcode has the same name.
         let root = self.package.root.display().to_string();
         let names = self.names.to_string();
         let made_of = [&[root, names], self.args].concat().join("\n");
@@ -273,7 +270,7 @@ impl DeviceBuild<'_> {
         if fs::read_to_string(&note).ok().as_ref() != Some(&made_of) {
             let _ = fs::remove_file(&path);
         }
-        // Before the bitcode is made, so that an interrupted build leaves no note of another.
+        // Before the bitcode is built, so that an interrupted build does not leave another build's marker.
         fs::create_dir_all(&deps).at(&deps)?;
         fs::write(&note, made_of).at(&note)?;
         self.cargo(&target_dir)?;
@@ -287,8 +284,8 @@ impl DeviceBuild<'_> {
                 target_dir,
             });
         };
-        // The linked library, which cargo expects and nobody made; without it cargo would compile
-        // the crate again next time.
+        // Creates the linked library that cargo expects. Without it, cargo would compile the crate again next
+        // time.
         let library = path.with_extension("ptx");
         if !library.exists() {
             fs::write(&library, "").at(&library)?;
@@ -300,8 +297,8 @@ impl DeviceBuild<'_> {
         })
     }
 
-    /// Makes cargo compile the crate again: it knows nothing of the bitcode, and takes the crate for
-    /// fresh when that alone is missing.
+    /// Makes cargo compile the crate again. Cargo does not track the bitcode, and considers the crate up to
+    /// date if only the bitcode is missing.
     fn forget(&self, target_dir: &Path) -> Result<(), CudaBuilderError> {
         let prints = target_dir.join(TARGET).join("release/.fingerprint");
         let of_this = format!("{}-", self.package.name);
@@ -328,18 +325,19 @@ impl DeviceBuild<'_> {
     }
 
     fn cargo(&self, target_dir: &Path) -> Result<(), CudaBuilderError> {
-        // Panics trap in place, without a handler or a message, unless somebody wants to read them.
+        // Panics trap at their site, without a handler or a message, unless messages are enabled.
         let panic = match self.panic_messages {
             true => "-Cpanic=abort",
             false => "-Cpanic=immediate-abort",
         };
-        // JumpThreading may duplicate barriers (fixed in rustc 1.97); it is off for all crates.
+        // JumpThreading may duplicate barriers (fixed in rustc 1.97), so it is disabled for all crates.
         let mut flags = vec![
             "-Zunstable-options",
             panic,
             "-Zmir-enable-passes=-JumpThreading",
             "-Ctarget-cpu=sm_75",
-            // LLVM optimises once, when it knows what rustc cannot say (see passes): not each crate by itself.
+            // LLVM optimises once, after `passes` has added what rustc cannot express; crates are not
+            // optimised separately.
             "-Cno-prepopulate-passes",
         ];
         if self.line_info {
@@ -350,7 +348,7 @@ impl DeviceBuild<'_> {
         command
             .current_dir(&self.package.root)
             .env("RUSTC", &self.toolchain.rustc)
-            // Unstable options are needed for the device alone; the host stays on stable.
+            // Only the device needs unstable options; the host stays on stable.
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
             .args([
@@ -364,7 +362,7 @@ impl DeviceBuild<'_> {
             .args(["--target", TARGET, "-Zbuild-std=core", "--target-dir"])
             .arg(target_dir)
             .arg(format!("--jobs={}", jobs()));
-        // [profile] in a member's manifest is ignored by cargo, hence --config.
+        // Cargo ignores [profile] in a member's manifest, hence --config.
         for setting in [
             "lto=\"fat\"",
             "codegen-units=1",
@@ -384,7 +382,7 @@ impl DeviceBuild<'_> {
             false => "-Zfewer-names=yes",
         };
         command.args(self.args).arg("--").args([
-            // There is nothing to link: the bitcode is the product.
+            // Nothing is linked: the bitcode is the product.
             "-Clinker=true",
             "-Clinker-flavor=llbc",
             "--emit=llvm-bc",
@@ -402,7 +400,7 @@ impl DeviceBuild<'_> {
             };
             return Err(no_std::explain(self.package, &text).unwrap_or_else(other));
         }
-        // Warnings. From a build script cargo shows them when it is run with -vv.
+        // Warnings. In a build script, cargo shows them with -vv.
         if self.show_warnings {
             eprint!("{text}");
         }
@@ -410,7 +408,7 @@ impl DeviceBuild<'_> {
     }
 }
 
-/// What to do about errors of the compiler that do not say it.
+/// Advice for errors of the compiler that give none.
 fn help(output: &str) -> &'static str {
     match output.contains("`#[panic_handler]` function required") {
         true => {
@@ -421,7 +419,7 @@ fn help(output: &str) -> &'static str {
     }
 }
 
-/// A cargo free of everything that an outer build told its own.
+/// A cargo command without the environment variables of the outer build.
 fn cargo() -> Command {
     let program = env::var_os("CARGO")
         .filter(|c| !c.is_empty())
@@ -439,7 +437,7 @@ fn belongs_to_outer_build(name: &OsString) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
-    // Where things lie and how to reach the registry: these stay.
+    // Variables for folders and for access to the registry are kept.
     const KEEP: [&str; 3] = ["CARGO_HOME", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL"];
     const KEEP_PREFIXES: [&str; 4] = [
         "CARGO_NET_",
@@ -467,8 +465,8 @@ fn belongs_to_outer_build(name: &OsString) -> bool {
     !kept && (DROP.contains(&name) || DROP_PREFIXES.iter().any(|p| name.starts_with(p)))
 }
 
-/// The target folder of the cargo that runs this: for a build script the folder above `OUT_DIR`
-/// that cargo has tagged, else what the environment says.
+/// The target folder of the running cargo. In a build script: the folder above `OUT_DIR` with cargo's tag
+/// file; else the folder from the environment.
 fn outer_target_dir() -> Option<PathBuf> {
     let Some(out) = env::var_os("OUT_DIR") else {
         let dir = env::var_os("CARGO_TARGET_DIR")?;
@@ -481,7 +479,7 @@ fn outer_target_dir() -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// How many things may be done at once: what the outer cargo was told, else as many as there are cores.
+/// The number of parallel jobs: the outer cargo's setting, else the number of cores.
 ///
 /// Not a share of the outer cargo's jobs: build scripts that wait for this one would hold some of them.
 pub(crate) fn jobs() -> usize {
@@ -509,7 +507,7 @@ mod tests {
             "PATH",
             "HOME",
         ] {
-            assert!(!belongs_to_outer_build(&name.into()), "{name} must stay");
+            assert!(!belongs_to_outer_build(&name.into()), "{name} must be kept");
         }
         for name in [
             "CARGO",
@@ -525,7 +523,10 @@ mod tests {
             "DEP_X_Y",
             "OUT_DIR",
         ] {
-            assert!(belongs_to_outer_build(&name.into()), "{name} must go");
+            assert!(
+                belongs_to_outer_build(&name.into()),
+                "{name} must be removed"
+            );
         }
     }
 }

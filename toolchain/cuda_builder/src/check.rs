@@ -1,26 +1,27 @@
-//! What PTX or the driver would refuse later, or what fails only at run time: found in an optimised module, and
-//! said in the words of the kernels' source.
+//! Errors that PTX tools or the driver would report later, or that would fail only at run time.
+//!
+//! They are found in the optimised module, and reported with the location in the kernels' source.
 
 use crate::cargo::Package;
 use crate::error::REFUSES;
 use crate::llvm::numbers::*;
-use crate::llvm::{Module, Place, Value};
+use crate::llvm::{Location, Module, Value};
 use crate::passes::{DYNAMIC_SHARED, SHARED, demangle};
 use crate::{CudaBuilderError, Finding, Site};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
-/// The most static shared memory that a block can have, in bytes, on every GPU (CUDA C++ Programming Guide,
+/// The limit of static shared memory for a block in bytes, on every GPU (CUDA C++ Programming Guide,
 /// technical specifications).
 pub(crate) const MAX_STATIC_SHARED: u64 = 48 << 10;
 
-/// Functions the CUDA driver itself provides to every module.
+/// Functions that the CUDA driver provides to every module.
 const DRIVER_PROVIDES: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// The names under which `cuda_std` hides what must not survive optimisation.
+/// The prefixes of `cuda_std`'s functions that must not remain after optimisation.
 const REFUSED: &str = "__cuda_std_refused_";
 
-/// The processors that LLVM has intrinsics for, as these are named, but for GPUs of NVIDIA.
+/// LLVM's names of processors that have intrinsics, except for NVIDIA's GPUs.
 const OTHER_PROCESSORS: [&str; 12] = [
     "aarch64",
     "amdgcn",
@@ -36,7 +37,7 @@ const OTHER_PROCESSORS: [&str; 12] = [
     "x86",
 ];
 
-/// A module after optimisation, and the crate that it is made of.
+/// A module after optimisation, and its crate.
 pub(crate) struct Checks<'a, 'l> {
     pub(crate) module: &'a Module<'l>,
     pub(crate) package: &'a Package,
@@ -76,7 +77,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// What is used and nowhere defined.
+    /// Symbols that are used and not defined.
     fn unresolved(&self) -> Vec<Finding> {
         let module = self.module;
         let functions = module.functions().into_iter();
@@ -100,7 +101,7 @@ impl Checks<'_, '_> {
             .collect()
     }
 
-    /// What the back-end has no instruction for, or passes on as it is.
+    /// Features that the back end has no instruction for, or that it passes on unchanged.
     fn without_instruction(&self) -> Vec<Finding> {
         let module = self.module;
         let mut findings = Vec::new();
@@ -109,7 +110,7 @@ impl Checks<'_, '_> {
                 let name = demangle(&module.name(global));
                 findings.push(Finding {
                     what: format!(
-                        "`{name}` is thread-local: use a local variable, or an array with an element for each thread"
+                        "`{name}` is thread-local: use a local variable, or an array with one element per thread"
                     ),
                     sites: self.sites_of(global),
                 });
@@ -122,19 +123,19 @@ impl Checks<'_, '_> {
                 .and_then(|rest| rest.split('.').next());
             if of.is_some_and(|of| OTHER_PROCESSORS.contains(&of)) && module.is_used(function) {
                 findings.push(Finding {
-                    what: format!("`{name}`, an instruction of another processor"),
+                    what: format!("`{name}` is an instruction of another processor"),
                     sites: self.sites_of(function),
                 });
             }
         }
         findings.extend(self.per_instruction(
             |instruction| self.is_f128(instruction),
-            || "arithmetic of 128-bit floats (`f128`): use `f64`".to_owned(),
+            || "128-bit float arithmetic (`f128`) is not supported: use `f64`".to_owned(),
         ));
         for (asm, instructions) in self.foreign_asm() {
             findings.push(Finding {
                 what: format!(
-                    "the inline assembly `{asm}` is not PTX: each PTX instruction ends with `;`"
+                    "the inline assembly `{asm}` is not PTX: each PTX instruction must end with `;`"
                 ),
                 sites: self.sites(instructions),
             });
@@ -142,7 +143,7 @@ impl Checks<'_, '_> {
         findings
     }
 
-    /// Functions with a variable number of arguments. Before optimisation, which rewrites them.
+    /// Variadic functions. Runs before optimisation, which rewrites them.
     pub(crate) fn variadic(&self) -> Vec<Finding> {
         let module = self.module;
         let defined = self.defined().into_iter();
@@ -150,7 +151,7 @@ impl Checks<'_, '_> {
             .filter(|&function| module.is_variadic(function))
             .map(|function| Finding {
                 what: format!(
-                    "`{}` takes a variable number of arguments: take a slice",
+                    "`{}` is variadic: pass a slice",
                     demangle(&module.name(function))
                 ),
                 sites: vec![self.definition(function)],
@@ -158,7 +159,7 @@ impl Checks<'_, '_> {
             .collect()
     }
 
-    /// Atomic operations of more than 64 bits, which few GPUs have.
+    /// Atomic operations of more than 64 bits, which few GPUs support.
     pub(crate) fn wide_atomics(&self) -> Vec<Finding> {
         let is_wide = |instruction| {
             let module = self.module;
@@ -173,11 +174,12 @@ impl Checks<'_, '_> {
             value.is_some_and(|value| module.bytes_of(value) > 8)
         };
         self.per_instruction(is_wide, || {
-            "an atomic operation of more than 64 bits: use 64 bits".to_owned()
+            "an atomic operation of more than 64 bits is not supported: use at most 64 bits"
+                .to_owned()
         })
     }
 
-    /// One finding for all instructions that `is_wrong`.
+    /// One finding for all instructions for which `is_wrong` holds.
     fn per_instruction(
         &self,
         is_wrong: impl Fn(Value) -> bool,
@@ -208,7 +210,7 @@ impl Checks<'_, '_> {
                     .any(|operand| self.module.is_fp128(operand)))
     }
 
-    /// Inline assembly that cannot be PTX, and the instructions that have it.
+    /// Inline assembly that is not PTX, and the instructions that contain it.
     fn foreign_asm(&self) -> BTreeMap<String, Vec<Value>> {
         let mut found = BTreeMap::<String, Vec<Value>>::new();
         for function in self.defined() {
@@ -224,7 +226,7 @@ impl Checks<'_, '_> {
         found
     }
 
-    /// Whether each kernel's static shared memory fits.
+    /// Checks the size of each kernel's static shared memory.
     fn shared_memory(&self) -> Result<(), CudaBuilderError> {
         let module = self.module;
         let is_shared = |global: Value| {
@@ -267,7 +269,7 @@ impl Checks<'_, '_> {
         Ok(())
     }
 
-    /// The functions and statics that `function` uses, and those that these use.
+    /// The functions and statics that `function` uses, directly or indirectly.
     fn reached_from(&self, function: Value) -> Vec<Value> {
         let module = self.module;
         let (mut seen, mut found, mut queue) =
@@ -287,7 +289,7 @@ impl Checks<'_, '_> {
         found
     }
 
-    /// The functions that call themselves, or each other in a circle. Only calls by name are followed.
+    /// The recursive functions. Only direct calls are followed.
     fn cycles(&self) -> Vec<Finding> {
         let module = self.module;
         let defined = self.defined();
@@ -323,12 +325,12 @@ impl Checks<'_, '_> {
         findings
     }
 
-    /// The nearest call in the crate's own source through which `function` is reached.
+    /// The nearest call in the crate's own source on the path to `function`.
     fn own_call_of(&self, function: Value) -> Option<Value> {
         let (mut seen, mut queue) = (HashSet::from([function]), VecDeque::from([function]));
         while let Some(callee) = queue.pop_front() {
             for user in self.module.using_instructions(callee) {
-                if self.own_place(user).is_some() {
+                if self.own_location(user).is_some() {
                     return Some(user);
                 }
                 let caller = self.module.function_of(user);
@@ -340,7 +342,7 @@ impl Checks<'_, '_> {
         None
     }
 
-    /// What a function calls, and the calls.
+    /// The functions that a function calls, and the calls.
     fn calls(&self, function: Value) -> Vec<(Value, Value)> {
         let instructions = self.module.instructions(function).into_iter();
         instructions
@@ -356,7 +358,7 @@ impl Checks<'_, '_> {
             .collect()
     }
 
-    /// Where each function is defined, and each intrinsic of LLVM's is used, by their symbols.
+    /// For each symbol: where a function is defined, and where an intrinsic of LLVM is used.
     pub(crate) fn sites_by_symbol(&self) -> BTreeMap<String, Vec<Site>> {
         let functions = self.module.functions().into_iter();
         functions
@@ -373,7 +375,7 @@ impl Checks<'_, '_> {
     fn definition(&self, function: Value) -> Site {
         Site {
             function: demangle(&self.module.name(function)),
-            place: self.module.definition(function),
+            location: self.module.definition(function),
         }
     }
 
@@ -382,11 +384,11 @@ impl Checks<'_, '_> {
         self.sites(self.module.using_instructions(value))
     }
 
-    /// Where instructions are, each place once.
+    /// The locations of instructions, without duplicates.
     fn sites(&self, instructions: Vec<Value>) -> Vec<Site> {
         let site = |&instruction: &Value| Site {
             function: demangle(&self.module.name(self.module.function_of(instruction))),
-            place: self.place(instruction),
+            location: self.location(instruction),
         };
         let mut sites: Vec<_> = instructions.iter().map(site).collect();
         sites.sort();
@@ -394,24 +396,27 @@ impl Checks<'_, '_> {
         sites
     }
 
-    /// The innermost line of the crate itself that an instruction comes from, else of any crate.
-    fn place(&self, instruction: Value) -> Option<(PathBuf, u32)> {
-        self.own_place(instruction).or_else(|| {
-            let places = self.module.places(instruction);
-            let known = places.into_iter().find(|place| place.line != 0)?;
+    /// The innermost location of an instruction in the crate itself, else in any crate.
+    fn location(&self, instruction: Value) -> Option<(PathBuf, u32)> {
+        self.own_location(instruction).or_else(|| {
+            let locations = self.module.locations(instruction);
+            let known = locations.into_iter().find(|location| location.line != 0)?;
             Some((known.file, known.line))
         })
     }
 
-    fn own_place(&self, instruction: Value) -> Option<(PathBuf, u32)> {
-        let places = self.module.places(instruction);
-        let is_own = |place: &Place| place.line != 0 && place.file.starts_with(&self.package.root);
-        let own = places.into_iter().find(is_own)?;
+    fn own_location(&self, instruction: Value) -> Option<(PathBuf, u32)> {
+        let locations = self.module.locations(instruction);
+        let is_own = |location: &Location| {
+            location.line != 0 && location.file.starts_with(&self.package.root)
+        };
+        let own = locations.into_iter().find(is_own)?;
         Some((own.file, own.line))
     }
 }
 
-/// What LLVM said when it gave up, and where: it names a function, or the intrinsic that it has no instruction for.
+/// The finding for a fatal error of LLVM. LLVM names a function, or the intrinsic that it has no instruction
+/// for.
 pub(crate) fn fatal(reason: &str, arch: &str, sites: &BTreeMap<String, Vec<Site>>) -> Finding {
     let (what, function) = match reason.rsplit_once("In function: ") {
         Some((what, function)) => (what, Some(function.trim())),
@@ -428,19 +433,19 @@ pub(crate) fn fatal(reason: &str, arch: &str, sites: &BTreeMap<String, Vec<Site>
     let known = symbol.as_ref().and_then(|symbol| sites.get(symbol));
     let site = function.map(|function| Site {
         function: demangle(function),
-        place: None,
+        location: None,
     });
     Finding {
         what: format!(
-            "LLVM cannot compile it for {arch}: {}. If newer GPUs have it, ask for a newer architecture, or \
-             choose in the kernel by `cuda_std::cfg::cuda_arch`",
+            "LLVM cannot compile it for {arch}: {}. If newer GPUs support it, set a newer architecture, or \
+             test `cuda_std::cfg::cuda_arch` in the kernel",
             one_line(what)
         ),
         sites: known.cloned().unwrap_or_else(|| site.into_iter().collect()),
     }
 }
 
-/// The shortest way from `start` back to it: each caller, with its call.
+/// The shortest call cycle through `start`: each caller, with its call.
 fn shortest_cycle(
     start: Value,
     calls: &HashMap<Value, Vec<(Value, Value)>>,
@@ -466,7 +471,7 @@ fn shortest_cycle(
     Some(cycle)
 }
 
-/// Whether assembly ends as PTX may: with `;`, a label, a brace, a directive, or nothing.
+/// Whether the end of the assembly is valid PTX: `;`, a label, a brace, a directive, or empty.
 fn ends_like_ptx(asm: &str) -> bool {
     let mut code = String::new();
     let mut rest = asm;
@@ -514,7 +519,7 @@ mod tests {
     fn llvms_words_name_the_function_or_the_intrinsic() {
         let site = |line| Site {
             function: "k".to_owned(),
-            place: Some(("src/lib.rs".into(), line)),
+            location: Some(("src/lib.rs".into(), line)),
         };
         let sites = BTreeMap::from([
             ("k".to_owned(), vec![site(3)]),
@@ -535,7 +540,7 @@ mod tests {
         assert_eq!(finding.sites, [site(5)]);
         let finding = fatal("no\nIn function: other", "sm_75", &sites);
         assert_eq!(
-            (&*finding.sites[0].function, &finding.sites[0].place),
+            (&*finding.sites[0].function, &finding.sites[0].location),
             ("other", &None)
         );
         assert!(fatal("no", "sm_75", &sites).sites.is_empty());

@@ -1,32 +1,33 @@
-//! What can go wrong, said for the person who has to mend it.
+//! Errors of a device build, with advice.
 
 use crate::toolchain::ToolchainError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// How a finding begins that `cuda_std` has a reason for.
+/// The prefix of a finding for which `cuda_std` gives the reason.
 pub(crate) const REFUSES: &str = "cuda_std refuses: ";
 
-/// Why a device build failed.
+/// The reason why a device build failed.
 ///
-/// `Debug` prints the same text as `Display`, because that is what `main` of a build script shows of an error.
+/// `Debug` prints the same text as `Display`, because cargo shows the error of a build script's `main` by
+/// `Debug`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaBuilderError {
-    /// No compiler for the device, or no libLLVM that goes with it.
+    /// There is no compiler for the device, or no matching libLLVM.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
 
-    /// The folder holds no crate.
-    #[error("{} is not a crate: it has no readable Cargo.toml ({why})", path.display())]
+    /// The folder contains no crate.
+    #[error("{} is not a crate: Cargo.toml cannot be read ({why})", path.display())]
     NotACrate {
         /// The folder that was given.
         path: PathBuf,
-        /// What the file system said.
+        /// The reason.
         why: String,
     },
 
-    /// The nested cargo, which compiles the kernels, reported errors.
+    /// The nested cargo, which compiles the kernels, failed.
     #[error(
         "the kernels of `{krate}` did not compile for the GPU (cargo's exit code {code}):\n{output}"
     )]
@@ -35,7 +36,7 @@ pub enum CudaBuilderError {
         krate: String,
         /// cargo's exit code.
         code: i32,
-        /// What cargo and rustc printed.
+        /// The output of cargo and rustc.
         output: String,
     },
 
@@ -44,14 +45,14 @@ pub enum CudaBuilderError {
     Spawn {
         /// The program.
         program: String,
-        /// Why.
+        /// The operating system's error.
         source: std::io::Error,
     },
 
-    /// cargo reported success and left no bitcode.
+    /// Cargo reported success, but wrote no bitcode.
     #[error("cargo reported success but {} is not there; remove {} and build again", bitcode.display(), target_dir.display())]
     NoBitcode {
-        /// The file that was expected.
+        /// The expected file.
         bitcode: PathBuf,
         /// The folder to remove.
         target_dir: PathBuf,
@@ -62,24 +63,24 @@ pub enum CudaBuilderError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The operating system's error.
         source: std::io::Error,
     },
 
-    /// LLVM refused the module.
+    /// LLVM rejected the module.
     #[error("LLVM {step} failed for {arch}: {message}")]
     Llvm {
-        /// What was being done.
+        /// The step that failed.
         step: &'static str,
-        /// For which architecture.
+        /// The architecture.
         arch: &'static str,
-        /// LLVM's own words.
+        /// LLVM's message.
         message: String,
     },
 
-    /// A shared static has an initialiser, which shared memory cannot have.
+    /// A shared static has an initial value, which shared memory does not support.
     #[error(
-        "shared static `{name}` has an initial value; shared memory starts out undefined on a GPU. \
+        "shared static `{name}` has an initial value; a GPU does not initialise shared memory. \
          Declare it as `static mut {name}: [MaybeUninit<T>; N] = [const {{ MaybeUninit::uninit() }}; N]` \
          and write it from the kernel"
     )]
@@ -88,29 +89,29 @@ pub enum CudaBuilderError {
         name: String,
     },
 
-    /// The kernels' crate, or a dependency of it, needs a library that a GPU does not have.
+    /// The kernels' crate or a dependency needs a library that a GPU does not have.
     #[error(
         "the kernels of `{krate}` did not compile for the GPU: {culprit} needs `{library}`, which a GPU does not \
-         have, at {place}.\nWhat to do: {help}.\nThe compiler's output:\n{output}"
+         have, at {location}.\nWhat to do: {help}.\nThe compiler's output:\n{output}"
     )]
     NeedsStd {
-        /// The crate of the kernels.
+        /// The kernels' crate.
         krate: String,
-        /// The crate that needs the library, and how it comes to be there.
+        /// The crate that needs the library, and the path of dependencies to it.
         culprit: Box<str>,
         /// The library: `std` or `alloc`.
         library: &'static str,
-        /// File and line.
-        place: Box<str>,
-        /// What to do.
+        /// File and line of the use.
+        location: Box<str>,
+        /// Advice.
         help: Box<str>,
-        /// What cargo and rustc printed.
+        /// The output of cargo and rustc.
         output: String,
     },
 
-    /// Functions or statics are used and nowhere defined.
+    /// Functions or statics are used, but not defined.
     #[error(
-        "the kernels of `{krate}` need symbols that no crate defines:{}{}",
+        "the kernels of `{krate}` use symbols that no crate defines:{}{}",
         list(symbols),
         how_to_define(symbols)
     )]
@@ -121,15 +122,15 @@ pub enum CudaBuilderError {
         symbols: Vec<Finding>,
     },
 
-    /// Kernels use what a GPU, or LLVM's back-end for it, does not have.
+    /// Kernels use features that a GPU, or LLVM's back end for it, does not support.
     #[error(
-        "the kernels of `{krate}` use what a GPU, or LLVM's back-end for it, does not have:{}",
+        "the kernels of `{krate}` use features that a GPU, or LLVM's back end for it, does not support:{}",
         list(findings)
     )]
     Unsupported {
         /// The crate's name.
         krate: String,
-        /// What is used, what to use instead, and where it is used.
+        /// The features, with alternatives, and where they are used.
         findings: Vec<Finding>,
     },
 
@@ -147,40 +148,40 @@ pub enum CudaBuilderError {
         kernel: String,
         /// The sum of its shared statics, in bytes.
         bytes: u64,
-        /// The largest sum that is possible.
+        /// The limit in bytes.
         limit: u64,
         /// The statics, largest first.
         statics: Vec<Finding>,
     },
 
-    /// Functions of a kernel call themselves.
+    /// A kernel has recursive functions.
     #[error(
-        "the kernels of `{krate}` have functions that call themselves, so the size of their stack is unknown:{}\n\
-         What to do: write a loop. If the depth is small, allow it in the build script (`allow_recursion(true)`), and \
-         raise the stack limit before the launch (`cuCtxSetLimit`; by default a thread has 1024 bytes).",
+        "the kernels of `{krate}` have recursive functions, so their stack size is unknown:{}\n\
+        What to do: write a loop. If the depth is small, call `allow_recursion(true)` in the build script, and \
+        raise the stack limit before the launch (`cuCtxSetLimit`; the default is 1024 bytes for a thread).",
         list(cycles)
     )]
     Recursion {
         /// The crate's name.
         krate: String,
-        /// The functions, in the order of the calls, and where the calls are.
+        /// The functions in the order of the calls, and where the calls are.
         cycles: Vec<Finding>,
     },
 
-    /// A launch attribute names a kernel that is not there.
+    /// A launch attribute names a kernel that does not exist.
     #[error("launch attributes are given for kernel `{kernel}`, which the module does not define")]
     UnknownKernel {
         /// The name in the attribute.
         kernel: String,
     },
 
-    /// No architecture was asked for.
-    #[error("no architecture was asked for: give CudaBuilder::arches at least one")]
+    /// No architecture was set.
+    #[error("no architecture is set: call `CudaBuilder::arches` with at least one")]
     NoArchitecture,
 
-    /// Kernels that are in none of the modules asked for.
+    /// Kernels without a module, in a build with several modules.
     #[error(
-        "the kernels are to become several modules, and these are in none; \
+        "the kernels are split into modules, but these name no module; \
          write #[kernel(module = name)]:{}",
         list(kernels)
     )]
@@ -189,9 +190,9 @@ pub enum CudaBuilderError {
         kernels: Vec<String>,
     },
 
-    /// The module holds no kernel.
+    /// The module contains no kernel.
     #[error(
-        "`{krate}` defines no kernel: no function carries #[kernel], or none is public and reachable from lib.rs"
+        "`{krate}` defines no kernel: no function has #[kernel], or none is public and reachable from lib.rs"
     )]
     NoKernels {
         /// The crate's name.
@@ -199,31 +200,31 @@ pub enum CudaBuilderError {
     },
 }
 
-/// Something wrong in the kernels' code, and where.
+/// An error in the kernels' code, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What it is.
+    /// The error.
     pub what: String,
-    /// Where it is used. Empty where that is unknown.
+    /// Where it is used; empty if unknown.
     pub sites: Vec<Site>,
 }
 
-/// A place in the kernels' code.
+/// A location in the kernels' code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Site {
-    /// The function, after optimisation: that into which others are inlined.
+    /// The function, after inlining.
     pub function: String,
-    /// File and line, where they are known.
-    pub place: Option<(PathBuf, u32)>,
+    /// File and line, if known.
+    pub location: Option<(PathBuf, u32)>,
 }
 
 impl Site {
-    /// ` (src/lib.rs:7)`, or nothing.
+    /// ` (src/lib.rs:7)`, or an empty text.
     pub(crate) fn at(&self) -> String {
-        let place = self.place.as_ref();
-        place.map_or(String::new(), |(file, line)| {
+        let location = self.location.as_ref();
+        location.map_or(String::new(), |(file, line)| {
             format!(" ({}:{line})", file.display())
         })
     }
@@ -231,7 +232,7 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
+        match &self.location {
             Some((file, line)) => write!(f, "{}:{line}, in `{}`", file.display(), self.function),
             None => write!(f, "in `{}`", self.function),
         }
@@ -240,7 +241,7 @@ impl fmt::Display for Site {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The most sites that are printed.
+        /// The limit of printed sites.
         const SHOWN: usize = 4;
         f.write_str(&self.what)?;
         for site in self.sites.iter().take(SHOWN) {
@@ -260,7 +261,8 @@ impl fmt::Debug for CudaBuilderError {
 }
 
 impl CudaBuilderError {
-    /// What is wrong in the kernels' code, if that is the error: with lines only in builds with debug information.
+    /// The findings, if the error is about the kernels' code. They have lines only in builds with debug
+    /// information.
     pub(crate) fn findings(&self) -> Option<&[Finding]> {
         match self {
             Self::Unresolved { symbols: all, .. }
@@ -276,11 +278,11 @@ impl CudaBuilderError {
         let findings = self.findings().into_iter().flatten();
         findings
             .flat_map(|finding| &finding.sites)
-            .any(|site| site.place.is_some())
+            .any(|site| site.location.is_some())
     }
 }
 
-/// What to do about symbols that no crate defines; nothing where `cuda_std` says it itself.
+/// Advice for symbols that no crate defines; empty if `cuda_std` gives the reason itself.
 fn how_to_define(symbols: &[Finding]) -> &'static str {
     match symbols
         .iter()
@@ -288,8 +290,8 @@ fn how_to_define(symbols: &[Finding]) -> &'static str {
     {
         true => "",
         false => {
-            "\nWhat to do: define them in Rust, in this crate or in a dependency. A library in C or CUDA C++ cannot \
-             be linked to kernels. Functions of floats are in `cuda_std::float`; `cuda_std::println!` prints."
+            "\nWhat to do: define them in Rust, in this crate or in a dependency. Kernels cannot link a library in C \
+            or CUDA C++. Functions of floats are in `cuda_std::float`; `cuda_std::println!` prints."
         }
     }
 }
@@ -298,7 +300,7 @@ fn list(items: &[impl fmt::Display]) -> String {
     items.iter().map(|item| format!("\n  {item}")).collect()
 }
 
-/// Attaches the path to an I/O error.
+/// Adds the path to an I/O error.
 pub(crate) trait At<T> {
     fn at(self, path: &std::path::Path) -> Result<T, CudaBuilderError>;
 }

@@ -1,6 +1,6 @@
-//! Compiles a crate of kernels to PTX with a stock rustc: no nightly, no CUDA SDK, no nvcc.
+//! Compiles a crate of kernels to PTX with a stock rustc: without nightly, CUDA SDK or nvcc.
 //!
-//! Rust-CUDA's `CudaBuilder`, name for name, over another road to PTX. In a `build.rs`:
+//! The API is that of Rust-CUDA's `CudaBuilder`; the compiler is different. In a `build.rs`:
 //!
 //! ```no_run
 //! use cuda_builder::{CudaBuilder, NvvmArch};
@@ -16,28 +16,27 @@
 //!
 //! # How it works
 //!
-//! 1. A nested cargo compiles the crate and `core`, from source, for `nvptx64-nvidia-cuda` into
-//!    one unoptimised bitcode module (`cargo`'s module has the exact command).
-//! 2. The libLLVM of that very rustc, through its C interface, is told what rustc cannot say:
-//!    what lies in shared memory, what must not be moved (`passes`), and then optimises and emits
-//!    PTX, once per architecture and module.
-//! 3. What the driver would refuse at load, such as symbols that no crate defines or too much shared
-//!    memory, is refused here, and so is recursion: with the line of the kernels' source (`check`).
+//! 1. A nested cargo compiles the crate, and `core` from source, for `nvptx64-nvidia-cuda`. The result is one
+//! unoptimised bitcode module. The module `cargo` has the exact command.
+//! 2. The libLLVM of the same rustc, called through its C interface, adds what rustc cannot express: address
+//! spaces and convergence (`passes`). Then it optimises and emits PTX, once for each architecture and module.
+//! 3. Errors that the driver would report only at load become build errors, with the line of the kernels'
+//! source (`check`). Examples are undefined symbols and too much shared memory. Recursion is an error too.
 //!
-//! Only [`toolchain`] knows where a compiler may be found. Nothing is downloaded; what is missing
-//! is named, with the command that gets it.
+//! [`toolchain`] finds the compiler. The builder downloads nothing; if a part is missing, the error names it
+//! and the command that installs it.
 //!
-//! # What differs from Rust-CUDA's builder
+//! # Differences to Rust-CUDA's builder
 //!
 //! - Several architectures from one build: [`CudaBuilder::arches`] and [`CudaBuilder::build_all`].
-//! - Several modules from one build, so that a program loads only the kernels it uses:
+//! - Several modules from one build, so that a program loads only the kernels that it uses:
 //!   [`CudaBuilder::split_modules`].
-//! - `release(false)` keeps overflow checks and debug assertions (a failed one traps); LLVM
-//!   optimises all the same.
-//! - A panic is a `trap`; [`CudaBuilder::panic_messages`] makes it print where it is.
-//! - A kernel that calls itself is an error, unless [`CudaBuilder::allow_recursion`] permits it.
-//! - There is no libNVVM, so options of its own (`nvvm_opts`, `optix`, `override_libm`) do not
-//!   exist.
+//! - `release(false)` keeps overflow checks and debug assertions, which trap on failure. LLVM optimises
+//!   nevertheless.
+//! - A panic is a `trap`; with [`CudaBuilder::panic_messages`] it prints its message and location.
+//! - A recursive kernel is an error, unless [`CudaBuilder::allow_recursion`] permits it.
+//! - The options of libNVVM (`nvvm_opts`, `optix`, `override_libm`) do not exist, because the builder does
+//!   not use it.
 
 mod arch;
 mod builder;

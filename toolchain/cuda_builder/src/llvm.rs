@@ -1,44 +1,44 @@
-//! The part of LLVM's C interface that the builder uses, loaded at run time from the libLLVM of
-//! the compiler that wrote the bitcode.
+//! The part of LLVM's C interface that the builder uses. It is loaded at run time from the libLLVM of the
+//! compiler that wrote the bitcode.
 //!
-//! `Api` is the raw table of functions; the rest of the crate sees `Module`, a context and a module. A context
-//! belongs to one thread.
+//! `Api` is the raw table of functions. The rest of the crate uses `Module`, a module with its own context. A
+//! context belongs to one thread.
 
 mod api;
 mod fatal;
+mod locations;
 pub(crate) mod numbers;
 mod panics;
-mod places;
 mod stack;
 mod uses;
 
 pub(crate) use api::Value;
 use api::{Api, Attribute, BasicBlock, Builder};
 pub(crate) use fatal::catch;
-pub(crate) use places::Place;
+pub(crate) use locations::Location;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// A loaded libLLVM with the NVPTX back-end registered; loaded once and never unloaded.
+/// A libLLVM with the NVPTX back end registered; loaded once and never unloaded.
 pub(crate) struct Llvm {
     api: Api,
 }
 
 impl Llvm {
-    /// The library at `path` with its NVPTX back-end registered.
+    /// The library at `path` with its NVPTX back end registered.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, String> {
         static LOADED: Mutex<Vec<(PathBuf, &'static Llvm)>> = Mutex::new(Vec::new());
-        // Registration is not safe for two threads at once, so the lock is held over it.
+        // Registration is not thread-safe, so it runs under the lock.
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&(_, llvm)) = loaded.iter().find(|(p, _)| p == path) {
             return Ok(llvm);
         }
         let api = Api::load(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        // SAFETY: registration takes no pointers but the handler, which is a function; the lock keeps other
-        // threads out.
+        // SAFETY: registration takes no pointers except the handler, a static function; the lock excludes
+        // other threads.
         unsafe {
             (api.LLVMInitializeNVPTXTargetInfo)();
             (api.LLVMInitializeNVPTXTarget)();
@@ -51,13 +51,13 @@ impl Llvm {
         Ok(llvm)
     }
 
-    /// Reads `bitcode`, with the names of values or without: only people read them, and they cost time.
+    /// Reads `bitcode`. Names of values are optional, because only people read them and they cost time.
     pub(crate) fn read(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
         self.module(bitcode, names, self.api.LLVMParseBitcodeInContext2)
     }
 
-    /// Reads `bitcode` without the bodies of functions, of which [`Module::without_unused`] reads as many as it
-    /// needs: they are nearly all that there is.
+    /// Reads `bitcode` without the bodies of functions, which are most of it. [`Module::without_unused`]
+    /// reads those that it needs.
     pub(crate) fn read_lazily(&self, bitcode: &[u8], names: bool) -> Result<Module<'_>, String> {
         self.module(bitcode, names, self.api.LLVMGetBitcodeModuleInContext2)
     }
@@ -68,9 +68,9 @@ impl Llvm {
             llvm: self,
             messages: Vec::new(),
         }));
-        // SAFETY: every pointer handed over is alive for the call (the buffer is a copy, which the module
-        // takes); the context and the module are owned by the `Module` that is returned (or disposed of on
-        // failure), as is `errors`, whose address stays the same in its box.
+        // SAFETY: all pointers are valid during the call; the buffer is a copy, which the module owns
+        // afterwards. The returned `Module` owns context and module (or they are disposed of on failure). It
+        // also owns `errors`, whose address in its box does not change.
         unsafe {
             let context = (api.LLVMContextCreate)();
             (api.LLVMContextSetDiscardValueNames)(context, c_int::from(!names));
@@ -97,7 +97,7 @@ impl Llvm {
         }
     }
 
-    /// Copies and frees a message of LLVM's.
+    /// Copies and frees a message from LLVM.
     ///
     /// # Safety
     ///
@@ -124,17 +124,17 @@ pub(crate) struct Module<'l> {
     errors: Box<RefCell<Errors<'l>>>,
 }
 
-/// What LLVM reports while it works on a module. Without a place for it, LLVM would print it and end
+/// The errors that LLVM reports while it works on a module. Without them, LLVM would print an error and end
 /// the process.
 struct Errors<'l> {
     llvm: &'l Llvm,
     messages: Vec<String>,
 }
 
-/// Keeps an error; warnings and remarks are dropped.
+/// Stores an error; warnings and remarks are dropped.
 extern "C" fn collect_error(info: api::DiagnosticInfo, errors: *mut c_void) {
-    // SAFETY: `errors` is what `parse` registered, alive as long as the context that calls this; the
-    // context is used by one thread, which holds no borrow of it while it is in LLVM.
+    // SAFETY: `errors` is the pointer that `parse` registered; it lives as long as the context that calls
+    // this. One thread uses the context, and holds no borrow of `errors` while LLVM runs.
     unsafe {
         let errors = &*errors.cast::<RefCell<Errors<'_>>>();
         let mut errors = errors.borrow_mut();
@@ -148,7 +148,7 @@ extern "C" fn collect_error(info: api::DiagnosticInfo, errors: *mut c_void) {
 
 impl Drop for Module<'_> {
     fn drop(&mut self) {
-        // SAFETY: the three belong to this value and are disposed of once, innermost first.
+        // SAFETY: this value owns all three, and disposes of each once, innermost first.
         unsafe {
             (self.api().LLVMDisposeBuilder)(self.builder);
             (self.api().LLVMDisposeModule)(self.module);
@@ -157,26 +157,27 @@ impl Drop for Module<'_> {
     }
 }
 
-/// Thin safe-looking shells over the C functions: values stay valid as long as nobody deletes
-/// them, which only `delete_global` does.
+/// Safe wrappers of the C functions. Values stay valid until they are deleted, which only `delete_global`
+/// does.
 ///
-/// Every `Value` handed in must come from this module; the crate has one module per context, and
+/// Every `Value` must come from this module: the crate has one module in each context, and never stores
+/// values of another.
 /// never keeps a value of another.
-// SAFETY (of all blocks below): the values come from this very module and are alive; the builder
-// and context are owned by `self`.
+// SAFETY (of all blocks below): the values come from this module and are alive; `self` owns the builder and
+// the context.
 #[expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all of them, stated above"
+    reason = "one reason for all blocks, stated above"
 )]
 impl Module<'_> {
     fn api(&self) -> &Api {
         &self.llvm.api
     }
 
-    /// What is not internal to the module, and all that this uses. The rest is never read.
+    /// Keeps what is visible from outside, and everything that it uses. The rest is never read.
     pub(crate) fn without_unused(mut self) -> Result<Self, String> {
         let api = self.api();
-        // The linker moves what is internal only where something else needs it. It consumes the old module.
+        // The linker moves internal symbols only if they are used. It consumes the old module.
         let (failed, module) = unsafe {
             let new = (api.LLVMModuleCreateWithNameInContext)(c"kernels".as_ptr(), self.context);
             ((api.LLVMLinkModules2)(new, self.module), new)
@@ -188,7 +189,7 @@ impl Module<'_> {
         }
     }
 
-    /// All global variables, as they are now.
+    /// All global variables at this time.
     pub(crate) fn globals(&self) -> Vec<Value> {
         let api = self.api();
         unsafe {
@@ -263,7 +264,7 @@ impl Module<'_> {
         unsafe { !(self.api().LLVMGetFirstUse)(value).is_null() }
     }
 
-    /// Whether a global's initial value is undefined (or absent).
+    /// Whether a global's initial value is undefined or absent.
     pub(crate) fn is_uninitialised(&self, global: Value) -> bool {
         unsafe {
             let value = (self.api().LLVMGetInitializer)(global);
@@ -271,8 +272,8 @@ impl Module<'_> {
         }
     }
 
-    /// A new global like `old` in `address_space`, every use of `old` sent to it through an
-    /// address space cast; `old` is deleted.
+    /// Replaces the global `old` by a new one in `address_space`. All uses of `old` go through an address
+    /// space cast; `old` is deleted.
     pub(crate) fn move_global(
         &self,
         old: Value,
@@ -298,7 +299,7 @@ impl Module<'_> {
             let generic = (api.LLVMPointerTypeInContext)(self.context, 0);
             (api.LLVMReplaceAllUsesWith)(old, (api.LLVMConstAddrSpaceCast)(new, generic));
             (api.LLVMDeleteGlobal)(old);
-            // The old name is free only now.
+            // The name is free only after the deletion.
             self.set_name(new, &name);
         }
     }
@@ -314,7 +315,7 @@ impl Module<'_> {
         unsafe { (self.api().LLVMGetFunctionCallConv)(function) == api::CALL_CONV_PTX_KERNEL }
     }
 
-    /// The parameters of `function` that are pointers without an address space.
+    /// The pointer parameters of `function` without an address space.
     pub(crate) fn generic_pointer_params(&self, function: Value) -> Vec<Value> {
         let api = self.api();
         unsafe {
@@ -329,8 +330,7 @@ impl Module<'_> {
         }
     }
 
-    /// Sends every use of `param` through a cast into `address_space` and back, placed first in
-    /// `function`.
+    /// Replaces all uses of `param` by a cast to `address_space` and back, at the start of `function`.
     pub(crate) fn cast_param(&self, function: Value, param: Value, address_space: u32) {
         let api = self.api();
         unsafe {
@@ -341,7 +341,7 @@ impl Module<'_> {
             let cast = (api.LLVMBuildAddrSpaceCast)(self.builder, param, there, c"".as_ptr());
             let generic = (api.LLVMBuildAddrSpaceCast)(self.builder, cast, back, c"".as_ptr());
             (api.LLVMReplaceAllUsesWith)(param, generic);
-            // That replaced the cast's own operand too.
+            // This also replaced the operand of the cast itself.
             (api.LLVMSetOperand)(cast, 0, param);
         }
     }
@@ -350,12 +350,12 @@ impl Module<'_> {
         unsafe { (self.api().LLVMGetInstructionOpcode)(instruction) }
     }
 
-    /// For a call: what is called.
+    /// The callee of a call.
     pub(crate) fn callee(&self, call: Value) -> Value {
         unsafe { (self.api().LLVMGetCalledValue)(call) }
     }
 
-    /// Whether `callee` is inline assembly that may do more than compute its outputs.
+    /// Whether `callee` is inline assembly that may have side effects.
     pub(crate) fn is_impure_asm(&self, callee: Value) -> bool {
         self.is_asm(callee) && unsafe { (self.api().LLVMGetInlineAsmHasSideEffects)(callee) != 0 }
     }
@@ -409,7 +409,7 @@ impl Module<'_> {
         }
     }
 
-    /// Adds to the fast-math flags of an instruction that has any.
+    /// Adds fast-math flags to an instruction that supports them.
     pub(crate) fn add_fast_math(&self, instruction: Value, flags: u32) {
         let api = self.api();
         unsafe {
@@ -429,7 +429,7 @@ impl Module<'_> {
         unsafe { (self.api().LLVMSetOrdering)(instruction, ordering) }
     }
 
-    /// A fence of the same scope as `instruction`, before or after it.
+    /// Inserts a fence with the scope of `instruction`, before or after it.
     pub(crate) fn add_fence(&self, instruction: Value, ordering: u32, after: bool) {
         let api = self.api();
         unsafe {
@@ -458,7 +458,7 @@ impl Module<'_> {
         }
     }
 
-    /// The module as LLVM's text.
+    /// The module as LLVM IR text.
     pub(crate) fn to_text(&self) -> String {
         unsafe {
             self.llvm
@@ -466,7 +466,7 @@ impl Module<'_> {
         }
     }
 
-    /// A machine for `cpu` and `features`, optimising as far as it can.
+    /// A target machine for `cpu` and `features`, at the highest optimisation level.
     pub(crate) fn target_machine(&self, cpu: &str, features: &str) -> Result<Machine<'_>, String> {
         let api = self.api();
         let (cpu, features) = (c_string(cpu), c_string(features));
@@ -487,7 +487,10 @@ impl Module<'_> {
                 api::CODE_MODEL_DEFAULT,
             );
             if machine.is_null() {
-                return Err(format!("no target machine for {}", cpu.to_string_lossy()));
+                return Err(format!(
+                    "LLVM has no target machine for {}",
+                    cpu.to_string_lossy()
+                ));
             }
             Ok(Machine {
                 llvm: self.llvm,
@@ -496,8 +499,8 @@ impl Module<'_> {
         }
     }
 
-    /// Runs a pipeline of passes. Without the machine LLVM would not know that lanes diverge, and
-    /// would miscompile warp-wide code; hence no form without it.
+    /// Runs a pipeline of passes. The machine is required: without it LLVM would not know that lanes diverge,
+    /// and would miscompile warp-wide code.
     pub(crate) fn run_passes(&self, pipeline: &str, machine: &Machine<'_>) -> Result<(), String> {
         let api = self.api();
         let pipeline = c_string(pipeline);
@@ -517,7 +520,7 @@ impl Module<'_> {
         }
     }
 
-    /// What LLVM has reported since the module was read.
+    /// The errors that LLVM has reported since the module was read.
     fn no_errors(&self) -> Result<(), String> {
         match &self.errors.borrow().messages[..] {
             [] => Ok(()),
@@ -551,11 +554,11 @@ impl Module<'_> {
         unsafe { self.take_buffer((self.api().LLVMWriteBitcodeToMemoryBuffer)(self.module)) }
     }
 
-    /// Copies and frees a buffer of LLVM's.
+    /// Copies and frees a buffer from LLVM.
     ///
     /// # Safety
     ///
-    /// `buffer` is one that LLVM gave and nobody has freed.
+    /// `buffer` comes from LLVM and was not freed.
     unsafe fn take_buffer(&self, buffer: api::MemoryBuffer) -> Vec<u8> {
         let api = self.api();
         unsafe {
@@ -568,7 +571,7 @@ impl Module<'_> {
     }
 }
 
-/// A target machine: what optimisation and emission aim at.
+/// A target machine: the target of optimisation and emission.
 pub(crate) struct Machine<'l> {
     llvm: &'l Llvm,
     machine: api::MachineRef,
@@ -576,7 +579,7 @@ pub(crate) struct Machine<'l> {
 
 impl Drop for Machine<'_> {
     fn drop(&mut self) {
-        // SAFETY: the machine belongs to this value and is disposed of once.
+        // SAFETY: this value owns the machine and disposes of it once.
         unsafe { (self.llvm.api.LLVMDisposeTargetMachine)(self.machine) }
     }
 }
@@ -594,7 +597,7 @@ unsafe fn chain<T: Copy>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<
     .collect()
 }
 
-/// Names and paths as C wants them; what follows an embedded NUL is cut off.
+/// A C string; what follows an embedded NUL is removed.
 fn c_string(text: &str) -> CString {
-    CString::new(text.split('\0').next().unwrap_or_default()).expect("no NUL is left")
+    CString::new(text.split('\0').next().unwrap_or_default()).expect("the text contains no NUL")
 }

@@ -1,10 +1,10 @@
-//! Kernels that need `std` or `alloc`: which crate it is, and what to do.
+//! Kernels that need `std` or `alloc`: finds the crate, and advises what to do.
 
 use crate::CudaBuilderError;
 use crate::cargo::{Krate, Package};
 use std::fs;
 
-/// What rustc says of a library that the target does not have, and the library.
+/// rustc's messages for a library that the target lacks, and the library.
 const SIGNS: [(&str, &str); 5] = [
     ("can't find crate for `std`", "std"),
     ("cannot find module or crate `std`", "std"),
@@ -13,7 +13,7 @@ const SIGNS: [(&str, &str); 5] = [
     ("cannot find module or crate `alloc`", "alloc"),
 ];
 
-/// Names that `std` has and `core` has not, and what to use instead.
+/// Names of `std` that `core` lacks, and what to use instead.
 const INSTEAD: [(&[&str], &str); 4] = [
     (
         &[
@@ -49,7 +49,7 @@ const INSTEAD: [(&[&str], &str); 4] = [
     ),
 ];
 
-/// What to do if the compiler misses names that only `std` has; else empty.
+/// Advice if the compiler reports names that only `std` has; else an empty text.
 pub(crate) fn instead(output: &str) -> String {
     let text = without_colours(output);
     let mut all = String::new();
@@ -64,14 +64,14 @@ pub(crate) fn instead(output: &str) -> String {
     }
 }
 
-/// The error for what the nested cargo printed, if a library is missing that a GPU does not have.
+/// The error for the nested cargo's output, if a library is missing that a GPU does not have.
 pub(crate) fn explain(package: &Package, output: &str) -> Option<CudaBuilderError> {
     let text = without_colours(output);
     let (at, library) = SIGNS
         .iter()
         .filter_map(|&(sign, library)| Some((text.find(sign)?, library)))
         .min()?;
-    // cargo names the crate after all of its errors.
+    // cargo names the crate after all its errors.
     let (_, after) = text[at..].split_once("could not compile `")?;
     let (culprit, _) = after.split_once('`')?;
     let krate = package.crates.iter().find(|krate| krate.name == culprit)?;
@@ -79,9 +79,9 @@ pub(crate) fn explain(package: &Package, output: &str) -> Option<CudaBuilderErro
         .lines()
         .take_while(|line| !line.is_empty())
         .find_map(|line| line.trim_start().strip_prefix("--> "));
-    let place = match line {
+    let location = match line {
         Some(line) => line.to_owned(),
-        // Without `#![no_std]` no line asks for it.
+        // Without `#![no_std]`, no line of the source requests it.
         None => format!("{}:1", krate.root_file.display()),
     };
     let chain = package.chain_to(culprit);
@@ -107,7 +107,7 @@ pub(crate) fn explain(package: &Package, output: &str) -> Option<CudaBuilderErro
              if a default feature needs `{library}`; else use another crate, one that is `no_std`",
             user.name, krate.version
         ),
-        // Nobody can edit that crate's Cargo.toml.
+        // The user cannot edit that crate's Cargo.toml.
         (Some(_), _) => format!(
             "switch off the default features of `{}` in the Cargo.toml of `{}`; if it needs `{culprit}` without \
              them too, use another crate, one that is `no_std`",
@@ -124,13 +124,13 @@ pub(crate) fn explain(package: &Package, output: &str) -> Option<CudaBuilderErro
         .into(),
         krate: package.name.clone(),
         library,
-        place: place.into(),
+        location: location.into(),
         output: output.to_owned(),
         help: help.into(),
     })
 }
 
-/// The text without the escape sequences that cargo colours it with.
+/// The text without cargo's escape sequences for colours.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let mut plain = parts.next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
-//! What `cuda_std`'s attributes say of kernels: lines of the module's assembly, since nothing else
-//! of theirs gets through rustc.
+//! The attributes of kernels in `cuda_std`: lines in the module's assembly, because rustc passes on nothing
+//! else.
 //!
-//! `//!cuda <kernel> key=value ...`: the module it goes in, or an attribute of the function.
+//! `//!cuda <kernel> key=value ...`: the kernel's module, or an attribute of its function.
 
 use crate::CudaBuilderError;
 use crate::llvm::Module;
@@ -10,21 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key of the module's name.
 pub(crate) const MODULE: &str = "module";
 
-/// One word of a line.
+/// One `key=value` of a line.
 pub(crate) struct Note {
     pub(crate) kernel: String,
     pub(crate) key: String,
     pub(crate) value: String,
 }
 
-/// Takes the notes out of the module's assembly.
+/// Removes the notes from the module's assembly and returns them.
 pub(crate) fn take(module: &Module<'_>) -> Vec<Note> {
     let (notes, rest) = read(&module.inline_asm());
     module.set_inline_asm(&rest);
     notes
 }
 
-/// The notes, and the assembly without them.
+/// Splits assembly into notes and the rest.
 fn read(assembly: &str) -> (Vec<Note>, String) {
     let (mut notes, mut rest) = (Vec::new(), String::new());
     for line in assembly.lines() {
@@ -45,13 +45,13 @@ fn read(assembly: &str) -> (Vec<Note>, String) {
     (notes, rest)
 }
 
-/// The modules that kernels say, by the kernels.
+/// The module of each kernel that names one.
 pub(crate) fn modules_of(notes: &[Note]) -> BTreeMap<&str, &str> {
     let notes = notes.iter().filter(|note| note.key == MODULE);
     notes.map(|note| (&*note.kernel, &*note.value)).collect()
 }
 
-/// All modules that `module`'s kernels say; an error where one says none.
+/// The names of all modules; an error if a kernel names none.
 pub(crate) fn modules(module: &Module<'_>) -> Result<BTreeSet<String>, CudaBuilderError> {
     let (notes, _) = read(&module.inline_asm());
     let of = modules_of(&notes);

@@ -1,25 +1,23 @@
-//! What rustc cannot say about GPU code, said to LLVM before it optimises.
+//! Adds to a module what rustc cannot express about GPU code, before LLVM optimises it.
 //!
-//! rustc knows neither address spaces nor convergence. The module comes here unoptimised, so
-//! that nothing has yet been moved that must not move:
+//! rustc has neither address spaces nor convergence. The module is unoptimised, so nothing has been moved
+//! yet:
 //!
 //! 1. launch attributes become attributes of functions;
-//! 2. every function but the module's kernels becomes internal, so that what is unused disappears;
-//! 3. statics in section `.shared`, and the dynamic shared memory, go to address space 3;
-//! 4. pointer parameters of kernels are told to point into global memory, address space 1;
-//! 5. inline assembly that is not `pure` becomes convergent: a shuffle or a barrier may be
-//!    neither duplicated nor moved under a condition; so does every function, and every call of a
-//!    function that is not known by name;
-//! 6. orderings of atomic read-modify-writes that LLVM's NVPTX back-end would drop become fences;
-//! 7. floating-point permissions become flags of the instructions they concern, except in functions that
-//!    promise the CPU's bits;
-//! 8. in builds with messages of panics, the values of messages are said to be unused, since `cuda_std` prints
-//!    none.
+//! 2. every function except the module's kernels becomes internal, so that unused code disappears;
+//! 3. statics in section `.shared`, and the dynamic shared memory, move to address space 3;
+//! 4. pointer parameters of kernels are declared to point into global memory, address space 1;
+//! 5. inline assembly that is not `pure` becomes convergent, because a shuffle or a barrier must neither be
+//! duplicated nor moved under a condition; so do all functions and all indirect calls;
+//! 6. orderings of atomic read-modify-writes, which LLVM's NVPTX back end would drop, become fences;
+//! 7. floating-point options become flags of instructions, except in functions that promise the CPU's bits;
+//! 8. in builds with panic messages, the values of messages are declared unused, because `cuda_std` does not
+//! print them.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;
 use crate::llvm::numbers::*;
-use crate::llvm::{Machine, Module, Place, Value};
+use crate::llvm::{Location, Machine, Module, Value};
 use crate::notes;
 use std::collections::HashSet;
 use std::path::Path;
@@ -31,20 +29,20 @@ pub(crate) const SHARED: u32 = 3;
 /// The section that `#[address_space(shared)]` puts a static in.
 const SHARED_SECTION: &str = ".shared";
 
-/// The symbol behind `cuda_std::shared::dynamic_shared_mem`, and its alignment: that of the
-/// widest asynchronous copy.
+/// The symbol of `cuda_std::shared::dynamic_shared_mem`, and its alignment: that of the widest asynchronous
+/// copy.
 pub(crate) const DYNAMIC_SHARED: &str = "__cuda_dynamic_shared";
 const DYNAMIC_SHARED_ALIGN: u32 = 128;
 
-/// Finds the address spaces of pointers.
+/// Infers the address spaces of pointers.
 const INFER: &str = "function(infer-address-spaces)";
 
-/// The optimisation pipeline, for a module that [`prepare`] has seen.
+/// The optimisation pipeline, for a module after [`prepare`].
 ///
-/// Address spaces are inferred once before everything else, when all that is marked `#[inline(always)]` has been
-/// inlined, so that the rest sees them. Local variables are hidden from that: LLVM replaces a variable that is
-/// only a copy of a constant by the constant, and one that is known to be in local memory would be loaded from
-/// there, which is another place.
+/// Address spaces are inferred first, after functions with `#[inline(always)]` are inlined, so that all later
+/// passes see them. Local variables are hidden from that pass. LLVM replaces a variable that is only a copy
+/// of a constant by the constant. A variable that is known to be in local memory would then be loaded from
+/// the constant's address in local memory, which is a different location.
 pub(crate) fn optimise(
     module: &Module<'_>,
     machine: &Machine<'_>,
@@ -57,15 +55,16 @@ pub(crate) fn optimise(
     inferred?;
     module.run_passes("default<O3>", machine)?;
     if panic_messages {
-        // Removes all that no message needs.
+        // Removes formatting code that no message needs.
         module.run_passes("deadargelim,globaldce,default<O3>", machine)?;
     }
     module.run_passes(INFER, machine)
 }
 
-/// Leaves nothing but the kernels that say this name, or all kernels, visible from outside: the first two steps.
+/// Makes all functions internal except the kernels of this module, or all kernels: the first two steps.
 ///
-/// In a build with messages of panics also the function that [`leave_values_out_of_panics`] is to find.
+/// In a build with panic messages, the function that [`drop_panic_values`] looks for stays visible
+/// too.
 pub(crate) fn choose(
     module: &Module<'_>,
     name: Option<&str>,
@@ -105,7 +104,7 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
             continue;
         }
         module.add_attribute(function, convergent);
-        // The target machine decides, one bitcode for all architectures.
+        // The target machine decides; one bitcode serves all architectures.
         module.remove_string_attribute(function, "target-cpu");
         module.remove_string_attribute(function, "target-features");
         let floats = match promises_bits(module, function) {
@@ -150,28 +149,29 @@ pub(crate) fn prepare(module: &Module<'_>, floats: FloatOptions) {
     }
 }
 
-/// What `cuda_std`'s panic handler calls. It prints a message without values, or says that there are some.
+/// The function that `cuda_std`'s panic handler calls. It prints a message without values, or a fixed text
+/// for one with values.
 const PANIC_WITHOUT_VALUES: &str = "__cuda_std_panic";
 
-/// The functions through which panics with a message reach the handler. A `fmt::Arguments` is two pointers, here the
-/// first parameters: the text's pieces, and the values with the functions that format them.
+/// The functions through which panics with a message reach the handler. A `fmt::Arguments` is two pointers,
+/// here the first parameters: the text's pieces, and the values with their formatting functions.
 const PANICS: [&str; 2] = [
     "core::panicking::panic_fmt",
     "core::panicking::panic_nounwind_fmt",
 ];
 
-/// `core`'s function for an index out of bounds, and `cuda_std`'s, which prints index and length without formatting.
-/// Both take the two, and the place.
+/// `core`'s function for an index out of bounds, and `cuda_std`'s, which prints index and length without
+/// formatting. Both have index, length and location as parameters.
 const PANIC_BOUNDS: (&str, &str, u32) = (
     "core::panicking::panic_bounds_check",
     "__cuda_std_panic_bounds",
     3,
 );
 
-/// Says that the values of messages are not read, if the module's panic handler is `cuda_std`'s. Formatting is
-/// then dead code. Otherwise it would be called by address, and ptxas gives a kernel that calls by address the
-/// registers of whatever has an address, 255.
-pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
+/// Declares that the values of messages are not read, if the module's panic handler is `cuda_std`'s.
+/// Formatting is then dead code. Otherwise it would be called indirectly, and ptxas gives a kernel with
+/// indirect calls as many registers as any function whose address is taken: 255.
+pub(crate) fn drop_panic_values(module: &Module<'_>) {
     const VALUES: u32 = 1;
     if module.function_named(PANIC_WITHOUT_VALUES).is_none() {
         return;
@@ -194,16 +194,16 @@ pub(crate) fn leave_values_out_of_panics(module: &Module<'_>) {
     module.make_internal(own);
 }
 
-/// What has the same bits on CPU and GPU: the crate `libm`, and the part of `cuda_std` that calls it.
+/// Code with the same bits on CPU and GPU: the crate `libm`, and the part of `cuda_std` that calls it.
 const SAME_BITS: [&str; 2] = ["libm::", "cuda_std::float::exact::"];
 
 fn promises_bits(module: &Module<'_>, function: Value) -> bool {
-    names_same_bits(&demangle(&module.name(function)))
+    has_same_bits(&demangle(&module.name(function)))
 }
 
-/// Whether a demangled name is of [`SAME_BITS`]: `libm::math::exp::exp`, or
-/// `<f64 as libm::math::support::Float>::fma`, but not `kernels::libm::exp`.
-fn names_same_bits(name: &str) -> bool {
+/// Whether a demangled name belongs to [`SAME_BITS`]: `libm::math::exp::exp` or `<f64 as
+/// libm::math::support::Float>::fma`, but not `kernels::libm::exp`.
+fn has_same_bits(name: &str) -> bool {
     let starts_path = |at: usize| {
         let before = name[..at].chars().next_back();
         before.is_none_or(|c| !c.is_alphanumeric() && c != '_' && c != ':')
@@ -213,8 +213,8 @@ fn names_same_bits(name: &str) -> bool {
         .any(|path| name.match_indices(path).any(|(at, _)| starts_path(at)))
 }
 
-/// Inlines into the functions of [`SAME_BITS`] what computes for them: `core`'s `<f32 as Add>::add` belongs
-/// to other code too, which may be contracted. Before [`prepare`].
+/// Inlines the arithmetic of the functions in [`SAME_BITS`]. `core`'s `<f32 as Add>::add` is also called by
+/// other code, which may be contracted. Runs before [`prepare`].
 pub(crate) fn separate_same_bits(module: &Module<'_>, machine: &Machine<'_>) -> Result<(), String> {
     let functions = module.functions().into_iter();
     let (same_bits, others): (Vec<_>, Vec<_>) = functions
@@ -244,15 +244,15 @@ pub(crate) fn separate_same_bits(module: &Module<'_>, machine: &Machine<'_>) -> 
     module.run_passes("always-inline", machine)
 }
 
-/// Makes the innermost line that `is_wanted` each instruction's own, where there is one: what is inlined
-/// there from elsewhere is that line's doing. After [`optimise`].
+/// Gives each instruction its innermost source line for which `is_wanted` holds, so that inlined code counts
+/// for its caller. Runs after [`optimise`].
 pub(crate) fn credit_callers(module: &Module<'_>, is_wanted: impl Fn(&Path) -> bool) {
     for function in module.functions() {
         for instruction in module.instructions(function) {
-            let places = module.places(instruction);
-            let wanted = |place: &&Place| place.line != 0 && is_wanted(&place.file);
-            if let Some(place) = places.iter().find(wanted) {
-                module.set_place(instruction, place);
+            let locations = module.locations(instruction);
+            let wanted = |location: &&Location| location.line != 0 && is_wanted(&location.file);
+            if let Some(location) = locations.iter().find(wanted) {
+                module.set_location(instruction, location);
             }
         }
     }
@@ -275,8 +275,8 @@ pub(crate) fn move_shared_statics(module: &Module<'_>) -> Result<(), CudaBuilder
     Ok(())
 }
 
-/// NVPTX emits `atomicrmw` relaxed, whatever its ordering says. Fences of the same scope around
-/// a relaxed operation mean at least the same.
+/// NVPTX emits `atomicrmw` as relaxed, regardless of its ordering. Fences of the same scope around a relaxed
+/// operation are at least as strong.
 fn spell_out_ordering(module: &Module<'_>, rmw: Value) {
     let ordering = module.ordering(rmw);
     let before = match ordering {
@@ -297,12 +297,12 @@ fn spell_out_ordering(module: &Module<'_>, rmw: Value) {
     module.set_ordering(rmw, ORDERING_MONOTONIC);
 }
 
-/// What becomes other code for another architecture: the question for it, and what LLVM has one instruction for
-/// on some.
+/// Operations whose code depends on the architecture: the architecture's number, and operations that are
+/// single instructions only on some.
 const ARCHITECTURES: [&str; 3] = ["__nvvm_reflect", "llvm.minimum.", "llvm.maximum."];
 
-/// Whether something in the module may be other code for another architecture.
-pub(crate) fn asks_for_the_architecture(module: &Module<'_>) -> bool {
+/// Whether the module's code may depend on the architecture.
+pub(crate) fn depends_on_architecture(module: &Module<'_>) -> bool {
     let asks = |name: String| ARCHITECTURES.iter().any(|known| name.starts_with(known));
     let functions = module.functions().into_iter();
     functions
@@ -310,7 +310,7 @@ pub(crate) fn asks_for_the_architecture(module: &Module<'_>) -> bool {
         .any(|function| asks(module.name(function)))
 }
 
-/// Rust's own spelling of a symbol, also of one that LLVM's linker has made another by a number at its end.
+/// Rust's spelling of a symbol. LLVM's linker may have appended a number.
 pub(crate) fn demangle(symbol: &str) -> String {
     let digits = symbol.len() - symbol.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let shorter = (0..=digits).map(|less| &symbol[..symbol.len() - less]);
@@ -325,7 +325,7 @@ pub(crate) fn demangle(symbol: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{demangle, names_same_bits};
+    use super::{demangle, has_same_bits};
 
     #[test]
     fn a_number_of_the_linkers_is_no_part_of_the_name() {
@@ -347,7 +347,7 @@ mod tests {
             "core::ops::function::FnOnce::call_once::<libm::math::support::Round>",
             "cuda_std::float::exact::f32::exp",
         ] {
-            assert!(names_same_bits(name), "{name}");
+            assert!(has_same_bits(name), "{name}");
         }
         for name in [
             "kernels::libm::exp",
@@ -356,7 +356,7 @@ mod tests {
             "<f32 as cuda_std::float::GpuFloat>::rsqrt",
             "expf",
         ] {
-            assert!(!names_same_bits(name), "{name}");
+            assert!(!has_same_bits(name), "{name}");
         }
     }
 }

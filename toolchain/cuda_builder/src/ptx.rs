@@ -1,10 +1,10 @@
-//! What is mended in the text of PTX.
+//! Corrections of LLVM's PTX text.
 
 /// Reduces debug information to line numbers.
 ///
-/// LLVM marks a module that has any debug information with `.target sm_90, debug`, and ptxas then
-/// compiles it without optimisation. Profilers need only the `.file` and `.loc` lines, which
-/// ptxas takes (`-lineinfo`) and optimises all the same, so the mark and the DWARF sections go.
+/// LLVM marks a module with any debug information by `.target sm_90, debug`, and ptxas then compiles it
+/// without optimisation. Profilers need only the `.file` and `.loc` lines, which ptxas accepts with
+/// optimisation (`-lineinfo`). So this removes the mark and the DWARF sections.
 pub(crate) fn keep_lines_only(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     let mut in_dwarf = false;
@@ -27,7 +27,7 @@ pub(crate) fn keep_lines_only(ptx: &str) -> String {
     text
 }
 
-/// The same code under the header of another architecture, in the PTX ISA of this number: 78 is 7.8.
+/// The same code with the header of another architecture and PTX ISA; 78 is PTX 7.8.
 pub(crate) fn under_header(ptx: &str, isa: u32, arch: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     for line in ptx.split_inclusive('\n') {

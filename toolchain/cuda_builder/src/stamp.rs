@@ -1,4 +1,4 @@
-//! What a file of PTX was made of, in a file beside it, so that it is not made twice.
+//! A file next to each PTX file that identifies its inputs, so that unchanged PTX is not built again.
 
 use crate::CudaBuilderError;
 use crate::error::At;
@@ -6,17 +6,17 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Two numbers that differ when anything that decides the PTX differs.
+/// Two hashes, which differ if anything that determines the PTX differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Of all kernels as rustc wrote them: nothing has to be done where it is the same.
+    /// The hash of all kernels as rustc emitted them: if it is equal, nothing has to be done.
     pub(crate) all: u64,
-    /// Of the module's kernels alone, which takes longer to know.
+    /// The hash of the module's kernels only, which takes longer to compute.
     pub(crate) module: u64,
 }
 
 impl Stamp {
-    /// The stamp of `ptx`, if that is there and has one.
+    /// The stamp of `ptx`, if both exist.
     pub(crate) fn of(ptx: &Path) -> Option<Self> {
         let text = fs::read_to_string(file(ptx))
             .ok()
@@ -38,7 +38,7 @@ fn file(ptx: &Path) -> PathBuf {
     ptx.with_extension("ptx.stamp")
 }
 
-/// One of a stamp's numbers: of `bitcode`, and of what it is compiled with.
+/// Hashes `bitcode` and the options.
 pub(crate) fn number(bitcode: &[u8], settings: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     bitcode.hash(&mut hasher);

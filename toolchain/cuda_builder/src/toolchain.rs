@@ -1,57 +1,56 @@
-//! Finding a device compiler: a rustc, the source of its `core`, and its libLLVM.
+//! Finds a device compiler: a rustc, the source of its `core`, and its libLLVM.
 //!
-//! The three belong together. Kernels need `core` compiled for the GPU, from the source of the
-//! very rustc that compiles them; and the bitcode that rustc writes is read by the libLLVM that
-//! rustc itself is linked to, so that the versions agree by construction.
+//! The three must belong together. Kernels need `core`, compiled for the GPU from the source of the same
+//! rustc. The bitcode is read by the libLLVM that rustc itself uses, so the versions agree.
 //!
-//! Looked for, in this order; the first complete one is taken:
+//! The search order; the first complete compiler is used:
 //!
-//! 1. `$CUDA_BUILDER_RUSTC`, which must be complete when it is set;
-//! 2. the rustc that cargo uses (`$RUSTC`, else `rustc`), that is the pinned toolchain;
-//! 3. `debian/rustc` in [`cache_dir`], where `cargo xtask setup` puts Debian's compiler.
+//! 1. `$CUDA_BUILDER_RUSTC`, which must be complete if it is set;
+//! 2. the rustc that cargo uses (`$RUSTC`, else `rustc`), that is, the pinned toolchain;
+//! 3. `debian/rustc` in [`cache_dir`], where `cargo xtask setup` installs Debian's compiler.
 //!
-//! `$CUDA_BUILDER_LIBLLVM` overrides the library. Nothing is ever downloaded here.
+//! `$CUDA_BUILDER_LIBLLVM` overrides the library. Nothing is downloaded.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The oldest rustc whose device output has been tried.
+/// The oldest rustc whose device code has been tested.
 pub const MIN_VERSION: (u32, u32) = (1, 95);
 
 /// A compiler for the device.
 #[derive(Clone, Debug)]
 pub struct DeviceToolchain {
-    /// The compiler: the real binary (or a script that starts it), never rustup's proxy.
+    /// The compiler: the real binary (or a script that starts it), not rustup's proxy.
     pub rustc: PathBuf,
     /// Its version: `"1.95.0"`.
     pub version: String,
-    /// The version of the LLVM it writes bitcode with: `"22.1.2"`.
+    /// The version of its LLVM: `"22.1.2"`.
     pub llvm_version: String,
-    /// That LLVM, as a shared library.
+    /// Its LLVM, as a shared library.
     pub libllvm: PathBuf,
     /// The folder of `core`'s source.
     pub core_src: PathBuf,
-    /// How it was found, in words.
+    /// A description of how it was found.
     pub origin: String,
 }
 
-/// There is no complete device compiler on this machine.
+/// The error if there is no complete device compiler on this machine.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "no compiler for GPU code was found. It takes a rustc >= {}.{} with the source of `core` and its libLLVM. Looked at:\n\
-     {tried}\
-     The one command that mends it: cargo xtask setup\n\
-     By hand: `rustup component add rust-src` in this folder, or set CUDA_BUILDER_RUSTC to a rustc that has its source.",
+    "no compiler for GPU code was found; it needs rustc >= {}.{} with the source of `core` and its libLLVM. Tried:\n\
+    {tried}\
+    What to do: run `cargo xtask setup`. Or run `rustup component add rust-src` in this folder. Or set \
+    CUDA_BUILDER_RUSTC to a rustc that has its source.",
     MIN_VERSION.0, MIN_VERSION.1
 )]
 pub struct ToolchainError {
-    /// One line for each place looked at, with what was missing there.
+    /// One line for each compiler tried, with what is missing.
     pub tried: String,
 }
 
-/// The folder for what `cargo xtask setup` provides: `$CUDA_BUILDER_CACHE`, else `cuda_builder`
-/// in the user's cache folder.
+/// The folder that `cargo xtask setup` installs to: `$CUDA_BUILDER_CACHE`, else `cuda_builder` in the user's
+/// cache folder.
 pub fn cache_dir() -> PathBuf {
     if let Some(dir) = non_empty("CUDA_BUILDER_CACHE") {
         return PathBuf::from(dir);
@@ -62,20 +61,20 @@ pub fn cache_dir() -> PathBuf {
         .join("cuda_builder")
 }
 
-/// Finds a device compiler; see the [module](self) for where.
+/// Finds a device compiler; the [module](self) has the search order.
 ///
 /// # Errors
 ///
-/// When no place has a complete one; the error names each place and what is missing there.
+/// If no compiler is complete; the error lists each one tried and what it lacks.
 pub fn find() -> Result<DeviceToolchain, ToolchainError> {
     find_for(None)
 }
 
-/// Finds the device compiler of builds in `folder`, where rustup may use another toolchain than here.
+/// Finds the device compiler for builds in `folder`, where rustup may select another toolchain.
 ///
 /// # Errors
 ///
-/// As [`find`].
+/// The errors of [`find`].
 pub fn find_in(folder: &Path) -> Result<DeviceToolchain, ToolchainError> {
     find_for(Some(folder))
 }
@@ -86,19 +85,19 @@ fn find_for(folder: Option<&Path>) -> Result<DeviceToolchain, ToolchainError> {
     }
     let cargos = non_empty("RUSTC").unwrap_or_else(|| "rustc".into());
     let debians = cache_dir().join("debian/rustc").into_os_string();
-    let places = [
+    let candidates = [
         ("the toolchain in use", cargos),
         ("Debian's compiler in the cache", debians),
     ];
-    first_complete(&places, folder)
+    first_complete(&candidates, folder)
 }
 
 fn first_complete(
-    places: &[(&str, OsString)],
+    candidates: &[(&str, OsString)],
     folder: Option<&Path>,
 ) -> Result<DeviceToolchain, ToolchainError> {
     let mut tried = String::new();
-    for (origin, rustc) in places {
+    for (origin, rustc) in candidates {
         match inspect(rustc, origin, folder) {
             Ok(found) => return Ok(found),
             Err(why) => {
@@ -110,12 +109,12 @@ fn first_complete(
     Err(ToolchainError { tried })
 }
 
-/// Completes what `rustc`, started in `folder`, begins, or says what is missing.
+/// Finds the other parts for `rustc`, started in `folder`, or says what is missing.
 fn inspect(rustc: &OsStr, origin: &str, folder: Option<&Path>) -> Result<DeviceToolchain, String> {
     let command = || {
         let mut command = Command::new(rustc);
         if let Some(folder) = folder {
-            // rustup's proxy then asks the folder, not the cargo that runs this.
+            // rustup's proxy then uses the folder's settings, not those of the running cargo.
             command.current_dir(folder).env_remove("RUSTUP_TOOLCHAIN");
         }
         command
@@ -131,22 +130,28 @@ fn inspect(rustc: &OsStr, origin: &str, folder: Option<&Path>) -> Result<DeviceT
     let version = field("release:")?;
     let llvm_version = field("LLVM version:")?;
     if !is_recent(&version) {
-        return Err(format!("rustc {version} is too old"));
+        return Err(format!(
+            "rustc {version} is too old; {}.{} or newer is required",
+            MIN_VERSION.0, MIN_VERSION.1
+        ));
     }
 
     let sysroot = PathBuf::from(output(command().args(["--print", "sysroot"]))?.trim());
     let core_src = sysroot.join("lib/rustlib/src/rust/library/core");
     if !core_src.join("src/lib.rs").is_file() {
         return Err(format!(
-            "rustc {version} is there, the source of `core` is not ({})",
+            "rustc {version} has no source of `core` at {}",
             core_src.display()
         ));
     }
-    let libllvm = find_libllvm(&sysroot, &llvm_version)
-        .ok_or_else(|| format!("rustc {version} is there, its libLLVM {llvm_version} is not (set CUDA_BUILDER_LIBLLVM to it)"))?;
+    let libllvm = find_libllvm(&sysroot, &llvm_version).ok_or_else(|| {
+        format!(
+            "rustc {version} has no libLLVM {llvm_version}; set CUDA_BUILDER_LIBLLVM to its path"
+        )
+    })?;
 
-    // Past rustup's proxy, which would choose a toolchain of its own. A script stays: it sets
-    // up what the real compiler needs.
+    // Bypasses rustup's proxy, which would select its own toolchain. A script is kept: it sets up what the
+    // real compiler needs.
     let real = sysroot.join("bin/rustc");
     let is_proxy = Path::new(rustc).components().count() == 1
         || Path::new(rustc).ends_with(".cargo/bin/rustc");
@@ -165,8 +170,8 @@ fn inspect(rustc: &OsStr, origin: &str, folder: Option<&Path>) -> Result<DeviceT
     })
 }
 
-/// The shared library of LLVM `version`: in the environment, beside the compiler, or wherever the
-/// system's loader finds it.
+/// The shared library of LLVM `version`: from the environment, next to the compiler, or wherever the system's
+/// loader finds it.
 fn find_libllvm(sysroot: &Path, version: &str) -> Option<PathBuf> {
     if let Some(path) = non_empty("CUDA_BUILDER_LIBLLVM") {
         return Some(PathBuf::from(path));
@@ -177,22 +182,22 @@ fn find_libllvm(sysroot: &Path, version: &str) -> Option<PathBuf> {
         .find_map(|dir| library_in(&sysroot.join(dir), version));
     beside.or_else(|| {
         let name = PathBuf::from(soname(version));
-        // SAFETY: LLVM's initialisers touch nothing outside the library.
+        // SAFETY: LLVM's initialisers access nothing outside the library.
         unsafe { libloading::Library::new(&name) }.ok()?;
         Some(name)
     })
 }
 
-/// What LLVM's shared library is called: `libLLVM.so.22.1` for version `22.1.2`.
+/// The file name of LLVM's shared library: `libLLVM.so.22.1` for version `22.1.2`.
 fn soname(version: &str) -> String {
     let mut numbers = version.split('.');
     let (major, minor) = (numbers.next().unwrap_or(""), numbers.next().unwrap_or("0"));
     format!("libLLVM.so.{major}.{minor}")
 }
 
-/// The library of this version in `dir`: its name, or its name and a suffix of rustup's. (rustup's
-/// `libLLVM-<version>.so` beside it is a linker script.) Another LLVM may lie there too, and could
-/// not read the bitcode.
+/// The library of this version in `dir`: the file name, possibly with rustup's suffix. (rustup's
+/// `libLLVM-<version>.so` in the same folder is a linker script.) Another version in the folder could not
+/// read the bitcode.
 fn library_in(dir: &Path, version: &str) -> Option<PathBuf> {
     let name = soname(version);
     let is_it = |file: &str| {
@@ -213,9 +218,9 @@ fn is_recent(version: &str) -> bool {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= MIN_VERSION
 }
 
-/// What `command` prints, or why there is nothing.
+/// The output of `command`, or why there is none.
 fn output(command: &mut Command) -> Result<String, String> {
-    // Under cargo, variables meant for the outer build would reach this compiler.
+    // Removes cargo's variables for the outer build, which would affect this compiler.
     let out = command.env_remove("RUSTC_WRAPPER").output().map_err(|e| {
         if e.kind() == std::io::ErrorKind::NotFound {
             "not there".to_owned()
@@ -269,14 +274,14 @@ mod tests {
         assert_eq!(library("23.1.0"), None);
     }
 
-    /// rustup's proxy asks the current folder.
+    /// rustup's proxy uses the current folder.
     #[cfg(unix)]
     #[test]
     fn the_compiler_is_started_in_the_folder_that_it_is_for() {
         let dir = tempfile::tempdir().unwrap();
         let (rustc, project) = (dir.path().join("rustc"), dir.path().join("project"));
-        // Written by another process: a file cannot be run while a thread of this one, or a child that another
-        // test starts, has it open.
+        // Written by another process. If a thread of this process, or a child that another test starts, has
+        // the file open, it cannot be executed.
         let script = r#"printf '#!/bin/sh\ncat version\n' > rustc && chmod +x rustc"#;
         let mut shell = std::process::Command::new("sh");
         let written = shell.args(["-c", script]).current_dir(dir.path()).status();
@@ -287,9 +292,14 @@ mod tests {
             "release: 1.2.3\nLLVM version: 4.5.6\n",
         )
         .unwrap();
-        let places = [("it", rustc.into_os_string())];
-        let error = first_complete(&places, Some(&project)).unwrap_err();
-        assert!(error.tried.contains("rustc 1.2.3 is too old"), "{error}");
+        let candidates = [("it", rustc.into_os_string())];
+        let error = first_complete(&candidates, Some(&project)).unwrap_err();
+        assert!(
+            error
+                .tried
+                .contains("rustc 1.2.3 is too old; 1.95 or newer is required"),
+            "{error}"
+        );
     }
 
     #[test]

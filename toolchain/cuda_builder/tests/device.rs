@@ -1,6 +1,6 @@
-//! Small crates of kernels, compiled to PTX: what comes out, and what is refused.
+//! Compiles small crates of kernels to PTX: what is emitted, and what is rejected.
 //!
-//! They need a device compiler, as every build of the project does: `cargo xtask setup`.
+//! Needs a device compiler, like every build of the project: `cargo xtask setup`.
 
 mod fixture;
 
@@ -54,7 +54,7 @@ fn shared_statics_and_parameters_get_their_address_spaces() {
 
 #[test]
 fn a_table_is_not_loaded_from_local_memory() {
-    // rustc copies the constant to a local variable, of which LLVM makes the constant again.
+    // rustc copies the constant to a local variable, which LLVM replaces by the constant.
     let fixture = Fixture::new(
         "table",
         r#"#[unsafe(no_mangle)]
@@ -218,7 +218,7 @@ fn float_options_leave_the_crate_libm_alone() {
         }}
         "#,
     );
-    // As in the crate of this name, `generic` computes by functions of `core`.
+    // As in the crate with this name, `generic` uses functions of `core`.
     let libm = r#"
         #![no_std]
         #![feature(rustc_attrs)]
@@ -295,8 +295,8 @@ fn line_numbers_do_not_switch_off_optimisation() {
     assert_eq!(count(&ptx, ".section"), 0, "{ptx}");
 }
 
-/// A handler that hands the message to the driver, as `cuda_std`'s does. By the name of what it calls the
-/// builder knows that it reads no values.
+/// A handler that passes the message to the driver, as `cuda_std`'s does. The builder recognises the function
+/// that it calls by name: it does not read values.
 const HANDLER: &str = r#"
 fn panic(info: &core::panic::PanicInfo) -> ! {
     __cuda_std_panic(info.message().as_str().unwrap_or("values"))
@@ -311,11 +311,11 @@ fn __cuda_std_panic(text: &str) -> ! {
 }
 "#;
 
-/// Panics by an index, with a text, and with values that only `core::fmt` can print.
+/// Panics with an index, with a text, and with values that only `core::fmt` can print.
 const PANICS: &str = r#"
 struct Why { code: u32 }
 impl core::fmt::Debug for Why {
-    // Not derived: that compares slices, for which a handler of one's own would need `memcmp`.
+    // Not derived: that compares slices, for which a custom handler would need `memcmp`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result { write!(f, "why {}", self.code) }
 }
 fn checked(x: u32) -> Result<u32, Why> { if x < 7 { Ok(x) } else { Err(Why { code: x }) } }
@@ -338,7 +338,7 @@ fn panicking(name: &str, handler: &str) -> Fixture {
     fixture
 }
 
-/// A text as PTX has it: `{97, 32, 116}`.
+/// A text as in PTX: `{97, 32, 116}`.
 fn bytes(text: &str) -> String {
     let bytes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
     bytes.join(", ")
@@ -364,7 +364,7 @@ fn messages_of_panics_have_their_text_and_nothing_that_formats() {
     assert!(!ptx.contains("core3fmt"), "{ptx}");
 }
 
-/// Whoever has a handler of their own may format.
+/// A custom handler may format values.
 #[test]
 fn the_values_of_messages_reach_another_handler() {
     let handler = HANDLER.replace("__cuda_std_panic", "another");

@@ -1,7 +1,7 @@
-//! What is printed when kernels cannot be compiled: the crate, file and line, and what to do.
+//! Errors for kernels that cannot be compiled: they name the crate, file and line, and what to do.
 //!
-//! Each error is found with line numbers, in the folder of builds with line numbers, so `core` is compiled twice
-//! for all of them.
+//! Each error is located with line numbers, in the folder of such builds, so `core` is compiled twice for all
+//! tests.
 
 mod fixture;
 
@@ -9,7 +9,7 @@ use cuda_builder::{CudaBuilderError, NvvmArch};
 use fixture::Fixture;
 use std::fs;
 
-/// The error of a crate with this code.
+/// The error for a crate with this code.
 fn error(fixture: &Fixture) -> CudaBuilderError {
     match fixture.builder().build() {
         Err(error) => error,
@@ -17,7 +17,7 @@ fn error(fixture: &Fixture) -> CudaBuilderError {
     }
 }
 
-/// Looks for texts in what a user reads, which `main` of a build script prints by `Debug`.
+/// Checks for texts in the error as a build script's `main` prints it, by `Debug`.
 fn expect(error: &CudaBuilderError, texts: &[&str]) {
     let text = format!("{error:?}");
     for expected in texts {
@@ -25,17 +25,17 @@ fn expect(error: &CudaBuilderError, texts: &[&str]) {
     }
 }
 
-/// File and line of the only line of the crate's source that has `text`, as errors print them.
+/// File and line of the only source line with `text`, in the form of an error.
 fn line(fixture: &Fixture, text: &str) -> String {
     let file = fixture.path("src/lib.rs").canonicalize().unwrap();
     let code = fs::read_to_string(&file).unwrap();
     let mut lines = (1..).zip(code.lines()).filter(|(_, l)| l.contains(text));
     let (number, _) = lines.next().expect(text);
-    assert!(lines.next().is_none(), "{text} is on several lines");
+    assert!(lines.next().is_none(), "several lines contain {text}");
     format!("{}:{number}", file.display())
 }
 
-/// A kernel with this body, which has `p: *mut T`.
+/// A kernel with this body and the parameter `p: *mut T`.
 fn kernel(of: &str, body: &str) -> String {
     format!(
         "#[unsafe(no_mangle)]\npub unsafe extern \"ptx-kernel\" fn k(p: *mut {of}) {{ unsafe {{\n{body}\n}}}}\n"
@@ -47,12 +47,12 @@ fn an_unresolved_symbol_is_named_with_the_line_that_uses_it() {
     let fixture = Fixture::new(
         "unresolved",
         &("unsafe extern \"C\" {
-            fn nobody_defines_this(x: u32) -> u32;
+            fn undefined_function(x: u32) -> u32;
             static NOR_THIS: u32;
             fn __cuda_std_refused_load_with_release_ordering();
         }
         fn helper(x: u32) -> u32 { unsafe {
-            nobody_defines_this(x)
+            undefined_function(x)
         } }\n"
             .to_owned()
             + &kernel(
@@ -66,10 +66,10 @@ fn an_unresolved_symbol_is_named_with_the_line_that_uses_it() {
     assert!(matches!(&error, CudaBuilderError::Unresolved { symbols, .. } if symbols.len() == 3));
     let used = |text| format!("at {}, in `k`", line(&fixture, text));
     let texts = [
-        "the kernels of `unresolved` need symbols that no crate defines",
+        "the kernels of `unresolved` use symbols that no crate defines",
         &format!(
-            "`nobody_defines_this`\n    {}",
-            used("            nobody_defines_this(x)")
+            "`undefined_function`\n    {}",
+            used("            undefined_function(x)")
         ),
         &format!("`NOR_THIS`\n    {}", used("+= NOR_THIS")),
         &format!(
@@ -79,7 +79,7 @@ fn an_unresolved_symbol_is_named_with_the_line_that_uses_it() {
         "define them in Rust",
     ];
     expect(&error, &texts);
-    // A build that has line numbers already says the same.
+    // A build with line numbers reports them without a second compilation.
     let lines = fixture.builder().generate_line_info(true);
     expect(&lines.build().unwrap_err(), &texts);
 }
@@ -100,7 +100,11 @@ fn what_no_gpu_has_is_named_with_its_line_and_what_to_use_instead() {
         (
             "f128",
             kernel("f128", "*p = *p * *p.add(1);"),
-            ["128-bit floats", "use `f64`", "*p = *p * *p.add(1)"],
+            [
+                "128-bit float arithmetic",
+                "use `f64`",
+                "*p = *p * *p.add(1)",
+            ],
         ),
         (
             "core_intrinsics",
@@ -111,14 +115,14 @@ fn what_no_gpu_has_is_named_with_its_line_and_what_to_use_instead() {
             ),
             [
                 "atomic operation of more than 64 bits",
-                "use 64 bits",
+                "use at most 64 bits",
                 "atomic_xadd::<",
             ],
         ),
         (
             "f16",
             kernel("u32", "asm!(\"cpuid\");\n*p = 1;"),
-            ["`cpuid` is not PTX", "ends with `;`", "asm!(\"cpuid\")"],
+            ["`cpuid` is not PTX", "must end with `;`", "asm!(\"cpuid\")"],
         ),
         (
             "f16",
@@ -128,7 +132,7 @@ fn what_no_gpu_has_is_named_with_its_line_and_what_to_use_instead() {
             ["`llvm.x86.rdtsc`", "another processor", "*p = rdtsc()"],
         ),
     ];
-    // One crate, which cargo compiles again for each.
+    // One crate, which cargo compiles again for each case.
     let fixture = Fixture::new("case", "");
     for (feature, code, [what, instead, used]) in cases {
         fixture.write(&code);
@@ -141,7 +145,13 @@ fn what_no_gpu_has_is_named_with_its_line_and_what_to_use_instead() {
         let place = line(&fixture, used);
         expect(
             &error,
-            &["the kernels of `case` use", what, instead, &place, "in `k`"],
+            &[
+                "the kernels of `case` use features",
+                what,
+                instead,
+                &place,
+                "in `k`",
+            ],
         );
     }
 }
@@ -191,10 +201,7 @@ fn a_variable_number_of_arguments_is_refused_by_the_functions_name() {
     fixture.enable("c_variadic");
     expect(
         &error(&fixture),
-        &[
-            "`variadic`",
-            "`variadic::sum` takes a variable number of arguments: take a slice",
-        ],
+        &["`variadic`", "`variadic::sum` is variadic: pass a slice"],
     );
 }
 
@@ -245,7 +252,7 @@ fn too_much_static_shared_memory_is_refused_with_the_kernel_and_the_limit() {
             "dynamic_shared_mem",
         ],
     );
-    // One element less is the limit itself.
+    // One element less is exactly the limit.
     fixture.write(&shared(6136));
     fixture.ptx(fixture.builder());
 }
@@ -280,7 +287,7 @@ fn recursion_is_refused_with_the_functions_unless_it_is_allowed() {
     expect(
         &error,
         &[
-            "the kernels of `recursion` have functions that call themselves",
+            "the kernels of `recursion` have recursive functions",
             "`recursion::even` (",
             ") calls `recursion::odd` (",
             ") calls `recursion::even`",
@@ -289,7 +296,7 @@ fn recursion_is_refused_with_the_functions_unless_it_is_allowed() {
             "`recursion::fib` (",
             ") calls itself",
             &at("fib(n - 1)"),
-            // Where the crate calls a function of `core` that calls itself.
+            // A call from the crate to a recursive function of `core`.
             &at("sort_unstable"),
             "write a loop",
             "allow_recursion(true)",
@@ -303,7 +310,7 @@ fn recursion_is_refused_with_the_functions_unless_it_is_allowed() {
     );
 }
 
-/// LLVM makes a loop of a call that comes last.
+/// LLVM makes a tail call a loop.
 #[test]
 fn a_tail_call_that_becomes_a_loop_is_accepted() {
     let fixture = Fixture::new(
@@ -314,7 +321,7 @@ fn a_tail_call_that_becomes_a_loop_is_accepted() {
     fixture.ptx(fixture.builder());
 }
 
-/// Only a build with messages of panics needs one.
+/// Only a build with panic messages needs a handler.
 #[test]
 fn a_crate_without_a_panic_handler_is_told_where_one_is() {
     let fixture = Fixture::new("handler", "");
@@ -413,7 +420,7 @@ fn names_that_only_std_has_are_told_with_what_to_use_instead() {
             &["What to do: a GPU has `core`, but not `std`.", instead],
         );
     }
-    // Of other errors it is not said.
+    // Other errors get no advice.
     fixture.write(&kernel("u32", "let _: Vector;"));
     assert!(!error(&fixture).to_string().contains("What to do"));
 }

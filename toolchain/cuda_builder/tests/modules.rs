@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Two kernels that share a function, shared memory and the dynamic shared memory, with launch
-/// attributes, and a third that has nothing of it.
+/// Two kernels that share a function, shared memory and the dynamic shared memory, with launch attributes.
+/// And a third kernel that uses none of it.
 const THREE: &str = r#"
     core::arch::global_asm!("//!cuda fill module=tiles");
     core::arch::global_asm!("//!cuda fill nvvm.maxntid=128,1,1");
@@ -154,8 +154,8 @@ fn what_asks_for_no_architecture_is_one_code_for_all() {
     }
 }
 
-/// Two checkouts that share a target folder: to cargo two crates, both fresh as long as their sources are, but
-/// their bitcode has one name.
+/// Two checkouts with one target folder: cargo treats them as two crates, both up to date as long as their
+/// sources are, but their bitcode has the same name.
 #[test]
 fn crates_of_one_name_do_not_take_each_others_bitcode() {
     let first = Fixture::new("checkout", THREE);
@@ -190,14 +190,14 @@ fn builds_with_other_features_do_not_take_each_others_bitcode() {
     }
 }
 
-/// Adds a line to what the builder keeps of a module, so that one sees whether it is made again.
+/// Adds a line to the builder's file for a module, to see whether the builder writes it again.
 fn mark(krate: &str, module: &Ptx) {
     mark_in("", krate, module);
 }
 
 fn mark_in(folder: &str, krate: &str, module: &Ptx) {
     let name = module.module.as_deref().expect("modules are split");
-    // Where the builder works: in the target folder that the environment names, else in the fixture's.
+    // The builder's folder: in the target folder of the environment, else in the fixture's.
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
         || Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures"),
         PathBuf::from,
@@ -239,7 +239,7 @@ fn what_another_build_has_made_is_copied() {
     made.iter().for_each(|module| mark("shared", module));
     let elsewhere = builder().final_module_path(fixture.path("elsewhere.ptx"));
     assert!(elsewhere.build_all().unwrap().iter().all(is_marked));
-    // With other settings it is made again.
+    // With other settings it is built again.
     let other = builder().ptx_isa(80).build_all().unwrap();
     assert!(!other.iter().any(is_marked));
 }

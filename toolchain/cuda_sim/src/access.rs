@@ -1,17 +1,17 @@
-//! What a thread does to memory, as checks and counters see it.
+//! Accesses to memory, for checks and counters.
 
 use crate::Site;
 
-/// The memories that threads have in common.
+/// The memories that threads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
-    /// The device's.
+    /// The device's global memory.
     Global,
-    /// The block's.
+    /// The block's shared memory.
     Shared,
 }
 
-/// What an access does.
+/// The kinds of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// A plain load.
@@ -22,23 +22,23 @@ pub enum Kind {
     Atomic,
 }
 
-/// Whose threads an atomic operation or a fence counts for.
+/// The threads that an atomic operation or a fence is visible to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// The threads of the block.
     Block,
-    /// All threads of the device.
+    /// The threads of the device.
     Device,
-    /// Those of all devices and of the host.
+    /// The threads of all devices and of the host.
     System,
 }
 
 /// One access by one thread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct TracedAccess {
     pub site: Site,
     pub kind: Kind,
-    /// Of global memory the address; of shared memory the offset from its start.
+    /// The address in global memory; in shared memory, the offset from its start.
     pub address: usize,
     /// In bytes: 1, 2, 4, 8 or 16.
     pub size: u32,

@@ -1,9 +1,9 @@
-//! A block: its threads as coroutines, and who of them runs.
+//! A block: its threads as coroutines, and the scheduler that runs them.
 
 use corosensei::CoroutineResult;
 
 use crate::Site;
-use crate::count::{Event, Tally, What};
+use crate::count::{Event, InstructionKind, Tally};
 use crate::finding::{Bug, Thread};
 use crate::lane::{Lane, Request, set_current};
 use crate::launch::{Launch, unfold};
@@ -11,39 +11,40 @@ use crate::schedule::{Order, Schedule};
 use crate::stack::Pool;
 
 mod barrier;
+mod collective;
 mod context;
 mod coroutine;
 mod deadlock;
-mod meeting;
 
 pub(crate) use context::{Context, Memory};
 pub(crate) use coroutine::{Exit, Running};
 
-/// 32 threads, or fewer in a block's last warp. Each set has bit `i` for lane `i`, and each lane is
-/// in one of them.
+/// The state of 32 threads, or fewer in a block's last warp.
+///
+/// Each field is a set: bit `i` stands for lane `i`. Each lane is in exactly one set.
 #[derive(Clone, Copy, Default)]
 struct Warp {
-    /// Can run.
+    /// Lanes that can run.
     ready: u32,
-    /// Have had their turn in this round, and can run in the next.
-    resting: u32,
-    /// Wait for the block.
+    /// Lanes that have run in this round and can run in the next.
+    yielded: u32,
+    /// Lanes that wait at a block barrier.
     at_barrier: u32,
-    /// Wait for lanes of the warp.
-    meeting: u32,
-    /// Have returned.
+    /// Lanes that wait in a warp collective.
+    in_collective: u32,
+    /// Lanes that have returned.
     exited: u32,
 }
 
-/// How far a block has come.
+/// Why a block stopped running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// All threads have returned.
     Done,
-    /// Its threads only poll, for as long as it was given; or, under a random schedule, one of them lets
-    /// other blocks go first.
+    /// Its threads only polled for the given number of rounds. Under a random schedule: or a thread was
+    /// interrupted in favour of other blocks.
     Quiet {
-        /// Whether any of them got anywhere before.
+        /// Whether any of them made progress before.
         progress: bool,
     },
 }
@@ -52,28 +53,28 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Stop;
 
-/// Rounds without a thread that got anywhere, polling in changing places perhaps, after which that
-/// is a livelock.
-const STALE: u64 = 2_000_000;
+/// Rounds without a passed barrier or collective after which the launch is a livelock. It catches threads
+/// that poll alternating addresses.
+const MAX_STALE_ROUNDS: u64 = 2_000_000;
 
-/// A block of threads, used for one block of the grid after another.
+/// A block of threads, reused for one block of the grid after another.
 pub(crate) struct Block {
     context: Box<Context>,
     lanes: Box<[Lane]>,
     coroutines: Vec<Option<Running>>,
     warps: Vec<Warp>,
     order: Order,
-    /// Threads that have not returned.
+    /// The number of threads that have not returned.
     live: u32,
-    /// Threads at the barrier; the first of them, and what its predicates add up to.
+    /// The number of threads at the barrier; the first of them; how many of their predicates hold.
     arrived: u32,
     first: usize,
-    holding: u32,
-    /// Whether any thread got anywhere in this round; whether it passed a barrier or a meeting, or
+    true_predicates: u32,
+    /// Whether any thread made progress in this round; whether one passed a barrier or a collective, or
     /// returned.
     progress: bool,
     passed: bool,
-    /// Whether any thread had to let others go first in this round.
+    /// Whether any thread was interrupted in this round.
     interrupted: bool,
     stale: u64,
 }
@@ -85,7 +86,7 @@ impl Block {
     pub unsafe fn new(launch: &Launch) -> Self {
         let options = &launch.options;
         let threads = options.threads();
-        // SAFETY: the caller's promise.
+        // SAFETY: as this function's contract.
         let context = Box::new(unsafe { Context::new(launch) });
         let traced = options.count || options.checks.memory || options.checks.races;
         let lanes = (0..threads)
@@ -100,7 +101,7 @@ impl Block {
             live: 0,
             arrived: 0,
             first: 0,
-            holding: 0,
+            true_predicates: 0,
             progress: false,
             passed: false,
             interrupted: false,
@@ -108,7 +109,7 @@ impl Block {
         }
     }
 
-    /// Becomes the block with this linear index, of which no thread has begun.
+    /// Resets it to the block with this linear index; no thread has started.
     pub fn begin(&mut self, linear: u32) {
         let threads = self.lanes.len() as u32;
         self.context.begin(linear);
@@ -130,8 +131,8 @@ impl Block {
         self.stale = 0;
     }
 
-    /// Runs until all threads have returned, or for `rounds` rounds in which nobody gets anywhere; or, under
-    /// a random schedule, until a thread has to let others go first, which may be those of other blocks.
+    /// Runs until all threads have returned, or made no progress for `rounds` rounds. Under a random schedule
+    /// it also returns when a thread was interrupted, because other blocks may have to run.
     pub fn run(&mut self, pool: &mut Pool, rounds: u64) -> Result<Turn, Stop> {
         let (mut quiet, mut all) = (0, 0);
         loop {
@@ -141,9 +142,9 @@ impl Block {
             for turn in 0..self.warps.len() {
                 let w = self.order.warp(turn, self.warps.len());
                 let warp = &mut self.warps[w];
-                warp.ready |= warp.resting;
-                warp.resting = 0;
-                if warp.ready | warp.meeting != 0 {
+                warp.ready |= warp.yielded;
+                warp.yielded = 0;
+                if warp.ready | warp.in_collective != 0 {
                     self.run_warp(w, pool)?;
                 }
             }
@@ -154,12 +155,12 @@ impl Block {
                 self.release()?;
                 continue;
             }
-            if self.warps.iter().all(|warp| warp.ready | warp.resting == 0) {
-                self.explain_deadlock();
+            if self.warps.iter().all(|warp| warp.ready | warp.yielded == 0) {
+                self.report_deadlock();
                 return Err(Stop);
             }
             self.stale = if self.passed { 0 } else { self.stale + 1 };
-            if self.stale > STALE {
+            if self.stale > MAX_STALE_ROUNDS {
                 self.report_livelock(0);
                 return Err(Stop);
             }
@@ -177,7 +178,7 @@ impl Block {
         }
     }
 
-    /// Runs the warp's lanes until each waits for other warps, has polled or has returned.
+    /// Runs the warp's lanes until each one waits for other warps, has polled or has returned.
     fn run_warp(&mut self, w: usize, pool: &mut Pool) -> Result<(), Stop> {
         loop {
             while self.warps[w].ready != 0 {
@@ -185,7 +186,7 @@ impl Block {
                 self.warps[w].ready &= !(1 << lane);
                 self.run_lane(w, lane, pool)?;
             }
-            if self.warps[w].meeting == 0 || !self.meet(w)? {
+            if self.warps[w].in_collective == 0 || !self.run_collectives(w)? {
                 break;
             }
             self.passed = true;
@@ -215,15 +216,15 @@ impl Block {
                     warp.at_barrier |= 1 << lane;
                     return self.arrive(i, kind);
                 }
-                Request::Meeting(meeting) => {
-                    warp.meeting |= 1 << lane;
-                    return self.attend(i, meeting);
+                Request::Collective(op) => {
+                    warp.in_collective |= 1 << lane;
+                    return self.enter_collective(i, op);
                 }
-                Request::Poll => warp.resting |= 1 << lane,
+                Request::Poll => warp.yielded |= 1 << lane,
                 Request::Interrupt => {
-                    warp.resting |= 1 << lane;
+                    warp.yielded |= 1 << lane;
                     self.progress = true;
-                    // Other schedules run a block for as long as it gets anywhere.
+                    // Under the other schedules, a block runs for as long as it makes progress.
                     let schedule = self.context.launch().options.schedule;
                     self.interrupted |= matches!(schedule, Schedule::Random(_));
                 }
@@ -242,19 +243,19 @@ impl Block {
         Ok(())
     }
 
-    /// A lane of the lowest warp in which the set is not empty.
+    /// The first lane of the set in the lowest warp where the set is not empty.
     fn find(&self, set: impl Fn(&Warp) -> u32) -> usize {
         let (w, warp) = self
             .warps
             .iter()
             .enumerate()
             .find(|(_, warp)| set(warp) != 0)
-            .expect("the caller knows that there is one");
+            .expect("the caller checks that a set is not empty");
         32 * w + set(warp).trailing_zeros() as usize
     }
 
-    /// Notes what a thread does with others.
-    fn log(&self, i: usize, what: What) {
+    /// Logs a barrier or a collective.
+    fn log(&self, i: usize, what: InstructionKind) {
         let event = Event {
             site: self.site(i),
             what,
@@ -266,7 +267,7 @@ impl Block {
         memory.logs[lane.warp() as usize].push(lane.lane(), event);
     }
 
-    /// Where a thread waits.
+    /// Where a thread is in the source.
     fn site(&self, i: usize) -> Site {
         Site::of(self.lanes[i].location.get())
     }
@@ -283,16 +284,16 @@ impl Block {
     }
 
     pub fn report_livelock(&self, blocks_left: u32) {
-        let at = self.find(|warp| warp.ready | warp.resting);
+        let at = self.find(|warp| warp.ready | warp.yielded);
         self.report(Bug::Livelock { blocks_left }, at, None);
     }
 
-    /// Ends what threads are left without running them, and gives what was counted.
+    /// Resets the coroutines that have not finished, without running them, and returns the counters.
     pub fn finish(mut self, pool: &mut Pool) -> Tally {
         for slot in &mut self.coroutines {
             if let Some(mut coroutine) = slot.take() {
-                // SAFETY: what is on the stack is forgotten. `Simulator::run` says so of values
-                // with a destructor; all else there is this crate's own and has none.
+                // SAFETY: values on the stack are leaked. The kernel's are covered by `Simulator::run`'s
+                // contract; this crate's have no destructors.
                 unsafe { coroutine.force_reset() };
                 pool.give_back(coroutine.into_stack());
             }
@@ -300,7 +301,7 @@ impl Block {
         std::mem::take(&mut self.context.memory.borrow_mut().tally)
     }
 
-    /// Counts part of what a warp has logged, when that is much.
+    /// Counts part of a warp's log, when the log is long.
     #[cold]
     fn drain(&self, w: usize) {
         self.context.full.update(|warps| warps & !(1 << w));
@@ -308,7 +309,7 @@ impl Block {
         memory.logs[w].drain(&mut memory.tally);
     }
 
-    /// The warps' logs at the end of a block.
+    /// Counts what is left in the warps' logs, at the end of a block.
     pub fn flush(&mut self) {
         let memory = &mut *self.context.memory.borrow_mut();
         for log in &mut memory.logs {

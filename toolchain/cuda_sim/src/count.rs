@@ -1,15 +1,14 @@
-//! What the hardware would have had to do.
+//! Warp instructions and memory transactions that a GPU would have needed.
 //!
-//! Each lane logs its accesses and collectives by itself ([`log`]). Where the whole warp is
-//! aligned, the logs of its lanes are merged into warp instructions, *requests*: lanes that are at
-//! the same place together make one, and lanes that went apart come together again where every
-//! path between them does ([`flow`], [`merge`]). A request is then priced: shared-memory wavefronts
-//! ([`banks`]), 32-byte sectors of global memory and atomics on one address ([`coalescing`]), and
-//! added up per line of source ([`tally`]), which gives [`Counters`].
+//! Each lane logs its accesses and collectives ([`log`]). When the whole warp is converged, the logs of its
+//! lanes are merged into warp instructions, *requests*. Lanes at the same instruction form one request.
+//! Diverged lanes reconverge where all paths between them do ([`flow`], [`merge`]). For each request, the
+//! counters add shared-memory wavefronts ([`banks`]), 32-byte sectors of global memory, and atomics on the
+//! same address ([`coalescing`]). They are summed for each source line ([`tally`]), as [`Counters`].
 //!
-//! What cannot be seen: branches without an access or a collective on either side; that a compiler
-//! keeps a value in a register or joins neighbouring loads; from where a helper was called, so that
-//! two sides of a branch that call the same helper meet in it.
+//! The logs do not show some facts. Branches without an access or a collective are invisible. A compiler may
+//! keep a value in a register, or combine adjacent loads. And two sides of a branch that call the same helper
+//! seem to reconverge in it.
 
 mod banks;
 mod coalescing;
@@ -22,7 +21,7 @@ mod tally;
 
 pub use counters::{Counters, Counts, Line};
 pub(crate) use event::Event;
-pub use event::What;
+pub use event::InstructionKind;
 pub(crate) use log::WarpLog;
 pub(crate) use tally::Tally;
 

@@ -1,9 +1,9 @@
-//! What `cuda_std` and memory handles call on the host; not an interface for kernels.
+//! The interface for `cuda_std` and memory handles on the host; kernels do not use it.
 //!
-//! A function with a name parameter panics with it when no simulated thread is running. The name is
-//! the full path of what a kernel called.
+//! Functions with a parameter `name` panic with that name outside a launch. It is the full path of the
+//! function that the kernel called.
 
-#![allow(missing_docs)] // `cuda_std` documents what each of them means
+#![allow(missing_docs)] // documented in `cuda_std`
 
 use std::panic::Location;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 pub use crate::access::{Kind, Scope};
 use crate::check::Atomic;
 use crate::finding::Bug;
-pub use crate::lane::{Barrier, Meeting, Redux, Shuffle};
+pub use crate::lane::{Barrier, Collective, Redux, Shuffle};
 use crate::lane::{Lane, Request, current};
 use crate::trace::Operation;
 use crate::{Site, Space};
@@ -28,14 +28,14 @@ fn lane<'a>(name: &str) -> &'a Lane {
 #[inline(always)]
 fn running<'a>() -> Option<&'a Lane> {
     let lane = current();
-    // SAFETY: not null, so a scheduler has set it, to a lane that it keeps while the lane runs.
+    // SAFETY: not null, so the scheduler has set it to a lane that it keeps while the lane runs.
     unsafe { lane.as_ref() }
 }
 
 #[cold]
 #[track_caller]
 fn outside(name: &str) -> ! {
-    panic!("`{name}` runs on the GPU, and under `cuda_sim::Simulator`")
+    panic!("`{name}` runs only on the GPU, or in a launch of `cuda_sim::Simulator`")
 }
 
 #[inline(always)]
@@ -74,7 +74,7 @@ pub fn arch(name: &str) -> u32 {
     lane(name).context().arch
 }
 
-/// Prints where the thread's launch says, else to standard output: a thread of the host's may print, too.
+/// Prints to the launch's [`Printed`](crate::Printed), else to standard output. Host threads may call it too.
 pub fn print(text: &str) {
     let printed = running().and_then(|lane| lane.context().launch().options.printed.as_ref());
     match printed {
@@ -83,7 +83,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// A clock that counts what the block's threads do with it: each reading is a tick.
+/// The clock: counts how often the block's threads have read it.
 #[track_caller]
 pub fn clock(name: &str) -> u64 {
     let ticks = &lane(name).context().ticks;
@@ -101,25 +101,25 @@ pub fn barrier(name: &str, kind: Barrier, predicate: bool) -> u32 {
     lane.result.get() as u32
 }
 
-/// Meets the lanes of `mask`: gives what the meeting is for.
+/// Runs a warp collective with the lanes of `mask`, and returns its result.
 #[inline(always)]
 #[track_caller]
-pub fn meet(name: &str, meeting: Meeting, mask: u32, value: u64) -> u64 {
+pub fn collective(name: &str, op: Collective, mask: u32, value: u64) -> u64 {
     let lane = lane(name);
     lane.location.set(Location::caller());
     lane.mask.set(mask);
     lane.value.set(value);
-    lane.suspend(Request::Meeting(meeting));
+    lane.suspend(Request::Collective(op));
     lane.result.get()
 }
 
-/// A shuffle with `shfl`'s operands.
+/// Runs a shuffle with `shfl`'s operands.
 #[inline(always)]
 #[track_caller]
 pub fn shuffle(name: &str, mode: Shuffle, mask: u32, value: u32, b: u32, c: u32) -> (u32, bool) {
     let lane = lane(name);
     lane.operands.set([b, c]);
-    let result = meet(name, Meeting::Shuffle(mode), mask, value.into());
+    let result = collective(name, Collective::Shuffle(mode), mask, value.into());
     (result as u32, lane.in_range.get())
 }
 
@@ -137,7 +137,7 @@ pub fn fence(name: &str, scope: Scope) {
     thread_fence(scope);
 }
 
-/// Outside of a launch nothing happens.
+/// Records a fence; does nothing outside a launch.
 #[track_caller]
 pub fn thread_fence(scope: Scope) {
     if let Some(lane) = running()
@@ -148,7 +148,7 @@ pub fn thread_fence(scope: Scope) {
     }
 }
 
-/// An atomic operation is about to take place. Outside of a launch nothing happens.
+/// Called before an atomic operation; does nothing outside a launch.
 #[inline]
 #[track_caller]
 pub fn before_atomic(
@@ -179,8 +179,7 @@ pub fn before_atomic(
     }
 }
 
-/// An atomic operation has taken place. One that changed nothing may be made again until it does,
-/// so others get to run.
+/// Called after an atomic operation. If it changed nothing, the thread may be polling, so other threads run.
 #[inline]
 #[track_caller]
 pub fn after_atomic(address: usize, changed: bool) {
@@ -188,7 +187,7 @@ pub fn after_atomic(address: usize, changed: bool) {
     let location = Location::caller();
     if !changed {
         lane.location.set(location);
-        lane.suspend(if lane.looks_again(location, address) {
+        lane.suspend(if lane.is_repeated_poll(location, address) {
             Request::Poll
         } else {
             Request::Interrupt
@@ -204,13 +203,14 @@ pub fn after_atomic(address: usize, changed: bool) {
     }
 }
 
-/// An access to element `index` of an array of `len` elements of `size` bytes in global memory,
-/// which begins at `start`. The instruction wants its address to be a multiple of `alignment`, as
-/// `size` is.
+/// Checks an access to an array of `len` elements of `size` bytes at `start` in global memory.
+///
+/// `index` is the element. The instruction requires an address that is a multiple of `alignment`; `size` is
+/// one.
 ///
 /// # Panics
 ///
-/// Outside of a launch, when there is no such element, or it is not aligned.
+/// Outside a launch, if there is no such element, or if it is not aligned.
 #[inline(always)]
 #[track_caller]
 pub fn global(start: usize, len: usize, index: usize, size: usize, alignment: usize, kind: Kind) {
@@ -227,12 +227,12 @@ pub fn global(start: usize, len: usize, index: usize, size: usize, alignment: us
     }
 }
 
-/// An access to element `index` of `size` bytes of an array in shared memory, which begins at
-/// `start` and ends where its declaration or the launch says.
+/// Checks an access to element `index` of `size` bytes of the array at `start` in shared memory. The array's
+/// declaration or the launch determines its end.
 ///
 /// # Panics
 ///
-/// Outside of a launch.
+/// Outside a launch.
 #[inline(always)]
 #[track_caller]
 pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
@@ -252,7 +252,7 @@ pub fn shared(start: usize, index: usize, size: usize, kind: Kind) {
     }
 }
 
-/// That the element lies in the array that begins at `start`, not only in some array.
+/// Checks that the element lies in the array that starts at `start`, and not only in any array.
 #[inline]
 #[track_caller]
 fn check_array(lane: &Lane, start: usize, index: usize, size: usize, kind: Kind) {
@@ -275,7 +275,7 @@ fn access(lane: &Lane, address: usize, size: usize, kind: Kind) {
     let operation = match kind {
         Kind::Load => Operation::Load,
         Kind::Store => Operation::Store,
-        // The operation itself comes through `before_atomic`.
+        // `before_atomic` traces the operation itself.
         Kind::Atomic => return,
     };
     lane.trace(address, size, operation, Location::caller());
@@ -292,11 +292,11 @@ fn beyond(space: Space, len: usize, index: usize, kind: Kind) -> ! {
 #[cold]
 #[track_caller]
 fn misaligned(address: usize, alignment: usize) -> ! {
-    let what = format!("address {address:#x} is no multiple of {alignment}");
+    let what = format!("address {address:#x} is not a multiple of {alignment}");
     give_up(&what, Bug::Misaligned { address, alignment })
 }
 
-/// Reports what ends the thread; outside of a launch, panics.
+/// Reports a bug that ends the thread; outside a launch, panics.
 #[track_caller]
 fn give_up(what: &str, bug: Bug) -> ! {
     let Some(lane) = running() else {
@@ -314,14 +314,14 @@ pub fn dynamic_shared(name: &str) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(context.shared.0)
 }
 
-/// Bytes of dynamic and of all shared memory.
+/// The bytes of dynamic, and of all shared memory.
 #[track_caller]
 pub fn shared_sizes(name: &str) -> (usize, usize) {
     let memory = lane(name).context().memory.borrow();
     (memory.arena.dynamic(), memory.arena.used())
 }
 
-/// The block's copy of a static array; the array itself outside of a launch.
+/// The block's copy of a static array; outside a launch, the array itself.
 #[inline]
 #[track_caller]
 pub fn shared_array(declared: *mut u8, bytes: usize, alignment: usize) -> *mut u8 {
@@ -358,7 +358,7 @@ pub fn is_local(name: &str, address: usize) -> bool {
     lane(name).owns(address)
 }
 
-/// Where the block's shared memory begins.
+/// The start of the block's shared memory.
 #[track_caller]
 pub fn shared_start(name: &str) -> usize {
     lane(name).context().shared.0

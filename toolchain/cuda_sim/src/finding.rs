@@ -1,10 +1,10 @@
-//! What was wrong with a launch.
+//! Bugs that a launch showed, and their texts.
 
 use std::fmt;
 
 use crate::{Kind, Site, Space};
 
-/// A thread of a launch, by name.
+/// A thread of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Thread {
     /// The index of its block, in x, y and z.
@@ -34,7 +34,7 @@ impl fmt::Display for Thread {
     }
 }
 
-/// An index as short as it goes: `3`, `(3, 1)`, `(3, 1, 2)`.
+/// An index without trailing zeros: `3`, `(3, 1)`, `(3, 1, 2)`.
 struct Index([u32; 3]);
 
 impl fmt::Display for Index {
@@ -47,49 +47,49 @@ impl fmt::Display for Index {
     }
 }
 
-/// One access of a [`Bug::Race`].
+/// One access to memory, as a finding names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Touch {
+pub struct Access {
     /// Load, store or atomic operation.
     pub kind: Kind,
-    /// Of global memory the address, of shared memory the offset from its start.
+    /// The address in global memory; in shared memory, the offset from its start.
     pub address: usize,
-    /// How many bytes.
+    /// The size in bytes.
     pub size: u32,
 }
 
-impl fmt::Display for Touch {
+impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} bytes", verb(self.kind), self.size)
     }
 }
 
-/// The kinds of bugs, with what is particular to each.
+/// The kinds of bugs, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Bug {
-    /// The launch asks for what no device has.
+    /// No device accepts the launch's grid or block.
     Refused {
-        /// What, and the limit.
+        /// The value and its limit.
         reason: String,
     },
-    /// A thread waits at a block barrier that another has not come to before it exited.
+    /// A thread waits at a block barrier, and another thread exited before it reached that barrier.
     BarrierMissed {
-        /// How many barriers the waiting thread has come to, this one included.
+        /// How many barriers the waiting thread has reached, this one included.
         barriers: u32,
-        /// How many the other had come to when it exited.
+        /// How many barriers the other thread had reached when it exited.
         others: u32,
     },
     /// Threads of one block wait at different barriers.
     BarrierSites,
-    /// Nobody can go on: threads wait for each other.
+    /// No thread of the block can continue: the threads wait for each other.
     Deadlock {
-        /// Who waits where, and what for, one group of threads a line.
+        /// One line for each group of threads that wait at the same synchronisation point.
         waiting: Vec<String>,
     },
-    /// Threads run without end: each only looks at memory that nobody changes.
+    /// Threads run without end: each polls memory that no running thread changes.
     Livelock {
-        /// How many blocks the launch has still to run.
+        /// How many blocks of the launch have not finished.
         blocks_left: u32,
     },
     /// The member mask names a lane that has exited.
@@ -111,83 +111,82 @@ pub enum Bug {
         /// The member mask.
         mask: u32,
     },
-    /// A shuffle reads a lane that is not in its member mask: the value is undefined.
+    /// A shuffle reads a lane outside its member mask: the value is undefined.
     ShuffleOutside {
         /// The lane that it reads.
         lane: u32,
         /// The member mask.
         mask: u32,
     },
-    /// An access beyond an array.
+    /// An access outside an array.
     OutOfBounds {
         /// Load, store or atomic operation.
         kind: Kind,
         /// Which memory.
         space: Space,
-        /// What of it was meant.
+        /// The element or the bytes that were accessed.
         what: String,
     },
-    /// An access to global memory at an address that its instruction does not take.
+    /// An access to global memory at an address that is not aligned for its instruction.
     Misaligned {
         /// The address.
         address: usize,
-        /// What it has to be a multiple of, in bytes.
+        /// The alignment that the instruction requires, in bytes.
         alignment: usize,
     },
-    /// A read of memory that nobody has written.
+    /// A load of memory that was never written.
     Uninitialised {
         /// Which memory.
         space: Space,
-        /// The read.
-        touch: Touch,
-        /// The first of its bytes that nobody has written, counted as the touch's address is.
+        /// The load.
+        access: Access,
+        /// Its first uninitialised byte: an address or offset, as in [`Access::address`].
         first: usize,
     },
-    /// Two accesses of the same bytes, one of them not only a read, in no order.
+    /// A data race: two unordered accesses to the same bytes, at least one of which writes.
     Race {
         /// Which memory.
         space: Space,
-        /// The later one in this run.
-        touch: Touch,
-        /// The earlier one in this run.
-        other: Touch,
-        /// Both are atomic, but one has too narrow a scope for the other's thread.
+        /// The later access in this run.
+        access: Access,
+        /// The earlier access in this run.
+        other: Access,
+        /// Both accesses are atomic, but the scope of one does not include the other's thread.
         scope: bool,
     },
-    /// The block needs more shared memory than there is.
+    /// The block needs more shared memory than its limit.
     SharedMemory {
-        /// Bytes asked for, together.
+        /// The bytes that all its arrays need together.
         bytes: usize,
-        /// Bytes there are.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A kernel's panic.
+    /// The kernel panicked.
     Panic {
-        /// Its message.
+        /// The panic's message.
         message: String,
     },
-    /// A thread's stack has overflowed.
+    /// A thread's stack overflowed.
     StackOverflow,
 }
 
-/// A bug that a launch showed: which kernel, which thread, where in the source, and the other side
-/// where there is one.
+/// A bug that a launch showed: kernel, thread, source line, and the other thread if one is involved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The bug.
     pub bug: Bug,
-    /// The kernel, as the simulator was told.
+    /// The kernel's name, from [`Simulator::kernel`](crate::Simulator::kernel).
     pub kernel: String,
-    /// Who found itself in it.
+    /// The thread that the bug was found in.
     pub thread: Option<Thread>,
-    /// Where that thread was.
+    /// Where that thread was in the source.
     pub site: Option<Site>,
-    /// The other thread and where it was.
+    /// The other thread, and where it was.
     pub other: Option<(Thread, Option<Site>)>,
 }
 
 impl Finding {
-    /// Whether it says what `other` says, of other threads perhaps.
+    /// Whether it is the same bug at the same source lines as `other`, possibly in other threads.
     pub(crate) fn repeats(&self, other: &Self) -> bool {
         std::mem::discriminant(&self.bug) == std::mem::discriminant(&other.bug)
             && self.site == other.site
@@ -206,7 +205,7 @@ impl fmt::Display for Finding {
             write!(f, "\n    at {site}")?;
         }
         if let Some((thread, site)) = self.other {
-            write!(f, "\n    the other: {thread}")?;
+            write!(f, "\n    other thread: {thread}")?;
             if let Some(site) = site {
                 write!(f, "\n    at {site}")?;
             }
@@ -223,23 +222,23 @@ impl fmt::Display for Finding {
 impl Finding {
     fn explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.bug {
-            Bug::Refused { reason } => write!(f, "the launch is refused: {reason}"),
+            Bug::Refused { reason } => write!(f, "launch refused: {reason}"),
             Bug::BarrierMissed { barriers, others } => write!(
                 f,
-                "waits at a barrier, its number {barriers}, that another thread of the block never \
-                 comes to: it has exited after {others}"
+                "waits at its block barrier number {barriers}; another thread of the block exited after \
+                 reaching {others}"
             ),
             Bug::BarrierSites => write!(
                 f,
-                "waits at one barrier while another thread of the block waits at another"
+                "waits at a block barrier while another thread of the block waits at a different one"
             ),
-            Bug::Deadlock { .. } => write!(f, "deadlock, nobody in the block can go on"),
+            Bug::Deadlock { .. } => write!(f, "deadlock: no thread of the block can continue"),
             Bug::Livelock { blocks_left } => {
-                write!(f, "livelock, looks again and again at memory that nobody ")?;
+                write!(f, "livelock: polls memory that no running thread changes")?;
                 match blocks_left {
-                    0 => write!(f, "changes"),
-                    1 => write!(f, "changes before one more block runs"),
-                    n => write!(f, "changes before {n} more blocks run"),
+                    0 => Ok(()),
+                    1 => write!(f, "; 1 more block has not finished"),
+                    n => write!(f, "; {n} more blocks have not finished"),
                 }
             }
             Bug::MaskExited { lane, mask } => {
@@ -253,7 +252,10 @@ impl Finding {
                 "the member mask {mask:#010x} names lane {lane}, which the block does not have"
             ),
             Bug::MaskWithoutCaller { mask } => {
-                write!(f, "the member mask {mask:#010x} lacks the calling lane")
+                write!(
+                    f,
+                    "the member mask {mask:#010x} does not contain the calling lane"
+                )
             }
             Bug::ShuffleOutside { lane, mask } => write!(
                 f,
@@ -264,46 +266,49 @@ impl Finding {
             }
             Bug::Misaligned { address, alignment } => write!(
                 f,
-                "misaligned: the address lies {} bytes behind a multiple of {alignment}",
+                "misaligned: the address is {} bytes past a multiple of {alignment}",
                 address % alignment
             ),
             Bug::Uninitialised {
                 space,
-                touch,
+                access,
                 first,
             } => {
-                write!(f, "{touch} of {} memory", name(*space))?;
-                place(f, *space, touch.address)?;
+                write!(f, "{access} of {} memory", name(*space))?;
+                place(f, *space, access.address)?;
                 write!(
                     f,
-                    " that nobody has written (from its byte {} on)",
-                    first - touch.address
+                    "; byte {} of them was never written",
+                    first - access.address
                 )
             }
             Bug::Race {
                 space,
-                touch,
+                access,
                 other,
                 scope,
             } => {
-                write!(f, "race in {} memory: {touch}", name(*space))?;
-                place(f, *space, touch.address)?;
+                write!(f, "race in {} memory: {access}", name(*space))?;
+                place(f, *space, access.address)?;
                 write!(f, ", another thread {other}")?;
-                if other.address != touch.address {
+                if other.address != access.address {
                     place(f, *space, other.address)?;
                 }
                 if *scope {
-                    write!(f, ", and a scope is too narrow for both")
+                    write!(
+                        f,
+                        "; both are atomic, but one scope does not include the other thread"
+                    )
                 } else {
-                    write!(f, ", and nothing orders the two")
+                    write!(f, "; the two are not ordered")
                 }
             }
             Bug::SharedMemory { bytes, limit } => write!(
                 f,
-                "the block needs {bytes} bytes of shared memory, there are {limit}"
+                "the block needs {bytes} bytes of shared memory; the limit is {limit}"
             ),
             Bug::Panic { message } => write!(f, "panicked: {message}"),
-            Bug::StackOverflow => write!(f, "its stack has overflowed"),
+            Bug::StackOverflow => write!(f, "stack overflow"),
         }
     }
 }
@@ -312,7 +317,7 @@ fn verb(kind: Kind) -> &'static str {
     match kind {
         Kind::Load => "loads",
         Kind::Store => "stores",
-        Kind::Atomic => "changes atomically",
+        Kind::Atomic => "atomically accesses",
     }
 }
 
@@ -330,10 +335,10 @@ fn place(f: &mut fmt::Formatter<'_>, space: Space, address: usize) -> fmt::Resul
     }
 }
 
-/// Why a launch is not what it should be: its findings, in the order in which they were made.
+/// The error of a launch with bugs: its findings, in the order in which they were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// At least one. One for each pair of places in the source.
+    /// At least one; at most one for each pair of source lines.
     pub findings: Vec<Finding>,
 }
 

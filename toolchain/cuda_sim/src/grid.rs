@@ -1,4 +1,4 @@
-//! The blocks of a grid, one after another or several side by side.
+//! The blocks of a grid, run one after another or several at a time.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,19 +10,19 @@ use crate::launch::Launch;
 use crate::schedule::Blocks;
 use crate::stack::Pool;
 
-/// Rounds in which a block's threads only poll, after which another block has its turn.
+/// Rounds in which the threads of a block only poll, after which another block runs.
 const TURN: u64 = 64;
 
-/// Rounds in which all threads of all blocks only poll, after which that is a livelock.
+/// Rounds in which all threads of all blocks only poll, after which the launch is a livelock.
 const PATIENCE: u64 = 20_000;
 
 thread_local! {
-    /// Stacks for all launches of this thread of the host: coroutines never change it, so neither
-    /// does what they keep in thread-local variables.
+    /// Stacks for all launches of this host thread. Coroutines stay on their host thread, so thread-local
+    /// variables that they use stay the same.
     static POOL: RefCell<Pool> = RefCell::default();
 }
 
-/// Which block comes next, for all workers of a launch.
+/// The queue of blocks, shared by all workers of a launch.
 pub(crate) struct Queue {
     blocks: Blocks,
     taken: AtomicU32,
@@ -57,9 +57,9 @@ impl Queue {
     }
 }
 
-/// Runs blocks of the queue until it is empty or the launch has failed.
+/// Runs blocks of the queue until it is empty or the launch fails.
 pub(crate) fn work(launch: &Launch, queue: &Queue) -> Tally {
-    // A kernel that launches another one does so while the pool is taken: it gets one of its own.
+    // A kernel may launch another kernel while the pool is taken: that launch gets a new pool.
     let mut pool = POOL.take();
     let mut worker = Worker {
         launch,
@@ -83,11 +83,11 @@ pub(crate) fn work(launch: &Launch, queue: &Queue) -> Tally {
 struct Worker<'a> {
     launch: &'a Launch,
     queue: &'a Queue,
-    /// Blocks that have begun, the one whose turn it is first.
+    /// Blocks that have started; the one to run next is first.
     running: VecDeque<Block>,
-    /// Blocks that are done, to be used again.
+    /// Finished blocks, to be reused.
     spare: Vec<Block>,
-    /// Rounds since any of them got anywhere.
+    /// Rounds since any of them made progress.
     quiet: u64,
 }
 
@@ -105,7 +105,7 @@ impl Worker<'_> {
             if fresh {
                 self.quiet = 0;
             }
-            // The newest first: it has not had a turn yet.
+            // The newest first: it has not run yet.
             let mut block = self.running.pop_back().expect("one is running");
             let alone = self.running.is_empty() && (resident == 1 || self.queue.left() == 0);
             let rounds = if alone { PATIENCE } else { TURN };
@@ -136,7 +136,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Begins the next block, if there is one.
+    /// Starts the next block, if there is one.
     fn begin(&mut self) -> bool {
         let Some(index) = self.queue.next() else {
             return false;

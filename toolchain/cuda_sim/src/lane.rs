@@ -1,4 +1,4 @@
-//! One CUDA thread: who it is, and what it waits for.
+//! The state of one CUDA thread, and what it waits for.
 
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
@@ -9,67 +9,67 @@ use corosensei::Yielder;
 use crate::block::Context;
 use crate::{Site, overflow};
 
-/// What a thread gives back the CPU for.
+/// Why a thread returns control to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// It waits for its block.
+    /// It waits at a block barrier.
     Barrier(Barrier),
-    /// It waits for lanes of its warp.
-    Meeting(Meeting),
-    /// It looked at memory that has not changed, and will look again.
+    /// It waits in a warp collective.
+    Collective(Collective),
+    /// Its atomic operation changed nothing; it will probably try again.
     Poll,
-    /// The schedule lets others go first.
+    /// The schedule interrupts it.
     Interrupt,
-    /// It cannot go on. The launch has the finding.
+    /// It has failed; the launch has the finding.
     Failed,
 }
 
-/// What a block barrier tells its threads.
+/// The kinds of block barriers, by the result that they return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// Nothing.
+    /// No result.
     Sync,
-    /// How many predicates hold.
+    /// The number of predicates that hold.
     Count,
-    /// Whether all hold.
+    /// Whether all predicates hold.
     And,
-    /// Whether any holds.
+    /// Whether any predicate holds.
     Or,
 }
 
-/// What lanes of a warp do together.
+/// The warp collectives: operations that all lanes of a member mask execute together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
-    /// They wait.
+pub enum Collective {
+    /// Only waits.
     SyncWarp,
-    /// They read each other's values.
+    /// Reads another lane's value.
     Shuffle(Shuffle),
     /// Whether all predicates hold.
     VoteAll,
     /// Whether any predicate holds.
     VoteAny,
-    /// Which predicates hold.
+    /// The set of lanes whose predicate holds.
     Ballot,
-    /// Who has the same 32 or 64 bits.
+    /// The set of lanes with the same value of 32 or 64 bits.
     MatchAny(u32),
-    /// Whether all have the same 32 or 64 bits.
+    /// Whether all lanes have the same value of 32 or 64 bits.
     MatchAll(u32),
-    /// All values as one.
+    /// A reduction of all values.
     Redux(Redux),
-    /// Who is here.
+    /// The set of active lanes.
     ActiveMask,
 }
 
-/// How a shuffle names its source: `shfl`'s modes.
+/// `shfl`'s modes: how a lane computes its source lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
-    /// From below.
+    /// A lower lane.
     Up,
-    /// From above.
+    /// A higher lane.
     Down,
-    /// By number.
+    /// The lane with a given index.
     Idx,
-    /// By exclusive or.
+    /// The exclusive or of the lane and a mask.
     Xor,
 }
 
@@ -78,13 +78,13 @@ pub enum Shuffle {
 pub enum Redux {
     /// Wrapping sum.
     Add,
-    /// The least as `i32`.
+    /// Minimum as `i32`.
     MinI32,
-    /// The greatest as `i32`.
+    /// Maximum as `i32`.
     MaxI32,
-    /// The least as `u32`.
+    /// Minimum as `u32`.
     MinU32,
-    /// The greatest as `u32`.
+    /// Maximum as `u32`.
     MaxU32,
     /// Bitwise and.
     And,
@@ -95,14 +95,14 @@ pub enum Redux {
 }
 
 impl Request {
-    /// The function of `cuda_std` that asks for it.
+    /// The function of `cuda_std` that the thread called.
     pub fn name(self) -> &'static str {
         match self {
             Self::Barrier(Barrier::Sync) => "sync_threads",
             Self::Barrier(Barrier::Count) => "sync_threads_count",
             Self::Barrier(Barrier::And) => "sync_threads_and",
             Self::Barrier(Barrier::Or) => "sync_threads_or",
-            Self::Meeting(meeting) => meeting.name(),
+            Self::Collective(op) => op.name(),
             Self::Poll => "an atomic operation that changes nothing",
             Self::Interrupt => "an atomic operation",
             Self::Failed => "an error",
@@ -110,8 +110,8 @@ impl Request {
     }
 }
 
-impl Meeting {
-    /// The function of `cuda_std` that asks for it.
+impl Collective {
+    /// The function of `cuda_std` that the thread called.
     pub fn name(self) -> &'static str {
         match self {
             Self::SyncWarp => "sync_warp",
@@ -130,42 +130,41 @@ impl Meeting {
     }
 }
 
-/// One CUDA thread of a running block. The thread and the scheduler use it in turns, on one thread
-/// of the host.
+/// One CUDA thread of a running block. The thread and the scheduler alternate on one host thread.
 pub(crate) struct Lane {
     /// Its index in the block, in x, y and z.
     pub thread: [u32; 3],
-    /// The same as one number, x fastest.
+    /// Its linear index in the block; x varies fastest.
     pub index: u32,
-    /// What it has in common with its block; outlives it.
+    /// State shared with its block; outlives the lane.
     pub context: *const Context,
     /// Whether its accesses are checked or counted.
     pub traced: bool,
     yielder: Cell<*const Yielder<(), ()>>,
     pub request: Cell<Request>,
-    /// Where it was when it asked.
+    /// Where it is in the source.
     pub location: Cell<&'static Location<'static>>,
-    /// Of a meeting: the member mask.
+    /// In a collective: the member mask.
     pub mask: Cell<u32>,
-    /// Of a meeting: what it brings. Of a barrier: its predicate.
+    /// In a collective: its operand. At a barrier: its predicate.
     pub value: Cell<u64>,
-    /// Of a shuffle: `shfl`'s second and third operand.
+    /// In a shuffle: `shfl`'s second and third operand.
     pub operands: Cell<[u32; 2]>,
-    /// What it gets.
+    /// The result of the barrier or collective.
     pub result: Cell<u64>,
-    /// Of a shuffle: the predicate it gets.
+    /// In a shuffle: the result's predicate.
     pub in_range: Cell<bool>,
-    /// How many barriers it has come to.
+    /// How many barriers it has reached.
     pub barriers: Cell<u32>,
-    /// Which addresses its atomic operations have looked at, and where, since it last changed anything.
+    /// Site and address of each atomic operation that changed nothing, since the thread last changed memory.
     pub polled: RefCell<Vec<(*const Location<'static>, usize)>>,
-    /// Where its last load was, and of which address.
+    /// Site and address of its last load.
     pub loaded: Cell<(*const Location<'static>, usize)>,
-    /// How often its last load was of the same address at the same place.
+    /// How often in a row it loaded the same address at the same site.
     pub repeats: Cell<u32>,
-    /// The bounds of its stack, once it runs.
+    /// The bounds of its stack, once it has started.
     pub stack: Cell<Option<overflow::Stack>>,
-    /// What it said when it panicked.
+    /// The message and site of its panic.
     pub panic: RefCell<Option<(String, Option<Site>)>>,
 }
 
@@ -194,7 +193,7 @@ impl Lane {
         }
     }
 
-    /// Its lane in its warp.
+    /// Its index in its warp.
     #[inline(always)]
     pub fn lane(&self) -> u32 {
         self.index % 32
@@ -208,7 +207,7 @@ impl Lane {
 
     #[inline(always)]
     pub fn context(&self) -> &Context {
-        // SAFETY: a block owns its lanes and its context, and drops neither while it runs.
+        // SAFETY: the block owns its lanes and its context, and keeps both while it runs.
         unsafe { &*self.context }
     }
 
@@ -219,18 +218,17 @@ impl Lane {
             .is_some_and(|stack| stack.stack_ptr_in_bounds(address))
     }
 
-    /// Called once by the thread, on its own stack.
+    /// Stores the yielder; the thread calls it once, on its own stack.
     pub fn begin(&self, yielder: &Yielder<(), ()>) {
         self.yielder.set(yielder);
     }
 
-    /// Notes that an atomic operation has changed nothing, and gives whether it has looked at the same
-    /// before.
-    pub fn looks_again(&self, location: &'static Location<'static>, address: usize) -> bool {
+    /// Records an atomic operation that changed nothing. Returns whether the same one was recorded before.
+    pub fn is_repeated_poll(&self, location: &'static Location<'static>, address: usize) -> bool {
         let (mut polled, here) = (self.polled.borrow_mut(), (ptr::from_ref(location), address));
         let again = polled.contains(&here);
         if !again {
-            // Whoever walks over that much does not wait for any of it.
+            // A thread that visits so many addresses does not wait for any of them.
             if polled.len() == MOST_POLLED {
                 polled.clear();
             }
@@ -239,32 +237,31 @@ impl Lane {
         again
     }
 
-    /// Gives the CPU back until the scheduler has what was asked for. In line, all the way into the
-    /// kernel: a frame between the kernel and the switch spoils the CPU's prediction of returns,
-    /// and costs more than the switch.
+    /// Returns control to the scheduler until the request is fulfilled. Inlined into the kernel: a stack
+    /// frame between the kernel and the switch makes the CPU mispredict returns, which costs more than the
+    /// switch.
     #[inline(always)]
     pub fn suspend(&self, request: Request) {
         self.request.set(request);
-        // SAFETY: `begin` set it to the yielder of the coroutine that this runs in, which lives as
-        // long as the coroutine does.
+        // SAFETY: `begin` set it to the yielder of the coroutine that this runs in, which outlives this call.
         unsafe { (*self.yielder.get()).suspend(()) };
     }
 }
 
-/// Addresses that a thread waits for at once, at most.
+/// Limit of addresses that a thread can wait for at the same time.
 const MOST_POLLED: usize = 64;
 
 thread_local! {
     static CURRENT: Cell<*const Lane> = const { Cell::new(ptr::null()) };
 }
 
-/// The CUDA thread that this thread of the host is running, or null.
+/// The CUDA thread that runs on this host thread, or null.
 #[inline(always)]
 pub(crate) fn current() -> *const Lane {
     CURRENT.get()
 }
 
-/// Says whose turn it is; null for the scheduler's.
+/// Sets the running CUDA thread; null while the scheduler runs.
 #[inline(always)]
 pub(crate) fn set_current(lane: *const Lane) {
     CURRENT.set(lane);

@@ -1,4 +1,4 @@
-//! What all blocks of a launch have in common.
+//! State that all blocks of a launch share.
 
 use std::mem;
 use std::ops::Range;
@@ -12,34 +12,37 @@ use crate::printed::Printed;
 use crate::schedule::Schedule;
 use crate::{Site, Space};
 
-/// Findings of one launch, at most: a bug that shows at each line would fill pages.
+/// Limit of findings in one launch: a bug that shows at every line would fill pages.
 const FINDINGS: usize = 16;
 
-/// Which bugs a launch looks for, besides those that it finds anyhow: panics, deadlocks, wrong
-/// member masks, different barriers, accesses through handles beyond their array.
+/// The checks that a launch can enable.
+///
+/// Every launch finds panics, deadlocks, wrong member masks, barriers at different sites, and accesses
+/// through handles outside their array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// Accesses beyond a [`Buffer`](crate::Buffer) or an array in shared memory, and reads of what
-    /// nobody has written.
+    /// Accesses outside a [`Buffer`](crate::Buffer) or an array in shared memory, and loads of memory that
+    /// was never written.
     pub memory: bool,
-    /// Accesses that nothing orders.
+    /// Data races.
     pub races: bool,
-    /// Block barriers after some threads have exited. The hardware waits for the others only, and
-    /// most often the kernel meant all.
+    /// Block barriers that some threads of the block never reach, because they exited.
+    ///
+    /// The hardware then waits for the other threads only; most such kernels have a bug.
     pub exited_at_barrier: bool,
     /// Shuffles from a lane outside of the member mask, whose value is undefined.
     pub shuffle_sources: bool,
 }
 
 impl Checks {
-    /// None of them.
+    /// No checks.
     pub const NONE: Self = Self {
         memory: false,
         races: false,
         exited_at_barrier: false,
         shuffle_sources: false,
     };
-    /// All of them.
+    /// All checks.
     pub const ALL: Self = Self {
         memory: true,
         races: true,
@@ -57,13 +60,13 @@ pub(crate) struct Options {
     pub dynamic_shared: usize,
     pub shared_limit: usize,
     pub resident_blocks: u32,
-    /// The blocks that run, all where nothing is said.
+    /// The blocks that run; all blocks if `None`.
     pub only_blocks: Option<Range<u32>>,
     pub schedule: Schedule,
     pub checks: Checks,
     pub count: bool,
     pub arch: u32,
-    /// Where its threads print; to standard output where nothing is said.
+    /// Where its threads print; standard output if `None`.
     pub printed: Option<Printed>,
 }
 
@@ -81,7 +84,7 @@ impl Options {
         self.only_blocks.clone().unwrap_or(0..self.blocks())
     }
 
-    /// Why no device would take the launch, by the limits of compute capability 7.5 to 12.x.
+    /// Why no device would accept the launch, by the limits of compute capability 7.5 to 12.x.
     pub fn refusal(&self) -> Option<Bug> {
         const GRID: [u64; 3] = [0x7FFF_FFFF, 65535, 65535];
         const BLOCK: [u64; 3] = [1024, 1024, 64];
@@ -90,7 +93,7 @@ impl Options {
             for (size, limit, axis) in axes(sizes, limits) {
                 if size == 0 || size > limit {
                     reason = Some(format!(
-                        "a {what} of {size} along {axis}, 1 to {limit} are possible"
+                        "{what} size {size} in {axis}; must be from 1 to {limit}"
                     ));
                 }
             }
@@ -98,16 +101,16 @@ impl Options {
         let product = |sizes: [u32; 3]| sizes.iter().map(|&n| u128::from(n)).product::<u128>();
         if reason.is_none() && product(self.block) > 1024 {
             let threads = product(self.block);
-            reason = Some(format!(
-                "{threads} threads per block, at most 1024 are possible"
-            ));
+            reason = Some(format!("{threads} threads per block; the limit is 1024"));
         }
         if reason.is_none() && product(self.grid) > 0xFFFF_FFFF {
-            reason = Some("the simulator counts up to 4294967295 blocks".into());
+            reason = Some("more than 4294967295 blocks, the limit of the simulator".into());
         }
         if reason.is_none() && self.range().end > self.blocks() {
             let (end, blocks) = (self.range().end, self.blocks());
-            reason = Some(format!("blocks up to {end} of a grid that has {blocks}"));
+            reason = Some(format!(
+                "`only_blocks` ends at {end}, but the grid has {blocks} blocks"
+            ));
         }
         if let Some(reason) = reason {
             return Some(Bug::Refused { reason });
@@ -128,26 +131,26 @@ fn axes(sizes: [u32; 3], limits: [u64; 3]) -> impl Iterator<Item = (u64, u64, ch
         .map(|((size, limit), axis)| (size.into(), limit, axis))
 }
 
-/// A launch under way.
+/// A running launch.
 pub(crate) struct Launch {
     pub options: Options,
     pub kernel: &'static dyn Fn(),
     pub name: String,
     pub allocations: Allocations,
-    /// Who touched global memory.
+    /// The last accesses to global memory.
     pub global: Mutex<Shadow>,
     findings: Mutex<Vec<Finding>>,
     stopped: AtomicBool,
 }
 
 impl Launch {
-    /// A launch that keeps no more than the address of `kernel`.
+    /// A launch that stores only the address of `kernel`.
     ///
     /// # Safety
     ///
     /// `kernel` outlives the launch.
     pub unsafe fn new(options: Options, name: String, kernel: &(dyn Fn() + '_)) -> Self {
-        // SAFETY: the lifetime is all that changes, and the caller promises that it is long enough.
+        // SAFETY: only the lifetime changes, and the caller guarantees that it is long enough.
         let kernel = unsafe { mem::transmute::<&(dyn Fn() + '_), &'static dyn Fn()>(kernel) };
         Self {
             options,
@@ -160,7 +163,7 @@ impl Launch {
         }
     }
 
-    /// Keeps a finding, unless there is one like it.
+    /// Stores a finding, unless the same bug is already stored.
     pub fn report(
         &self,
         bug: Bug,
@@ -183,7 +186,7 @@ impl Launch {
         }
     }
 
-    /// Ends the launch as soon as may be.
+    /// Asks all workers to stop.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -198,7 +201,7 @@ impl Launch {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread of two linear indexes.
+    /// The thread with these linear indices.
     pub fn thread(&self, block: u32, thread: u32) -> Thread {
         Thread {
             block: unfold(block, self.options.grid),
@@ -209,7 +212,7 @@ impl Launch {
     }
 }
 
-/// The index in three dimensions of a linear one, x fastest.
+/// The three-dimensional index for a linear one; x varies fastest.
 pub(crate) fn unfold(linear: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     [linear % x, linear / x % y, linear / x / y]
 }

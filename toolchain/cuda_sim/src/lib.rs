@@ -1,22 +1,22 @@
 //! Runs CUDA kernels written with `cuda_std` on the CPU, and finds their bugs.
 //!
-//! The kernel is the very function that the GPU's module is made from. Every CUDA thread is a
-//! coroutine; warps and blocks are scheduled deterministically, so that a failure repeats. A launch
-//! either gives a [`Report`] or a [`Failure`] that names, for each bug, the kernel, the block, the
-//! thread, its warp and lane, and the lines of source on both sides.
+//! The simulator runs the same function that the GPU's module is compiled from. Every CUDA thread is a
+//! coroutine. Warps and blocks are scheduled deterministically, so a failure is reproducible. A launch
+//! returns a [`Report`] or a [`Failure`]. For each bug, the failure names the kernel, the block, the thread
+//! with its warp and lane, and the source lines of all threads involved.
 //!
-//! # A kernel's test
+//! # Testing a kernel
 //!
-//! A crate of kernels begins with `#![cfg_attr(target_arch = "nvptx64", no_std)]`, so that its tests
-//! have `std`. Its `[dev-dependencies]` are `cuda_sim`, `cuda_std` with the feature `simulator`, and, for
-//! its handles, `kernels-gpu` with the same feature:
+//! A crate of kernels begins with `#![cfg_attr(target_arch = "nvptx64", no_std)]`, so that its tests have
+//! `std`. Its `[dev-dependencies]` are `cuda_sim`, `cuda_std` with the feature `simulator`, and `kernels-gpu`
+//! with the same feature for its memory handles:
 //!
 //! ```
 //! use cuda_sim::{Buffer, Simulator};
 //! use cuda_std::{shared_array, thread};
 //! use kernels_gpu::mem::{Global, Shared};
 //!
-//! /// Turns each block's elements around.
+//! /// Reverses the elements of each block.
 //! unsafe fn reverse(x: Global<i32>, y: Global<i32>) {
 //!     let tile = unsafe { Shared::new(shared_array![i32; 64]) };
 //!     let (tid, last) = (thread::thread_idx_x(), thread::block_dim_x() - 1);
@@ -40,61 +40,62 @@
 //! # reverses();
 //! ```
 //!
-//! Without the `sync_threads`, `unwrap` would say
+//! Without the `sync_threads`, `unwrap` prints
 //!
 //! ```text
 //! kernel `reverses`: block 0 thread 32 (warp 1 lane 0): race in shared memory: loads 4 bytes at
-//! offset 124, another thread stores 4 bytes, and nothing orders the two
+//! offset 124, another thread stores 4 bytes; the two are not ordered
 //!     at src/lib.rs:9:16
-//!     the other: block 0 thread 31 (warp 0 lane 31)
+//!     other thread: block 0 thread 31 (warp 0 lane 31)
 //!     at src/lib.rs:7:10
 //! ```
 //!
-//! # What is found
+//! # Bugs that it finds
 //!
 //! | always | with [`Checks`] |
 //! |---|---|
-//! | barriers at different places, deadlocks: who waits where, for whom | barriers that some threads exit before |
-//! | member masks with an exited or absent lane, or without the caller | shuffles from outside of the mask |
-//! | handles used beyond their array | any traced access beyond its buffer |
-//! | vectors and words at an address that their instruction does not take | |
-//! | livelock, too much shared memory, launches that no device takes | reads of memory that nobody has written, byte by byte |
-//! | panics, overflows of a thread's stack | races, in shared and in global memory |
+//! | barriers at different sites; deadlocks, with the place where each thread waits | barriers that some threads never reach, because they exited |
+//! | member masks that name an exited or missing lane, or not the caller | shuffles from lanes outside the mask |
+//! | handles used outside their array | any traced access outside its buffer |
+//! | misaligned vectors and words | |
+//! | livelocks, too much shared memory, invalid launches | loads of memory that was never written, for each byte |
+//! | panics, stack overflows | data races in shared and global memory |
 //!
-//! Races are found by what orders two accesses, not by luck: barriers, `sync_warp`, release and
-//! acquire through fences and atomics of a sufficient scope, inside of a block and between blocks.
-//! Shuffles, votes and matches order nothing, and a fence works for the atomic operations of its
-//! own thread: for a whole block the thread that signals fences after the barrier, not the others
-//! before it. So a missing fence is found although every run gives
-//! the right answer. A correct kernel stays without findings under every [`Schedule`].
+//! The race detector uses the happens-before order, so it does not depend on the schedule. Barriers,
+//! `sync_warp`, and release and acquire through fences and atomics of sufficient scope order accesses, within
+//! a block and between blocks. Shuffles, votes and matches order nothing. A fence works only for the atomic
+//! operations of its own thread: after a barrier, the thread that signals must issue the fence. So a missing
+//! fence is found although every run gives the right result. A correct kernel has no findings under any
+//! [`Schedule`].
 //!
-//! # What is seen
+//! # Which accesses are traced
 //!
-//! | access | bounds, uninitialised, races, counters |
+//! | access | bounds, initialisation, races, counters |
 //! |---|---|
 //! | handles (`kernels_gpu::mem::{Global, Shared}`), atomics of `cuda_std` | yes |
-//! | raw pointers, references, `#[address_space(shared)]` statics | no; their writes count as initialisation |
+//! | raw pointers, references, `#[address_space(shared)]` statics | no; their stores count as initialisation |
 //!
-//! Barriers, collectives, masks, deadlocks and panics are seen in any kernel. A thread that loops
-//! for ever without an access through a handle, an atomic or a collective is not: nothing interrupts
-//! it. Float arithmetic is the host's; a shuffle that reads an undefined value gets 0xDEADBEEF.
+//! Barriers, collectives, masks, deadlocks and panics are found in every kernel. An infinite loop without
+//! traced accesses, atomics and collectives is not found: nothing interrupts it. Floating-point arithmetic is
+//! the host's. A shuffle that reads an undefined value returns 0xDEADBEEF.
 //!
-//! # What is counted
+//! # Counters
 //!
-//! [`Simulator::count`] merges the threads' accesses into the warp instructions that a device would
-//! have issued, line by line: how many lanes took part, into how many wavefronts shared memory's
-//! banks split them, how many 32-byte sectors of global memory they touch. See [`Counters`].
+//! [`Simulator::count`] merges the threads' accesses into the warp instructions that a device would issue,
+//! for each source line. It counts the active lanes, the wavefronts of shared memory with bank conflicts, and
+//! the 32-byte sectors of global memory. See [`Counters`].
 //!
-//! # What kernels print
+//! # Output of kernels
 //!
-//! `print!` and `println!` of `cuda_std` go to standard output, thread by thread in the order of the schedule,
-//! or where [`Simulator::print_to`] says: [`Printed`] keeps the text for a test.
+//! `print!` and `println!` of `cuda_std` print to standard output, in the order of the schedule.
+//! [`Simulator::print_to`] captures the text in a [`Printed`] for a test.
 //!
 //! # Speed
 //!
-//! Millions of elements per second of one core, 2^20 elements, blocks of 256 threads: `cargo run
-//! --release -p kernels-sim -- speed` on two cores of an AMD EPYC (family 26), 2026-11-21; the
-//! core's time, as other jobs ran beside it. `benches/records/cpu` has the other block sizes.
+//! Millions of elements per second on one core, for 2^20 elements and blocks of 256 threads. Measured by
+//! `cargo run --release -p kernels-sim -- speed` on two cores of an AMD EPYC (family 26), 2026-11-21. The
+//! times are CPU times, because other jobs ran on the machine. `benches/records/cpu` has the other block
+//! sizes.
 //!
 //! | kernel | neither | checks | counters | both |
 //! |---|---|---|---|---|
@@ -104,13 +105,13 @@
 //! | `reduce_5_x8`, f32 | 90.6 | 18.7 | 32.4 | 14.9 |
 //! | `reduce_naive`, i32 | 35.5 | 11.3 | 20.8 | 9.8 |
 //!
-//! An unoptimised simulator is many times slower: set `opt-level` for `cuda_sim`, `cuda_std`,
+//! Without optimisation the simulator is many times slower: set `opt-level` for `cuda_sim`, `cuda_std`,
 //! `corosensei` and the kernels' crate in `[profile.dev.package]`.
 //!
 //! # Platforms
 //!
-//! Linux on x86-64 is tested. Linux on aarch64, macOS and Windows on x86-64 are type-checked; there
-//! the overflow of a thread's stack ends the program.
+//! Linux on x86-64 is tested. Linux on aarch64, and macOS and Windows on x86-64, are only type-checked. There
+//! a thread's stack overflow ends the program.
 
 mod access;
 mod block;
@@ -133,8 +134,8 @@ mod stack;
 mod trace;
 
 pub use access::{Kind, Scope, Space};
-pub use count::{Counters, Counts, Line, What};
-pub use finding::{Bug, Failure, Finding, Thread, Touch};
+pub use count::{Counters, Counts, InstructionKind, Line};
+pub use finding::{Access, Bug, Failure, Finding, Thread};
 pub use launch::Checks;
 pub use memory::{Buffer, Plain};
 pub use printed::Printed;

@@ -1,4 +1,4 @@
-//! The memories of the simulated device.
+//! Global and shared memory of the simulated device.
 
 mod arena;
 mod buffer;

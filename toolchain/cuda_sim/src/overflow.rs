@@ -1,7 +1,7 @@
-//! A thread whose stack overflows: an error of that thread, not the end of the program.
+//! Turns the overflow of a thread's stack into an error of that thread.
 //!
-//! Below each stack lies a guard page. On Linux on x86-64 the signal that comes of touching it ends
-//! the coroutine, and the launch with it. Elsewhere the program ends.
+//! Below each stack lies a guard page. On Linux on x86-64 the handler of the page fault's signal ends the
+//! coroutine, and then the launch. On other platforms the program ends.
 
 use corosensei::Coroutine;
 use corosensei::trap::CoroutineTrapHandler;
@@ -10,7 +10,7 @@ use crate::block::Exit;
 use crate::lane::Lane;
 use crate::stack::Coloured;
 
-/// Tells the lane the bounds of its stack.
+/// Stores the stack's bounds in the lane.
 #[inline]
 pub(crate) fn watch(lane: &Lane, coroutine: &Coroutine<(), (), Exit, Coloured>) {
     lane.stack.set(Some(coroutine.trap_handler()));
@@ -36,22 +36,22 @@ mod linux {
     use crate::block::Exit;
     use crate::lane::current;
 
-    /// What the program did with the signal before: Rust's own message of an overflow, most likely.
+    /// The signal's previous handler, most likely Rust's own for stack overflows.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// Handles the signal, once per process.
+    /// Installs the signal handler, once per process.
     pub(crate) fn install() {
         BEFORE.get_or_init(|| {
             let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-            // SAFETY: zero is a valid `sigaction`, all fields that matter are set, and the handler
-            // does nothing that a handler may not. `SA_ONSTACK`: Rust gives each of its threads a
-            // stack for signals, which is needed here, as the other one has overflowed.
+            // SAFETY: zero is a valid `sigaction`, all relevant fields are set, and the handler is
+            // async-signal-safe. `SA_ONSTACK` makes it run on the signal stack of the Rust thread, because
+            // the current stack has overflowed.
             unsafe {
                 let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                 action.sa_sigaction = handle as *const () as usize;
                 libc::sigfillset(&mut action.sa_mask);
-                // When it fails, `before` stays zero, the default action: what would happen anyhow.
+                // If it fails, `before` stays zero, which is the default action.
                 libc::sigaction(libc::SIGSEGV, &action, before.as_mut_ptr());
                 before.assume_init()
             }
@@ -63,25 +63,25 @@ mod linux {
         info: *mut libc::siginfo_t,
         context: *mut libc::ucontext_t,
     ) {
-        // SAFETY: the kernel passes both, valid while the handler runs.
+        // SAFETY: the operating system passes both pointers; they are valid while the handler runs.
         let (address, registers) =
             unsafe { ((*info).si_addr().addr(), &mut (*context).uc_mcontext.gregs) };
-        // SAFETY: null, or the lane that the scheduler keeps while it runs.
+        // SAFETY: null, or a lane that the scheduler keeps while it runs.
         let stack = unsafe { current().as_ref() }.and_then(|lane| lane.stack.get());
         let overflowed = stack.filter(|stack| {
-            // The guard page counts as part of the stack, and nothing else there faults.
+            // The guard page counts as part of the stack; no other part of it faults.
             stack.stack_ptr_in_bounds(address)
                 && stack.stack_ptr_in_bounds(registers[libc::REG_RSP as usize] as usize)
         });
         let Some(stack) = overflowed else {
-            // Not ours: the instruction runs again, and faults into the handler before.
+            // Not a stack of ours: restores the previous handler, and the instruction faults again.
             let before = BEFORE.get().map_or(ptr::null(), ptr::from_ref);
-            // SAFETY: what `install` got from the system.
+            // SAFETY: `install` got the action from the system.
             unsafe { libc::sigaction(signal, before, ptr::null_mut()) };
             return;
         };
-        // SAFETY: the fault is in the coroutine's own guard page, made by code on its stack. The
-        // launch ends now, and nothing that the kernel was about to change is used any more.
+        // SAFETY: code on the coroutine's stack touched the guard page of that stack. The launch ends now, so
+        // no state that the kernel was changing is used again.
         let regs = unsafe { stack.setup_trap_handler(|| Exit::Overflowed) };
         let TrapHandlerRegs {
             rip,

@@ -1,4 +1,4 @@
-//! What a kernel says when it panics.
+//! Captures the messages of kernels' panics.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
@@ -6,8 +6,8 @@ use std::sync::Once;
 use crate::Site;
 use crate::lane::{self, current};
 
-/// Puts a hook before the program's own: a panic inside of a kernel is kept for the finding and not
-/// printed.
+/// Installs a panic hook that stores a kernel's panic for the finding instead of printing it. Other panics go
+/// to the previous hook.
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| {
@@ -17,10 +17,10 @@ pub(crate) fn install() {
             if lane.is_null() {
                 return next(info);
             }
-            // What follows is the simulator's own doing.
+            // What follows is not the kernel's code.
             lane::set_current(std::ptr::null());
             let said = (message(info), info.location().map(Site::named));
-            // SAFETY: the scheduler keeps the lane that runs.
+            // SAFETY: the scheduler keeps the running lane.
             let this = unsafe { &*lane };
             *this.panic.borrow_mut() = Some(said);
             lane::set_current(lane);
@@ -36,6 +36,6 @@ fn message(info: &PanicHookInfo<'_>) -> String {
     ) {
         (Some(text), _) => (*text).into(),
         (_, Some(text)) => text.clone(),
-        _ => "a value that is no text".into(),
+        _ => "the panic's value is not a string".into(),
     }
 }

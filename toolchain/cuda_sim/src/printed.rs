@@ -1,9 +1,9 @@
-//! What kernels have printed.
+//! Output that kernels print.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The text that kernels have printed, kept for a test. Clones are the same text.
+/// The output of kernels, captured for a test. Clones share the same text.
 ///
 /// ```
 /// use cuda_sim::{Printed, Simulator};
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Printed(Arc<Mutex<String>>);
 
 impl Printed {
-    /// No text yet.
+    /// An empty text.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The text so far, in the order in which threads ran. It is gone from here afterwards.
+    /// Takes the text so far, in the order in which threads ran.
     pub fn take(&self) -> String {
         mem::take(&mut self.text())
     }

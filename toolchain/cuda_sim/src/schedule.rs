@@ -1,29 +1,29 @@
-//! In which order blocks, warps and lanes run.
+//! The order in which blocks, warps and lanes run.
 
-/// The order in which the simulator lets blocks, warps and lanes run.
+/// The order in which the simulator runs blocks, warps and lanes.
 ///
-/// Nothing in CUDA says which comes first, so a correct kernel gives its answer under each. The
-/// checks do not depend on the order; a wrong result, without checks, may show under one alone.
+/// CUDA guarantees no order, so a correct kernel gives the same result under each. The checks do not depend
+/// on the order. Without checks, a bug may give a wrong result under one order only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// The lowest first.
+    /// Lowest index first.
     #[default]
     Forward,
-    /// The highest first.
+    /// Highest index first.
     Reverse,
-    /// Any, newly drawn for each turn; the seed repeats it. Atomic operations are then also places
-    /// where a thread may have to wait for the others, of blocks side by side, too.
+    /// A random order, drawn again in each round; the same seed gives the same order. A thread may then also
+    /// be interrupted at an atomic operation, in favour of other threads or of other resident blocks.
     Random(u64),
 }
 
-/// A schedule at work on one block.
+/// The state of a schedule for one block.
 pub(crate) struct Order {
     schedule: Schedule,
     state: u64,
 }
 
 impl Order {
-    /// The order of the block with this index: it does not depend on the blocks before.
+    /// The order for the block with this index; it does not depend on earlier blocks.
     pub fn new(schedule: Schedule, block: u32) -> Self {
         let seed = match schedule {
             Schedule::Random(seed) => seed,
@@ -35,7 +35,7 @@ impl Order {
         }
     }
 
-    /// A lane of the set, which is not empty.
+    /// Picks a lane of the non-empty set.
     #[inline(always)]
     pub fn pick(&mut self, lanes: u32) -> u32 {
         match self.schedule {
@@ -51,8 +51,8 @@ impl Order {
         }
     }
 
-    /// The warp whose turn is number `turn` of `warps`; a random one may come twice, and then
-    /// another later.
+    /// The warp for turn `turn` of `warps`. A random order may pick one warp twice and delay another one to a
+    /// later round.
     #[inline(always)]
     pub fn warp(&mut self, turn: usize, warps: usize) -> usize {
         match self.schedule {
@@ -62,14 +62,14 @@ impl Order {
         }
     }
 
-    /// Whether a thread has to wait here although nothing makes it.
+    /// Whether to interrupt a thread that does not have to wait.
     #[inline]
     pub fn interrupts(&mut self) -> bool {
         matches!(self.schedule, Schedule::Random(_)) && self.below(4) == 0
     }
 
     fn below(&mut self, bound: u32) -> u32 {
-        // xorshift64*, and the upper half as a fraction of 2^32.
+        // xorshift64*; the upper half is a fraction of 2^32.
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
@@ -78,7 +78,7 @@ impl Order {
     }
 }
 
-/// SplitMix64's finaliser: neighbours become strangers.
+/// SplitMix64's finaliser: maps similar values to unrelated ones.
 fn scramble(mut value: u64) -> u64 {
     value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     value = (value ^ value >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -90,7 +90,7 @@ fn scramble(mut value: u64) -> u64 {
 pub(crate) struct Blocks {
     schedule: Schedule,
     count: u64,
-    /// Of the random order: block `i * step + first` modulo `count` is the `i`-th.
+    /// For the random order: block `i * step + first` modulo `count` is the `i`-th.
     step: u64,
     first: u64,
 }
@@ -116,7 +116,7 @@ impl Blocks {
         }
     }
 
-    /// The block whose turn is number `turn`.
+    /// The block that runs as number `turn`.
     pub fn get(&self, turn: u32) -> Option<u32> {
         let turn = u64::from(turn);
         (turn < self.count).then(|| match self.schedule {

@@ -1,4 +1,4 @@
-//! The launch of a kernel on the simulator.
+//! Launching a kernel on the simulator.
 
 use std::any;
 use std::fmt;
@@ -15,15 +15,15 @@ use crate::{overflow, panics};
 
 /// Launches a kernel on the CPU.
 ///
-/// Made of a grid and a block, as a launch on a device is, and of what to look for. Everything
-/// that a launch does is deterministic: the same launch gives the same bits, findings and counters.
+/// Takes a grid and a block, as a launch on a device does, and the checks to run. A launch is deterministic:
+/// the same launch gives the same bits, findings and counters.
 ///
 /// ```
 /// use cuda_sim::{Buffer, Simulator};
 ///
 /// let x = Buffer::from(&[1, 2, 3]);
 /// let simulator = Simulator::new().grid(1).block(32).check_all();
-/// simulator.run(|| { /* a kernel's call, which every thread makes */ })?;
+/// simulator.run(|| { /* call the kernel; every thread does this */ })?;
 /// # Ok::<(), cuda_sim::Failure>(())
 /// ```
 ///
@@ -41,7 +41,7 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// One block of one thread, without checks and counters.
+    /// A grid of one block with one thread, without checks and counters.
     pub fn new() -> Self {
         Self {
             options: Options {
@@ -61,113 +61,116 @@ impl Simulator {
         }
     }
 
-    /// Blocks of the grid: `4`, `(4, 2)` or `(4, 2, 1)`.
+    /// Sets the blocks of the grid: `4`, `(4, 2)` or `(4, 2, 1)`.
     pub fn grid(mut self, blocks: impl Into<Dim>) -> Self {
         self.options.grid = blocks.into().0;
         self
     }
 
-    /// Threads of a block: `256`, `(16, 16)` or `(8, 8, 4)`.
+    /// Sets the threads of a block: `256`, `(16, 16)` or `(8, 8, 4)`.
     pub fn block(mut self, threads: impl Into<Dim>) -> Self {
         self.options.block = threads.into().0;
         self
     }
 
-    /// Bytes of dynamic shared memory for each block.
+    /// Sets the bytes of dynamic shared memory of each block.
     pub fn dynamic_shared_memory(mut self, bytes: usize) -> Self {
         self.options.dynamic_shared = bytes;
         self
     }
 
-    /// How many bytes of shared memory a block can have, static and dynamic together: 48 KiB where
-    /// nothing else is said, as on every device without a special request.
+    /// Sets the limit of shared memory for a block in bytes, static and dynamic together.
+    ///
+    /// The default is 48 KiB, which every device allows without a special request.
     pub fn shared_memory_limit(mut self, bytes: usize) -> Self {
         self.options.shared_limit = bytes;
         self
     }
 
-    /// The order in which threads run.
+    /// Sets the order in which threads run.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.options.schedule = schedule;
         self
     }
 
-    /// How many blocks may run side by side, for kernels whose blocks wait for each other. With 1,
-    /// which holds where nothing else is said, a block that waits for a later one is a livelock:
-    /// nothing in CUDA promises that the other one ever begins. Not meant for kernels with
-    /// `#[address_space(shared)]` statics: of these the host has a single copy.
+    /// Sets how many blocks may be resident at a time, for kernels whose blocks wait for each other.
+    ///
+    /// With 1, the default, a block that waits for a later block is a livelock: CUDA does not guarantee that
+    /// the later block ever starts. Do not use it with `#[address_space(shared)]` statics: the host has only
+    /// one copy of them.
     pub fn resident_blocks(mut self, blocks: u32) -> Self {
         self.options.resident_blocks = blocks.max(1);
         self
     }
 
-    /// Runs these blocks alone, by their linear indexes; the grid that they see stays as large as it
-    /// is. For a look at one block of a large launch.
+    /// Runs only the blocks with these linear indices, for example one block of a large launch.
+    ///
+    /// The kernel still sees the whole grid's size.
     pub fn only_blocks(mut self, blocks: Range<u32>) -> Self {
         self.options.only_blocks = Some(blocks);
         self
     }
 
-    /// Looks for every bug it can find.
+    /// Enables all checks.
     pub fn check_all(self) -> Self {
         self.check(Checks::ALL)
     }
 
-    /// Looks for these bugs.
+    /// Enables these checks.
     pub fn check(mut self, checks: Checks) -> Self {
         self.options.checks = checks;
         self
     }
 
-    /// Counts what a device would have had to do: [`Report::counters`].
+    /// Counts warp instructions and memory transactions: [`Report::counters`].
     pub fn count(mut self) -> Self {
         self.options.count = true;
         self
     }
 
-    /// The compute capability that the kernel finds, times 100: 900 where nothing else is said.
+    /// Sets the compute capability that the kernel sees, times 100. The default is 900.
     pub fn arch(mut self, arch: u32) -> Self {
         self.options.arch = arch;
         self
     }
 
-    /// What the kernel is called in findings; where nothing is said, the function that calls
-    /// [`run`](Self::run).
+    /// Sets the kernel's name in findings. The default is the function that calls [`run`](Self::run).
     pub fn kernel(mut self, name: impl Into<String>) -> Self {
         self.options.kernel = Some(name.into());
         self
     }
 
-    /// Keeps what the kernel prints (`cuda_std::io`) there, instead of printing it to standard output: also
-    /// that of a launch which fails. Several launches may print to the same.
+    /// Captures what the kernel prints (`cuda_std::io`) instead of printing it to standard output.
+    ///
+    /// Also captures the output of a launch that fails. Several launches may share one [`Printed`].
     pub fn print_to(mut self, printed: &Printed) -> Self {
         self.options.printed = Some(printed.clone());
         self
     }
 
-    /// Calls `kernel` once in every thread of the grid, and waits for all.
+    /// Calls `kernel` once in every thread of the grid, and waits for all threads.
     ///
-    /// Values on a thread's stack are not dropped when the launch fails, and must not have a
-    /// destructor that waits for other threads.
+    /// When the launch fails, values on the threads' stacks are not dropped. They must not have a destructor
+    /// that waits for other threads.
     ///
     /// # Errors
     ///
-    /// A [`Failure`] with all that was found. Races, reads of uninitialised memory and undefined
-    /// shuffles are collected; any other bug ends the launch.
+    /// A [`Failure`] with all findings. Races, loads of uninitialised memory and undefined shuffles are
+    /// collected; any other bug ends the launch.
     pub fn run<F: Fn()>(&self, kernel: F) -> Result<Report, Failure> {
         self.launch(&kernel, any::type_name::<F>(), 1)
     }
 
-    /// [`run`](Self::run), with blocks spread over so many threads of the host.
+    /// Does [`run`](Self::run) with the blocks distributed over `workers` threads of the host.
     ///
-    /// The answer, the counters and whether something is found are the same; which block a finding
-    /// names may differ, and the order in which blocks add up floats atomically.
+    /// Results, counters, and whether there are findings do not depend on `workers`. Which block a finding
+    /// names may differ, and so may the order in which blocks add floats atomically.
     ///
     /// # Safety
     ///
-    /// - What `kernel` captures may be used by several threads at a time.
-    /// - Blocks share no memory other than by atomic operations or ordered by them, and no
-    ///   `#[address_space(shared)]` static.
+    /// - Several threads may use what `kernel` captures at the same time.
+    /// - Blocks share memory only through atomic operations, or through accesses that these order. They share
+    ///   no `#[address_space(shared)]` static.
     pub unsafe fn run_on<F: Fn()>(&self, workers: usize, kernel: F) -> Result<Report, Failure> {
         self.launch(&kernel, any::type_name::<F>(), workers)
     }
@@ -198,7 +201,7 @@ impl Simulator {
             });
         }
         let (blocks, threads) = (options.range().len() as u32, options.threads());
-        // SAFETY: the launch ends with this function.
+        // SAFETY: the launch ends before this function returns, and `kernel` outlives the function.
         let launch = unsafe { Launch::new(options, name, kernel) };
         let tally = spread(&launch, workers);
         let counted = launch.options.count;
@@ -215,15 +218,15 @@ impl Simulator {
     }
 }
 
-/// Runs the launch on this thread, or on so many.
+/// Runs the launch on this thread, or on `workers` threads.
 fn spread(launch: &Launch, workers: usize) -> Tally {
     let queue = Queue::new(launch);
     if workers <= 1 {
         return grid::work(launch, &queue);
     }
     struct Shared<'a>(&'a Launch, &'a Queue);
-    // SAFETY: the kernel and what it captures are the only parts that are not `Sync`, and
-    // `run_on`'s caller has promised that they may be shared.
+    // SAFETY: only the kernel and what it captures are not `Sync`; `run_on`'s caller guarantees that threads
+    // may share them.
     unsafe impl Sync for Shared<'_> {}
     impl Shared<'_> {
         fn work(&self) -> Tally {
@@ -243,7 +246,7 @@ fn spread(launch: &Launch, workers: usize) -> Tally {
     })
 }
 
-/// Sizes in x, y and z; what is not given is 1.
+/// Sizes in x, y and z; missing ones are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim([u32; 3]);
 
@@ -271,14 +274,14 @@ impl From<[u32; 3]> for Dim {
     }
 }
 
-/// What a launch without findings tells.
+/// The result of a launch without findings.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// How many blocks ran.
     pub blocks: u32,
-    /// How many threads each had.
+    /// How many threads each block had.
     pub threads: u32,
-    /// What was counted, if it was asked for.
+    /// The counters, if [`Simulator::count`] enabled them.
     pub counters: Option<Counters>,
 }
 

@@ -1,4 +1,4 @@
-//! Places in kernel source.
+//! Source locations of kernels.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,10 +8,10 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
 
-/// A place in kernel source: file, line and column.
+/// A source location in a kernel: file, line and column.
 ///
-/// Two sites are equal when they are the same place, and ordered as they stand in their file. Each
-/// place exists once per process, so both cost no more than on an integer.
+/// Each location exists once per process, so comparing two sites costs no more than comparing integers. Sites
+/// of a file are ordered by line and column.
 #[derive(Clone, Copy)]
 pub struct Site(&'static Place);
 
@@ -22,16 +22,16 @@ struct Place {
     column: u32,
 }
 
-/// All places, by their number.
+/// All sites, indexed by their id.
 static PLACES: RwLock<Vec<Site>> = RwLock::new(Vec::new());
 
-/// The places by what they say: one place can have several `Location`s.
+/// The sites by file, line and column: one location can have several `Location`s.
 static KNOWN: LazyLock<Mutex<HashMap<Key, Site>>> = LazyLock::new(Mutex::default);
 
 /// File, line and column.
 type Key = (&'static str, u32, u32);
 
-/// Lines of the cache that each thread has in front of [`KNOWN`].
+/// Entries of each thread's cache in front of [`KNOWN`].
 const CACHED: usize = 256;
 
 thread_local! {
@@ -40,7 +40,7 @@ thread_local! {
 }
 
 impl Site {
-    /// The site of a caller, from `#[track_caller]`.
+    /// The caller's site, for `#[track_caller]` functions.
     #[inline]
     pub fn of(location: &'static Location<'static>) -> Self {
         let line = (ptr::from_ref(location) as usize >> 3) % CACHED;
@@ -56,7 +56,7 @@ impl Site {
         })
     }
 
-    /// The site of a location that may not last.
+    /// The site of a location with any lifetime.
     pub(crate) fn named(location: &Location<'_>) -> Self {
         Self::intern(location)
     }
@@ -69,13 +69,13 @@ impl Site {
             return *site;
         }
         let mut places = PLACES.write().unwrap_or_else(PoisonError::into_inner);
-        // One place per access in the source of a program, one name per file: never freed.
+        // Never freed: there is one site per access in the source, and one name per file.
         let file = match places.iter().find(|site| site.0.file == file) {
             Some(site) => site.0.file,
             None => String::from(file).leak(),
         };
         let place = Place {
-            id: u32::try_from(places.len()).expect("fewer than 2^32 places in the source"),
+            id: u32::try_from(places.len()).expect("fewer than 2^32 sites in the source"),
             file,
             line,
             column,
@@ -86,20 +86,20 @@ impl Site {
         site
     }
 
-    /// The site that [`id`](Self::id) gave this number.
+    /// The site with this [`id`](Self::id).
     pub(crate) fn from_id(id: u32) -> Self {
         PLACES
             .read()
             .unwrap_or_else(|poisoned| poisoned.into_inner())[id as usize]
     }
 
-    /// A number for tables with little room.
+    /// A 32-bit number that identifies the site.
     #[inline]
     pub(crate) fn id(self) -> u32 {
         self.0.id
     }
 
-    /// The file as the compiler was given it.
+    /// The file's path, as the compiler got it.
     pub fn file(self) -> &'static str {
         self.0.file
     }

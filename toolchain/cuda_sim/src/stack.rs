@@ -4,24 +4,25 @@ use std::io;
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 
-/// Bytes of a thread's stack. Address space only: a kernel touches one or two pages of it. A
-/// panic's message is formatted here too.
+/// The size of a thread's stack in bytes. It is mostly address space: a kernel touches one or two pages.
+/// Panic messages are formatted here too.
 const SIZE: usize = 64 * 1024;
 
-/// Stacks that begin at the same offset of a page compete for the same lines of the CPU's cache, so
-/// each begins this much lower than the one before, within a page. The step is a multiple of a line
-/// of the cache and no power of two.
+/// The step by which stacks are staggered within a page.
+///
+/// Stacks at the same offset of a page compete for the same cache lines. The step is a multiple of a cache
+/// line, but not a power of two.
 const COLOUR: usize = 704;
 const PAGE: usize = 4096;
 
-/// A stack, with its guard page, whose base lies a colour below its end.
+/// A stack with a guard page. Its base lies up to a page below its end (cache colouring).
 pub(crate) struct Coloured {
     stack: DefaultStack,
     colour: usize,
 }
 
-// SAFETY: the memory and the guard page are `DefaultStack`'s; the base moves down by less than a
-// page, a multiple of 64, so it stays aligned and more than `MIN_STACK_SIZE` remains.
+// SAFETY: `DefaultStack` owns the memory and the guard page. The base moves down by a multiple of 64, less
+// than a page: it stays aligned, and more than `MIN_STACK_SIZE` remains.
 unsafe impl Stack for Coloured {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -46,8 +47,8 @@ unsafe impl Stack for Coloured {
     }
 }
 
-/// Stacks to be used again, the last returned first: a kernel whose threads never wait runs on a
-/// single one, which stays in the cache.
+/// A pool of stacks; the last one returned is reused first. A kernel whose threads never wait thus uses one
+/// stack, which stays in the cache.
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Vec<Coloured>,
@@ -57,7 +58,7 @@ pub(crate) struct Pool {
 impl Pool {
     /// # Errors
     ///
-    /// When the system has no more address space or mappings to give.
+    /// An error if the system has no address space or mappings left.
     pub fn take(&mut self) -> io::Result<Coloured> {
         if let Some(stack) = self.free.pop() {
             return Ok(stack);

@@ -1,23 +1,23 @@
-//! What is done with each access of a thread that is checked or counted.
+//! Traces the accesses of threads for checks and counters.
 
 use std::panic::Location;
 use std::ptr;
 use std::sync::PoisonError;
 
-use crate::access::Access;
+use crate::access::TracedAccess;
 use crate::block::{Context, Memory};
 use crate::check::{Atomic, Initialised, Race};
-use crate::count::{Event, What};
-use crate::finding::{Bug, Touch};
+use crate::count::{Event, InstructionKind};
+use crate::finding::{Access, Bug};
 use crate::lane::{Lane, Request};
 use crate::memory::{Found, is_poison};
 use crate::{Kind, Site, Space};
 
-/// Loads of one address at one place, one after another, after which a thread is taken to wait for
-/// another one to change it.
+/// How often a thread can load one address at one site in a row. After that it is assumed to wait for another
+/// thread to change the value.
 const PATIENCE: u32 = 1000;
 
-/// What a thread does to some bytes.
+/// An operation on memory.
 #[derive(Clone, Copy)]
 pub(crate) enum Operation {
     Load,
@@ -52,7 +52,7 @@ impl Operation {
 }
 
 impl Lane {
-    /// Checks and counts an access; `address` is the host's.
+    /// Checks and counts an access; `address` is an address of the host.
     #[inline(never)]
     pub fn trace(
         &self,
@@ -70,7 +70,7 @@ impl Lane {
         } else {
             (Space::Global, address)
         };
-        let access = Access {
+        let access = TracedAccess {
             site,
             kind: operation.kind(),
             address: place,
@@ -85,7 +85,7 @@ impl Lane {
                 let fatal = matches!(bug, Bug::OutOfBounds { .. });
                 self.report(bug, site);
                 if fatal {
-                    // Whatever it would touch is not the kernel's: the thread cannot go on.
+                    // The access would touch memory that is not the kernel's: the thread cannot continue.
                     self.fail();
                 }
             }
@@ -119,9 +119,9 @@ impl Lane {
         }
         if options.count {
             let what = match operation {
-                Operation::Load => What::Load(space),
-                Operation::Store => What::Store(space),
-                Operation::Atomic(_) => What::Atomic(space),
+                Operation::Load => InstructionKind::Load(space),
+                Operation::Store => InstructionKind::Store(space),
+                Operation::Atomic(_) => InstructionKind::Atomic(space),
             };
             let event = Event {
                 site,
@@ -146,8 +146,8 @@ impl Lane {
         }
     }
 
-    /// After an access: a thread that loads the same thing over and over, or whose log is full, lets
-    /// the others run.
+    /// Called after an access. Lets other threads run if this one repeats the same load, or if its log is
+    /// full.
     #[inline(always)]
     #[track_caller]
     pub fn rest(&self) {
@@ -162,7 +162,7 @@ impl Lane {
         &self,
         memory: &mut Memory,
         space: Space,
-        access: &Access,
+        access: &TracedAccess,
         operation: Operation,
         host: usize,
     ) -> Option<Bug> {
@@ -178,7 +178,7 @@ impl Lane {
                         kind: access.kind,
                         space,
                         what: format!(
-                            "{size} bytes at offset {address} of shared memory, in no array; the \
+                            "{size} bytes at offset {address} of shared memory, outside every array; the \
                              block has {} bytes",
                             memory.arena.used()
                         ),
@@ -212,18 +212,18 @@ impl Lane {
         }
         missing.map(|first| Bug::Uninitialised {
             space,
-            touch: touch(access),
+            access: reported(access),
             first: address + (first - offset),
         })
     }
 
-    fn report_race(&self, space: Space, access: &Access, race: Race) {
+    fn report_race(&self, space: Space, access: &TracedAccess, race: Race) {
         let launch = self.context().launch();
         let other = launch.thread(race.block, race.thread);
         let bug = Bug::Race {
             space,
-            touch: touch(access),
-            other: touch(&race.access),
+            access: reported(access),
+            other: reported(&race.access),
             scope: race.scoped,
         };
         let at = (self.context().thread(self.index), Some(access.site));
@@ -236,7 +236,7 @@ impl Lane {
         context.launch().report(bug, Some(at), None);
     }
 
-    /// Ends the launch, of which the reason has been reported.
+    /// Ends the launch; the reason has been reported.
     #[cold]
     pub fn fail(&self) -> ! {
         loop {
@@ -245,9 +245,10 @@ impl Lane {
     }
 }
 
-/// The first byte of the range that nobody has written. A raw pointer writes without telling: when
-/// one of the bytes in question is no longer poison, all of them count as written, and are marked
-/// so. `host` is the address of the range's first byte.
+/// The first byte of the range that was never written.
+///
+/// Writes through raw pointers are not traced. If one of the unwritten bytes no longer has the poison value,
+/// all of them count as written from then on. `host` is the address of the range's first byte.
 #[cold]
 fn never_written(
     initialised: &Initialised,
@@ -258,7 +259,7 @@ fn never_written(
     let mut missing = (0..size).filter(|i| initialised.first_missing(offset + i, 1).is_some());
     let first = missing.clone().next();
     let untouched = missing.all(|i| {
-        // SAFETY: the caller has found the range inside of a buffer or of shared memory.
+        // SAFETY: the caller has found the range inside a buffer or shared memory.
         unsafe { is_poison(std::ptr::with_exposed_provenance(host + i)) }
     });
     if untouched {
@@ -268,8 +269,8 @@ fn never_written(
     None
 }
 
-fn touch(access: &Access) -> Touch {
-    Touch {
+fn reported(access: &TracedAccess) -> Access {
+    Access {
         kind: access.kind,
         address: access.address,
         size: access.size,
@@ -277,7 +278,7 @@ fn touch(access: &Access) -> Touch {
 }
 
 impl Context {
-    /// Notes a fence, for checks and counters.
+    /// Records a fence for checks and counters.
     pub fn trace_fence(&self, lane: &Lane, scope: crate::Scope, site: Site) {
         let options = &self.launch().options;
         let memory = &mut *self.memory.borrow_mut();
@@ -287,7 +288,7 @@ impl Context {
         if options.count {
             let event = Event {
                 site,
-                what: What::Fence,
+                what: InstructionKind::Fence,
                 address: 0,
                 size: 0,
             };

@@ -1,5 +1,5 @@
-//! A crate of kernels outside of this workspace tests its kernel with nothing but `cuda_sim` and
-//! `cuda_std`'s feature `simulator` in its `[dev-dependencies]`: it is written, built and run here.
+//! Writes, builds and runs a crate outside this workspace that tests its kernel. Its only
+//! `[dev-dependencies]` are `cuda_sim` and `cuda_std` with the feature `simulator`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ const LIB: &str = r#"
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 use cuda_std::prelude::*;
 
-/// `y[i] = a * x[i]`, and each block's first thread counts its block.
+/// `y[i] = a * x[i]`; the first thread of each block counts its block.
 #[kernel]
 pub unsafe fn scale(a: f32, x: &[f32], y: *mut f32, blocks: &cuda_std::atomic::AtomicU32) {
     let i = thread::index_1d() as usize;
@@ -28,7 +28,7 @@ mod tests {
     use cuda_std::atomic::AtomicU32;
 
     #[test]
-    fn scales() {
+    fn computes_the_product() {
         let (x, y, blocks) = ([2.0; 100], Buffer::uninitialised(100), AtomicU32::new(0));
         let simulator = Simulator::new().grid(4).block(32).check_all();
         simulator.run(|| unsafe { scale(3.0, &x, y.as_mut_ptr(), &blocks) }).unwrap();
@@ -37,19 +37,19 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_launch_is_told() {
+    fn a_bug_is_found() {
         let failure = Simulator::new().block(2048).run(|| ()).unwrap_err();
-        assert!(failure.to_string().contains("tests::a_broken_launch_is_told"), "{failure}");
+        assert!(failure.to_string().contains("tests::a_bug_is_found"), "{failure}");
     }
 }
 "#;
 
 #[test]
-fn a_crate_of_its_own_tests_its_kernel() {
+fn a_crate_outside_the_workspace_tests_its_kernel() {
     let toolchain = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("toolchain/");
-    // Not inside of the workspace, which would want it as a member.
+    // Outside the workspace, because cargo would require it to be a member.
     let home = env::temp_dir().join(format!("cuda_sim-outside-{}", std::process::id()));
     fs::create_dir_all(home.join("src")).unwrap();
     let manifest = format!(
@@ -62,8 +62,8 @@ fn a_crate_of_its_own_tests_its_kernel() {
     );
     fs::write(home.join("Cargo.toml"), manifest).unwrap();
     fs::write(home.join("src/lib.rs"), LIB).unwrap();
-    // The versions that the workspace has, so that nothing needs the network.
-    let root = toolchain.parent().expect("the root");
+    // The workspace's versions, so that cargo does not need the network.
+    let root = toolchain.parent().expect("the repository's root");
     fs::copy(root.join("Cargo.lock"), home.join("Cargo.lock")).unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline", "--quiet"])

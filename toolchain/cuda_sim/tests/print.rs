@@ -1,16 +1,16 @@
-//! What kernels print, byte for byte: the text of the driver's `vprintf`.
+//! The output of kernels, byte for byte: the text of the driver's `vprintf`.
 
 use cuda_sim::{Bug, Printed, Schedule, Simulator};
 use cuda_std::{bf16, f16, print, println, thread};
 use std::ptr::{self, NonNull};
 
-/// What one thread prints.
+/// The output of one thread.
 fn printed(kernel: impl Fn()) -> String {
     let printed = Printed::new();
     Simulator::new()
         .print_to(&printed)
         .run(kernel)
-        .expect("it only prints");
+        .expect("the kernel only prints");
     printed.take()
 }
 
@@ -20,7 +20,7 @@ macro_rules! assert_prints {
     };
 }
 
-/// The same text as Rust's own.
+/// Asserts the same text as Rust's `format!`.
 macro_rules! assert_as_rust {
     ($($format:literal: $($value:expr),+;)*) => { $(
         $(
@@ -60,7 +60,7 @@ fn integers_are_printed_as_by_rust() {
 }
 
 #[test]
-fn floats_have_the_digits_that_tell_them_apart() {
+fn floats_have_enough_digits_to_round_trip() {
     assert_as_rust! {
         "{}": 0.5f32, -2.0f64, 0.0f64, -0.0f32, 1e8f32, f32::INFINITY, f64::NEG_INFINITY;
         "{:.3}": 0.1f32, 2.5f64, -1e10f64, f32::MAX, f64::INFINITY;
@@ -155,7 +155,7 @@ fn arguments_are_found_as_by_rust() {
     assert_eq!(printed(|| print!("")), "");
 }
 
-/// As many as the driver takes, of every size.
+/// The driver's limit of values, of every size.
 #[test]
 fn thirty_two_values_are_printed() {
     let (a, b, c, d) = (-1i8, 2u16, 0.5f32, 'd');
@@ -218,14 +218,14 @@ fn what_a_failing_launch_printed_is_kept() {
         panic!("{failure}")
     };
     assert!(matches!(&finding.bug, Bug::Panic { message } if message == "5 fails"));
-    // Thread, block, message, file and line: what a GPU prints in a build with `panic_messages`.
+    // Thread, block, message, file and line, as a GPU prints them in a build with `panic_messages`.
     let text = finding.to_string();
     let said = "kernel `k`: block 1 thread 1 (warp 0 lane 1): panicked: 5 fails\n    at ";
     assert!(text.starts_with(said), "{text}");
     assert!(text.contains(&format!("tests/print.rs:{line}:")), "{text}");
 }
 
-/// To standard output, as any other text of the program.
+/// To standard output, like other text of the program.
 #[test]
 fn the_host_prints_outside_of_a_launch() {
     println!("{}", 1);

@@ -1,9 +1,9 @@
-//! Races through the whole simulator: kernels with one ordering missing, and the same kernels with
-//! it. `check`'s own tests have the memory model in detail.
+//! Races in whole launches: kernels that lack one ordering, and the same kernels with it. The tests of
+//! `check` cover the memory model in detail.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use cuda_sim::{Buffer, Bug, Kind, Schedule, Simulator, Space, What};
+use cuda_sim::{Buffer, Bug, InstructionKind, Kind, Schedule, Simulator, Space};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32};
 use cuda_std::{thread, warp};
 use kernels_gpu::mem::{Global, Shared};
@@ -27,7 +27,7 @@ fn simulator(schedule: Schedule) -> Simulator {
         .check_all()
 }
 
-/// What the launch's buffers are: zeros.
+/// The launch's buffers, filled with zeros.
 struct Memory {
     cells: Buffer<u32>,
     flags: Buffer<u32>,
@@ -35,23 +35,23 @@ struct Memory {
 
 impl Memory {
     fn cell(&self) -> Global<u32> {
-        // SAFETY: the simulator checks what the kernels here do with it.
+        // SAFETY: the simulator checks the accesses of these kernels.
         unsafe { Global::new(self.cells.as_mut_ptr(), self.cells.len()) }
     }
 
     fn flag(&self) -> &AtomicU32 {
-        // SAFETY: the first word, which is used atomically only.
+        // SAFETY: the first word, which is only used atomically.
         unsafe { &*self.flags.as_mut_ptr().cast() }
     }
 
     fn block_flag(&self) -> &BlockAtomicU32 {
-        // SAFETY: the first word, which is used atomically only.
+        // SAFETY: the first word, which is only used atomically.
         unsafe { &*self.flags.as_mut_ptr().cast() }
     }
 }
 
 fn scratch() -> Shared<u32> {
-    // SAFETY: the simulator checks what the kernels here do with it.
+    // SAFETY: the simulator checks the accesses of these kernels.
     unsafe { Shared::dynamic() }
 }
 
@@ -59,7 +59,7 @@ fn tid() -> u32 {
     thread::thread_idx_x()
 }
 
-/// Launches under each schedule, and gives the kinds of the two sides of each race.
+/// Launches under each schedule, and returns the kinds of the two accesses of each race.
 fn races(space: Space, kernel: impl Fn(&Memory)) -> Vec<[Kind; 2]> {
     let mut all = Vec::new();
     for schedule in SCHEDULES {
@@ -75,7 +75,7 @@ fn races(space: Space, kernel: impl Fn(&Memory)) -> Vec<[Kind; 2]> {
         {
             let Bug::Race {
                 space: found,
-                touch,
+                access,
                 other,
                 ..
             } = &finding.bug
@@ -84,7 +84,7 @@ fn races(space: Space, kernel: impl Fn(&Memory)) -> Vec<[Kind; 2]> {
             };
             assert_eq!(*found, space, "{finding}");
             assert!(finding.site.is_some() && finding.other.unwrap().1.is_some());
-            let mut kinds = [touch.kind, other.kind];
+            let mut kinds = [access.kind, other.kind];
             kinds.sort_unstable();
             all.push(kinds);
         }
@@ -109,8 +109,8 @@ fn a_barrier_between_writer_and_reader() {
         scratch().get(tid() ^ 32);
     };
     assert_clean(|_| kernel(true));
-    // Without it a reader may also come before its writer: then the word is uninitialised, which
-    // has a test of its own. Here it is not.
+    // Without the barrier, a reader may also run before its writer. The memory is initialised here, because
+    // loads of uninitialised memory have their own test.
     let racy = races(Space::Shared, |_| {
         scratch().set(tid(), 0);
         thread::sync_threads();
@@ -141,7 +141,7 @@ fn scratch_that_is_used_again_too_soon() {
 
 #[test]
 fn the_last_warp_of_a_tree_without_sync_warp() {
-    // The "volatile" idiom: right where a warp moves in lock-step, a race since Volta.
+    // The "volatile" idiom: correct if a warp runs in lock-step, a race since Volta.
     let kernel = |syncs: u32| {
         scratch().set(tid(), 1);
         thread::sync_threads();
@@ -150,7 +150,7 @@ fn the_last_warp_of_a_tree_without_sync_warp() {
             while offset > 0 {
                 let other = scratch().get(tid() + offset);
                 if syncs > 1 {
-                    // SAFETY: all lanes of the first warp are here.
+                    // SAFETY: all lanes of the first warp get here.
                     unsafe { warp::sync_warp(u32::MAX) };
                 }
                 scratch().set(tid(), scratch().get(tid()) + other);
@@ -209,7 +209,7 @@ fn an_update_that_is_not_atomic() {
     assert_eq!(mixed, [[Kind::Store, Kind::Atomic]]);
 }
 
-/// The last block to finish adds up what all blocks have left.
+/// The last block to finish adds the partials of all blocks.
 fn last_block(m: &Memory, release: bool, acquire: bool) -> u32 {
     if tid() == 0 {
         m.cell()
@@ -236,7 +236,7 @@ fn the_last_block_needs_its_fences() {
         let seen = last_block(m, true, true);
         assert!(seen == 0 || seen == tid() + 1);
     });
-    // The answer is right all the same: only the checks see it.
+    // The result is right nevertheless: only the checks find the bug.
     for (release, acquire) in [(false, true), (true, false), (false, false)] {
         let racy = races(Space::Global, |m| {
             let seen = last_block(m, release, acquire);
@@ -277,10 +277,10 @@ fn a_flag_between_two_warps() {
 
 #[test]
 fn a_scope_too_narrow() {
-    // One block alone: its scope will do.
+    // A single block: its scope is sufficient.
     assert_clean(|m| {
         if thread::block_idx_x() == 0 {
-            // SAFETY: the word is this block's.
+            // SAFETY: only this block uses the word.
             unsafe { m.block_flag().fetch_add(1, Relaxed) };
         }
     });
@@ -290,7 +290,7 @@ fn a_scope_too_narrow() {
             flags: Buffer::from(&[0]),
         };
         let failure = simulator(schedule)
-            // SAFETY: this is the bug.
+            // SAFETY: the scope is the bug that the simulator finds.
             .run(|| unsafe {
                 memory.block_flag().fetch_add(1, Relaxed);
             })
@@ -324,7 +324,7 @@ fn parallel_blocks_find_what_sequential_ones_do() {
         flags: Buffer::from(&[0; 4]),
     };
     let many = simulator(Schedule::Forward).grid(64).count();
-    // SAFETY: blocks share the counter only, which is atomic.
+    // SAFETY: blocks share only the counter, which is atomic.
     let report = unsafe {
         many.run_on(4, || {
             scratch().set(tid(), 1);
@@ -336,7 +336,7 @@ fn parallel_blocks_find_what_sequential_ones_do() {
     }
     .unwrap();
     assert_eq!(memory.flag().load(Relaxed), 64);
-    let barriers = report.counters.unwrap().of(What::Barrier);
+    let barriers = report.counters.unwrap().of(InstructionKind::Barrier);
     assert_eq!(barriers.requests, 64 * 2, "one for each warp");
 
     // SAFETY: blocks share nothing.

@@ -1,7 +1,7 @@
-//! The line between device and host: every primitive of this crate, twice, under one name.
+//! The primitives of this crate, once for the device and once for the host, under the same names.
 //!
-//! `nvptx` says it in instructions, `host` says what happens without a GPU. Nothing else in the
-//! crate asks for the target, so a simulator has exactly one folder to replace.
+//! `nvptx` uses instructions; `host` uses the simulator, or works without a GPU. No other module depends on
+//! the target.
 
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;

@@ -1,30 +1,29 @@
-//! Numbers that threads change together.
+//! Atomic integers and floats.
 //!
 //! # Conventions
 //!
-//! - **Scope.** `Atomic*` agree with all threads of the device, `System*` with those of all devices
-//!   and of the host, `Block*` with the block's only. An operation of a narrow scope beside one
-//!   from outside of that scope is a data race, hence `Block*`'s methods are `unsafe`.
-//! - **Orderings** are honoured, as PTX's `relaxed`, `acquire`, `release`, `acq_rel`, `fence.sc`.
-//!   Give them as constants: a load with a release ordering, or a store with an acquire ordering,
-//!   fails the build of the kernels (on the host it panics), and so does one that cannot be ruled
-//!   out. Counting and summing need [`Ordering::Relaxed`].
-//! - **Memory.** Global and shared. On a variable of one thread's own (local memory) PTX has no
-//!   atomics: use none. Where LLVM sees what a pointer points at, an operation is one instruction
-//!   (`red.global` when the result is not used, `atom.shared`). Else it asks at run time, and traps
-//!   on local memory; but relaxed changes of integers in block and device scope (not
-//!   `compare_exchange`) are then a generic `atom`, for which PTX does not define what happens
-//!   there.
-//! - **Numbers.** Integers wrap. A float sum has the order of arrival, so it differs from run to
-//!   run in its last bits. A 32-bit float sum flushes subnormal numbers to zero in global memory,
-//!   not in shared memory. `fetch_min` and `fetch_max` of a float ignore a NaN where the other is a
-//!   number, and are loops around a compare-and-swap.
-//! - **On the host** everything works, by `core::sync::atomic`, at system scope; `cuda_sim` checks
-//!   scopes and orderings.
+//! - **Scope.** `Atomic*` are atomic for all threads of the device, `System*` for all devices and the host,
+//!   `Block*` only for threads of the same block. Mixing an operation of narrow scope with one from outside
+//!   that scope is a data race; therefore the methods of `Block*` are `unsafe`.
+//! - **Orderings** map to PTX's `relaxed`, `acquire`, `release`, `acq_rel` and `fence.sc`. Pass them as
+//!   constants. A load with a release ordering or a store with an acquire ordering fails the build of the
+//!   kernels (on the host it panics). So does an ordering for which the compiler cannot exclude that.
+//!   Counters and sums need only [`Ordering::Relaxed`].
+//! - **Memory.** Global and shared memory. PTX has no atomics for local memory, a thread's own variables. If
+//!   LLVM sees the pointer's address space, an operation is one instruction (`red.global` if the result is
+//!   unused, `atom.shared`). Otherwise the address space is tested at run time, and local memory traps.
+//!   Relaxed read-modify-writes of integers in block and device scope, except `compare_exchange`, are then a
+//!   generic `atom`; PTX does not define its effect on local memory.
+//! - **Numbers.** Integers wrap. Float sums are added in order of arrival, so their last bits differ from run
+//!   to run. A 32-bit float sum flushes subnormal numbers to zero in global memory, but not in shared memory.
+//!   `fetch_min` and `fetch_max` of floats ignore a NaN if the other operand is a number; they are loops
+//!   around a compare-and-swap.
+//! - **On the host** all operations use `core::sync::atomic`, at system scope; `cuda_sim` checks scopes and
+//!   orderings.
 //!
-//! [`core::sync::atomic`] is not a substitute on the device: it has no scopes. LLVM 22 writes its
-//! read-modify-writes without one, which is device scope, so the host may not take part; and
-//! without their orderings, which `cuda_builder` adds as fences.
+//! [`core::sync::atomic`] is no substitute on the device, because it has no scopes. LLVM 22 emits its
+//! read-modify-writes without a scope, which means device scope, so the host must not take part. It also
+//! omits their orderings, which `cuda_builder` adds as fences.
 //!
 //! PTX ISA: memory consistency model; `atom`, `red`, `ld`, `st`, `fence`.
 
@@ -35,8 +34,8 @@ use pastey::paste;
 
 pub mod mid;
 
-/// The least ordering that is at least as strong as both: a compare-and-swap has one, whether it
-/// succeeds or fails.
+/// The weakest ordering that is at least as strong as both: a compare-and-swap has a single ordering for
+/// success and failure.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn union(success: Ordering, failure: Ordering) -> Ordering {
@@ -52,24 +51,24 @@ fn union(success: Ordering, failure: Ordering) -> Ordering {
 macro_rules! atomic {
     ($ty:ident, $width:literal, $scope:ident, $agree:literal,
      $atomic:ident $(, $unsafety:ident)?) => { paste! {
-        #[doc = concat!("An `", stringify!($ty), "` on whose value ", $agree, " agree.")]
+        #[doc = concat!("An `", stringify!($ty), "` that is atomic for ", $agree, ".")]
         ///
-        #[doc = concat!("It lies in memory as an `", stringify!($ty), "` does.")]
+        #[doc = concat!("It has the memory layout of `", stringify!($ty), "`.")]
         #[repr(transparent)]
         pub struct $atomic {
             value: UnsafeCell<$ty>,
         }
 
-        // SAFETY: a shared reference reaches the value by atomic operations only.
+        // SAFETY: a shared reference accesses the value only by atomic operations.
         unsafe impl Sync for $atomic {}
 
         impl $atomic {
-            /// Makes an atomic that holds `value`.
+            /// Creates an atomic with the value `value`.
             pub const fn new(value: $ty) -> Self {
                 Self { value: UnsafeCell::new(value) }
             }
 
-            /// The value it holds at last.
+            /// Returns the value.
             pub const fn into_inner(self) -> $ty {
                 self.value.into_inner()
             }
@@ -78,11 +77,11 @@ macro_rules! atomic {
         fetch! { $atomic, $ty, $scope, ($($unsafety)?);
             fetch_add = add, "Adds `value`. Integers wrap.";
             fetch_sub = sub, "Subtracts `value`. Integers wrap.";
-            fetch_min = min, "Leaves the smaller one of the two values.";
-            fetch_max = max, "Leaves the greater one of the two values.";
-            fetch_and = and, "Leaves the bitwise and of the two values, of a float's bits too.";
-            fetch_or = or, "Leaves the bitwise or of the two values, of a float's bits too.";
-            fetch_xor = xor, "Leaves the bitwise exclusive or, of a float's bits too.";
+            fetch_min = min, "Stores the smaller of the two values.";
+            fetch_max = max, "Stores the greater of the two values.";
+            fetch_and = and, "Stores the bitwise and of the two values; for floats, of their bits.";
+            fetch_or = or, "Stores the bitwise or of the two values; for floats, of their bits.";
+            fetch_xor = xor, "Stores the bitwise exclusive or of the two values; for floats, of their bits.";
             swap = exch, "Leaves `value`.";
         }
         whole!($atomic, $ty, $width, $scope, ($($unsafety)?));
@@ -98,59 +97,59 @@ macro_rules! fetch {
     (@one $atomic:ident, $ty:ident, $scope:ident, ($($unsafety:ident)?),
      $method:ident, $op:ident, $does:literal) => { paste! {
         impl $atomic {
-            #[doc = concat!($does, " Gives the value before.")]
+            #[doc = concat!($does, " Returns the previous value.")]
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             pub $($unsafety)? fn $method(&self, value: $ty, order: Ordering) -> $ty {
-                // SAFETY: `&self` is a valid, aligned place, which others change atomically.
+                // SAFETY: `&self` is valid and aligned, and its value is only changed atomically.
                 unsafe { mid::[<atomic_fetch_ $op _ $ty _ $scope>](self.value.get(), order, value) }
             }
         }
     } };
 }
 
-/// The methods that treat the value as a whole.
+/// Load, store and compare-and-swap.
 macro_rules! whole {
     ($atomic:ident, $ty:ident, $width:literal, $scope:ident, ($($unsafety:ident)?)) => { paste! {
         impl $atomic {
-            /// The value.
+            /// Loads the value.
             ///
             /// # Panics
             ///
-            /// On the host when `order` is `Release` or `AcqRel`; on the device that is refused by
-            /// the build.
+            /// On the host if `order` is `Release` or `AcqRel`; on the device the build fails.
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             #[track_caller]
             pub $($unsafety)? fn load(&self, order: Ordering) -> $ty {
-                // SAFETY: `&self` is a valid, aligned place, which others change atomically.
+                // SAFETY: `&self` is valid and aligned, and its value is only changed atomically.
                 let bits = unsafe {
                     mid::[<atomic_load_ $width _ $scope>](self.value.get().cast(), order)
                 };
                 from_bits!($ty, bits)
             }
 
-            /// Replaces the value.
+            /// Stores a value.
             ///
             /// # Panics
             ///
-            /// On the host when `order` is `Acquire` or `AcqRel`; on the device that is refused by
-            /// the build.
+            /// On the host if `order` is `Acquire` or `AcqRel`; on the device the build fails.
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             #[track_caller]
             pub $($unsafety)? fn store(&self, value: $ty, order: Ordering) {
-                // SAFETY: `&self` is a valid, aligned place, which others change atomically.
+                // SAFETY: `&self` is valid and aligned, and its value is only changed atomically.
                 unsafe {
                     mid::[<atomic_store_ $width _ $scope>](
                         self.value.get().cast(), order, to_bits!($ty, value))
                 }
             }
 
-            /// Replaces the value by `new` if it is `current`, bit for bit. `Ok` of the value
-            /// before when it was, `Err` of the value found when it was not. Never fails without
-            /// reason. The orderings may be any; both are honoured on either outcome.
+            /// Stores `new` if the value equals `current`, bit for bit.
+            ///
+            /// Returns `Ok` with the previous value on success, and `Err` with the value found on failure. It
+            /// never fails spuriously. All orderings are allowed, and the stronger one applies to both
+            /// outcomes.
             $(#[doc = safety!($unsafety)])?
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -162,7 +161,7 @@ macro_rules! whole {
                 failure: Ordering,
             ) -> Result<$ty, $ty> {
                 let order = union(success, failure);
-                // SAFETY: `&self` is a valid, aligned place, which others change atomically.
+                // SAFETY: `&self` is valid and aligned, and its value is only changed atomically.
                 let previous = unsafe {
                     mid::[<atomic_compare_and_swap_ $ty _ $scope>](
                         self.value.get(), current, new, order)
@@ -179,7 +178,7 @@ macro_rules! whole {
 
 macro_rules! safety {
     (unsafe) => {
-        "\n# Safety\n\nWhile threads of several blocks can reach this value, none changes it."
+        "\n# Safety\n\nNo thread changes this value while threads of several blocks can access it."
     };
 }
 

@@ -1,5 +1,5 @@
-//! Functions of `f32` and `f64`: [`GpuFloat`], with the same bits on CPU and GPU, and [`ApproxFloat`], the
-//! GPU's approximations.
+//! Functions of `f32` and `f64`: [`GpuFloat`] has the same bits on CPU and GPU; [`ApproxFloat`] has the GPU's
+//! approximations.
 //!
 //! ```
 //! use cuda_std::float::{ApproxFloat, GpuFloat};
@@ -18,25 +18,25 @@
 //!
 //! # Write `GpuFloat::exp(x)`, not `x.exp()`
 //!
-//! `std` has methods of the same names, and Rust prefers a type's own methods to a trait's. It finds them in
-//! a `#![no_std]` crate too, as soon as another crate of the program uses `std`, as the simulator does. Then
-//! `x.exp()` is `std`'s function on the CPU, with other bits than on the GPU, and nothing warns of it.
-//! `GpuFloat::exp(x)` is always the function of this module, as is `x.exp()` in a function that is generic
-//! over `T: GpuFloat`. The names of [`ApproxFloat`] and `rsqrt` are not `std`'s.
+//! `std` has methods with the same names, and Rust prefers a type's own methods to a trait's. This also holds
+//! in a `#![no_std]` crate if another crate of the program uses `std`, as the simulator does. Then `x.exp()`
+//! is `std`'s function on the CPU, with other bits than on the GPU, without a warning. `GpuFloat::exp(x)` is
+//! always the function of this module; so is `x.exp()` in a function that is generic over `T: GpuFloat`.
+//! [`ApproxFloat`] and `rsqrt` have names that `std` does not use.
 //!
 //! On the GPU there is no `std`. `core` has `abs`, `signum` and `copysign`, which are exact everywhere.
 //!
 //! # Same bits
 //!
-//! Functions that are not exact are those of the crate `libm`, compiled for CPU and GPU. `cuda_builder` does
-//! not contract, flush or approximate in them, whatever its options are. `sqrt`, `rsqrt`, `mul_add`, `floor`,
-//! `ceil` and `trunc` are instructions, and follow its options `ftz`, `fast_sqrt` and `fast_div` as operators
-//! do. NaNs may differ in their sign and payload.
+//! Inexact functions are those of the crate `libm`, compiled for CPU and GPU. `cuda_builder` does not
+//! contract, flush or approximate in them, regardless of its options. `sqrt`, `rsqrt`, `mul_add`, `floor`,
+//! `ceil` and `trunc` are instructions, and follow the options `ftz`, `fast_sqrt` and `fast_div` like
+//! operators. NaNs may differ in sign and payload.
 //!
 //! # Largest errors
 //!
-//! In ulps, the distance of neighbouring numbers at the exact result. The suite `conformance` tests them on
-//! more than a million arguments for each function, against `std`'s `f64` functions for `f32` and numbers of
+//! In ulps, the distance of adjacent numbers at the exact result. The suite `conformance` tests more than a
+//! million arguments for each function. The reference is `std`'s `f64` functions for `f32`, and numbers of
 //! 100 bits for `f64`.
 //!
 //! | function | `f32` | `f64` |
@@ -56,14 +56,14 @@
 //!
 //! # Cost
 //!
-//! `libm` is written for CPUs. It branches, it has no fused operations, it computes some functions of `f32` in
-//! `f64` (`sin`, `cos`, `tan`, `exp2`, `cbrt`), and square roots inside of `asin`, `acos`, `hypot` and the like
-//! in integers. Where the last bits do not matter use [`ApproxFloat`].
+//! `libm` is written for CPUs. It branches and has no fused operations. It computes some functions of `f32`
+//! in `f64` (`sin`, `cos`, `tan`, `exp2`, `cbrt`). It computes square roots in `asin`, `acos`, `hypot` and
+//! others with integers. If the last bits do not matter, use [`ApproxFloat`].
 //!
-//! Picoseconds a call, of a device that computes nothing else: 2^28 calls of 1 ps take 0.27 ms, and to read 2^28 `f32`
-//! from memory takes 0.24 ms.
-//! Beside it nvcc's function of the same name, compiled without `-use_fast_math`, and the ratio. One H200, CUDA 13.0,
-//! 2026-11-23, `cargo run --release -p conformance --example float_cost`.
+//! Picoseconds per call on a device that computes nothing else. For comparison: 2^28 calls of 1 ps take 0.27
+//! ms, and loading 2^28 `f32` takes 0.24 ms. The columns "nvcc" are nvcc's functions of the same name,
+//! compiled without `-use_fast_math`. One H200, CUDA 13.0, 2026-11-23, `cargo run --release -p conformance
+//! --example float_cost`.
 //!
 //! | function | `f32` | nvcc | ratio | `f64` | nvcc | ratio |
 //! |---|---|---|---|---|---|---|
@@ -115,10 +115,10 @@ mod exact;
 
 use crate::arch::float::{approx, instruction};
 
-/// Floating-point functions with the same bits on CPU and GPU: `f32` and `f64`.
+/// Floating-point functions with the same bits on CPU and GPU, for `f32` and `f64`.
 ///
-/// Call them by path, `GpuFloat::exp(x)`: the [module](self) says why, and how exact they are.
-/// `rsqrt` is an addition to Rust-CUDA.
+/// Call them by path, as `GpuFloat::exp(x)`. The [module](self) explains why, and lists the errors. `rsqrt`
+/// is an addition to Rust-CUDA.
 pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
     /// The largest integer that is not above the value.
     #[must_use]
@@ -156,19 +156,19 @@ pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
     #[must_use]
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// The integer `n` for which `self` is `n * rhs + rem_euclid`; as `std`'s.
+    /// The integer `n` with `self = n * rhs + rem_euclid`, as in `std`.
     #[must_use]
     fn div_euclid(self, rhs: Self) -> Self;
 
-    /// The remainder that is not negative; as `std`'s, so it may be rounded to `rhs` itself.
+    /// The non-negative remainder, as in `std`; it may be rounded to `rhs` itself.
     #[must_use]
     fn rem_euclid(self, rhs: Self) -> Self;
 
-    /// An integer power. 0, 1, 2 and -1 as constants cost no function.
+    /// An integer power. The constants 0, 1, 2 and -1 need no function call.
     #[must_use]
     fn powi(self, n: i32) -> Self;
 
-    /// A power.
+    /// `self` to the power of `exponent`.
     #[must_use]
     fn powf(self, n: Self) -> Self;
 
@@ -180,11 +180,11 @@ pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
     #[must_use]
     fn rsqrt(self) -> Self;
 
-    /// The power of e.
+    /// e to the power of `self`.
     #[must_use]
     fn exp(self) -> Self;
 
-    /// The power of 2.
+    /// 2 to the power of `self`.
     #[must_use]
     fn exp2(self) -> Self;
 
@@ -216,7 +216,7 @@ pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
     #[must_use]
     fn cbrt(self) -> Self;
 
-    /// `sqrt(self * self + other * other)` without overflow in between.
+    /// `sqrt(self * self + other * other)` without intermediate overflow.
     #[must_use]
     fn hypot(self, other: Self) -> Self;
 
@@ -277,19 +277,19 @@ pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
     fn atanh(self) -> Self;
 }
 
-/// The GPU's approximations of functions of `f32`, an instruction or two each.
+/// The GPU's approximations of functions of `f32`, with one or two instructions each.
 ///
-/// Instructions and errors as in the PTX ISA, section "Floating Point Instructions". All are the forms that
-/// keep subnormal numbers, whatever options a kernel is built with.
+/// Instructions and errors are those of the PTX ISA, section "Floating Point Instructions". All of them keep
+/// subnormal numbers, regardless of the build options.
 ///
-/// On the CPU the result is that of [`GpuFloat`]: within the bounds, but not the GPU's bits.
+/// On the CPU the result is that of [`GpuFloat`]: within the bounds, but not with the GPU's bits.
 pub trait ApproxFloat: Copy + sealed::Sealed {
-    /// The power of 2: `ex2.approx.f32`. Relative error at most 2^-22.
+    /// 2 to the power of `self`: `ex2.approx.f32`. Relative error at most 2^-22.
     #[must_use]
     fn exp2_approx(self) -> Self;
 
-    /// The power of e, as nvcc's `__expf`: a multiplication and `ex2.approx.f32`. Error at most
-    /// `2 + 1.173 * |self|` ulps (CUDA C++ Programming Guide, "Intrinsic Functions").
+    /// e to the power of `self`, as nvcc's `__expf`: a multiplication and `ex2.approx.f32`. Error at most `2
+    /// + 1.173 * |self|` ulps (CUDA C++ Programming Guide, "Intrinsic Functions").
     #[must_use]
     fn exp_approx(self) -> Self;
 
@@ -299,18 +299,18 @@ pub trait ApproxFloat: Copy + sealed::Sealed {
     fn log2_approx(self) -> Self;
 
     /// The natural logarithm, as nvcc's `__logf`: `lg2.approx.f32` and a multiplication. Absolute error at
-    /// most 2^-21.41 between 0.5 and 2, 4 ulps elsewhere. (The CUDA C++ Programming Guide, "Intrinsic Functions", says
-    /// 3; an H200 had 3.03.)
+    /// most 2^-21.41 between 0.5 and 2, and 4 ulps elsewhere. The CUDA C++ Programming Guide, "Intrinsic
+    /// Functions", states 3 ulps; 3.03 were measured on an H200.
     #[must_use]
     fn ln_approx(self) -> Self;
 
     /// The sine: `sin.approx.f32`. Absolute error at most 2^-20.4 from -2π to 2π, and 2^-14.7 from -100π to
-    /// 100π. There is no bound beyond.
+    /// 100π. Outside this range there is no bound.
     #[must_use]
     fn sin_approx(self) -> Self;
 
     /// The cosine: `cos.approx.f32`. Absolute error at most 2^-20.4 from -2π to 2π, and 2^-14.7 from -100π to
-    /// 100π. There is no bound beyond.
+    /// 100π. Outside this range there is no bound.
     #[must_use]
     fn cos_approx(self) -> Self;
 
@@ -330,8 +330,8 @@ pub trait ApproxFloat: Copy + sealed::Sealed {
     #[must_use]
     fn recip_approx(self) -> Self;
 
-    /// `self / divisor`: `div.approx.f32`. Error at most 2 ulps for divisors from 2^-126 to 2^126. The GPU
-    /// divides by a larger finite one as by infinity: 0, or NaN when `self` is infinite.
+    /// `self / divisor`: `div.approx.f32`. Error at most 2 ulps for divisors from 2^-126 to 2^126. For a
+    /// larger finite divisor the GPU returns 0, or NaN if `self` is infinite, as for an infinite divisor.
     #[must_use]
     fn div_approx(self, divisor: Self) -> Self;
 }
@@ -471,6 +471,6 @@ impl ApproxFloat for f32 {
 }
 
 mod sealed {
-    /// Keeps other types out of the traits of [`float`](super).
+    /// Prevents implementations of the traits of [`float`](super) for other types.
     pub trait Sealed {}
 }

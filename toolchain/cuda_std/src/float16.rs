@@ -1,20 +1,20 @@
-//! `half`'s 16-bit floats at the hardware's speed. An addition to Rust-CUDA.
+//! Fast conversions of `half`'s 16-bit floats. An addition to Rust-CUDA.
 //!
-//! `half` converts and computes in integer arithmetic on a target that it does not know, dozens of
-//! instructions for each operation. [`Float16`] takes one instruction each way; compute in `f32`
-//! in between. On the host it is `half`'s own conversion.
+//! On an unknown target, `half` converts and computes in integer arithmetic, with dozens of instructions for
+//! each operation. [`Float16`] converts with one instruction; compute in `f32` in between. On the host it
+//! uses `half`'s conversion.
 
 use crate::arch::float16;
 use half::{bf16, f16};
 
-/// A 16-bit float that converts from and to `f32`.
+/// Conversions of a 16-bit float from and to `f32`.
 pub trait Float16: Copy {
-    /// The same value in `f32`; exact. A NaN stays a NaN, its payload may change.
+    /// The same value in `f32`; exact. A NaN stays a NaN, but its payload may change.
     ///
     /// `f16`: `cvt.f32.f16`. `bf16`: a shift.
     fn widen(self) -> f32;
 
-    /// The nearest 16-bit value, ties to even, infinite when too large. A NaN stays a NaN, its
+    /// The nearest 16-bit value, ties to even; infinite if it is too large. A NaN stays a NaN, but its
     /// payload may change.
     ///
     /// `f16`: `cvt.rn.f16.f32`. `bf16`: `cvt.rn.bf16.f32` from compute capability 8.0 on, integer

@@ -1,23 +1,23 @@
-//! The two vectors that index a grid, with the names and members of the `glam` crate.
+//! Vectors of grid indices, with the names and members of the crate `glam`.
 //!
-//! Rust-CUDA re-exports all of `glam` here. A reduction needs no linear algebra, and every kernel
-//! crate would compile it anew for the device.
+//! Rust-CUDA re-exports the whole crate. A reduction needs no linear algebra, and every crate of kernels
+//! would have to compile it for the device.
 
 /// Two `u32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct UVec2 {
-    /// Along x, the dimension that varies fastest.
+    /// The x component, which varies fastest.
     pub x: u32,
-    /// Along y.
+    /// The y component.
     pub y: u32,
 }
 
 impl UVec2 {
-    /// Both zero.
+    /// (0, 0).
     pub const ZERO: Self = Self::new(0, 0);
 
-    /// Makes one from its members.
+    /// Creates a vector from its components.
     #[inline(always)]
     pub const fn new(x: u32, y: u32) -> Self {
         Self { x, y }
@@ -34,19 +34,19 @@ impl UVec2 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct UVec3 {
-    /// Along x, the dimension that varies fastest.
+    /// The x component, which varies fastest.
     pub x: u32,
-    /// Along y.
+    /// The y component.
     pub y: u32,
-    /// Along z.
+    /// The z component.
     pub z: u32,
 }
 
 impl UVec3 {
-    /// All zero.
+    /// (0, 0, 0).
     pub const ZERO: Self = Self::new(0, 0, 0);
 
-    /// Makes one from its members.
+    /// Creates a vector from its components.
     #[inline(always)]
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Self { x, y, z }

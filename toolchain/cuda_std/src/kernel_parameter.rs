@@ -1,4 +1,4 @@
-//! What `#[kernel]` asks the compiler about a parameter's type; not an interface.
+//! Checks of a kernel parameter's type, for `#[kernel]`; not a public interface.
 //!
 //! ```
 //! # #[derive(Clone, Copy)]
@@ -24,8 +24,8 @@
 
 use core::marker::PhantomData;
 
-/// Knows whether `T` takes two words. A constant of the type itself goes before one of a trait, so
-/// `IS_FAT` is `Thin`'s unless one of the `impl`s below is for `T`.
+/// Determines whether `T` is a fat pointer. An inherent constant takes precedence over a trait's. So `IS_FAT`
+/// is that of `Thin` unless one of the `impl`s below applies to `T`.
 pub struct Parameter<T: ?Sized>(PhantomData<T>);
 
 pub trait Thin {
@@ -54,7 +54,7 @@ impl Parameter<&str> {
     pub const IS_FAT: bool = true;
 }
 
-/// A launch copies its arguments' bytes; nothing is dropped.
+/// A launch copies the bytes of its arguments and drops nothing.
 pub const fn is_copy<T: Copy>() {}
 
 #[cfg(test)]

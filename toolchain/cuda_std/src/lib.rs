@@ -1,8 +1,8 @@
-//! What a kernel may say: where it runs, how its threads talk, how memory is shared.
+//! The interface for kernels: thread indices, synchronisation, memory, atomics.
 //!
-//! This crate has Rust-CUDA's module paths, names, signatures and safety, and compiles with the
-//! `nvptx64-nvidia-cuda` target of an unmodified rustc; `cuda_builder` drives that. A kernel crate
-//! that keeps to what both have can change from one to the other in its manifest.
+//! The crate has the module paths, names, signatures and safety of Rust-CUDA's `cuda_std`. It compiles for
+//! the target `nvptx64-nvidia-cuda` with an unmodified rustc; `cuda_builder` runs that compiler. A crate of
+//! kernels that uses only what both crates have can switch between them in its manifest.
 //!
 //! ```
 //! use cuda_std::prelude::*;
@@ -17,28 +17,28 @@
 //! }
 //! ```
 //!
-//! # What differs from Rust-CUDA
+//! # Differences to Rust-CUDA
 //!
-//! | here | there |
+//! | this crate | Rust-CUDA |
 //! |---|---|
 //! | **corrected** | |
-//! | `warp_shuffle_up` shifts | gives each lane its own value (the clamp operand is that of `down`) |
-//! | the width of a shuffle is checked | the check passes nearly everything |
-//! | `thread::grid_fence` orders for the whole grid | orders for the block |
+//! | `warp_shuffle_up` shifts values | returns each lane's own value (the clamp operand is that of `down`) |
+//! | the width of a shuffle is checked | the check accepts nearly every width |
+//! | `thread::grid_fence` orders accesses for the whole grid | for the block |
 //! | `System*` atomics have system scope | device scope |
-//! | orderings that an atomic cannot have fail the build | panic at run time |
-//! | `misc::profiler_counter` assembles | needs an immediate, has a register |
-//! | `GpuFloat::log2` of `f32` is to base 2 | to base 10 |
+//! | orderings that an atomic does not support fail the build | panic at run time |
+//! | `misc::profiler_counter` assembles | passes a register where an immediate is required |
+//! | `GpuFloat::log2` of `f32` has base 2 | base 10 |
 //! | **different** | |
-//! | `warp_reduce` works on every device (shuffles on 7.5) | needs compute capability 8.0 |
-//! | `glam` has `UVec2` and `UVec3` with members, `new`, `ZERO`, `element_product` | is all of `glam` |
-//! | `sync_threads_and` and `_or` give 1 or 0 | give non-zero or 0 |
+//! | `warp_reduce` works on every device (with shuffles on 7.5) | requires compute capability 8.0 |
+//! | `glam` has `UVec2` and `UVec3` with fields, `new`, `ZERO`, `element_product` | is the whole crate `glam` |
+//! | `sync_threads_and` and `_or` return 1 or 0 | return non-zero or 0 |
 //! | `address_space`: `shared`, `global` | `constant` and `local` too |
-//! | `#[kernel]` flattens `&mut [T]`, takes a module's name, refuses `&mut T` and aliases of slices | hints as arguments, refuses `&mut [T]` |
+//! | `#[kernel]` flattens `&mut [T]`, accepts a module's name, rejects `&mut T` and aliases of slices | accepts hints, rejects `&mut [T]` |
 //! | atomics on raw pointers work on the host | panic |
 //! | a panic is a `trap` without a message; with `cuda_builder`'s `panic_messages` it prints file, line, block, thread and message | a `trap` |
-//! | [`io`]'s macros format through the driver, without an allocator, and refuse what C cannot print | format on the GPU, into memory from its heap |
-//! | the prelude has no `assert_eq`, `assert_ne`: those of `core` | has its own |
+//! | [`io`]'s macros format through the driver without an allocator, and reject what C cannot print | format on the GPU, in heap memory |
+//! | the prelude has no `assert_eq` and `assert_ne`; `core`'s are used | has its own |
 //! | [`float::GpuFloat`] has the same bits on CPU and GPU | libdevice on the GPU, `std` on the CPU |
 //! | **added** | |
 //! | `atomic::{Atomic, BlockAtomic, SystemAtomic}{I32, U32, I64, U64}` | float types only |
@@ -49,19 +49,18 @@
 //! | **missing** | |
 //! | | `alloc`, `rt`, `intrinsics`, `cfg::ComputeCapability`, `vek`, `#[externally_visible]` |
 //!
-//! # The host
+//! # On the host
 //!
-//! Everything compiles for the host, so that kernels are checked, documented and tested like any
-//! other code. With the feature `simulator` it also works there, in the threads that
-//! `cuda_sim::Simulator` runs on the CPU. What needs a grid around it panics with its name where
-//! there is none; atomics, [`mod@float`], [`float16`] and statics work anywhere. The feature is off by default and
-//! changes nothing on the device.
+//! The crate compiles for the host, so that kernels are checked, documented and tested like other code. With
+//! the feature `simulator`, kernels also run there, in a launch of `cuda_sim::Simulator`. Functions that need
+//! a grid panic with their name outside a launch. Atomics, [`mod@float`], [`float16`] and statics work
+//! everywhere. The feature is off by default and changes nothing on the device.
 
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(asm_experimental_arch, f16, link_llvm_intrinsics, rustc_attrs),
-    allow(internal_features) // LLVM's intrinsics by name: `arch::nvptx` says which
+    allow(internal_features) // LLVM's intrinsics by name, see `arch::nvptx`
 )]
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -75,7 +74,7 @@ pub mod float16;
 pub mod glam;
 pub mod io;
 #[doc(hidden)]
-#[allow(missing_docs)] // written into kernel crates by `#[kernel]`
+#[allow(missing_docs)] // used by the code that `#[kernel]` generates
 pub mod kernel_parameter;
 pub mod mem;
 pub mod misc;
@@ -90,7 +89,7 @@ pub use cuda_std_macros::{address_space, gpu_only, kernel, launch_bounds, print,
 pub use half;
 pub use half::{bf16, f16};
 
-/// What most kernels use.
+/// The items that most kernels use.
 pub mod prelude {
     pub use crate::{address_space, bf16, f16, kernel, print, println, shared_array, thread, warp};
 }

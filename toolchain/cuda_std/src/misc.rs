@@ -1,5 +1,4 @@
-//! For debuggers and profilers. On the host every function here needs a simulated
-//! thread around it, and panics without.
+//! Functions for debuggers and profilers. On the host all of them panic outside a launch of the simulator.
 
 use crate::arch;
 
@@ -14,16 +13,19 @@ pub fn breakpoint() {
 ///
 /// # Panics
 ///
-/// When `counter` is above 7.
+/// If `counter` is greater than 7.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn profiler_counter(counter: u32) {
-    assert!(counter <= 7, "profiler counters are 0 to 7");
+    assert!(
+        counter <= 7,
+        "profiler counter {counter}; must be from 0 to 7"
+    );
     arch::profiler_counter(counter)
 }
 
-/// Clock cycles of the multiprocessor since some moment. `%clock64`. Not comparable between
-/// multiprocessors.
+/// A clock of the multiprocessor in cycles: `%clock64`. Clocks of different multiprocessors cannot be
+/// compared.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn clock() -> u64 {

@@ -1,21 +1,21 @@
-//! What a panic prints, in builds that ask for it (`cuda_builder`'s `panic_messages`). In other builds a panic is
-//! a `trap` where it happens, nothing calls the handler, and it is not in the PTX.
+//! The text of a panic, in builds with `cuda_builder`'s `panic_messages`. In other builds a panic is a `trap`
+//! at its site; the handler is not called and not in the PTX.
 
 use core::ffi::CStr;
 #[cfg(target_arch = "nvptx64")]
 use core::panic::{Location, PanicInfo};
 
-/// Bytes of a message, with the zero at its end.
+/// The size of a message in bytes, including the zero at its end.
 const SIZE: usize = 128;
 
-/// What stands at the end of a message that has been cut.
+/// The end of a truncated message.
 const CUT: &[u8] = b"...";
 
-/// What is printed of another message with values. `core::fmt` calls by address: ptxas then knows neither
-/// registers nor stack of the kernels, gives them 255 registers, which blocks of more than 256 threads do not
-/// have, and the driver's stack is too small for floats.
+/// The text for other messages with values. `core::fmt` uses indirect calls. With them, ptxas cannot
+/// determine registers and stack of the kernels. It gives them 255 registers, too many for blocks of more
+/// than 256 threads, and the driver's stack is too small for floats.
 #[cfg(target_arch = "nvptx64")]
-const FORMATTED: &str = "a message with values, which a GPU does not format";
+const FORMATTED: &str = "a message with values, which a GPU cannot format";
 
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]
@@ -24,11 +24,11 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     __cuda_std_panic(&Message::new(message), info.location())
 }
 
-/// Hands message and place to the driver, which adds block and thread, prints, and ends the launch with
-/// `CUDA_ERROR_ASSERT`.
+/// Passes message and location to the driver. The driver adds block and thread, prints the text, and ends the
+/// launch with `CUDA_ERROR_ASSERT`.
 ///
-/// By its name `cuda_builder` knows that nobody reads the values of a message (`passes`), so that what formats them
-/// need not be in the module.
+/// `cuda_builder` recognises this function by its name (`passes`): it does not read a message's values, so
+/// their formatting code can be removed from the module.
 #[cfg(target_arch = "nvptx64")]
 #[unsafe(no_mangle)]
 fn __cuda_std_panic(message: &Message, location: Option<&Location<'_>>) -> ! {
@@ -39,8 +39,9 @@ fn __cuda_std_panic(message: &Message, location: Option<&Location<'_>>) -> ! {
     crate::arch::fail(message.text(), file, line, c"panicked")
 }
 
-/// What an index out of bounds calls: `cuda_builder` puts it in place of `core::panicking::panic_bounds_check`,
-/// whose parameters it has (`passes`). The one panic whose values are printed, since it is the most frequent.
+/// The panic of an index out of bounds: `cuda_builder` uses it in place of
+/// `core::panicking::panic_bounds_check`, which has the same parameters (`passes`). It is the only panic
+/// whose values are printed, because it is the most frequent.
 #[cfg(target_arch = "nvptx64")]
 #[unsafe(no_mangle)]
 #[cold]
@@ -49,7 +50,7 @@ fn __cuda_std_panic_bounds(index: usize, len: usize, location: &Location<'_>) ->
     __cuda_std_panic(&Message::of_index(index, len), Some(location))
 }
 
-/// A text of C.
+/// A C string.
 struct Message {
     bytes: [u8; SIZE],
     len: usize,
@@ -65,7 +66,7 @@ impl Message {
         message
     }
 
-    /// The words of `core`.
+    /// The text of `core`.
     fn of_index(index: usize, len: usize) -> Self {
         let mut message = Self::new("index out of bounds: the len is ");
         message.number(len);
@@ -74,7 +75,7 @@ impl Message {
         message
     }
 
-    /// No access here can panic: that would be a panic in a panic, and to ptxas a recursion.
+    /// No access here can panic: a panic in a panic would look like recursion to ptxas.
     fn push(&mut self, text: &[u8]) {
         const END: usize = SIZE - 1;
         for &byte in text {
@@ -104,7 +105,7 @@ impl Message {
         self.push(digits.get(DIGITS - used..).unwrap_or_default());
     }
 
-    /// Up to the first zero, if the message itself has one.
+    /// Up to the first zero, if the message contains one.
     fn text(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
     }
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(message("a\0b"), "a");
     }
 
-    /// The words of `core`, as the simulator prints them.
+    /// The text of `core`, as the simulator prints it.
     #[test]
     fn an_index_is_said_as_core_says_it() {
         for (len, index) in [(0, 0), (3, 10), (64, usize::MAX)] {

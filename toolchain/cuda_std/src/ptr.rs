@@ -1,28 +1,27 @@
-//! Which memory a pointer points at.
+//! Address spaces of pointers.
 //!
-//! Rust's pointers are *generic*: one 64-bit range in which each address space has its window. An
-//! access through a pointer whose space LLVM sees is `ld.global`, `st.shared` and so on; else it is
-//! a slower generic `ld`. On the host every function here
-//! needs a simulated thread around it, and panics without.
+//! Rust's pointers are *generic*: each address space is a window of one 64-bit range. If LLVM knows the
+//! address space of a pointer, an access is `ld.global`, `st.shared` and so on; otherwise it is a slower
+//! generic `ld`. On the host the functions here panic outside a launch of the simulator.
 //!
 //! PTX ISA: `isspacep`, `cvta`.
 
 use crate::arch;
 
-/// The memories of a GPU.
+/// The address spaces of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressSpace {
-    /// The device's memory, the same for all threads.
+    /// Global memory, shared by all threads.
     Global,
-    /// The block's.
+    /// Shared memory of the block.
     Shared,
-    /// Read only, the same for all threads.
+    /// Constant memory: read-only, shared by all threads.
     Constant,
-    /// The thread's own: its stack.
+    /// Local memory of the thread: its stack.
     Local,
 }
 
-/// Whether `ptr` points at `address_space`. `isspacep`, or a constant where LLVM knows the answer.
+/// Whether `ptr` points into `address_space`: `isspacep`, or a constant if LLVM knows the answer.
 ///
 /// # Safety
 ///
@@ -39,13 +38,13 @@ pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace)
     }
 }
 
-/// The address that instructions of `address_space` use for what `ptr` points at. `cvta.to`.
+/// The address of `ptr` within `address_space`, for its instructions: `cvta.to`.
 ///
-/// The result is for assembly only: as a Rust pointer it points elsewhere.
+/// Use the result in assembly only: as a Rust pointer it points to another location.
 ///
 /// # Safety
 ///
-/// `ptr` is valid for a `T` and points at `address_space`.
+/// `ptr` is valid for a `T` and points into `address_space`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub unsafe fn convert_generic_to_specific_address_space<T>(
@@ -55,7 +54,7 @@ pub unsafe fn convert_generic_to_specific_address_space<T>(
     arch::to_space(ptr as u64, address_space) as *const T
 }
 
-/// The generic pointer to what instructions of `address_space` find at the address `ptr`. `cvta`.
+/// The generic pointer for the address `ptr` within `address_space`: `cvta`.
 ///
 /// # Safety
 ///

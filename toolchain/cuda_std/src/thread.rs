@@ -1,17 +1,16 @@
-//! Where a thread stands in the grid, and how it waits for the other threads of its block.
+//! Thread indices, barriers and fences.
 //!
-//! A kernel runs as a *grid* of *blocks* of *threads*, both in up to three dimensions. Indexes
-//! count from zero; x varies fastest. Threads of one block can wait for each other and have shared
-//! memory in common; blocks run in any order and cannot wait for each other.
+//! A kernel runs as a *grid* of *blocks* of *threads*, each with up to three dimensions. Indices start at
+//! zero; x varies fastest. Threads of a block can wait for each other and share memory. Blocks run in any
+//! order, so they must not wait for each other.
 //!
 //! # Conventions
 //!
-//! - **Who must arrive.** At a barrier (`sync_threads*`): every thread of the block that has not
-//!   exited. A barrier that some threads branch around is undefined behaviour in PTX, and at best a
-//!   hang; these functions are safe all the same, as in Rust-CUDA.
-//! - **Fences** wait for nobody. They order the calling thread's own accesses.
-//! - **On the host** all of it works in the threads that `cuda_sim` simulates; elsewhere every
-//!   function here panics with its name.
+//! - **Participation.** Every thread of the block that has not exited must reach a barrier (`sync_threads*`).
+//!   If some threads branch around it, the behaviour is undefined in PTX, and at best a hang. These functions
+//!   are safe nevertheless, as in Rust-CUDA.
+//! - **Fences** do not wait. They order the calling thread's own accesses.
+//! - **On the host** the functions work in a launch of `cuda_sim`; elsewhere each one panics with its name.
 //!
 //! PTX ISA: special registers `%tid`, `%ntid`, `%ctaid`, `%nctaid`; `bar`/`barrier`, `membar`,
 //! `nanosleep`.
@@ -19,11 +18,12 @@
 use crate::arch;
 use crate::glam::{UVec2, UVec3};
 
-/// Reads a register whose range the hardware limits; LLVM then proves that sums do not wrap.
+/// Reads a register whose range the hardware limits, so that LLVM can prove that sums do not wrap.
 macro_rules! bounded {
     ($name:ident in $range:expr) => {{
         let value = arch::$name();
-        // SAFETY: the limits of every compute capability up to 12.x; a launch beyond them fails.
+        // SAFETY: these are the limits of all compute capabilities up to 12.x; a launch with larger sizes
+        // fails.
         unsafe { core::hint::assert_unchecked($range.contains(&value)) };
         value
     }};
@@ -141,11 +141,11 @@ pub fn grid_dim() -> UVec3 {
     UVec3::new(grid_dim_x(), grid_dim_y(), grid_dim_z())
 }
 
-/// The thread's index in the whole grid, whatever its dimensions: block by block, and in each block
-/// x before y before z.
+/// The thread's linear index in the grid. Blocks are numbered first, then the threads in each block, x before
+/// y before z.
 ///
-/// Unique while the grid has at most 2^32 threads; it overflows beyond. Where a grid can be larger,
-/// compute in `u64` from the parts.
+/// Unique if the grid has at most 2^32 threads; otherwise it overflows. For larger grids, compute it in `u64`
+/// from the components.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index() -> u32 {
@@ -155,21 +155,21 @@ pub fn index() -> u32 {
     block_index * dim.element_product() + thread_index
 }
 
-/// The thread's index in a grid of one dimension. Overflows beyond 2^32 threads, as [`index`] does.
+/// The thread's index in a one-dimensional grid. Overflows beyond 2^32 threads, like [`index`].
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_1d() -> u32 {
     block_idx_x() * block_dim_x() + thread_idx_x()
 }
 
-/// The thread's x and y among all threads of the grid.
+/// The thread's x and y index in the grid.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_2d() -> UVec2 {
     UVec2::new(index_1d(), block_idx_y() * block_dim_y() + thread_idx_y())
 }
 
-/// The thread's x, y and z among all threads of the grid.
+/// The thread's x, y and z index in the grid.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn index_3d() -> UVec3 {
@@ -177,30 +177,30 @@ pub fn index_3d() -> UVec3 {
     UVec3::new(x, y, block_idx_z() * block_dim_z() + thread_idx_z())
 }
 
-/// Whether this is the thread with all indexes zero; true for exactly one thread of the grid. It
-/// need not be the first to run.
+/// Whether all indices of this thread are zero; true for exactly one thread of the grid, which is not
+/// necessarily the first to run.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn first() -> bool {
     block_idx() == UVec3::ZERO && thread_idx() == UVec3::ZERO
 }
 
-/// Threads per warp: 32 on every GPU so far, and a constant here.
+/// Threads per warp: 32 on all GPUs so far, and a constant here.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_size() -> u32 {
     32
 }
 
-/// Waits for all threads of the block. What they wrote to shared and global memory before is
-/// visible to all of them after. `barrier.cta.sync.aligned` (`bar.sync 0`).
+/// Waits for all threads of the block: `barrier.cta.sync.aligned` (`bar.sync 0`). Their earlier stores to
+/// shared and global memory are then visible to all of them.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_threads() {
     arch::barrier(0)
 }
 
-/// [`sync_threads`], and tells every thread in how many of them `predicate` was not zero.
+/// Does [`sync_threads`], and returns in how many threads `predicate` is not zero:
 /// `barrier.cta.red.popc.aligned`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -208,56 +208,55 @@ pub fn sync_threads_count(predicate: u32) -> u32 {
     arch::barrier_count(0, predicate != 0)
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` was not zero in all of them: 1 or
-/// 0. `barrier.cta.red.and.aligned`.
+/// Does [`sync_threads`], and returns 1 if `predicate` is not zero in all threads, else 0:
+/// `barrier.cta.red.and.aligned`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_threads_and(predicate: u32) -> u32 {
     arch::barrier_and(0, predicate != 0) as u32
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` was not zero in any of them: 1 or
-/// 0. `barrier.cta.red.or.aligned`.
+/// Does [`sync_threads`], and returns 1 if `predicate` is not zero in any thread, else 0:
+/// `barrier.cta.red.or.aligned`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn sync_threads_or(predicate: u32) -> u32 {
     arch::barrier_or(0, predicate != 0) as u32
 }
 
-/// Orders this thread's accesses before the call and after it, as the threads of its block see
-/// them. `membar.cta`, CUDA's `__threadfence_block`. An addition to Rust-CUDA.
+/// Orders this thread's accesses before and after the call for the threads of its block: `membar.cta`, CUDA's
+/// `__threadfence_block`. An addition to Rust-CUDA.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn block_fence() {
     arch::block_fence()
 }
 
-/// Orders this thread's accesses before the call and after it, as all threads of the grid see them.
-/// `membar.gl`: the same as [`device_fence`], since nothing lies between block and device.
+/// Orders this thread's accesses before and after the call for all threads of the grid: `membar.gl`. The same
+/// as [`device_fence`], because PTX has no scope between block and device.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn grid_fence() {
     arch::device_fence()
 }
 
-/// Orders this thread's accesses before the call and after it, as all threads of the device see
-/// them. `membar.gl`, CUDA's `__threadfence`.
+/// Orders this thread's accesses before and after the call for all threads of the device: `membar.gl`, CUDA's
+/// `__threadfence`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn device_fence() {
     arch::device_fence()
 }
 
-/// Orders this thread's accesses before the call and after it, as all devices and the host see
-/// them. `membar.sys`, CUDA's `__threadfence_system`.
+/// Orders this thread's accesses before and after the call for all devices and the host: `membar.sys`, CUDA's
+/// `__threadfence_system`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn system_fence() {
     arch::system_fence()
 }
 
-/// Suspends the thread for somewhere between 0 and `2 * nanos` nanoseconds, at most 1 ms.
-/// `nanosleep.u32`.
+/// Suspends the thread for 0 to `2 * nanos` nanoseconds, at most 1 ms: `nanosleep.u32`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn nanosleep(nanos: u32) {

@@ -1,23 +1,23 @@
-//! The 32 threads of a warp exchange values without memory.
+//! Warp-level operations: the 32 threads of a warp exchange values without memory.
 //!
-//! A thread's place in its warp is its *lane*, 0 to 31. Lanes are numbered along the block's
-//! threads (x fastest), so the last warp of a block may have fewer than 32.
+//! A thread's index in its warp is its *lane*, 0 to 31. Lanes follow the block's linear thread index, so the
+//! last warp of a block may have fewer than 32 lanes.
 //!
 //! # Conventions
 //!
-//! Every `unsafe` function here takes a *member mask* first, bit `i` for lane `i`, and has one
-//! `# Safety` contract:
+//! Every `unsafe` function here has a *member mask* as its first parameter: bit `i` stands for lane `i`. They
+//! share one `# Safety` contract:
 //!
-//! 1. every lane in the mask executes this very call, with this very mask, or has not yet and will;
-//! 2. none of them has exited; lanes that a partial block does not have count as exited;
+//! 1. every lane in the mask executes the same call with the same mask;
+//! 2. none of them has exited; lanes that a partial warp lacks count as exited;
 //! 3. the calling lane is in the mask.
 //!
-//! The call waits for all members. Lanes outside of the mask are not waited for and give nothing.
-//! [`u32::MAX`] is the mask of a full warp in which no branch is open. [`activemask`] is not a
-//! member mask: it tells who happens to run together, not who ought to.
+//! The call waits for all members. It does not wait for lanes outside the mask, and uses no values of them.
+//! [`u32::MAX`] is the mask of a full, converged warp. Do not use [`activemask`] as a member mask: it returns
+//! the lanes that happen to run together, not those that should.
 //!
-//! **On the host** all of it works in the threads that `cuda_sim` simulates, which checks the
-//! contract; elsewhere every function here panics with its name.
+//! **On the host** the functions work in a launch of `cuda_sim`, which checks the contract; elsewhere each
+//! one panics with its name.
 //!
 //! PTX ISA: `activemask`, `bar.warp.sync`, `vote.sync`, `match.sync`, `redux.sync`, `shfl.sync`.
 
@@ -33,7 +33,7 @@ pub use reduce::*;
 pub use shuffle::*;
 pub use vote::*;
 
-/// The thread's lane, 0 to 31. `%laneid`.
+/// The thread's lane, 0 to 31: `%laneid`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn lane_id() -> u32 {
@@ -43,16 +43,15 @@ pub fn lane_id() -> u32 {
     lane
 }
 
-/// The lanes that execute this call together with the caller. `activemask.b32`. A snapshot, of no
-/// use as a member mask.
+/// The lanes that execute this call together with the caller: `activemask.b32`. A snapshot, which cannot
+/// serve as a member mask.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn activemask() -> u32 {
     arch::activemask()
 }
 
-/// Waits for the lanes in `mask`. What they wrote before is visible to all of them after.
-/// `bar.warp.sync`.
+/// Waits for the lanes in `mask`: `bar.warp.sync`. Their earlier stores are then visible to all of them.
 ///
 /// # Safety
 ///

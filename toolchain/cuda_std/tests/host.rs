@@ -1,4 +1,4 @@
-//! What a crate of kernels sees when it is compiled for the host.
+//! A crate of kernels, compiled for the host.
 
 use cuda_std::atomic::mid;
 use cuda_std::float16::Float16;
@@ -30,7 +30,7 @@ instance!(len_u8, &[u8]);
 #[test]
 fn kernels_are_ordinary_functions() {
     let mut y = [0; 3];
-    // SAFETY: on the host a kernel is as safe as its body, which is.
+    // SAFETY: on the host the kernel is its body, which is safe here.
     unsafe { double(&[1, 2, 3], &mut y, 2) };
     assert_eq!(y, [2, 4, 6]);
 
@@ -48,9 +48,9 @@ fn assert_panics_with(name: &str, call: impl FnOnce() + std::panic::UnwindSafe) 
         .unwrap();
     let rest = message.strip_prefix(&format!("`cuda_std::{name}` "));
     let expected = if cfg!(feature = "simulator") {
-        "runs on the GPU, and under `cuda_sim::Simulator`"
+        "runs only on the GPU, or in a launch of `cuda_sim::Simulator`"
     } else {
-        "needs a GPU, or cuda_std's feature `simulator` and a `cuda_sim::Simulator`"
+        "needs a GPU, or cuda_std's feature `simulator` and a launch of `cuda_sim::Simulator`"
     };
     assert_eq!(rest, Some(expected), "{message}");
 }
@@ -69,7 +69,7 @@ fn what_needs_a_grid_panics_with_its_name() {
     assert_panics_with("shared::dynamic_shared_mem", || {
         _ = cuda_std::shared::dynamic_shared_mem::<f32>()
     });
-    // SAFETY: without a warp there is nobody to wait for.
+    // SAFETY: the call panics outside a launch.
     unsafe {
         assert_panics_with("warp::warp_shuffle_up", || {
             _ = warp::warp_shuffle_up(!0, 1u64, 1, 32)
@@ -94,7 +94,7 @@ fn a_shared_array_is_a_static() {
     }
     assert_eq!(array(), array());
     assert_ne!(array(), shared_array![u32; 4]);
-    // SAFETY: four elements, reached from this test only.
+    // SAFETY: four elements, accessed by this test only.
     unsafe {
         array().add(3).write(7);
         assert_eq!(array().add(3).read(), 7);
@@ -102,7 +102,7 @@ fn a_shared_array_is_a_static() {
 
     #[address_space(shared)]
     static mut TILE: [MaybeUninit<u8>; 2] = [const { MaybeUninit::uninit() }; 2];
-    // SAFETY: reached from this test only.
+    // SAFETY: accessed by this test only.
     unsafe {
         TILE[1].write(3);
         assert_eq!(TILE[1].assume_init(), 3);
@@ -113,7 +113,7 @@ fn a_shared_array_is_a_static() {
 fn atomics_on_raw_pointers() {
     let mut value = 5i64;
     let p = &raw mut value;
-    // SAFETY: `p` points at `value`, which nothing else touches.
+    // SAFETY: `p` points to `value`, which nothing else accesses.
     unsafe {
         assert_eq!(mid::atomic_fetch_sub_i64_block(p, Relaxed, 6), 5);
         assert_eq!(mid::atomic_fetch_min_i64_device(p, Relaxed, 2), -1);

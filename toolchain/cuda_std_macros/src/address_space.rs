@@ -1,4 +1,4 @@
-//! `#[address_space(shared)]`: marks a static for `cuda_builder`, which moves it.
+//! `#[address_space(shared)]`: marks a static for `cuda_builder`, which sets its address space.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     let space: Ident = syn::parse2(attribute)?;
     let item: ItemStatic = syn::parse2(item)?;
     match space.to_string().as_str() {
-        // rustc knows no address spaces: the section is the message, and the builder reads it.
+        // rustc has no address spaces: the builder reads them from the name of the section.
         "shared" => Ok(quote! {
             #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".shared"))]
             #item
@@ -16,7 +16,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         "global" => Ok(quote! { #item }),
         other => Err(Error::new(
             space.span(),
-            format!("no statics in address space `{other}`: use `shared` or `global`"),
+            format!("unknown address space `{other}`: use `shared` or `global`"),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! `#[gpu_only]`: one signature, a body on the device, a panic on the host.
+//! `#[gpu_only]`: keeps a function's body for the device, and panics on the host.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,7 +12,7 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
         block,
         ..
     } = syn::parse2(item)?;
-    let message = format!("`{}` runs on the GPU only", sig.ident);
+    let message = format!("`{}` runs only on the GPU", sig.ident);
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)* #vis #sig #block
@@ -36,7 +36,7 @@ mod tests {
 
             #[cfg(not(target_arch = "nvptx64"))]
             #[allow(unused_variables)]
-            pub fn barrier(id: u32) -> u32 { ::core::panic!("`barrier` runs on the GPU only") }
+            pub fn barrier(id: u32) -> u32 { ::core::panic!("`barrier` runs only on the GPU") }
         };
         assert_eq!(expanded.to_string(), expected.to_string());
     }

@@ -1,4 +1,4 @@
-//! `#[kernel]`: checks the signature, flattens its slices for the device.
+//! `#[kernel]`: checks the signature, and flattens slices on the device.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -74,7 +74,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     })
 }
 
-/// `module = name`, or nothing.
+/// `module = name`, or an empty list.
 fn module_in(attribute: TokenStream, errors: &mut Errors) -> Option<Ident> {
     if attribute.is_empty() {
         return None;
@@ -97,7 +97,7 @@ fn module_in(attribute: TokenStream, errors: &mut Errors) -> Option<Ident> {
     }
 }
 
-/// Collects what is wrong, so that one compilation shows all of it.
+/// Collects all errors, so that one compilation reports all of them.
 #[derive(Default)]
 struct Errors(Option<Error>);
 
@@ -120,7 +120,7 @@ fn check_signature(item: &ItemFn, errors: &mut Errors) {
     if !matches!(sig.safety, Safety::Unsafe(_)) {
         errors.push(
             sig.ident.span(),
-            "a kernel must be `unsafe`: no launch can check its arguments",
+            "a kernel must be `unsafe`: a launch cannot check its arguments",
         );
     }
     if let Some(constness) = &sig.constness {
@@ -130,15 +130,12 @@ fn check_signature(item: &ItemFn, errors: &mut Errors) {
         errors.push(asyncness.span(), "a kernel cannot be `async`");
     }
     if let Some(abi) = &sig.abi {
-        errors.push(
-            abi.span(),
-            "a kernel has the ABI that `#[kernel]` gives it: remove this",
-        );
+        errors.push(abi.span(), "remove the ABI: `#[kernel]` sets it");
     }
     if !sig.generics.params.is_empty() || sig.generics.where_clause.is_some() {
         errors.push(
             sig.generics.span(),
-            "a kernel cannot be generic, it is launched by name: call a generic \
+            "a kernel cannot be generic, because it is launched by name: call a generic \
              `#[inline(always)]` function from one kernel per type",
         );
     }
@@ -148,12 +145,12 @@ fn check_signature(item: &ItemFn, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = &sig.output {
         errors.push(
             ty.span(),
-            "a kernel returns nothing: write the result through a pointer",
+            "a kernel cannot return a value: write the result through a pointer",
         );
     }
 }
 
-/// A parameter written as `&[T]` or `&mut [T]`.
+/// A parameter of the form `&[T]` or `&mut [T]`.
 struct Slice<'a> {
     attributes: &'a [Attribute],
     pattern: &'a Pat,
@@ -165,7 +162,7 @@ struct Slice<'a> {
 impl<'a> Slice<'a> {
     fn of(parameter: &'a PatType) -> Option<Self> {
         let mut ty = &*parameter.ty;
-        // A type from a `macro_rules!` fragment comes in an invisible group.
+        // A type from a `macro_rules!` fragment is in an invisible group.
         while let Type::Group(group) = ty {
             ty = &group.elem;
         }
@@ -188,7 +185,7 @@ impl<'a> Slice<'a> {
         })
     }
 
-    /// The two parameters, and the statement that makes the slice of them.
+    /// The two parameters, and the statement that constructs the slice from them.
     fn flatten(&self, position: usize) -> (TokenStream, TokenStream) {
         let Slice {
             attributes,
@@ -203,17 +200,17 @@ impl<'a> Slice<'a> {
             (
                 quote!(#(#attributes)* #start: *mut #element, #(#attributes)* #len: usize,),
                 quote! {
-                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` asks.
+                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` requires.
                     let #pattern: #ty = unsafe { ::core::slice::from_raw_parts_mut(#start, #len) };
                 },
             )
         } else {
-            // A reference to no elements is a thin pointer that LLVM knows as `noalias readonly`,
-            // which is what makes loads `ld.global.nc`.
+            // A reference to no elements is a thin pointer that LLVM treats as `noalias readonly`, so that
+            // loads become `ld.global.nc`.
             (
                 quote!(#(#attributes)* #start: &[#element; 0], #(#attributes)* #len: usize,),
                 quote! {
-                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` asks.
+                    // SAFETY: the launch passes a slice's address and length, as `#[kernel]` requires.
                     let #pattern: #ty =
                         unsafe { ::core::slice::from_raw_parts(#start.as_ptr(), #len) };
                 },
@@ -222,14 +219,14 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// What only the compiler can see of a type: whether it is `Copy`, whether a name hides a slice.
+/// Checks that need type information: whether the type is `Copy`, and whether an alias hides a slice.
 fn check_of(ty: &Type) -> TokenStream {
     quote_spanned! {ty.span()=>
         const _: () = {
             use ::cuda_std::kernel_parameter::{Parameter, Thin as _};
             ::core::assert!(
                 !Parameter::<#ty>::IS_FAT,
-                "this names a slice: spell it out as `&[T]` or `&mut [T]`"
+                "this type is an alias of a slice: write it as `&[T]` or `&mut [T]`"
             );
             ::cuda_std::kernel_parameter::is_copy::<#ty>();
         };

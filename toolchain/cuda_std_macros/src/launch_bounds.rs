@@ -1,5 +1,5 @@
-//! `#[launch_bounds]`: a comment line in module assembly that `cuda_builder` turns into function
-//! attributes, since rustc has no way to say them.
+//! `#[launch_bounds]`: adds a comment to the module's assembly, which `cuda_builder` converts to function
+//! attributes, because rustc has none for this.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -43,7 +43,7 @@ fn parse(attribute: TokenStream) -> syn::Result<(Expr, Option<Expr>)> {
             return Err(Error::new_spanned(path, FORM));
         };
         if argument.replace(value).is_some() {
-            return Err(Error::new_spanned(path, "given twice"));
+            return Err(Error::new_spanned(path, "this argument is given twice"));
         }
     }
     Ok((

@@ -1,7 +1,7 @@
-//! The macros of `cuda_std`, which re-exports all of them; use them from there.
+//! The macros of `cuda_std`. Use them through `cuda_std`, which re-exports them.
 //!
-//! Each macro is a function from tokens to tokens in a module of its own, so that the tests call
-//! it without a compiler around it. This file only connects them to rustc.
+//! Each macro is a function from tokens to tokens in its own module, so that tests can call it without a
+//! compiler. This file only exports them.
 
 use proc_macro::TokenStream;
 
@@ -11,33 +11,33 @@ mod kernel;
 mod launch_bounds;
 mod print;
 
-/// Makes a function an entry point that the host launches by name.
+/// Makes a function a kernel, an entry point that the host launches by its name.
 ///
-/// On `nvptx64` the function becomes `#[unsafe(no_mangle)] extern "ptx-kernel"` and its slices are
-/// flattened as Rust-CUDA does it, each into two parameters:
+/// On `nvptx64` the function becomes `#[unsafe(no_mangle)] extern "ptx-kernel"`. As in Rust-CUDA, each slice
+/// is flattened into two parameters:
 ///
-/// | written | launched with |
+/// | parameter | launch arguments |
 /// |---|---|
 /// | `x: &[T]` | address of the first element, number of elements (`usize`) |
 /// | `x: &mut [T]` | address of the first element, number of elements (`usize`) |
 /// | any other `x: U` where `U: Copy` | `x` |
 ///
-/// The address of a slice must be non-null and aligned for `T`, also when it has no elements. What
-/// `&[T]` points at must not be written by anybody while the kernel runs: it is read through the
-/// non-coherent cache (`ld.global.nc`).
+/// The address of a slice must be non-null and aligned for `T`, even if it is empty. The elements of `&[T]`
+/// must not be written while the kernel runs, because they are read through the non-coherent cache
+/// (`ld.global.nc`).
 ///
-/// On the host the function stays as it was written and can be called.
+/// On the host the function is unchanged and can be called.
 ///
-/// `#[kernel(module = name)]` says in which module of PTX the kernel goes where `cuda_builder` makes
-/// several (`CudaBuilder::split_modules`).
+/// `#[kernel(module = name)]` selects the kernel's PTX module, if `cuda_builder` emits several
+/// (`CudaBuilder::split_modules`).
 ///
 /// # Errors
 ///
-/// At compile time, when the function is not `unsafe`, is generic, `const`, `async` or a method,
-/// has an ABI of its own or returns a value; and when a parameter is a slice in disguise (`&str`,
-/// `*const [T]`, `&dyn Trait`, a type alias of `&[T]`, a slice inside of another type), is an
-/// `impl Trait`, a `&mut T`, or not `Copy`. A struct should be `#[repr(C)]`, so that the host knows
-/// its layout; rustc warns of others in the device's build.
+/// A compile error occurs if the function is not `unsafe`; is generic, `const`, `async` or a method; has its
+/// own ABI; or returns a value. A parameter must not be `impl Trait` or `&mut T`, and must be `Copy`. It must
+/// not be a fat pointer: `&str`, `*const [T]`, `&dyn Trait`, a type alias of `&[T]`, or a slice inside
+/// another type. A struct should be `#[repr(C)]`, so that the host has the same layout; rustc warns about
+/// others in the device's build.
 ///
 /// # Example
 ///
@@ -60,13 +60,13 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Promises the launch shape of a kernel, so that ptxas can spend registers accordingly.
+/// Sets the launch bounds of a kernel, so that ptxas can allocate registers accordingly.
 ///
-/// `#[launch_bounds(max_threads = 256, min_blocks = 2)]`: no launch has more than 256 threads per
-/// block, and at least 2 blocks shall fit on a multiprocessor. `min_blocks` may be left out. The
-/// values are constant expressions of type `u32`. The driver refuses a launch with more threads.
+/// `#[launch_bounds(max_threads = 256, min_blocks = 2)]`: a launch has at most 256 threads per block, and at
+/// least 2 blocks should fit on a multiprocessor. `min_blocks` is optional. The values are constant
+/// expressions of type `u32`. The driver rejects a launch with more threads.
 ///
-/// PTX ISA, performance-tuning directives `.maxntid` and `.minnctapersm`. Nothing on the host.
+/// PTX ISA, performance-tuning directives `.maxntid` and `.minnctapersm`. No effect on the host.
 ///
 /// ```
 /// use cuda_std::{kernel, launch_bounds};
@@ -86,9 +86,9 @@ pub fn launch_bounds(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Puts a `static` into an address space: `#[address_space(shared)]` or `#[address_space(global)]`.
 ///
-/// A shared static exists once per block, and begins uninitialised whatever its initialiser says;
-/// so its type has to be `MaybeUninit` all through, or `cuda_builder` refuses it. `global` is where
-/// a static lies anyhow. On the host both are ordinary statics.
+/// A shared static exists once for each block. It is uninitialised at the block's start, regardless of its
+/// initialiser, so its type must consist of `MaybeUninit`; otherwise `cuda_builder` rejects it. `global` is
+/// the default address space of statics. On the host both are ordinary statics.
 ///
 /// ```
 /// use core::mem::MaybeUninit;
@@ -104,13 +104,13 @@ pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Keeps a function's body for `nvptx64`; everywhere else the function panics with its name.
+/// Compiles a function's body only for `nvptx64`; on other targets the function panics with its name.
 ///
 /// ```should_panic
 /// #[cuda_std::gpu_only]
 /// fn barrier() {}
 ///
-/// barrier(); // "`barrier` runs on the GPU only"
+/// barrier(); // "`barrier` runs only on the GPU"
 /// ```
 #[proc_macro_attribute]
 pub fn gpu_only(_attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -119,7 +119,7 @@ pub fn gpu_only(_attribute: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Prints from a kernel: what `cuda_std::io` says.
+/// Prints from a kernel; see `cuda_std::io`.
 ///
 /// ```
 /// let (block, sum) = (3, 0.5_f32);
@@ -132,7 +132,7 @@ pub fn print(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Prints a line from a kernel: what `cuda_std::io` says.
+/// Prints a line from a kernel; see `cuda_std::io`.
 ///
 /// ```
 /// cuda_std::println!("thread {}", 5);

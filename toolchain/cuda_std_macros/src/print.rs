@@ -1,5 +1,5 @@
-//! `print!` and `println!`: a format in Rust's syntax becomes pieces, from which `cuda_std::io::format`
-//! makes C's format at compile time, when the types of the values are known.
+//! `print!` and `println!`: split a format in Rust's syntax into pieces. From these, `cuda_std::io::format`
+//! builds the C format at compile time, when the types of the values are known.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -12,8 +12,7 @@ mod tests;
 
 use format::{Piece, Place, Value};
 
-/// The most values that the driver's `vprintf` takes beside the format: CUDA Programming Guide, formatted
-/// output, limitations.
+/// The limit of values for the driver's `vprintf`: CUDA Programming Guide, formatted output, limitations.
 const VALUES: usize = 32;
 
 pub fn expand(input: TokenStream, newline: bool) -> syn::Result<TokenStream> {
@@ -32,10 +31,7 @@ pub fn expand(input: TokenStream, newline: bool) -> syn::Result<TokenStream> {
     let pieces = format::parse(&text).map_err(|message| Error::new(format.span(), message))?;
     let (expressions, values) = resolve(&format, arguments, &pieces)?;
     if values.len() > VALUES {
-        let message = format!(
-            "{} values: a GPU prints at most {VALUES} at once",
-            values.len()
-        );
+        let message = format!("{} values; the limit is {VALUES} in one call", values.len());
         return Err(Error::new(format.span(), message));
     }
 
@@ -52,7 +48,7 @@ pub fn expand(input: TokenStream, newline: bool) -> syn::Result<TokenStream> {
         quote!(::cuda_std::io::format::Nil),
         |rest, held| quote!(::cuda_std::io::format::List(#held.argument(), #rest)),
     );
-    // The expressions stand outside of the block with the type, whose name they must not find.
+    // Outside the block with the type, so that the expressions cannot refer to that type's name.
     Ok(quote! {
         match (#(&(#expressions),)*) {
             (#(#references,)*) => {
@@ -84,7 +80,7 @@ impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let format = input
             .parse()
-            .map_err(|error| Error::new(error.span(), "expected the format, a string literal"))?;
+            .map_err(|error| Error::new(error.span(), "the format must be a string literal"))?;
         let mut arguments = Vec::new();
         while !input.is_empty() {
             input.parse::<Token![,]>()?;
@@ -110,8 +106,8 @@ impl Parse for Input {
 /// The expressions and the values of a call.
 type Resolved<'p> = (Vec<Expr>, Vec<(&'p Value, usize)>);
 
-/// The expressions, each to be evaluated once, and the values in the order in which they are printed, each with
-/// the index of its expression.
+/// The expressions, each evaluated once; and the values in the order of printing, each with the index of its
+/// expression.
 fn resolve<'p>(
     format: &LitStr,
     arguments: Vec<Argument>,
@@ -126,7 +122,7 @@ fn resolve<'p>(
             }
             Some(name) => names.push((name.to_string(), i)),
             None if !names.is_empty() => {
-                let message = "values without a name come before those with one";
+                let message = "values without a name must precede those with a name";
                 return Err(Error::new_spanned(value, message));
             }
             None => {}
@@ -155,10 +151,11 @@ fn resolve<'p>(
                 }
             },
         };
-        // A number may mean a value that has a name, as in Rust.
+        // As in Rust, an index may refer to a value with a name.
         if !matches!(value.place, Place::Name(_)) && index >= given {
-            let message =
-                format!("there is no value {index}: {positional} without a name are given");
+            let message = format!(
+                "there is no value {index}: the call has {positional} values without a name"
+            );
             return Err(Error::new(format.span(), message));
         }
         if let Some(used) = used.get_mut(index) {
@@ -167,13 +164,13 @@ fn resolve<'p>(
         values.push((value, index));
     }
     if let Some(unused) = used.iter().position(|used| !used) {
-        let message = "this value is not in the format";
+        let message = "the format does not use this value";
         return Err(Error::new_spanned(&expressions[unused], message));
     }
     Ok((expressions, values))
 }
 
-/// A string literal as a C string literal, since the driver looks for the zero at its end.
+/// Converts a string literal to a C string literal, because the driver requires a terminating zero.
 fn literal(expression: Expr) -> syn::Result<Expr> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text),
@@ -182,8 +179,12 @@ fn literal(expression: Expr) -> syn::Result<Expr> {
     else {
         return Ok(expression);
     };
-    let terminated = std::ffi::CString::new(text.value())
-        .map_err(|_| Error::new(text.span(), "a text to print has no character 0"))?;
+    let terminated = std::ffi::CString::new(text.value()).map_err(|_| {
+        Error::new(
+            text.span(),
+            "a text to print must not contain the character 0",
+        )
+    })?;
     let text = LitCStr::new(&terminated, text.span());
     Ok(syn::parse_quote!(#text))
 }

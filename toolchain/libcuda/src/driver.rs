@@ -1,4 +1,4 @@
-//! `libcuda.so.1`: opened once, never closed; or what is put in its place.
+//! The driver library `libcuda.so.1`, opened once and never closed; or a replacement.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -9,17 +9,16 @@ use std::sync::OnceLock;
 use cust_raw::CUresult;
 use libloading::Library;
 
-/// The soname that every CUDA driver for Linux installs, the one in WSL included.
+/// The soname of every CUDA driver for Linux, including WSL.
 const SONAME: &str = "libcuda.so.1";
 
-/// Why there is no driver.
+/// The reason why there is no driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadError {
-    /// The name given to the dynamic loader, which looks for it in
-    /// `LD_LIBRARY_PATH`, in the loader's cache and in the system's folders.
+    /// The file name. The dynamic loader searches `LD_LIBRARY_PATH`, its cache and the system's folders.
     pub tried: &'static str,
-    /// The loader's own words.
+    /// The loader's message.
     pub reason: String,
 }
 
@@ -31,31 +30,31 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Where the functions of a driver are found: each by its name, as `cuMemAlloc_v2`.
+/// Looks up a driver's functions by name, such as `cuMemAlloc_v2`.
 pub type Lookup = fn(&str) -> Option<NonNull<c_void>>;
 
-/// A driver is in use already: another cannot take its place.
+/// The error of [`install`]: a driver is already in use and cannot be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InUse;
 
 impl std::fmt::Display for InUse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a CUDA driver has been looked for already")
+        f.write_str("a CUDA driver is already in use in this process")
     }
 }
 
 impl std::error::Error for InUse {}
 
-/// Puts another driver in the place of `libcuda.so.1`, for the life of the process: a simulator.
+/// Replaces `libcuda.so.1` for the lifetime of the process, for example by a simulator.
 ///
 /// # Errors
 ///
-/// [`InUse`] after the first call of the driver, or of this.
+/// [`InUse`] after the first call of the driver, or of this function.
 ///
 /// # Safety
 ///
-/// Whatever `lookup` gives is a function of the signature that `cust_raw` declares by that name, with
-/// the contract of the driver's, and stays one.
+/// Every function that `lookup` returns must stay valid. It must have the signature that `cust_raw` declares
+/// for the name, and meet the contract of the driver's function.
 pub unsafe fn install(lookup: Lookup) -> Result<(), InUse> {
     DRIVER.set(Ok(Driver::Installed(lookup))).map_err(|_| InUse)
 }
@@ -64,25 +63,25 @@ thread_local! {
     static CHOSEN: Cell<Option<Lookup>> = const { Cell::new(None) };
 }
 
-/// Lets the calls of this thread go to another driver from now on, or with `None` to the process's own again. Handles
-/// and addresses of one driver are none of another's.
+/// Redirects the driver calls of this thread to another driver; `None` restores the process's driver. Handles
+/// and addresses belong to the driver that created them.
 ///
 /// # Safety
 ///
-/// As [`install`]'s.
+/// The contract of [`install`].
 pub unsafe fn choose(lookup: Option<Lookup>) {
     CHOSEN.set(lookup);
 }
 
-/// The driver that [`choose`] has given this thread.
+/// The driver that [`choose`] has set for this thread.
 pub fn chosen() -> Option<Lookup> {
     CHOSEN.get()
 }
 
-/// Opens the driver if that has not been tried yet, and says why there is none.
+/// Opens the driver at the first call; returns an error if there is none.
 ///
-/// The outcome is kept for the life of the process. `Ok` means that the library is
-/// there, not that it has a device: that is `cuInit`'s answer.
+/// The result is kept for the lifetime of the process. `Ok` means that the library exists. Whether there is a
+/// device is the result of `cuInit`.
 pub fn driver() -> Result<(), &'static LoadError> {
     match chosen() {
         Some(_) => Ok(()),
@@ -90,58 +89,56 @@ pub fn driver() -> Result<(), &'static LoadError> {
     }
 }
 
-/// The driver's name of a result code, as `CUDA_ERROR_OUT_OF_MEMORY` for 2; `None`
-/// without a driver or for a code it does not know.
+/// The driver's name of a result code, such as `CUDA_ERROR_OUT_OF_MEMORY` for 2. `None` without a driver or
+/// for an unknown code.
 pub fn error_name(code: i32) -> Option<String> {
     static SYMBOL: Symbol<Describe> = Symbol::new("cuGetErrorName");
     describe(&SYMBOL, code)
 }
 
-/// The driver's sentence on a result code; `None` as in [`error_name`].
+/// The driver's description of a result code; `None` as in [`error_name`].
 pub fn error_text(code: i32) -> Option<String> {
     static SYMBOL: Symbol<Describe> = Symbol::new("cuGetErrorString");
     describe(&SYMBOL, code)
 }
 
-/// `cuGetErrorName` and `cuGetErrorString`, with a plain integer for the code: they
-/// are asked about codes that `CUresult` cannot hold.
+/// The type of `cuGetErrorName` and `cuGetErrorString`, with an integer as the code, because `CUresult` does
+/// not contain all codes.
 type Describe = unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int;
 
 fn describe(symbol: &Symbol<Describe>, code: i32) -> Option<String> {
     let function = symbol.get().ok()?;
     let mut text: *const c_char = std::ptr::null();
-    // SAFETY: `function` has the type `Describe` (see `Symbol::get`), and `text` is a
-    // place for one pointer.
+    // SAFETY: `function` has the type `Describe` (see `Symbol::get`), and `text` points to a variable.
     let result = unsafe { function(code, &mut text) };
     if result != CUresult::CUDA_SUCCESS as c_int || text.is_null() {
         return None;
     }
-    // SAFETY: on success the driver stores the address of a static, nul-terminated
-    // string; the null case is excluded above.
+    // SAFETY: on success the driver stores the address of a static, nul-terminated string; null is excluded
+    // above.
     let text = unsafe { CStr::from_ptr(text) };
     Some(text.to_string_lossy().into_owned())
 }
 
 static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();
 
-/// What answers.
+/// The driver that handles calls.
 enum Driver {
     Library(Library),
     Installed(Lookup),
 }
 
 impl Driver {
-    /// A function of it.
+    /// One of its functions.
     ///
     /// # Safety
     ///
-    /// `F` is the function's type.
+    /// `F` is the type of the function.
     unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
         match self {
             Self::Library(library) => {
-                // SAFETY: the caller's contract. The library is never closed, so the pointer stays
-                // valid.
+                // SAFETY: the caller's contract. The library is never closed, so the pointer stays valid.
                 let symbol = unsafe { library.get::<F>(name) };
                 symbol.ok().map(|symbol| *symbol)
             }
@@ -151,16 +148,16 @@ impl Driver {
     }
 }
 
-/// A function of a driver that is no library.
+/// A function of a driver that is not a library.
 ///
 /// # Safety
 ///
-/// `F` is the type of the function that `lookup` gives.
+/// `F` is the type of the function that `lookup` returns.
 unsafe fn look_up<F: Copy>(lookup: Lookup, name: &str) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
     lookup(name).map(|address| {
-        // SAFETY: `F` is a function pointer, as large as the address (asserted above), of the type that the
-        // caller vouches for.
+        // SAFETY: `F` is a function pointer of an address's size (asserted above). The caller's contract is
+        // that its type is right.
         unsafe { mem::transmute_copy::<NonNull<c_void>, F>(&address) }
     })
 }
@@ -168,8 +165,8 @@ unsafe fn look_up<F: Copy>(lookup: Lookup, name: &str) -> Option<F> {
 fn open() -> Result<&'static Driver, &'static LoadError> {
     DRIVER
         .get_or_init(|| {
-            // SAFETY: loading runs the library's initialisers; NVIDIA's driver is made
-            // to be loaded at any time and from any thread (the CUDA runtime does).
+            // SAFETY: loading runs the library's initialisers. NVIDIA's driver can be loaded at any time and
+            // from any thread; the CUDA runtime does so too.
             let library = unsafe { Library::new(SONAME) };
             library.map(Driver::Library).map_err(|error| LoadError {
                 tried: SONAME,
@@ -179,7 +176,7 @@ fn open() -> Result<&'static Driver, &'static LoadError> {
         .as_ref()
 }
 
-/// libloading's `Display` is a fixed sentence; the loader's message is its source.
+/// libloading's `Display` is a fixed text; its source has the loader's message.
 fn loader_words(error: &libloading::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => source.to_string(),
@@ -187,8 +184,7 @@ fn loader_words(error: &libloading::Error) -> String {
     }
 }
 
-/// One function of the driver, looked up at its first use. `F` is its C type, with
-/// the result as a plain integer.
+/// One function of the driver, looked up at its first use. `F` is its C type, with an integer as the result.
 pub(crate) struct Symbol<F> {
     name: &'static str,
     found: OnceLock<Option<F>>,
@@ -202,12 +198,12 @@ impl<F: Copy> Symbol<F> {
         }
     }
 
-    /// The function, or the code to answer in its place.
+    /// The function, or the code to return if there is none.
     #[inline]
     pub(crate) fn get(&self) -> Result<F, c_int> {
-        // Destructors of a thread that is ending may have lost the choice: it had none.
+        // Destructors of an ending thread may find the choice already dropped.
         if let Ok(Some(lookup)) = CHOSEN.try_with(Cell::get) {
-            // SAFETY: as below; `choose`'s caller vouches for the functions.
+            // SAFETY: as below; by `choose`'s contract the functions have the right types.
             let found = unsafe { look_up(lookup, self.name) };
             return found.ok_or(CUresult::CUDA_ERROR_NOT_FOUND as c_int);
         }
@@ -226,10 +222,9 @@ impl<F: Copy> Symbol<F> {
             } as c_int);
         };
         let found = self.found.get_or_init(|| {
-            // SAFETY: the driver keeps the C signature of an exported name for ever
-            // (a changed one gets a new name, `_v2`). That `F` is this signature is
-            // checked against `cust_raw` where `symbols.rs` declares it; `Describe`
-            // is cust_raw's type but for the enum, which is a C int.
+            // SAFETY: the driver never changes the C signature of an exported name (a changed function gets a
+            // new name, `_v2`). `symbols.rs` checks `F` against `cust_raw` where it declares it. `Describe`
+            // is cust_raw's type, with a C int for the enum.
             unsafe { driver.function(self.name) }
         });
         found.ok_or(CUresult::CUDA_ERROR_NOT_FOUND as c_int)

@@ -1,17 +1,17 @@
-//! From the driver's integer to `cust_raw`'s enum, and what is lost on the way.
+//! Converts the driver's result codes to `cust_raw`'s enum, and records what the enum cannot express.
 
 use std::cell::Cell;
 use std::ffi::c_int;
 
 use cust_raw::CUresult;
 
-/// A driver call that did not return `CUDA_SUCCESS`.
+/// A failed driver call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The driver function, as `cuMemAlloc_v2`.
+    /// The name of the driver function, such as `cuMemAlloc_v2`.
     pub function: &'static str,
-    /// Its result, also where `CUresult` and `cust` know no name for it.
+    /// The result code, including codes that `CUresult` and `cust` lack.
     pub code: i32,
 }
 
@@ -19,11 +19,10 @@ thread_local! {
     static FIRST: Cell<Option<Failure>> = const { Cell::new(None) };
 }
 
-/// Runs `calls` and says which driver call of this thread failed first in it, if any.
+/// Runs `calls`, and returns the first driver call of this thread that failed in it, if any.
 ///
-/// `cust` turns codes it does not know into `UnknownError` and drops errors in its
-/// destructors; both are found here. Around nested uses, each sees the failures of
-/// those inside.
+/// `cust` converts unknown codes to `UnknownError`, and ignores errors in its destructors; this function
+/// reports both. Nested uses are possible: each one also sees the failures of inner ones.
 pub fn record<R>(calls: impl FnOnce() -> R) -> (R, Option<Failure>) {
     let outer = FIRST.take();
     let result = calls();
@@ -32,7 +31,7 @@ pub fn record<R>(calls: impl FnOnce() -> R) -> (R, Option<Failure>) {
     (result, first)
 }
 
-/// The enum for `code`, which is noted for [`record`] when it is not success.
+/// The enum for `code`; an error is stored for [`record`].
 #[inline]
 pub(crate) fn result(function: &'static str, code: c_int) -> CUresult {
     if code == CUresult::CUDA_SUCCESS as c_int {
@@ -43,8 +42,7 @@ pub(crate) fn result(function: &'static str, code: c_int) -> CUresult {
 
 #[cold]
 fn failed(function: &'static str, code: c_int) -> CUresult {
-    // A thread that is ending may have lost its storage already: then nobody is
-    // recording either.
+    // In an ending thread the storage may be dropped already; then `record` is not running.
     let _ = FIRST.try_with(|first| {
         if first.get().is_none() {
             first.set(Some(Failure { function, code }));
@@ -54,7 +52,7 @@ fn failed(function: &'static str, code: c_int) -> CUresult {
     known.copied().unwrap_or(CUresult::CUDA_ERROR_UNKNOWN)
 }
 
-/// Every failure that `CUresult` can hold (CUDA 11.4).
+/// All errors of `CUresult` (CUDA 11.4).
 #[rustfmt::skip]
 const FAILURES: &[CUresult] = {
     use CUresult::*;

@@ -1,8 +1,7 @@
-//! The list of forwarded functions: what `cust` 0.3.2 mentions, and what warpfold
-//! calls itself.
+//! The list of forwarded functions: those that `cust` 0.3.2 uses, and those that warpfold calls.
 //!
-//! A function that the final program uses and this list lacks is an undefined symbol
-//! for the linker. To add one, copy its declaration from `cust_raw`.
+//! If the program uses a function that this list lacks, the linker reports an undefined symbol. To add one,
+//! copy its declaration from `cust_raw`.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
@@ -19,16 +18,16 @@ macro_rules! forward {
                 static SYMBOL: Symbol<unsafe extern "C" fn($($ty),*) -> c_int> =
                     Symbol::new(stringify!($name));
                 let code = match SYMBOL.get() {
-                    // SAFETY: the driver's function gets the arguments unchanged, so its
-                    // contract is the caller's, who called it by its own name; the type
-                    // is the one checked below, with the enum as the C int that it is.
+                    // SAFETY: the driver's function gets the arguments unchanged, so its contract is that of
+                    // the caller, who called it by this name. Its type is the one checked below, with a C int
+                    // for the enum.
                     Ok(function) => unsafe { function($($arg),*) },
                     Err(code) => code,
                 };
                 failure::result(stringify!($name), code)
             }
 
-            // The signature is cust_raw's, or this does not compile.
+            // Compiles only if the signature is that of cust_raw.
             const _: unsafe extern "C" fn($($ty),*) -> CUresult = cust_raw::$name;
         )*
 

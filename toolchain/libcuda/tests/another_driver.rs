@@ -1,4 +1,4 @@
-//! What a program sees that has put another driver in the library's place.
+//! A program that has installed another driver.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ unsafe extern "C" fn init(flags: c_uint) -> c_int {
 }
 
 fn lookup(name: &str) -> Option<NonNull<c_void>> {
-    (name == "cuInit").then(|| NonNull::new(init as *mut c_void).expect("functions have addresses"))
+    (name == "cuInit").then(|| NonNull::new(init as *mut c_void).expect("functions are not null"))
 }
 
 fn nothing(_: &str) -> Option<NonNull<c_void>> {
@@ -20,13 +20,13 @@ fn nothing(_: &str) -> Option<NonNull<c_void>> {
 
 #[test]
 fn it_answers_and_stays() {
-    // SAFETY: `init` is as cust_raw declares `cuInit`, but for the enum, which is a C int.
+    // SAFETY: `init` has the type that cust_raw declares for `cuInit`, with a C int for the enum.
     assert_eq!(unsafe { libcuda::install(lookup) }, Ok(()));
-    // SAFETY: it gives no function.
+    // SAFETY: it returns no function.
     assert_eq!(unsafe { libcuda::install(nothing) }, Err(InUse));
     assert_eq!(libcuda::driver(), Ok(()));
 
-    // SAFETY: `init` asks for nothing.
+    // SAFETY: `init` has no requirements.
     let (result, _) = libcuda::record(|| unsafe { cust_raw::cuInit(0) });
     assert_eq!(result, CUresult::CUDA_SUCCESS);
     // SAFETY: as above.
@@ -34,7 +34,7 @@ fn it_answers_and_stays() {
     assert_eq!(failure.map(|failure| failure.code), Some(225));
 
     let mut count = -1;
-    // SAFETY: a place for an integer.
+    // SAFETY: a pointer to an integer.
     let result = unsafe { cust_raw::cuDeviceGetCount(&mut count) };
     assert_eq!((result, count), (CUresult::CUDA_ERROR_NOT_FOUND, -1));
     assert_eq!(libcuda::error_name(100), None);

@@ -1,5 +1,5 @@
-//! What a program sees on a machine that has no CUDA driver. On one that has, the
-//! same calls answer what the driver answers, and the first test says so.
+//! A program on a machine without a CUDA driver. On a machine with one, the calls return the driver's
+//! results, and the first test reports that.
 
 use std::ptr;
 
@@ -13,7 +13,7 @@ fn cu_init_answers_no_device() {
     match libcuda::driver() {
         Err(error) => {
             assert_eq!(result, CUresult::CUDA_ERROR_NO_DEVICE);
-            let failure = failure.expect("the failure is on record");
+            let failure = failure.expect("the failure is recorded");
             assert_eq!((failure.function, failure.code), ("cuInit", 100));
             assert_eq!(error.tried, "libcuda.so.1");
             assert!(error.reason.contains("libcuda.so.1"), "{error}");
@@ -30,8 +30,8 @@ fn cu_init_answers_no_device() {
     }
 }
 
-/// Without a driver that is this crate's answer; with one it is the driver's own, or
-/// that there is no context, since another test may have called `cuInit`.
+/// Without a driver this crate returns the code. With one, the driver returns its own; or there is no
+/// context, because another test may have called `cuInit`.
 #[test]
 fn other_calls_answer_not_initialized() {
     let answers = match libcuda::driver() {
@@ -42,13 +42,13 @@ fn other_calls_answer_not_initialized() {
         ],
     };
     let mut address = 0;
-    // SAFETY: `address` is a place for one device pointer.
+    // SAFETY: `address` points to one device pointer.
     let result = unsafe { cust_raw::cuMemAlloc_v2(&mut address, 16) };
     assert!(answers.contains(&result), "{result:?}");
     assert_eq!(address, 0);
 
     let mut stream = ptr::null_mut();
-    // SAFETY: `stream` is a place for one stream handle.
+    // SAFETY: `stream` points to one stream handle.
     let result = unsafe { cust_raw::cuStreamCreateWithPriority(&mut stream, 0, 0) };
     assert!(answers.contains(&result), "{result:?}");
     assert!(stream.is_null());
@@ -57,12 +57,12 @@ fn other_calls_answer_not_initialized() {
 #[test]
 fn what_has_been_looked_for_is_not_replaced() {
     let looked_for = libcuda::driver();
-    // SAFETY: it gives no function.
+    // SAFETY: it returns no function.
     assert_eq!(unsafe { libcuda::install(|_| None) }, Err(libcuda::InUse));
     assert_eq!(libcuda::driver(), looked_for);
 }
 
-/// The binary must start on a machine without a driver, so it may not name one.
+/// The binary must start on a machine without a driver, so it must not require one.
 #[test]
 fn this_binary_does_not_need_libcuda() {
     let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
@@ -109,7 +109,7 @@ fn needed(elf: &[u8]) -> Vec<String> {
         let (_, offset, start, _) = headers
             .iter()
             .find(|h| h.0 == PT_LOAD && (h.2..h.2 + h.3 as u64).contains(&address))
-            .expect("the address is loaded from the file");
+            .expect("the file contains the address");
         offset + (address - start) as usize
     };
     let (_, dynamic, _, size) = headers.iter().find(|h| h.0 == PT_DYNAMIC).unwrap();

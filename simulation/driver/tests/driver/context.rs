@@ -1,4 +1,4 @@
-//! The driver's calls with their results as numbers, in a context that a test has for itself.
+//! The driver's calls with result codes as numbers, in a context that one test uses alone.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cust_raw::*;
 
-/// A result that is not success.
+/// An error code.
 pub type Code = i32;
 
-/// The device's context, made for one test and gone with it.
+/// The device's context, created for one test and destroyed at its end.
 pub struct Context(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 pub fn call(call: impl FnOnce() -> CUresult) -> Result<(), Code> {
@@ -21,9 +21,9 @@ impl Context {
     pub fn new() -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = cuda_sim_driver::install(); // by the first test
+        let _ = cuda_sim_driver::install(); // succeeds in the first test
         let mut context = ptr::null_mut();
-        // SAFETY: a place for a handle.
+        // SAFETY: a pointer to a handle.
         let made = call(|| unsafe {
             cuInit(0);
             cuDevicePrimaryCtxRetain(&mut context, 0);
@@ -36,7 +36,7 @@ impl Context {
 
     pub fn alloc(&self, bytes: usize) -> Result<u64, Code> {
         let mut address = 0;
-        // SAFETY: a place for an address.
+        // SAFETY: a pointer to an address.
         call(|| unsafe { cuMemAlloc_v2(&mut address, bytes) }).map(|()| address)
     }
 
@@ -68,7 +68,7 @@ impl Context {
         call(|| unsafe { cuMemsetD8Async(to, byte, bytes, stream) })
     }
 
-    /// An array of these elements.
+    /// An array with these elements.
     pub fn upload(&self, elements: &[i32]) -> u64 {
         let address = self.alloc(size_of_val(elements)).unwrap();
         self.write(address, elements).unwrap();
@@ -76,13 +76,13 @@ impl Context {
     }
 
     pub fn synchronize(&self) -> Result<(), Code> {
-        // SAFETY: no conditions.
+        // SAFETY: the call has no requirements.
         call(|| unsafe { cuCtxSynchronize() })
     }
 
     pub fn stream(&self) -> CUstream {
         let mut stream = ptr::null_mut();
-        // SAFETY: a place for a handle.
+        // SAFETY: a pointer to a handle.
         call(|| unsafe { cuStreamCreateWithPriority(&mut stream, 1, 0) }).unwrap();
         stream
     }
@@ -95,20 +95,20 @@ impl Context {
 
     pub fn is_capturing(&self, stream: CUstream) -> Result<bool, Code> {
         let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
-        // SAFETY: a place for the status.
+        // SAFETY: a pointer to the status.
         call(|| unsafe { cuStreamIsCapturing(stream, &mut status) })?;
         Ok(status == CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE)
     }
 
     pub fn end_capture(&self, stream: CUstream) -> Result<CUgraph, Code> {
         let mut graph = ptr::null_mut();
-        // SAFETY: a place for a handle.
+        // SAFETY: a pointer to a handle.
         call(|| unsafe { cuStreamEndCapture(stream, &mut graph) }).map(|()| graph)
     }
 
     pub fn load(&self, image: &CStr) -> Result<CUmodule, Code> {
         let mut module = ptr::null_mut();
-        // SAFETY: a place for a handle, and a text that ends with nul.
+        // SAFETY: a pointer to a handle, and a nul-terminated text.
         call(|| unsafe { cuModuleLoadData(&mut module, image.as_ptr().cast()) }).map(|()| module)
     }
 
@@ -119,7 +119,7 @@ impl Context {
             .map(|()| function)
     }
 
-    /// Launches what takes words alone.
+    /// Launches a kernel whose parameters are 64-bit words.
     pub fn launch(
         &self,
         function: CUfunction,
@@ -132,7 +132,7 @@ impl Context {
             .map(|word| ptr::from_mut(word).cast())
             .collect();
         let (values, none) = (values.as_mut_ptr(), ptr::null_mut());
-        // SAFETY: a value for each parameter; the driver checks what they say.
+        // SAFETY: a value for each parameter; the driver checks the values.
         call(|| unsafe {
             cuLaunchKernel(
                 function, blocks, 1, 1, threads, 1, 1, shared, stream, values, none,

@@ -1,4 +1,4 @@
-//! What the driver answers, and whose mistakes it finds.
+//! Results of the driver's calls, and the mistakes that it finds.
 
 mod context;
 
@@ -29,7 +29,7 @@ const MODULE: &CStr = c".version 8.0
 .visible .entry of_nobodys_table()
 ";
 
-/// A cell to which `n` elements are added, and the launch's words.
+/// A cell to which `n` elements are added, and the launch's parameters.
 fn sum(input: u64, n: u64, cell: u64) -> Vec<u64> {
     vec![input, n, cell, 1]
 }
@@ -41,7 +41,7 @@ fn free_all(context: &Context, addresses: &[u64]) {
     assert_eq!(cuda_sim_driver::allocated_bytes(), 0);
 }
 
-/// The failure's text.
+/// The text of the context's failure.
 fn found() -> String {
     libcuda::error_text(LAUNCH_FAILED).unwrap()
 }
@@ -59,7 +59,7 @@ fn bytes_go_where_they_are_sent() {
     assert_eq!(context.read(x, 4), Ok(vec![1, 1, 2, 3]));
     let mut two = [0i32; 2];
     let place = two.as_mut_ptr();
-    // SAFETY: the host's ends are two integers; the driver checks the device's.
+    // SAFETY: the host's addresses are those of two integers; the driver checks the device's.
     call(|| unsafe {
         cuMemcpyDtoH_v2(place.cast(), x + 8, 8);
         cuMemcpyHtoD_v2(y, place.cast(), 8);
@@ -108,7 +108,7 @@ fn memory_is_freed_once_and_by_its_kind() {
     let context = Context::new();
     let x = context.alloc(4).unwrap();
     let mut locked = ptr::null_mut();
-    // SAFETY: a place for an address.
+    // SAFETY: a pointer to an address.
     call(|| unsafe { cuMemAllocHost_v2(&mut locked, 24) }).unwrap();
     assert_eq!(cuda_sim_driver::allocated_bytes(), 28);
     assert_eq!(context.free(x + 1), Err(INVALID_VALUE));
@@ -198,9 +198,9 @@ fn two_inputs_of_different_lengths_are_found() {
         .function(module, c"single_pass_dot_i32_i32")
         .unwrap();
     let (a, b) = (context.upload(&[1; 8]), context.upload(&[2; 8]));
-    let (result, tickets) = (context.upload(&[0; 2]), context.upload(&[0]));
+    let (result, arrivals) = (context.upload(&[0; 2]), context.upload(&[0]));
     let partials = context.upload(&[0; 4]);
-    let words = |n| vec![a, 8, b, n, partials, 1, tickets, result];
+    let words = |n| vec![a, 8, b, n, partials, 1, arrivals, result];
     context
         .launch(function, [1, 32, 8], NULL, words(8))
         .unwrap();
@@ -220,11 +220,11 @@ fn kernels_of_other_crates_run_with_their_operators_values() {
     let function = context.function(module, c"single_pass_horner_u32").unwrap();
     let (x, result) = (context.upload(&[3, 1, 4]), context.upload(&[0; 2]));
     let (partials, arrivals) = (context.upload(&[0; 4]), context.upload(&[0]));
-    // The operator is one number; a word's first bytes.
+    // The operator is one number, in a word's first bytes.
     let words = vec![x, 3, 10, partials, 1, arrivals, result];
     context.launch(function, [1, 32, 8], NULL, words).unwrap();
     assert_eq!(context.synchronize(), Ok(()));
-    // Each coefficient and its index: 300 + 20 + 6.
+    // Each coefficient times its power of ten: 300 + 20 + 6.
     assert_eq!(context.read(result, 2), Ok(vec![326, 1000]));
     free_all(&context, &[x, result, partials, arrivals]);
 }
@@ -238,7 +238,7 @@ fn a_read_array_must_be_aligned() {
     let words = sum(x + 2, 4, cell);
     context.launch(function, [1, 32, 0], NULL, words).unwrap();
     assert_eq!(context.synchronize(), Err(LAUNCH_FAILED));
-    assert!(found().contains("where no slice can be"), "{}", found());
+    assert!(found().contains("not valid for a slice"), "{}", found());
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn what_the_simulator_finds_is_said() {
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"stable_sum_i32").unwrap();
     let (x, partials) = (context.upload(&[1; 128]), context.upload(&[0; 2]));
-    // The second block has no partial.
+    // There is no memory for the second block's partial.
     let words = vec![x, 128, partials, 1];
     context.launch(function, [2, 32, 4], NULL, words).unwrap();
     assert_eq!(context.synchronize(), Err(LAUNCH_FAILED));
@@ -266,7 +266,7 @@ fn what_the_simulator_finds_is_said() {
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"stable_sum_i32").unwrap();
     let x = context.upload(&[1; 128]);
-    // The partials lie over the input, which other blocks read.
+    // The partials overlap the input, which other blocks read.
     context
         .launch(function, [2, 32, 4], NULL, vec![x, 128, x, 2])
         .unwrap();
@@ -303,14 +303,14 @@ fn a_graph_does_again_what_was_captured() {
     assert_eq!(state(), (vec![1, 1, 1], 0));
 
     let mut executable = ptr::null_mut();
-    // SAFETY: a place for a handle, and a graph that is there.
+    // SAFETY: a pointer to a handle, and a live graph.
     call(|| unsafe {
         cuGraphInstantiateWithFlags(&mut executable, graph, 0);
         cuGraphDestroy(graph)
     })
     .unwrap();
     for launches in 1..=3 {
-        // SAFETY: both are there.
+        // SAFETY: both exist.
         call(|| unsafe { cuGraphLaunch(executable, stream) }).unwrap();
         assert_eq!(state(), (vec![0, 0, 1], 6 * launches));
         assert_eq!(context.read(copied, 1), Ok(vec![6 * launches]));
@@ -332,7 +332,7 @@ fn what_cannot_be_captured_spoils_the_capture() {
     assert_eq!(context.begin_capture(NULL), Err(CAPTURE_UNSUPPORTED));
     let forbidden: [&dyn Fn() -> Result<(), Code>; 4] = [
         &|| context.synchronize(),
-        // SAFETY: the stream is there.
+        // SAFETY: the stream exists.
         &|| call(|| unsafe { cuStreamSynchronize(stream) }),
         &|| context.alloc(4).map(drop),
         &|| context.free(x),
@@ -384,14 +384,14 @@ fn the_compiler_says_what_it_refuses() {
         ptr::without_provenance_mut(log.len()),
     ];
     let (mut module, image) = (ptr::null_mut(), c".version 8.0\n");
-    // SAFETY: a place for a handle, a text that ends with nul, and two options with their values.
+    // SAFETY: a pointer to a handle, a nul-terminated text, and two options with their values.
     let loaded = call(|| unsafe {
         let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
         cuModuleLoadDataEx(&mut module, image.as_ptr().cast(), 2, options, values)
     });
     assert_eq!(loaded, Err(INVALID_PTX));
     let log = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
-    assert_eq!(log, "the module lacks its .version or its .target");
+    assert_eq!(log, "the module has no .version or no .target");
 }
 
 #[test]
@@ -414,7 +414,7 @@ fn events_have_the_time_between_them() {
     let context = Context::new();
     let stream = context.stream();
     let (mut start, mut end, mut milliseconds) = (ptr::null_mut(), ptr::null_mut(), 0.0);
-    // SAFETY: places for handles and for the time; events and stream are there.
+    // SAFETY: pointers to handles and to the time; events and stream exist.
     let timed = call(|| unsafe {
         cuEventCreate(&mut start, 0);
         cuEventCreate(&mut end, 0);
@@ -440,7 +440,7 @@ fn addresses_say_where_they_are() {
     let x = context.alloc(100).unwrap();
     let ask = |attribute, address| {
         let mut answer = 0u64;
-        // SAFETY: a place for any of the answers asked for below.
+        // SAFETY: the pointer has room for any of the values requested below.
         let asked =
             call(|| unsafe { cuPointerGetAttribute((&raw mut answer).cast(), attribute, address) });
         asked.map(|()| answer)

@@ -26,68 +26,68 @@ const MUTANTS: &[Mutant] = &[
     .on(WIDE),
     mutant(
         "neighbours_again",
-        "threads go on by one, to words that others copy",
+        "threads advance by one, to words that other threads copy",
         "w += stride;",
         "w += 1;",
     )
     .on(WIDE),
     mutant(
         "blocks_again",
-        "every block copies all of it",
+        "every block copies the whole array",
         "grid_dim_x() as usize * threads,",
         "threads,",
     ),
     mutant(
         "every_block_is_the_first",
-        "the elements of the other blocks stay away",
+        "only the first block's elements are copied",
         "block_idx_x() as usize * threads + thread_idx_x() as usize,",
         "thread_idx_x() as usize,",
     ),
     mutant(
         "target_not_asked",
-        "a target that lies differently is taken for one that begins with a word",
+        "treats an unaligned target as aligned to a word",
         "if from.is_aligned_for::<W>() && to.is_aligned_for::<W>() {",
         "if from.is_aligned_for::<W>() {",
     )
     .on(WIDE),
     mutant(
         "no_head",
-        "the elements before the first word are left out",
+        "skips the elements before the first word",
         "if thread < head {",
         "if thread < 0 * head {",
     )
     .on(WIDE),
     mutant(
         "head_past_the_end",
-        "an array that ends before its first word",
+        "the array ends before its first word",
         "from.head_len::<W>().min(from.len())",
         "from.head_len::<W>()",
     )
     .on(WIDE),
     mutant(
         "tail_as_if_aligned",
-        "the tail begins where it would without a head",
+        "the tail starts as if there were no head",
         "let tail = head + words * word;",
         "let tail = words * word;",
     )
     .on(WIDE),
     mutant(
         "tail_without_its_last",
-        "the last element is left out",
+        "skips the last element",
         "if tail + thread < from.len() {",
         "if tail + thread + 1 < from.len() {",
     )
     .on(WIDE),
     mutant(
         "words_as_if_aligned",
-        "as many words as the array would have without a head",
+        "the number of words is computed as if there were no head",
         "let words = (from.len() - head) / word;",
         "let words = from.len() / word;",
     )
     .on(WIDE),
     mutant(
         "target_without_head",
-        "the words go to the start of the target",
+        "stores the words at the start of the target",
         "to.words::<W>(head, words)",
         "to.words::<W>(0, words)",
     )

@@ -18,50 +18,50 @@ const HORNER: &[&str] = &["single_pass_horner_u32"];
 const MUTANTS: &[Mutant] = &[
     mutant(
         "every_thread_draws",
-        "a number for every thread, not for every block",
+        "increments the arrival counter in every thread instead of once for each block",
         "if thread_idx_x() == 0 && blocks > 1 {",
         "if blocks > 1 {",
     ),
     mutant(
         "index_for_arrival",
-        "the block with the last index need not be the last to begin",
+        "uses the block with the last index, which may not be the last to start",
         "self.arrivals.fetch_increment(0, blocks)",
         "block_idx_x()",
     ),
     mutant(
         "one_arrival_too_many",
-        "after the last number the next is not 0 again",
+        "the arrival counter does not wrap to 0 after the last block",
         "self.arrivals.fetch_increment(0, blocks)",
         "self.arrivals.fetch_increment(0, blocks + 1)",
     ),
     mutant(
         "no_such_arrival",
-        "blocks are numbered from 0: none has this number",
+        "no block gets this number, because they are numbered from 0",
         "if arrival != blocks - 1 {",
         "if arrival != blocks {",
     ),
     mutant(
         "first_arrival_combines",
-        "the first block waits for some that may never begin",
+        "the first block waits for blocks that may never start",
         "if arrival != blocks - 1 {",
         "if arrival != 0 {",
     ),
     mutant(
         "arrival_of_lane_0",
-        "the other lanes have not drawn, and leave",
+        "the other lanes do not have the arrival number, and return",
         "let arrival = unsafe { arrival.shuffle(FULL_MASK, Shuffle::Idx(0)) };",
         "",
     ),
     mutant(
         "left_by_arrival",
-        "partials are combined in the order in which their blocks have begun",
+        "combines partials in the order in which their blocks have started",
         "partials.store(own as usize, partial);",
         "partials.store(arrival as usize, partial);",
     )
     .on(HORNER),
     mutant(
         "last_leaves_nothing",
-        "the block that takes waits for its own partial",
+        "the combining block waits for its own partial",
         "    if tid == 0 {
         storage.partials.store(",
         "    if tid == 0 && arrival != blocks - 1 {
@@ -75,7 +75,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "last_not_looked_at",
-        "takes the last partial without having looked whether it is there",
+        "loads the last partial without checking its ready flag",
         "                unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) {
 ",
         "                unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) && block(number(k)) + 1 < blocks {
@@ -83,7 +83,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "looks_once",
-        "a partial that is not there yet is taken all the same",
+        "uses a partial that is not ready",
         "                if ready {
                     break;
                 }
@@ -93,7 +93,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "last_not_taken",
-        "the partial of the last block is left out",
+        "skips the partial of the last block",
         "            unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) {
                 let partial",
         "            unrolled!(|k < Self::IN_FLIGHT| if has(number(k)) && block(number(k)) + 1 < blocks {
@@ -101,19 +101,19 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "first_round_alone",
-        "partials beyond the first looks of each lane stay where they are",
+        "each lane loads only its first batch of partials",
         "while has(i) {",
         "if has(i) {",
     ),
     mutant(
         "one_step_of_several",
-        "goes on by one look of each lane, to partials that have been taken",
+        "advances by one load instead of a batch, to partials that were combined already",
         "i += Self::IN_FLIGHT as u32;",
         "i += 1;",
     ),
     mutant(
         "every_lane_stores",
-        "lanes that do not hold the result write it too",
+        "lanes without the result store too",
         "    if tid == 0 {
         storage.result.set(0, total);
 ",
@@ -123,7 +123,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "lane_1_stores",
-        "a lane that does not hold the result writes it",
+        "a lane without the result stores",
         "    if tid == 0 {
         storage.result.set(0, total);
 ",
@@ -133,7 +133,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "blocks_in_turn",
-        "of an operator that is not commutative, a lane takes partials of blocks 32 apart",
+        "for a non-commutative operator, each lane takes partials of blocks 32 apart",
         "            if O::COMMUTATIVE {
                 lane + i",
         "            if true {
@@ -142,21 +142,21 @@ const MUTANTS: &[Mutant] = &[
     .on(HORNER),
     mutant(
         "share_rounded_down",
-        "partials beyond equal shares of the lanes are lost",
+        "skips the partials beyond equal shares of the lanes",
         "let share = blocks.div_ceil(WARP_SIZE);",
         "let share = blocks / WARP_SIZE;",
     )
     .on(HORNER),
     mutant(
         "partial_before_what_there_is",
-        "a partial is combined as if its block stood before the others",
+        "combines a partial before its predecessors",
         "value = op.combine(value, partial);",
         "value = op.combine(partial, value);",
     )
     .on(HORNER),
     mutant(
         "partials_begin_again",
-        "a lane keeps its last partial alone",
+        "a lane keeps only its last partial",
         "value = op.combine(value, partial);",
         "value = partial;",
     )

@@ -8,7 +8,7 @@ pub const BLOCK: Source = Source {
     mutants: &[
         mutant(
             "barrier_of_first_lanes",
-            "only lane 0 of each warp comes to the barrier",
+            "only lane 0 of each warp reaches the barrier",
             "        scratch.set(tid / WARP_SIZE, partial);
     }
     // The first warp reads what all of them wrote.
@@ -21,7 +21,7 @@ pub const BLOCK: Source = Source {
         ),
         mutant(
             "first_warp_alone",
-            "the other warps' values are not left",
+            "the other warps do not store their values",
             "if tid % WARP_SIZE == 0 {",
             "if tid == 0 {",
         ),
@@ -33,7 +33,7 @@ pub const BLOCK: Source = Source {
         ),
         mutant(
             "no_barrier",
-            "the first warp takes the others' values before they are there",
+            "the first warp loads the others' values before they are stored",
             "    // The first warp reads what all of them wrote.
     sync_threads();
 ",
@@ -41,25 +41,25 @@ pub const BLOCK: Source = Source {
         ),
         mutant(
             "lane_for_warp",
-            "every warp's value goes to the lane's place, not the warp's",
+            "stores every warp's value at the lane's index instead of the warp's",
             "scratch.set(tid / WARP_SIZE, partial);",
             "scratch.set(tid % WARP_SIZE, partial);",
         ),
         mutant(
             "every_lane_leaves_its_value",
-            "lanes that do not hold the warp's result write it too",
+            "lanes without the warp's result store too",
             "if tid % WARP_SIZE == 0 {",
             "if warps > 0 {",
         ),
         mutant(
             "no_identity_for_missing_warps",
-            "lanes without a warp read the scratch all the same",
+            "lanes without a corresponding warp read the scratch memory too",
             "let partial = if tid < warps {",
             "let partial = if tid < WARP_SIZE {",
         ),
         mutant(
             "shuffle_of_few",
-            "as many lanes as there are warps come to a shuffle of 32",
+            "only as many lanes as there are warps reach a shuffle of 32",
             "    if tid >= WARP_SIZE {
 ",
             "    if tid >= warps {
@@ -77,50 +77,50 @@ pub const GRID_STRIDE: Source = Source {
     mutants: &[
         mutant(
             "bound_of_first_load",
-            "asks whether the first of the four loads is inside",
+            "checks the bounds of the first of the four loads only",
             "while (self.has)(v + (K - 1) * stride) {",
             "while (self.has)(v) {",
         ),
         mutant(
             "vectors_read_again",
-            "four vectors are read, but the loop goes on by one",
+            "reads four vectors, but the loop advances by one",
             "v = opaque(v + K * stride);",
             "v = opaque(v + stride);",
         ),
         mutant(
             "bound_of_last_step",
-            "where there are two vectors of the last step, it takes there to be three",
+            "treats a last step of two vectors as one of three",
             "if K > 2 && (self.has)(v + 2 * stride) {",
             "if K > 2 && (self.has)(v + stride) {",
         ),
         mutant(
             "third_vector_lost",
-            "of a last step of three vectors it reads two",
+            "reads only two vectors in a last step of three",
             "step::<I, O, N, 3>(",
             "step::<I, O, N, 2>(",
         ),
         mutant(
             "single_vector_lost",
-            "a last step of one vector is left out",
+            "skips a last step of one vector",
             "if K > 1 && (self.has)(v) {",
             "if K > 1 && (self.has)(v + 2 * stride) {",
         ),
         mutant(
             "step_without_stride",
-            "every load of a step is of its first vector",
+            "all loads of a step load its first vector",
             "loaded[k] = (self.load)(v + k * stride);",
             "loaded[k] = (self.load)(v);",
         ),
         mutant(
             "no_elements_around",
-            "elements around the vectors are left out where the array begins with a vector",
+            "skips the elements around the vectors if the array starts with a vector",
             "if N > 1 && !I::is_all_vectors::<N>(arrays) {",
             "if N > 1 && !I::is_all_vectors::<N>(arrays) && head > 0 {",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "no_tail",
-            "elements behind the last vector are left out",
+            "skips the elements after the last vector",
             "        if i < I::len(arrays) {
 ",
             "        if i < head {
@@ -129,41 +129,41 @@ pub const GRID_STRIDE: Source = Source {
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "head_for_tail",
-            "the tail begins at the vectors' number, not the elements'",
+            "the tail starts at the number of vectors instead of elements",
             "I::vectors_len(vectors) * N;",
             "I::vectors_len(vectors);",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "thread_u32",
-            "the thread's number in the grid wraps at 2^32",
+            "the thread's index in the grid wraps at 2^32",
             "block_idx_x() as usize * threads + thread_idx_x() as usize;",
             "(block_idx_x() * threads as u32 + thread_idx_x()) as usize;",
         ),
         mutant(
             "index_of_first_load",
-            "the other loads of a step have the indices of the first",
+            "the later loads of a step use the indices of the first",
             "first[k] = (self.first)(v + k * stride);",
             "first[k] = (self.first)(v);",
         )
         .on(ARG_MIN),
         mutant(
             "index_without_head",
-            "indices count from the first vector on",
+            "indices start at the first vector",
             "first: |v| (head + v * N) as u64,",
             "first: |v| (v * N) as u64,",
         )
         .on(ARG_MIN),
         mutant(
             "index_of_items_around",
-            "items around the vectors have the thread's number for an index",
+            "items around the vectors have the thread's index",
             "[[I::get(arrays, i)]], [i as u64]",
             "[[I::get(arrays, i)]], [thread as u64]",
         )
         .on(ARG_MIN),
         mutant(
             "items_at_half",
-            "where arrays lie differently, items are loaded up to half of the length",
+            "loads only half of the items if arrays have different alignment",
             "has: |i| i < I::len(arrays),",
             "has: |i| i < I::len(arrays) / 2,",
         )
@@ -177,7 +177,7 @@ pub const GRID_STRIDE: Source = Source {
         .on(&["single_pass_dot_i32_i32", "single_pass_volume_f32_f64_i8"]),
         mutant(
             "single_load_lost",
-            "the last load is left out where there are several arrays",
+            "skips the last load if there are several arrays",
             "if K > 1 && (self.has)(v) {",
             "if K > 2 && (self.has)(v) {",
         )
@@ -190,7 +190,7 @@ pub const STABLE: Source = Source {
     kernels: &["stable", "stable_vec4"],
     mutants: &[mutant(
         "two_threads_store",
-        "a thread that does not hold the result writes it too",
+        "a thread without the result stores too",
         "if thread_idx_x() == 0 {",
         "if thread_idx_x() < 2 {",
     )],
@@ -202,13 +202,13 @@ pub const WARP_ATOMIC: Source = Source {
     mutants: &[
         mutant(
             "every_lane_adds",
-            "lanes that do not hold the warp's result combine theirs too",
+            "lanes without the warp's result combine theirs too",
             "if thread_idx_x().is_multiple_of(WARP_SIZE) {",
             "if thread_idx_x().is_multiple_of(1) {",
         ),
         mutant(
             "first_warp_alone",
-            "the other warps' values are lost",
+            "skips the other warps' values",
             "if thread_idx_x().is_multiple_of(WARP_SIZE) {",
             "if thread_idx_x() == 0 {",
         ),
@@ -220,7 +220,7 @@ pub const BLOCK_ATOMIC: Source = Source {
     kernels: &["block_atomic", "block_atomic_vec2"],
     mutants: &[mutant(
         "every_warp_adds",
-        "the first lane of each warp combines, not the first of the block",
+        "the first lane of each warp combines, instead of the first of the block",
         "if thread_idx_x() == 0 {",
         "if thread_idx_x().is_multiple_of(32) {",
     )],
@@ -237,42 +237,42 @@ const INTERLEAVED: &[&str] = &["triple_interleaved"];
 const TRIPLE_MUTANTS: &[Mutant] = &[
     mutant(
         "y_of_z",
-        "two fields come from the same element",
+        "loads two fields from the same element",
         "input.get(3 * i + 1)",
         "input.get(3 * i + 2)",
     )
     .on(INTERLEAVED),
     mutant(
         "y_and_z_exchanged",
-        "the warp's y is combined with the z above",
+        "combines the warp's y with the z of the next lane",
         "y = op.combine(y, y_above);",
         "y = op.combine(y, z_above);",
     )
     .on(INTERLEAVED),
     mutant(
         "first_step_left_out",
-        "lanes 16 to 31 are never added",
+        "does not add lanes 16 to 31",
         "let mut offset = WARP_SIZE / 2;",
         "let mut offset = WARP_SIZE / 4;",
     )
     .on(INTERLEAVED),
     mutant(
         "every_lane_adds_z",
-        "lanes that do not hold the warp's result combine theirs too",
+        "lanes without the warp's result combine theirs too",
         "        output.combine_atomic::<T, O>(op, 1, y);\n        output.combine_atomic::<T, O>(op, 2, z);\n    }",
         "        output.combine_atomic::<T, O>(op, 1, y);\n    }\n    output.combine_atomic::<T, O>(op, 2, z);",
     )
     .on(INTERLEAVED),
     mutant(
         "fields_in_one_cell",
-        "all three fields go into the first cell",
+        "combines all three fields into the first cell",
         "output.combine_atomic::<T, O>(op, field, value);",
         "output.combine_atomic::<T, O>(op, 0, value);",
     )
     .on(&["triple_in_turn"]),
     mutant(
         "last_triple_left_out",
-        "the last triple is not looked at",
+        "skips the last triple",
         "while i < triples {",
         "while i + 1 < triples {",
     ),
@@ -284,7 +284,7 @@ const TRIPLE_MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "blocks_again",
-        "every block takes all triples of its threads, again and again",
+        "every block loads all triples of its threads repeatedly",
         "grid_dim_x() as usize * threads;",
         "threads;",
     ),

@@ -33,40 +33,40 @@ pub const PEERS: Source = Source {
 const PEERS_MUTANTS: &[Mutant] = &[
     mutant(
         "lanes_leave_early",
-        "a lane that knows its peers leaves, though the next round asks for it",
+        "a lane that knows its peers returns, although the next round's mask names it",
         "            peers = group;\n",
         "            return group;\n",
     )
     .on(&["keyed_ballot"]),
     mutant(
         "key_of_whole_warp",
-        "the mask names lanes that have no element",
+        "the mask names lanes without an element",
         "warp_shuffle_idx(members, key, highest(unclaimed), WARP_SIZE)",
         "warp_shuffle_idx(u32::MAX, key, highest(unclaimed), WARP_SIZE)",
     )
     .on(&["keyed_ballot"]),
     mutant(
         "match_in_whole_warp",
-        "the mask names lanes that have no element",
+        "the mask names lanes without an element",
         "warp_match_any(members, key)",
         "warp_match_any(u32::MAX, key)",
     )
     .on(&["keyed_match"]),
     mutant(
         "rank_counts_itself",
-        "every rank is one too great",
+        "every rank is one too large",
         "peers & (!1 << lane)",
         "peers & (!0 << lane)",
     ),
     mutant(
         "even_ranks_leave",
-        "the lanes that have just taken something in leave",
+        "the lanes that have just combined a value return",
         "rank >> step & 1 == 0",
         "rank >> step & 1 == 1",
     ),
     mutant(
         "only_receivers_shuffle",
-        "lanes whose value is asked for do not come to the shuffle",
+        "lanes whose value is read do not reach the shuffle",
         "                let taken = values[a].shuffle(members, Shuffle::Idx(next));
                 if below != 0 {
 ",
@@ -76,19 +76,19 @@ const PEERS_MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "loop_by_lane",
-        "a lane that has nothing more to take in leaves, though others want its value",
+        "a lane with nothing left to combine returns, although others read its value",
         "if !warp_vote_any(members, below != 0) {",
         "if below == 0 {",
     ),
     mutant(
         "ballot_in_whole_warp",
-        "the mask names lanes that have no element",
+        "the mask names lanes without an element",
         "warp_vote_ballot(members, rank",
         "warp_vote_ballot(u32::MAX, rank",
     ),
     mutant(
         "first_is_last",
-        "the first of the peers delivers, which has its own value only",
+        "the first peer stores, which has only its own value",
         "highest(peers) == lane_id()",
         "peers.trailing_zeros() == lane_id()",
     ),
@@ -100,7 +100,7 @@ pub const WARP: Source = Source {
     mutants: &[
         mutant(
             "keyed_whole_warp_always",
-            "the mask of the last warp names lanes that have left",
+            "the mask of the last warp names lanes that have returned",
             "warp_vote_ballot(FULL_MASK, i < n)",
             "warp_vote_ballot(FULL_MASK, true)",
         ),
@@ -112,13 +112,13 @@ pub const WARP: Source = Source {
         ),
         mutant(
             "keyed_all_peers_deliver",
-            "what the other peers hold is delivered, too",
+            "stores the values of the other peers too",
             "if holds_result {",
             "if holds_result || true {",
         ),
         mutant(
             "keyed_group_rejected_as_one",
-            "of the elements without a cell one per group is counted",
+            "counts the elements without a cell once for each group",
             "task.reject(peers.count_ones());",
             "task.reject(1);",
         ),
@@ -130,14 +130,14 @@ pub const WARP: Source = Source {
         ),
         mutant(
             "keyed_values_of_first_array",
-            "every array has the values of the first",
+            "all arrays use the values of the first",
             "task.values.get(a * n + i)",
             "task.values.get(i)",
         )
         .on(&["keyed_match_x3"]),
         mutant(
             "keyed_cells_of_first_array",
-            "every array goes into the cells of the first",
+            "combines all arrays into the cells of the first",
             "let cell = a * cells + key.cell();",
             "let cell = key.cell();",
         )
@@ -159,7 +159,7 @@ pub const BINS: Source = Source {
         ),
         mutant(
             "no_barrier_after_owners",
-            "a thread asks who owns a bin before all have competed for it",
+            "a thread reads a bin's owner before all threads have competed for it",
             "    // Every bin has its owner.
     sync_threads();
 ",
@@ -167,7 +167,7 @@ pub const BINS: Source = Source {
         ),
         mutant(
             "no_barrier_after_values",
-            "a bin is emptied before all values are in it",
+            "flushes a bin before all values are in it",
             "    // Every bin has its values.
     sync_threads();
 ",
@@ -175,7 +175,7 @@ pub const BINS: Source = Source {
         ),
         mutant(
             "bins_not_cleared",
-            "a bin begins with what its memory held",
+            "a bin starts with the old contents of its memory",
             "        bins.set(bin, op.identity());
 ",
             "",
@@ -188,19 +188,19 @@ pub const BINS: Source = Source {
         ),
         mutant(
             "owner_by_store",
-            "who comes last owns the bin",
+            "the last thread owns the bin",
             "owners.combine_atomic::<K, Min>(Min, bin_of(keys[e]), keys[e]);",
             "owners.set(bin_of(keys[e]), keys[e]);",
         ),
         mutant(
             "tail_not_guarded",
-            "the last tile reads behind the arrays",
+            "the last tile reads past the end of the arrays",
             "if i < n {",
             "if first < n {",
         ),
         mutant(
             "keys_without_cell_in_bins",
-            "a key without a cell is not left out",
+            "does not skip a key without a cell",
             "counts[e] = i < n && keys[e].cell() < cells;",
             "counts[e] = i < n;",
         ),
@@ -213,7 +213,7 @@ pub const RUNS: Source = Source {
     mutants: &[
         mutant(
             "head_without_before",
-            "the part of a run that lies in the lanes before is lost",
+            "skips the part of a run in the preceding lanes",
             "op.combine(before, head)",
             "head",
         ),
@@ -225,49 +225,49 @@ pub const RUNS: Source = Source {
         ),
         mutant(
             "first_lane_goes_on",
-            "lane 0 takes its own tail for that of a lane before",
+            "lane 0 uses its own tail as that of a preceding lane",
             "is_there && key_before == keys[0]",
             "key_before == keys[0]",
         ),
         mutant(
             "scan_through_heads",
-            "a run goes on through a lane in which another one begins",
+            "a run continues through a lane in which another one starts",
             "!(linked && single)",
             "!linked",
         ),
         mutant(
             "scan_from_lane_0",
-            "tails of other runs are added",
+            "adds tails of other runs",
             "if distance <= lane - start {",
             "if distance <= lane {",
         ),
         mutant(
             "every_tail_delivered",
-            "a tail that goes on is delivered here and there",
+            "stores a tail that continues twice",
             "if links >> lane >> 1 & 1 == 0 {",
             "if true {",
         ),
         mutant(
             "keys_behind_the_end",
-            "the last warp reads keys behind the array",
+            "the last warp reads keys past the end of the array",
             "task.keys.get((i + e).min(last))",
             "task.keys.get(i + e)",
         ),
         mutant(
             "value_behind_the_end",
-            "the last warp reads a value behind the array",
+            "the last warp reads a value past the end of the array",
             "if i + e <= last {",
             "if i + e <= last + 1 {",
         ),
         mutant(
             "vectors_behind_the_end",
-            "the last warp loads vectors behind the arrays",
+            "the last warp loads vectors past the end of the arrays",
             "if first + tile <= n =>",
             "if first < n =>",
         ),
         mutant(
             "rejected_behind_the_end",
-            "elements that are not there are counted",
+            "counts elements that do not exist",
             "(i + e < n && ",
             "(",
         ),

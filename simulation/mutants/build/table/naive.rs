@@ -17,7 +17,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "no_bound",
-        "the last block's threads all read",
+        "all threads of the last block read",
         "if i < input.len() {",
         "if i < usize::MAX {",
     ),
@@ -29,25 +29,25 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "not_atomic",
-        "load, combine, store instead of the atomic update",
+        "a load, a combination and a store instead of the atomic update",
         "output.combine_atomic::<T, O>(op, 0, input.get(i));",
         "output.set(0, op.combine(output.get(0), input.get(i)));",
     ),
     mutant(
         "wrong_dimension",
-        "the block's number times the blocks, not the threads",
+        "multiplies the block's index by the number of blocks instead of threads",
         "block_dim_x() as usize +",
         "cuda_std::thread::grid_dim_x() as usize +",
     ),
     mutant(
         "thread_left_out",
-        "every thread of a block takes the block's first element",
+        "all threads of a block load the block's first element",
         " + thread_idx_x() as usize",
         "",
     ),
     mutant(
         "cell_per_block",
-        "each block has a cell of its own, which the output has not",
+        "each block uses its own cell, which the output lacks",
         "combine_atomic::<T, O>(op, 0,",
         "combine_atomic::<T, O>(op, block_idx_x() as usize,",
     ),

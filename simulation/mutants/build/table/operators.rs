@@ -14,7 +14,7 @@ pub const SUM: Source = Source {
         ),
         mutant(
             "subtracts",
-            "the second value is taken off",
+            "subtracts the second value",
             "i32, 0, |a, b| a.wrapping_add(b);",
             "i32, 0, |a, b| a.wrapping_sub(b);",
         ),
@@ -34,13 +34,13 @@ pub const NUMBER: Source = Source {
     mutants: &[
         mutant(
             "scope_of_block",
-            "the atomic of global memory has the block's scope",
+            "the atomic on global memory has block scope",
             "$acc _device>](cell",
             "$acc _block>](cell",
         ),
         mutant(
             "not_atomic",
-            "the atomic of global memory is a load and a store",
+            "the update of global memory is a load and a store",
             "mid::[<atomic_fetch_ $fetch _ $acc _device>](cell, Relaxed, value)",
             "{ *cell = <$op as $crate::op::Combine<$acc>>::combine(*cell, value); }",
         )
@@ -84,7 +84,7 @@ pub const DOT: Source = Source {
     kernels: &["single_pass_dot_i32_i32"],
     mutants: &[mutant(
         "squares_for_products",
-        "both factors are the second array's",
+        "both factors come from the second array",
         "A::product(x.widen(), y.widen())",
         "A::product(y.widen(), y.widen())",
     )],
@@ -96,25 +96,25 @@ pub const COUNT: Source = Source {
     mutants: &[
         mutant(
             "predicate_the_other_way_round",
-            "asks whether the value is less than the element",
+            "checks whether the value is less than the element",
             "Less, |element, value| element < value;",
             "Less, |element, value| value < element;",
         ),
         mutant(
             "rows_of_the_first",
-            "as many times the first row as there are rows",
+            "uses the first row for all rows",
             "self.0.holds(rows[k][e])",
             "self.0.holds(rows[0 * k][e])",
         ),
         mutant(
             "first_element_of_each_row",
-            "as many times the first element of a vector as it has elements",
+            "uses the first element of a vector for all its elements",
             "self.0.holds(rows[k][e])",
             "self.0.holds(rows[k][0 * e])",
         ),
         mutant(
             "count_begins_again",
-            "a thread keeps the count of its last step alone",
+            "a thread keeps only the count of its last step",
             "count + u64::from(here)",
             "u64::from(here)",
         ),
@@ -127,19 +127,19 @@ pub const ARG_EXTREMUM: Source = Source {
     mutants: &[
         mutant(
             "index_of_the_row",
-            "the index of a row's first element for each of them",
+            "uses the index of a row's first element for all its elements",
             "index.min(first[k] + e as u64)",
             "index.min(first[k] + 0 * e as u64)",
         ),
         mutant(
             "last_of_equals",
-            "of equal values the last",
+            "selects the last of equal values",
             "a.index() <= b.index()",
             "a.index() >= b.index()",
         ),
         mutant(
             "known_without_asking",
-            "a value that comes first is passed over",
+            "skips a value that precedes the current one",
             "    if known {",
             "    if known || acc.index() != u64::MAX {",
         ),

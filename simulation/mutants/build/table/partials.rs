@@ -15,51 +15,51 @@ pub const SOURCE: Source = Source {
 const MUTANTS: &[Mutant] = &[
     mutant(
         "nothing_said",
-        "a value is left, and no word says so",
+        "stores a value without its ready flags",
         "READY | u64::from(bits)",
         "u64::from(bits)",
     ),
     mutant(
         "said_in_first_word",
-        "the other words do not say that they are there",
+        "stores the ready flag in the first word only",
         "READY | u64::from(bits)",
         "READY >> (word * 32).min(63) & READY | u64::from(bits)",
     ),
     mutant(
         "first_word_believed",
-        "a value is taken for whole when its first word is there",
+        "treats a value as ready when its first word is",
         "polled.all &= loaded;",
         "if word == 0 { polled.all &= loaded; }",
     ),
     mutant(
         "not_emptied",
-        "the next launch finds the values of this one",
+        "does not reset the words after the launch",
         "        unrolled!(|word < Self::WORDS| self.store_word(index, word, 0));
 ",
         "",
     ),
     mutant(
         "first_word_emptied",
-        "the next launch finds other words of this one",
+        "resets only the first word after the launch",
         "self.store_word(index, word, 0)",
         "self.store_word(index, 0 * word, 0)",
     ),
     mutant(
         "places_overlap",
-        "a place is one word, however many a value has",
+        "values of several words overlap",
         "let offset = index * Self::WORDS + word;",
         "let offset = index + word;",
     ),
     mutant(
         "two_words_believed",
-        "a value of more words is taken for whole when its last two are there",
+        "treats a value as ready when its last two words are",
         "polled.all &= loaded;",
         "polled.all &= if word + 2 < Self::WORDS { !0 } else { loaded };",
     )
     .on(&["single_pass_sum_squares_f64"]),
     mutant(
         "words_of_the_first",
-        "every word carries the value's first 32 bits",
+        "all words contain the value's first 32 bits",
         "read_word(&value, word)",
         "read_word(&value, 0 * word)",
     )
@@ -69,7 +69,7 @@ const MUTANTS: &[Mutant] = &[
     ]),
     mutant(
         "words_backwards",
-        "the words are taken in the other order than they are left",
+        "loads the words in reverse order",
         "write_word(&mut polled.value, word, loaded as u32)",
         "write_word(&mut polled.value, Self::WORDS - 1 - word, loaded as u32)",
     )
@@ -79,7 +79,7 @@ const MUTANTS: &[Mutant] = &[
     ]),
     mutant(
         "a_word_too_few",
-        "the last word of a value is left out",
+        "skips the last word of a value",
         "size_of::<A>().div_ceil(size_of::<u32>())
     };",
         "size_of::<A>().div_ceil(size_of::<u64>())

@@ -13,7 +13,7 @@ const MODULO: &[&str] = &["reduce_0_modulo"];
 const MUTANTS: &[Mutant] = &[
     mutant(
         "no_barrier_after_load",
-        "the tree begins before the elements are there",
+        "the tree starts before the elements are stored",
         "    scratch.set(tid, loaded);
     sync_threads();
 ",
@@ -23,7 +23,7 @@ const MUTANTS: &[Mutant] = &[
     .nth(1, 2),
     mutant(
         "no_barrier_in_tree",
-        "a step reads what the one before is still writing",
+        "a step reads what the previous step is still writing",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -51,13 +51,13 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "odd_threads_add",
-        "the other half of the threads adds",
+        "the wrong half of the threads adds",
         "if tid % (2 * s) == 0 {",
         "if tid % (2 * s) == 1 {",
     ),
     mutant(
         "tail_unwritten",
-        "threads past the end leave their scratch as it is",
+        "threads past the end do not initialise their scratch memory",
         "    scratch.set(tid, loaded);",
         "    if i < input.len() { scratch.set(tid, loaded); }",
     )
@@ -84,7 +84,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "result_of_thread_1",
-        "thread 1 writes the result, before thread 0 is done or after",
+        "thread 1 stores the result, without waiting for thread 0",
         "    if tid == 0 {
         output.set(block_idx_x() as usize, scratch.get(0));",
         "    if tid == 1 {
@@ -93,14 +93,14 @@ const MUTANTS: &[Mutant] = &[
     .nth(1, 2),
     mutant(
         "result_at_thread",
-        "the partial goes to the thread's number, not the block's",
+        "stores the partial at the thread's index instead of the block's",
         "output.set(block_idx_x() as usize,",
         "output.set(tid as usize,",
     )
     .nth(1, 2),
     mutant(
         "modulo_barrier_in_branch",
-        "only threads that add come to the barrier",
+        "only threads that add reach the barrier",
         "            scratch.set(tid, op.combine(scratch.get(tid), scratch.get(tid + s)));
         }
         sync_threads();
@@ -113,7 +113,7 @@ const MUTANTS: &[Mutant] = &[
     .on(MODULO),
     mutant(
         "modulo_neighbour",
-        "every step adds the direct neighbour",
+        "every step adds the adjacent element",
         "scratch.get(tid + s)",
         "scratch.get(tid + 1)",
     )
@@ -121,7 +121,7 @@ const MUTANTS: &[Mutant] = &[
     .on(MODULO),
     mutant(
         "modulo_steps_of_two",
-        "the distance grows by 2, it does not double",
+        "the distance increases by 2 instead of doubling",
         "s *= 2;",
         "s += 2;",
     )

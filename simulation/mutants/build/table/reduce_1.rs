@@ -11,7 +11,7 @@ pub const SOURCE: Source = Source {
 const MUTANTS: &[Mutant] = &[
     mutant(
         "no_barrier_in_tree",
-        "a step reads what the one before is still writing",
+        "a step reads what the previous step is still writing",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -19,7 +19,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barrier_in_branch",
-        "only threads that add come to the barrier",
+        "only threads that add reach the barrier",
         "            );
         }
         // The next step reads what this one wrote.
@@ -32,7 +32,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barriers_by_thread",
-        "the loop ends for a thread that is out of work: fewer barriers than the others",
+        "a thread without work leaves the loop, and executes fewer barriers than the others",
         "while s < threads {",
         "while s < threads && (tid == 0 || 2 * s * tid < threads) {",
     ),
@@ -44,7 +44,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "bound_on_thread",
-        "the thread's number is compared, not its element's",
+        "compares the thread's index instead of its element's",
         "if index < threads {",
         "if tid < threads / 2 {",
     ),
@@ -56,13 +56,13 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "neighbour",
-        "every step adds the direct neighbour",
+        "every step adds the adjacent element",
         "scratch.get(index + s)",
         "scratch.get(index + 1)",
     ),
     mutant(
         "written_to_thread",
-        "the sum goes to the thread's element, not the pair's",
+        "stores the sum at the thread's element instead of the pair's",
         "                index,
                 op.combine",
         "                tid,

@@ -11,7 +11,7 @@ pub const SOURCE: Source = Source {
 const MUTANTS: &[Mutant] = &[
     mutant(
         "no_barrier_after_load",
-        "the tree begins before the elements are there",
+        "the tree starts before the elements are stored",
         "    scratch.set(tid, loaded);
     sync_threads();
 ",
@@ -20,7 +20,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "no_barrier_in_tree",
-        "a step reads what the one before is still writing",
+        "a step reads what the previous step is still writing",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -28,7 +28,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "no_barrier_in_last_warp",
-        "the last warp is taken to run in lock step",
+        "assumes that the last warp runs in lock-step",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -37,7 +37,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barrier_of_warp_in_tree",
-        "a warp's barrier where the block's belongs",
+        "a warp barrier instead of a block barrier",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -58,25 +58,25 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "first_step_left_out",
-        "the upper half is never added",
+        "does not add the upper half",
         "let mut s = threads / 2;",
         "let mut s = threads / 4;",
     ),
     mutant(
         "first_step_too_wide",
-        "the first step adds elements behind the scratch",
+        "the first step adds elements past the end of the scratch memory",
         "let mut s = threads / 2;",
         "let mut s = threads;",
     ),
     mutant(
         "offset_one_less",
-        "the element before the right one is added",
+        "adds the element before the right one",
         "scratch.get(tid + s)",
         "scratch.get(tid + s - 1)",
     ),
     mutant(
         "tail_counts_the_last_again",
-        "threads past the end bring the last element, not the identity",
+        "threads past the end load the last element instead of the identity",
         "        op.identity()
     };",
         "        input.get(input.len().saturating_sub(1))
@@ -84,13 +84,13 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "result_first_of_all",
-        "every block's partial goes to output[0]",
+        "stores every block's partial in output[0]",
         "output.set(block_idx_x() as usize,",
         "output.set(0,",
     ),
     mutant(
         "result_one_further",
-        "every block's partial goes to the next block's place",
+        "stores every block's partial at the next block's index",
         "output.set(block_idx_x() as usize,",
         "output.set(block_idx_x() as usize + 1,",
     ),

@@ -11,7 +11,7 @@ pub const SOURCE: Source = Source {
 const MUTANTS: &[Mutant] = &[
     mutant(
         "no_barrier_after_load",
-        "the tree begins before the elements are there",
+        "the tree starts before the elements are stored",
         "    scratch.set(tid, value);
     sync_threads();
 ",
@@ -20,7 +20,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barrier_in_branch",
-        "only threads that add come to the barrier",
+        "only threads that add reach the barrier",
         "        }
         // The next step reads what this one wrote.
         sync_threads();
@@ -55,13 +55,13 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "second_left_out",
-        "the second half of the input is never read",
+        "does not read the second half of the input",
         "value = op.combine(value, input.get(second));",
         "",
     ),
     mutant(
         "tail_unwritten",
-        "threads past the end leave their scratch as it is (the post's own bug)",
+        "threads past the end do not initialise their scratch memory (the post's own bug)",
         "    scratch.set(tid, value);",
         "    if i < input.len() { scratch.set(tid, value); }",
     ),

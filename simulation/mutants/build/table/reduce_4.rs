@@ -11,7 +11,7 @@ pub const SOURCE: Source = Source {
 const MUTANTS: &[Mutant] = &[
     mutant(
         "no_barrier_after_load",
-        "the tree begins before the elements are there",
+        "the tree starts before the elements are stored",
         "    scratch.set(tid, value);
     sync_threads();
 ",
@@ -21,7 +21,7 @@ const MUTANTS: &[Mutant] = &[
     .on(&["reduce_4", "reduce_5"]),
     mutant(
         "no_barrier_in_tree",
-        "a step reads what the one before is still writing",
+        "a step reads what the previous step is still writing",
         "        // The next step reads what this one wrote.
         sync_threads();
 ",
@@ -36,13 +36,13 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "fold_from_block",
-        "the first step adds elements behind the scratch",
+        "the first step adds elements past the end of the scratch memory",
         "unsafe { block_threads() } / 2;",
         "unsafe { block_threads() };",
     ),
     mutant(
         "half_a_warp_shuffles",
-        "16 lanes come to a shuffle of 32",
+        "16 lanes reach a shuffle of 32",
         "if tid < WARP_SIZE {",
         "if tid < WARP_SIZE / 2 {",
     )
@@ -57,21 +57,21 @@ const MUTANTS: &[Mutant] = &[
     .on(&["reduce_4_redux"]),
     mutant(
         "lane_for_warp",
-        "lane 0 of each warp goes on, not all lanes of warp 0",
+        "lane 0 of each warp continues instead of all lanes of warp 0",
         "if tid < WARP_SIZE {",
         "if tid % WARP_SIZE == 0 {",
     )
     .nth(1, 2),
     mutant(
         "result_of_last_lane",
-        "lane 31 writes, but lane 0 holds the result",
+        "lane 31 stores, but lane 0 has the result",
         "if tid == 0 {",
         "if tid == WARP_SIZE - 1 {",
     )
     .nth(1, 2),
     mutant(
         "result_before_warp_is_reduced",
-        "thread 0 writes its own value",
+        "thread 0 stores its own value",
         "output.set(block_idx_x() as usize, partial);",
         "output.set(block_idx_x() as usize, value);",
     )

@@ -19,7 +19,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "stride_of_block",
-        "a thread goes on a block further, not a grid",
+        "a thread advances by a block instead of a grid",
         "let stride = grid_dim_x() as usize * block_dim_x() as usize;",
         "let stride = block_dim_x() as usize;",
     )
@@ -35,27 +35,27 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "block_left_out",
-        "every block begins with the first one's elements",
+        "every block starts at the first block's elements",
         "let mut i = block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize;",
         "let mut i = thread_idx_x() as usize;",
     ),
     mutant(
         "stride_u32",
-        "the stride wraps at 2^32 threads, to nothing",
+        "the stride wraps to 0 at 2^32 threads",
         "grid_dim_x() as usize * block_dim_x() as usize;",
         "(grid_dim_x() * block_dim_x()) as usize;",
     )
     .nth(1, 2),
     mutant(
         "unrolled_bound_of_first",
-        "asks whether the first chunk is inside, reads all",
+        "checks the bounds of the first chunk only",
         "if i + (CHUNKS - 1) * stride < input.len() {",
         "if i < input.len() {",
     )
     .on(UNROLLED),
     mutant(
         "unrolled_bound_one_chunk_less",
-        "asks whether the last chunk but one is inside, reads all",
+        "checks the bounds of the last chunk but one",
         "if i + (CHUNKS - 1) * stride < input.len() {",
         "if i + (CHUNKS - 2) * stride < input.len() {",
     )
@@ -69,28 +69,28 @@ const MUTANTS: &[Mutant] = &[
     .on(UNROLLED),
     mutant(
         "unrolled_tail_without_first",
-        "the tail begins with the second chunk",
+        "the tail starts with the second chunk",
         "for c in 0..CHUNKS {",
         "for c in 1..CHUNKS {",
     )
     .on(UNROLLED),
     mutant(
         "unrolled_same_chunk",
-        "every chunk is the first one",
+        "always reads the first chunk",
         "*chunk = input.get(i + c * stride);",
         "*chunk = input.get(i);",
     )
     .on(UNROLLED),
     mutant(
         "unrolled_tail_bound",
-        "the tail's bound looks one chunk back",
+        "the tail's bound is one chunk too small",
         "            if i + c * stride < input.len() {",
         "            if i + c * stride < input.len() + stride {",
     )
     .on(UNROLLED),
     mutant(
         "result_first_of_all",
-        "every block's partial goes to output[0]",
+        "stores every block's partial in output[0]",
         "output.set(block_idx_x() as usize,",
         "output.set(0,",
     )

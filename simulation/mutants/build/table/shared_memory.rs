@@ -19,7 +19,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "no_barrier_before_result",
-        "thread 0 takes the aggregate before all have added",
+        "thread 0 loads the aggregate before all threads have added",
         "    // The block's aggregate is complete when its last thread has added.
     sync_threads();
 ",
@@ -27,7 +27,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barrier_of_loaders",
-        "threads past the end do not come to the second barrier",
+        "threads past the end do not reach the second barrier",
         "    // The block's aggregate is complete when its last thread has added.
     sync_threads();
 ",
@@ -38,7 +38,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "barrier_of_warp",
-        "a warp's barrier where the block's belongs",
+        "a warp barrier instead of a block barrier",
         "    // The block's aggregate is complete when its last thread has added.
     sync_threads();
 ",
@@ -47,7 +47,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "no_identity",
-        "the cell of shared memory is never set",
+        "the cell in shared memory is not initialised",
         "    if tid == 0 {
         scratch.set(0, op.identity());
     }
@@ -56,7 +56,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "identity_by_warp_1",
-        "a block of one warp has nobody who sets the cell",
+        "no thread initialises the cell in a block of one warp",
         "    if tid == 0 {
         scratch.set(",
         "    if tid == 32 {
@@ -64,7 +64,7 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "identity_set_late",
-        "the cell is set behind the barrier, not before it",
+        "initialises the cell after the barrier instead of before it",
         "    if tid == 0 {
         scratch.set(0, op.identity());
     }
@@ -79,19 +79,19 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "not_atomic_in_block",
-        "load, combine, store of the shared cell",
+        "updates the shared cell by a load, a combination and a store",
         "scratch.combine_atomic::<T, O>(op, 0, loaded);",
         "scratch.set(0, op.combine(scratch.get(0), loaded));",
     ),
     mutant(
         "not_atomic_in_grid",
-        "blocks update the output without the atomic",
+        "blocks update the output without an atomic",
         "output.combine_atomic::<T, O>(op, 0, scratch.get(0));",
         "output.set(0, op.combine(output.get(0), scratch.get(0)));",
     ),
     mutant(
         "counted_by_warp",
-        "a whole warp adds the aggregate: counted 32 times",
+        "a whole warp adds the aggregate, 32 times in total",
         "    if tid == 0 {
         output.",
         "    if tid < 32 {

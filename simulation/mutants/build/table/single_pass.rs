@@ -1,4 +1,4 @@
-//! Single passes.
+//! Single-pass reductions.
 
 use super::{Source, mutant};
 
@@ -8,14 +8,14 @@ pub const SOURCE: Source = Source {
     mutants: &[
         mutant(
             "drawn_twice",
-            "a block draws a second number when it has reduced its share",
+            "a block increments the arrival counter a second time",
             "grid_reduce::<I, O>(op, value, arrival, storage)",
             "grid_reduce::<I, O>(op, value, storage.arrive(), storage)",
         )
         .on(&["single_pass_sum_i32"]),
         mutant(
             "order_not_kept",
-            "an operator that is not commutative gets items a grid's width apart",
+            "a non-commutative operator gets items a grid apart",
             "let value = if O::COMMUTATIVE {",
             "let value = if true {",
         )

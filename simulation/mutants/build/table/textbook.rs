@@ -15,7 +15,7 @@ pub const LAST_BLOCK: Source = source(
     &[
         mutant(
             "no_release_fence",
-            "the count may be seen before the partial",
+            "the count may be visible before the partial",
             "        // Whoever sees the count sees the partial.
         device_fence();
 ",
@@ -23,7 +23,7 @@ pub const LAST_BLOCK: Source = source(
         ),
         mutant(
             "release_fence_late",
-            "the fence stands behind the count",
+            "the fence is after the count",
             "        device_fence();
         let before = counters[0].fetch_add(1, Relaxed);
 ",
@@ -33,7 +33,7 @@ pub const LAST_BLOCK: Source = source(
         ),
         mutant(
             "release_fence_of_block",
-            "the fence orders for the own block only",
+            "the fence has block scope",
             "        // Whoever sees the count sees the partial.
         device_fence();
 ",
@@ -50,7 +50,7 @@ pub const LAST_BLOCK: Source = source(
         ),
         mutant(
             "count_of_block_scope",
-            "the counter is atomic for the own block only",
+            "the counter is atomic only within the block",
             "counters[0].fetch_add(1, Relaxed);",
             "unsafe {
             cuda_std::atomic::mid::atomic_fetch_add_u32_block(
@@ -59,14 +59,14 @@ pub const LAST_BLOCK: Source = source(
         ),
         mutant(
             "count_not_atomic",
-            "load, add, store: two blocks may count as one",
+            "a load, an addition and a store: two blocks may count as one",
             "counters[0].fetch_add(1, Relaxed);",
             "counters[0].load(Relaxed);
         counters[0].store(before + 1, Relaxed);",
         ),
         mutant(
             "counted_by_warp",
-            "a block counts 32 times",
+            "a block increments the counter 32 times",
             "    if tid == 0 {
         output.set(1 + block",
             "    if tid < 32 {
@@ -74,13 +74,13 @@ pub const LAST_BLOCK: Source = source(
         ),
         mutant(
             "counted_one_more",
-            "nobody is the last",
+            "no block is the last",
             "(before + 1 == blocks).into()",
             "(before == blocks).into()",
         ),
         mutant(
             "no_barrier_after_flag",
-            "threads ask whether the block is the last before thread 0 knows",
+            "threads check whether the block is the last before thread 0 has stored it",
             "    sync_threads();
     if scratch.get(threads) == 0 {
 ",
@@ -101,7 +101,7 @@ pub const LAST_WARP: Source = source(
     &[
         mutant(
             "no_sync_before_write",
-            "a lane writes what another has still to read",
+            "a lane stores before another lane has loaded",
             "            // All have read before one writes.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
@@ -110,7 +110,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "no_sync_after_write",
-            "a lane reads what another has still to write",
+            "a lane loads before another lane has stored",
             "            // All have written before one reads.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
@@ -129,7 +129,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "sync_of_halves",
-            "each half waits for itself, and reads from the other",
+            "each half of the warp waits only for itself, but reads from the other",
             "            // All have written before one reads.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
@@ -139,7 +139,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "shuffle_for_sync",
-            "a shuffle lets lanes meet, but orders no memory",
+            "a shuffle synchronises lanes, but does not order memory",
             "            // All have written before one reads.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
@@ -149,7 +149,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "adders_alone",
-            "lanes out of work leave, and are waited for",
+            "lanes without work return, but the others wait for them",
             "            s /= 2;
         }
         if tid == 0 {",
@@ -160,7 +160,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "no_barrier_in_tree",
-            "a step reads what the one before is still writing",
+            "a step reads what the previous step is still writing",
             "        sync_threads();
         s /= 2;
 ",
@@ -169,7 +169,7 @@ pub const LAST_WARP: Source = source(
         ),
         mutant(
             "tree_ends_early",
-            "128 values are left, the last warp adds 64 of them",
+            "the last warp adds only 64 of 128 values",
             "while s > 32 {",
             "while s > 64 {",
         ),
@@ -181,7 +181,7 @@ pub const MAXIMA: Source = source(
     &[
         mutant(
             "scratch_reused",
-            "the second tree's values overwrite the largest before all have read it",
+            "the second tree's values overwrite the maximum before all threads have read it",
             "    // Everyone has the largest before the scratch is used again.
     sync_threads();
 ",
@@ -189,13 +189,13 @@ pub const MAXIMA: Source = source(
         ),
         mutant(
             "identity_0",
-            "threads past the end bring 0 to the maximum",
+            "threads past the end contribute 0 to the maximum",
             "value.unwrap_or(i32::MIN)",
             "value.unwrap_or(0)",
         ),
         mutant(
             "no_barrier_before_read",
-            "everyone reads the result while the last step writes it",
+            "threads read the result while the last step writes it",
             "        // For the next step, or for everyone's read of the result.
         sync_threads();
 ",
@@ -216,7 +216,7 @@ pub const STENCIL: Source = source(
     &[
         mutant(
             "no_right_halo",
-            "the tile's last element is never written",
+            "the tile's last element is not stored",
             "    if tid == threads - 1 {
         tile.set(1 + threads, element(i + 1));
     }
@@ -225,7 +225,7 @@ pub const STENCIL: Source = source(
         ),
         mutant(
             "left_halo_of_first_block",
-            "only the first block writes the tile's first element",
+            "only the first block stores the tile's first element",
             "    if tid == 0 {
         tile.set(0, if i > 0 { element(i - 1) } else { 0 });",
             "    if i == 0 {
@@ -239,7 +239,7 @@ pub const STENCIL: Source = source(
         ),
         mutant(
             "no_barrier",
-            "neighbours are read before they are there",
+            "reads neighbours before they are stored",
             "    sync_threads();
 
 ",
@@ -254,7 +254,7 @@ pub const STENCIL: Source = source(
         ),
         mutant(
             "tile_one_further",
-            "elements stand one place too far in the tile",
+            "elements are stored one index too high in the tile",
             "tile.set(1 + tid, element(i));",
             "tile.set(2 + tid, element(i));",
         ),
@@ -266,7 +266,7 @@ pub const STENCIL: Source = source(
         ),
         mutant(
             "in_place",
-            "results go to the tile's source, which other blocks still read",
+            "stores results in the input, which other blocks still read",
             "output.set(i, left",
             "input.set(i, left",
         ),
@@ -278,7 +278,7 @@ pub const SCAN: Source = source(
     &[
         mutant(
             "flag_relaxed",
-            "the flag may be seen before the sums",
+            "the flag may be visible before the sums",
             "store(1, Release)",
             "store(1, Relaxed)",
         ),
@@ -290,7 +290,7 @@ pub const SCAN: Source = source(
         ),
         mutant(
             "flag_before_sums",
-            "thread 0 sets the flag when its own sum is there",
+            "thread 0 sets the flag when only its own sum is stored",
             "    // All of the block's sums are there before the flag says so.
     sync_threads();
 ",
@@ -304,27 +304,27 @@ pub const SCAN: Source = source(
         ),
         mutant(
             "does_not_wait",
-            "the sum before is read whether it is there or not",
+            "reads the previous sum without waiting for it",
             "            while counters[block].load(Acquire) == 0 {}
 ",
             "",
         ),
         mutant(
             "number_in_grid",
-            "a block may wait for one that has not begun, and never will",
+            "a block may wait for one that never starts",
             "counters[0].fetch_add(1, Relaxed) as i32",
             "cuda_std::thread::block_idx_x() as i32",
         ),
         mutant(
-            "ticket_without_barrier",
-            "threads read the block's number before thread 0 has it",
+            "block_number_without_barrier",
+            "threads read the block's number before thread 0 has stored it",
             "    sync_threads();
     let block",
             "    let block",
         ),
         mutant(
             "scan_without_barrier_after_write",
-            "a thread reads what another has still to write",
+            "a thread loads before another thread has stored",
             "        scratch.set(tid, sum);
         sync_threads();
 ",
@@ -333,7 +333,7 @@ pub const SCAN: Source = source(
         ),
         mutant(
             "scan_without_barrier_after_read",
-            "a thread writes what another has still to read",
+            "a thread stores before another thread has loaded",
             "        // All have read before one writes.
         sync_threads();
 ",
@@ -341,7 +341,7 @@ pub const SCAN: Source = source(
         ),
         mutant(
             "scan_of_distance",
-            "the distance grows by 1, it does not double",
+            "the distance increases by 1 instead of doubling",
             "distance *= 2;",
             "distance += 1;",
         ),

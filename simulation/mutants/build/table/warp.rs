@@ -26,26 +26,26 @@ const MUTANTS: &[Mutant] = &[
     ),
     mutant(
         "mask_of_half_a_warp_each",
-        "each half has its own mask, and the lower one reads from the upper",
+        "each half has its own mask, but the lower half reads from the upper",
         "value.shuffle(FULL_MASK, Shuffle::Down(offset))",
         "value.shuffle(0xFFFF << (cuda_std::warp::lane_id() & 16), Shuffle::Down(offset))",
     )
     .nth(1, 2),
     mutant(
         "first_step_left_out",
-        "lanes 16 to 31 are never added",
+        "does not add lanes 16 to 31",
         "let mut offset = WARP_SIZE / 2;",
         "let mut offset = WARP_SIZE / 4;",
     ),
     mutant(
         "last_step_left_out",
-        "odd lanes are never added",
+        "does not add odd lanes",
         "while offset > 0 {",
         "while offset > 1 {",
     ),
     mutant(
         "offset_always_1",
-        "every step adds the direct neighbour",
+        "every step adds the adjacent element",
         "Shuffle::Down(offset)",
         "Shuffle::Down(1)",
     )
@@ -59,14 +59,14 @@ const MUTANTS: &[Mutant] = &[
     .nth(1, 2),
     mutant(
         "up_for_down",
-        "values go to the last lane, not to the first",
+        "combines values in the last lane instead of the first",
         "Shuffle::Down(offset)",
         "Shuffle::Up(offset)",
     )
     .nth(1, 2),
     mutant(
         "only_receivers_shuffle",
-        "lanes whose value is asked for do not come to the shuffle",
+        "lanes whose value is read do not reach the shuffle",
         "        // SAFETY: the caller guarantees that all lanes of the full mask arrive.
         let above",
         "        if cuda_std::warp::lane_id() >= offset { break; }
@@ -75,28 +75,28 @@ const MUTANTS: &[Mutant] = &[
     .nth(1, 2),
     mutant(
         "halving_in_order",
-        "an operator that is not commutative combines lanes that are not neighbours",
+        "a non-commutative operator combines lanes that are not adjacent",
         "            reduce_in_order::<I, O>(op, value)",
         "            reduce_down::<I, O>(op, value)",
     )
     .on(HORNER),
     mutant(
         "first_neighbours_left_out",
-        "odd lanes are never combined",
+        "does not combine odd lanes",
         "let mut offset = 1;",
         "let mut offset = 2;",
     )
     .on(HORNER),
     mutant(
         "upper_half_left_out",
-        "lanes 16 to 31 are never combined",
+        "does not combine lanes 16 to 31",
         "while offset < WARP_SIZE {",
         "while 2 * offset < WARP_SIZE {",
     )
     .on(HORNER),
     mutant(
         "above_before_own",
-        "the lane above is combined as if it stood before",
+        "combines the lane above as if it preceded this lane",
         "value = op.combine(value, above);",
         "value = op.combine(above, value);",
     )
@@ -104,7 +104,7 @@ const MUTANTS: &[Mutant] = &[
     .on(HORNER),
     mutant(
         "redux_of_oneself",
-        "the mask names the calling lane alone",
+        "the mask names only the calling lane",
         "warp_reduce(FULL_MASK, value, O::REDUX)",
         "warp_reduce(1 << cuda_std::warp::lane_id(), value, O::REDUX)",
     )

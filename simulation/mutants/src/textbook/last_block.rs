@@ -1,4 +1,4 @@
-//! The sum in one launch: the block that counts itself the last adds up what all have left.
+//! The sum in one launch: the last block to arrive adds all partials.
 
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::AtomicU32;
@@ -7,7 +7,7 @@ use cuda_std::thread::{
 };
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[0]` becomes the sum; behind it stands a partial per block. One counter.
+/// Stores the sum in `output[0]`, and after it a partial of each block. Uses one counter.
 ///
 /// # Safety
 ///
@@ -47,7 +47,7 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, counters: &[Atomic
     }
 }
 
-/// The sum of the block's values, which thread 0 gets.
+/// The sum of the block's values, in thread 0.
 fn block_sum(value: i32, scratch: Shared<i32>) -> i32 {
     let tid = thread_idx_x();
     scratch.set(tid, value);

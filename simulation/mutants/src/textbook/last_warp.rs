@@ -1,12 +1,12 @@
-//! A sum per block whose last 32 values are added in shared memory by one warp, as was done with
-//! `volatile` before lanes of a warp could run apart, and with `sync_warp` since.
+//! A sum for each block, whose last 32 values one warp adds in shared memory. Older code used `volatile` for
+//! this; since lanes of a warp can diverge, it requires `sync_warp`.
 
 use cuda_std::atomic::AtomicU32;
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use cuda_std::warp::sync_warp;
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[block]` becomes the sum of the block's elements. No counters.
+/// Stores the sum of the block's elements in `output[block]`. Uses no counters.
 ///
 /// # Safety
 ///

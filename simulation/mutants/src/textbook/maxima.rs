@@ -1,12 +1,10 @@
-//! How often a block's largest element stands in it: two trees, one after the other, in the same
-//! scratch.
+//! How often a block contains its largest element: two consecutive trees in the same scratch memory.
 
 use cuda_std::atomic::AtomicU32;
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[block]` becomes the number of the block's elements than which none is larger. No
-/// counters.
+/// Stores in `output[block]` how many of the block's elements equal its maximum. Uses no counters.
 ///
 /// # Safety
 ///
@@ -27,7 +25,7 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, _counters: &[Atomi
     }
 }
 
-/// The block's values as one, for all of its threads.
+/// The block's combined value, in all of its threads.
 fn everyone_gets(value: i32, scratch: Shared<i32>, combine: impl Fn(i32, i32) -> i32) -> i32 {
     let tid = thread_idx_x();
     scratch.set(tid, value);

@@ -1,13 +1,13 @@
-//! The running sum of all elements in one launch: each block waits for the one before it.
+//! The prefix sum of all elements in one launch: each block waits for the previous one.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use cuda_std::atomic::AtomicU32;
 use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[i]` becomes the sum of `input[0..=i]`. The first counter numbers the blocks in the order
-/// in which they begin, so that a block waits for one that has begun; behind it stands a flag per
-/// block, set when the block's sums are there.
+/// Stores the sum of `input[0..=i]` in `output[i]`. The first counter numbers the blocks in the order in
+/// which they start, so that a block only waits for a block that has started. It is followed by a flag for
+/// each block, which is set when the block's sums are stored.
 ///
 /// # Safety
 ///
@@ -16,13 +16,13 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, counters: &[Atomic
     // SAFETY: the launch provides `threads + 2` elements.
     let scratch = unsafe { Shared::<i32>::dynamic() };
     let (tid, threads) = (thread_idx_x(), block_dim_x());
-    let (ticket, before) = (threads, threads + 1);
+    let (number, before) = (threads, threads + 1);
 
     if tid == 0 {
-        scratch.set(ticket, counters[0].fetch_add(1, Relaxed) as i32);
+        scratch.set(number, counters[0].fetch_add(1, Relaxed) as i32);
     }
     sync_threads();
-    let block = scratch.get(ticket) as usize;
+    let block = scratch.get(number) as usize;
     let first = block * threads as usize;
     let i = first + tid as usize;
 

@@ -1,10 +1,10 @@
-//! Every element with its two neighbours, from a tile of shared memory with a halo.
+//! Sums of each element and its two neighbours, from a tile in shared memory with a halo.
 
 use cuda_std::atomic::AtomicU32;
 use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, thread_idx_x};
 use kernels_gpu::mem::{Global, Shared};
 
-/// `output[i]` becomes `input[i - 1] + input[i] + input[i + 1]`, where what is missing is 0. No
+/// Stores `input[i - 1] + input[i] + input[i + 1]` in `output[i]`, with 0 for missing elements. Uses no
 /// counters.
 ///
 /// # Safety

@@ -1,21 +1,20 @@
-//! What comes of launching a mutant.
+//! The result of launching a mutant.
 
 use std::fmt;
 
 use cuda_sim::{Checks, Failure, Schedule, Simulator};
 
-/// What looks for the bug.
+/// How bugs are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// All checks and the answers, under every schedule.
+    /// By all checks and the results, under every schedule.
     Checks,
-    /// The answers of launches that end, as a test on a device would see them: no checks, one
-    /// schedule.
+    /// By the results of launches that end, like a test on a device: without checks, with one schedule.
     AnswersAlone,
 }
 
 impl Mode {
-    /// The schedules, the likeliest to show something first.
+    /// The schedules, most effective first.
     pub fn schedules(self) -> &'static [Schedule] {
         match self {
             Self::Checks => &[
@@ -28,7 +27,7 @@ impl Mode {
         }
     }
 
-    /// A launch with what the mode looks for.
+    /// A simulator for the mode.
     pub fn simulator(self, schedule: Schedule) -> Simulator {
         let checks = match self {
             Self::Checks => Checks::ALL,
@@ -37,8 +36,8 @@ impl Mode {
         Simulator::new().schedule(schedule).check(checks)
     }
 
-    /// What a launch with findings says. One that goes on without checks to a deadlock or beyond an
-    /// array has no answer.
+    /// The result of a launch with findings. Without checks, a launch with a deadlock or an access outside an
+    /// array has no result.
     pub fn failed(self, launch: &str, failure: &Failure) -> Attempt {
         match self {
             Self::Checks => Attempt::Failed {
@@ -50,28 +49,28 @@ impl Mode {
     }
 }
 
-/// The first finding's kind: `Race`.
+/// The kind of the first finding, such as `Race`.
 fn kind(failure: &Failure) -> String {
     let bug = format!("{:?}", failure.findings[0].bug);
     let end = bug.find(|c: char| !c.is_alphanumeric());
     bug[..end.unwrap_or(bug.len())].to_owned()
 }
 
-/// One launch, or all that were tried.
+/// The result of one launch, or of all.
 pub enum Attempt {
-    /// Nothing showed.
+    /// No bug was detected.
     Fine,
     /// A launch failed.
     Failed {
-        /// By what.
+        /// The kind of failure.
         verdict: Verdict,
-        /// Which launch, and what exactly.
+        /// The launch and the details.
         text: String,
     },
 }
 
 impl Attempt {
-    /// A launch without findings whose answer is wrong.
+    /// A launch without findings but with a wrong result.
     pub fn wrong(text: String) -> Self {
         Self::Failed {
             verdict: Verdict::Answer,
@@ -80,11 +79,11 @@ impl Attempt {
     }
 }
 
-/// What showed the bug.
+/// What detected the bug.
 pub enum Verdict {
     /// A finding of the simulator, of this kind.
     Finding(String),
-    /// The launch had no findings and a wrong answer.
+    /// A wrong result, without findings.
     Answer,
 }
 

@@ -1,4 +1,4 @@
-//! Launches of entries: their suites' cases, fewer of them.
+//! Launches of entries: some of the cases of their suites.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use kernels_sim::{Case, Data, WrongCase, kernels};
 use crate::attempt::{Attempt, Mode};
 use crate::far;
 
-/// Launches the entries, which are of one kind, until one fails.
+/// Launches the entries, which are all of one kind, until one fails.
 pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
     let entries: Vec<Entry> = entries.iter().filter_map(entry).collect();
     assert!(!entries.is_empty(), "no entry of the lists runs the code");
@@ -27,7 +27,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
             })
         }
         "single_pass" => {
-            // A block can run between any two accesses of another.
+            // Resident blocks can be interleaved between any two accesses.
             let more: Vec<_> = (3..12).map(Schedule::Random).collect();
             let cases = single_passes(&entries);
             run_all(mode, &more, &cases, |(case, resident), seed, simulator| {
@@ -47,7 +47,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
     }
 }
 
-/// The entry of the name, with the copy's function.
+/// The entry with this name and the copy's function.
 fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
     let lists = [
         &library::KERNELS,
@@ -63,8 +63,8 @@ fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
     })
 }
 
-/// Launches the cases under each schedule, with other data each time, until one fails. With checks there
-/// are more schedules.
+/// Launches the cases under each schedule, with different data each time, until one fails. Mode with checks
+/// uses more schedules.
 fn run_all<C, W: Display>(
     mode: Mode,
     more: &[Schedule],
@@ -95,10 +95,10 @@ fn run_all<C, W: Display>(
     Attempt::Fine
 }
 
-/// Of rungs, Kepler kernels, read ceilings and triples.
+/// Cases of rungs, Kepler kernels, read ceilings and triples.
 fn reductions(entries: &[Entry]) -> Vec<Case> {
     let mut cases = Vec::new();
-    // Threads per block: one warp, two, and a tree with steps on either side of a warp.
+    // Threads per block: one warp, two, and a tree with steps larger and smaller than a warp.
     for threads in [64, 32, 256] {
         let block = threads as usize;
         // Around the edges of blocks, of two blocks, and of many chunks.
@@ -113,8 +113,7 @@ fn reductions(entries: &[Entry]) -> Vec<Case> {
             2,
             0,
         ] {
-            // Blocks that a launch has more than it needs, and loads that the input begins late by: vectors
-            // find a head there.
+            // Additional blocks of a launch, and offsets of the input in loads: vectors then have a head.
             for (spare, late) in [(0, 0), (2, 3)] {
                 cases.extend(entries.iter().map(|entry| {
                     let fewest = Case::new(*entry, threads, n);
@@ -131,11 +130,11 @@ fn reductions(entries: &[Entry]) -> Vec<Case> {
     cases
 }
 
-/// Each with the number of blocks that run side by side: one after another, and several.
+/// Each with the number of resident blocks: one, and several.
 fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
     let mut cases = Vec::new();
-    // Threads per block and blocks: fewer and more than the lanes of the warp that combines the partials,
-    // and more than all of its lanes have in flight at once.
+    // Threads per block and blocks: fewer and more than the lanes of the warp that combines the partials, and
+    // more than all its lanes have in flight.
     for (threads, blocks) in [
         (64, 3),
         (32, 2),
@@ -146,21 +145,22 @@ fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
         (32, 1),
     ] {
         let grid = (threads * blocks) as usize;
-        // Where there is one block, enough for all loads that a thread has in flight at once.
+        // With one block, enough items for all loads that a thread has in flight.
         let many = (blocks == 1).then_some(17 * grid + 5);
-        // 513 items are 128 vectors of 4, of a warp in their order a tile, and one.
+        // 513 items are 128 vectors of 4, one tile of a warp for ordered reductions, and one item more.
         let sizes = [5 * grid + 3, grid + 1, 513, 1, 0];
         for (turn, n) in sizes.into_iter().chain(many).enumerate() {
             let start = n % 3;
             for entry in entries {
-                // Equal values, too, where indices count.
+                // Also equal values, if indices count.
                 let data = match entry.op.starts_with("arg") && turn % 2 == 1 {
                     true => Data::Zeroes,
                     false => Data::Whole,
                 };
                 let inputs = entry.parameters.iter();
                 let inputs = inputs.filter(|one| matches!(one, Parameter::Input(..)));
-                // Several arrays alike, or not; structures that are not aligned to their size.
+                // Several arrays with equal or different alignment; structures that are not aligned to their
+                // size.
                 let starts: &[_] = match inputs.count() {
                     1 if entry.items.contains('_') => &[([start; 3], 0), ([start; 3], 1)],
                     1 => &[([start; 3], 0)],
@@ -183,7 +183,7 @@ fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
 }
 
 fn keyed(entries: &[Entry]) -> Vec<Keyed> {
-    // The likeliest to show something first.
+    // The most effective first.
     const KEYS: [Keys; 6] = [
         Keys::Ordered,
         Keys::Outside,
@@ -215,7 +215,7 @@ fn keyed(entries: &[Entry]) -> Vec<Keyed> {
 fn copies(entries: &[Entry]) -> Vec<Copy> {
     let mut copies = Vec::new();
     for n in [1000, 64, 5, 1, 0] {
-        // Offsets of source and target, in elements: alike, and not.
+        // Offsets of source and target in elements: equal and different.
         for (from, to) in [(0, 0), (3, 3), (1, 0), (0, 2)] {
             for blocks in [3, 1] {
                 copies.extend(entries.iter().map(|&entry| Copy {

@@ -1,7 +1,7 @@
-//! Blocks of a grid with more than 2^32 threads: there an index of 32 bits begins again at 0.
+//! Blocks of a grid with more than 2^32 threads, where a 32-bit index wraps to 0.
 //!
-//! Such a grid runs in hours, two of its blocks in no time: the first, and one behind the last
-//! element, which has nothing to bring.
+//! Such a grid takes hours, but two of its blocks take no time: the first one, and one beyond the last
+//! element, which has nothing to load.
 
 use cuda_sim::{Buffer, Schedule};
 use kernels_gpu::entry::Entry;
@@ -13,14 +13,13 @@ use crate::attempt::{Attempt, Mode};
 
 const THREADS: u32 = 1024;
 
-/// The block whose first thread is number 2^32.
+/// The block whose first thread has index 2^32.
 const FAR: u32 = 1 << 22;
 
-/// More than one block brings, unless it brings vectors.
+/// More elements than one block loads, unless it loads vectors.
 const N: usize = 3000;
 
-/// Launches the entries until one fails. Without checks there is nothing to launch: nobody tests
-/// this on a device.
+/// Launches the entries until one fails. Does nothing without checks, because this is not tested on a device.
 pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
     if mode == Mode::AnswersAlone {
         return Attempt::Fine;
@@ -62,8 +61,8 @@ fn launch(entry: &Entry, block: u32, mode: Mode) -> Attempt {
         Array::new("input", input.as_ptr(), N),
         Array::new("output", output.as_ptr(), output.len()),
     ];
-    // SAFETY: both arrays are there, of the entry's element type, and the launch is as the kernel's
-    // `Needs` say.
+    // SAFETY: both arrays exist and have the entry's element type, and the launch satisfies the kernel's
+    // `Needs`.
     let launched = unsafe { launch_entry(entry, simulator, Sum, &arrays) };
     if let Err(failure) = launched {
         return mode.failed(&text, &failure);

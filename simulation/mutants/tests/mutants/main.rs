@@ -1,7 +1,7 @@
-//! Every seeded bug is found, or listed as one that is not, with the reason.
+//! Every seeded bug is found, or is listed as a known miss with the reason.
 //!
-//! Prints what found each. A bug that is found although it is listed as a miss is an error too, and
-//! so is a finding in the kernels as they are.
+//! Prints what found each bug. It is also an error if a known miss is found, or if unchanged kernels have a
+//! finding.
 
 mod attempt;
 mod entries;
@@ -55,7 +55,7 @@ fn few_misses() -> Result<(), Failed> {
     }
 }
 
-/// Nothing is found in kernels without a seeded bug.
+/// Unchanged kernels have no findings.
 fn right(programs: Programs) -> Result<(), Failed> {
     match search(programs, Mode::Checks) {
         Attempt::Fine => Ok(()),
@@ -63,17 +63,18 @@ fn right(programs: Programs) -> Result<(), Failed> {
     }
 }
 
-/// Something shows the bug; or nothing does, as the table says.
+/// The bug is detected; a known miss is not detected.
 fn found(mutant: &Mutant) -> Result<(), Failed> {
     let attempt = search(mutant.programs, Mode::Checks);
     let answer = search(mutant.programs, Mode::AnswersAlone);
     Tally::add(mutant, &attempt, &answer);
     match (attempt, mutant.known_miss) {
         (Attempt::Failed { .. }, None) | (Attempt::Fine, Some(_)) => Ok(()),
-        (Attempt::Fine, None) => Err(format!("nothing shows that {}", mutant.breaks).into()),
-        (Attempt::Failed { verdict, text }, Some(reason)) => {
-            Err(format!("found ({verdict}: {text}), though listed as a miss: {reason}").into())
-        }
+        (Attempt::Fine, None) => Err(format!("not detected: {}", mutant.breaks).into()),
+        (Attempt::Failed { verdict, text }, Some(reason)) => Err(format!(
+            "detected ({verdict}: {text}), but listed as a known miss: {reason}"
+        )
+        .into()),
     }
 }
 

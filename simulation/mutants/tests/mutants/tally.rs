@@ -1,4 +1,4 @@
-//! What found which mutant.
+//! What detected each mutant.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,11 +12,11 @@ use crate::{Attempt, Verdict};
 struct Row {
     breaks: &'static str,
     known_miss: Option<&'static str>,
-    /// What found it and in which launch, or nothing.
+    /// What detected it, and in which launch; `None` if nothing did.
     found: Option<(String, String)>,
-    /// Whether that was a finding, not an answer.
+    /// Whether it was a finding, not a wrong result.
     finding: bool,
-    /// Whether answers alone, without checks, show it.
+    /// Whether wrong results alone, without checks, show it.
     by_answer: bool,
 }
 
@@ -26,7 +26,7 @@ static ROWS: Mutex<BTreeMap<&str, Row>> = Mutex::new(BTreeMap::new());
 pub struct Tally(BTreeMap<&'static str, Row>);
 
 impl Tally {
-    /// Notes what came of a mutant.
+    /// Records the result for a mutant.
     pub fn add(mutant: &Mutant, attempt: &Attempt, answer: &Attempt) {
         let found = match attempt {
             Attempt::Fine => None,
@@ -51,7 +51,7 @@ impl Tally {
         ROWS.lock().expect("no row panics").insert(mutant.id, row);
     }
 
-    /// All that was noted.
+    /// Takes all records.
     pub fn take() -> Self {
         Self(std::mem::take(&mut *ROWS.lock().expect("no row panics")))
     }
@@ -69,7 +69,7 @@ impl fmt::Display for Tally {
                     let also = if row.by_answer {
                         ""
                     } else {
-                        " (no answer shows it)"
+                        " (no wrong result)"
                     };
                     writeln!(f, "{id}: {breaks}\n    {by}{also}: {launch}")?;
                 }
@@ -81,8 +81,8 @@ impl fmt::Display for Tally {
         let (caught, total) = (count(|row| row.found.is_some()), self.0.len());
         write!(
             f,
-            "\nmutants: {caught} of {total} caught ({:.1} %), {} by a finding and {} by the answer; \
-             answers alone, without checks and in one order, show {}\n",
+            "\nmutants: {caught} of {total} detected ({:.1} %), {} by a finding and {} by a wrong result; \
+             results alone, without checks and in one order, show {}\n",
             100.0 * caught as f64 / total as f64,
             count(|row| row.finding),
             count(|row| row.found.is_some() && !row.finding),

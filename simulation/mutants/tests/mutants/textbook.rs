@@ -1,4 +1,4 @@
-//! Launches of the textbook kernels, and their right answers.
+//! Launches of the textbook kernels, and their right results.
 
 use cuda_sim::{Buffer, Simulator};
 use cuda_std::atomic::AtomicU32;
@@ -14,12 +14,12 @@ struct Launch {
     blocks: usize,
 }
 
-/// Launches the kernel until it fails.
+/// Launches the kernel until a launch fails.
 pub fn search(name: &str, kernel: Textbook, mode: Mode) -> Attempt {
     for &schedule in mode.schedules() {
         for threads in [64, 256] {
             for n in [3 * threads + 7, threads, 2 * threads - 1, 5 * threads, 1] {
-                // One block after another, and several side by side.
+                // One resident block, and several.
                 for resident in [1, 3] {
                     let launch = Launch {
                         n,
@@ -62,8 +62,8 @@ impl Launch {
             .grid(self.blocks as u32)
             .block(self.threads as u32)
             .dynamic_shared_memory((self.threads + 2) * size_of::<i32>())
-            // SAFETY: the buffers are as long as the handles say and outlive the launch; an
-            // `AtomicU32` lies in memory as a `u32` does.
+            // SAFETY: the buffers have the handles' lengths and outlive the launch; an `AtomicU32` has the
+            // layout of a `u32`.
             .run(|| unsafe {
                 let counters = counters.as_ptr().cast::<AtomicU32>();
                 let counters = std::slice::from_raw_parts(counters, 1 + self.blocks);
@@ -81,13 +81,13 @@ impl Launch {
         match (0..expected.len()).find(|&i| output[i] != expected[i]) {
             None => Attempt::Fine,
             Some(i) => Attempt::wrong(format!(
-                "{text}\noutput[{i}] is {}, not {}",
+                "{text}\noutput[{i}] is {}; expected {}",
                 output[i], expected[i]
             )),
         }
     }
 
-    /// What the kernel leaves in its output.
+    /// The kernel's right output.
     fn expected(&self, name: &str, values: &[i32]) -> Vec<i32> {
         let sum = |values: &[i32]| values.iter().fold(0, |a: i32, b| a.wrapping_add(*b));
         let of_blocks = |f: &dyn Fn(&[i32]) -> i32| values.chunks(self.threads).map(f).collect();
@@ -105,7 +105,7 @@ impl Launch {
                 .map(|i| sum(&values[i.saturating_sub(1)..(i + 2).min(self.n)]))
                 .collect(),
             "scan" => (1..=self.n).map(|end| sum(&values[..end])).collect(),
-            _ => panic!("nobody says what {name} computes"),
+            _ => panic!("no right output for {name}"),
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Lanes of one warp on different paths.
+//! Diverged lanes of a warp.
 //!
-//! Kernels with a member mask let every lane choose an arm: the lanes of an arm do
-//! the same with the same mask, those of another arm do something else meanwhile.
+//! In kernels with a member mask, every lane takes an arm. The lanes of one arm execute the same code with
+//! the same mask, while those of other arms execute different code.
 
-/// The lane does what the kernel is about, with its own mask.
+/// The lane executes the tested operation with its own mask.
 pub const FIRST: u64 = 0;
 
-/// The lane does a variation of it, at another place in the code.
+/// The lane executes a variation of it, at another site in the code.
 pub const SECOND: u64 = 1;
 
 /// The lane is in no mask and computes [`busy`].
 pub const IDLE: u64 = 2;
 
-/// What an idle lane computes: some steps of a generator, so that the arm takes time
-/// and leaves a result which can be checked.
+/// The computation of an idle lane: some steps of a generator, so that the arm takes time and has a result to
+/// check.
 #[inline(always)]
 pub fn busy(word: u64) -> u64 {
     let mut state = word;

@@ -1,4 +1,4 @@
-//! Atomics under contention: many threads, few addresses, every old value kept.
+//! Atomics under contention: many threads, few addresses; all old values are recorded.
 
 use crate::io::{Io, block, block_thread, block_threads, blocks, global_thread};
 use crate::value::Value;
@@ -11,20 +11,19 @@ mod types;
 pub use increments::Increments;
 pub use types::{Atomic, Block, Device, Operate, Scope, System};
 
-/// Words of a thread's record of one round in the input: operand, address.
+/// Words of a thread's input record for one round: operand, address.
 pub const INPUT: usize = 2;
 
-/// Words of a thread's result of one round in the output: old value, [`SUCCESS`] or
-/// [`FAILURE`].
+/// Words of a thread's output record for one round: old value, [`SUCCESS`] or [`FAILURE`].
 pub const OUTPUT: usize = 2;
 
-/// The operation took place.
+/// The operation succeeded.
 pub const SUCCESS: u64 = 1;
 
 /// A compare-and-exchange found another value.
 pub const FAILURE: u64 = 0;
 
-/// What a kernel does at every address, as `parameters[0]` names it.
+/// The operation on every address, selected by `parameters[0]`.
 pub mod operation {
     #![allow(missing_docs, reason = "named after the methods of `cuda_std::atomic`")]
     pub const ADD: u64 = 0;
@@ -35,13 +34,13 @@ pub mod operation {
     pub const OR: u64 = 5;
     pub const XOR: u64 = 6;
     pub const SWAP: u64 = 7;
-    /// `compare_exchange` until it succeeds, from what was found to [`super::mix`].
+    /// A loop of `compare_exchange` until it succeeds, from the value found to [`super::mix`].
     pub const UPDATE: u64 = 8;
-    /// One `compare_exchange` from the operand to the next value of a circle.
+    /// One `compare_exchange` from the operand to the next value of a cycle.
     pub const CIRCLE: u64 = 9;
 }
 
-/// The ordering of the operations, as `parameters[1]` names it.
+/// The ordering of the operations, selected by `parameters[1]`.
 pub mod ordering {
     #![allow(missing_docs, reason = "named after `core::sync::atomic::Ordering`")]
     pub const RELAXED: u64 = 0;
@@ -51,42 +50,42 @@ pub mod ordering {
     pub const SEQ_CST: u64 = 4;
 }
 
-/// What an `UPDATE` leaves where it found `found`: bits, to be cut to the type.
+/// The new value of an `UPDATE` that found `found`, to be truncated to the type.
 #[inline(always)]
 pub fn mix(found: u64, operand: u64) -> u64 {
     found.wrapping_mul(5).wrapping_add(operand)
 }
 
-/// The value after `value` on the circle 0, 1, 2, 3, 0.
+/// The value after `value` in the cycle 0, 1, 2, 3, 0.
 #[inline(always)]
 pub fn next_on_circle(value: u64) -> u64 {
     (value + 1) & 3
 }
 
-/// Where the addresses lie. Each is a word, of which a 32-bit value takes the low half;
-/// the output begins with their first values and ends with what is in them at the end.
+/// The location of the addresses. Each is a word; a 32-bit value uses its low half. The output starts with
+/// their first values before the launch, and their last values after it.
 pub trait Space {
-    /// Whether every block has addresses of its own.
+    /// Whether every block has its own addresses.
     const PER_BLOCK: bool;
 
-    /// The first address that this block uses, its contents in place.
+    /// Loads the initial values, and returns the block's first address.
     ///
     /// # Safety
-    /// All threads of the block arrive; the memory for `addresses` is there.
+    /// All threads of the block call it; the memory for `addresses` exists.
     unsafe fn enter(io: Io, addresses: usize) -> *mut u64;
 
-    /// Brings the contents of shared memory back.
+    /// Stores the final values of shared memory to the output.
     ///
     /// # Safety
-    /// All threads of the block arrive; `start` is from [`Space::enter`].
+    /// All threads of the block call it; `start` is the result of [`Space::enter`].
     unsafe fn leave(io: Io, addresses: usize, start: *mut u64);
 }
 
-/// The first `addresses` words of the output, the same for all blocks.
+/// The first `addresses` words of the output, shared by all blocks.
 pub struct Global;
 
-/// `addresses` words of dynamic shared memory in each block; block `b` copies them from
-/// and to the output, from word `b * addresses` on.
+/// `addresses` words of dynamic shared memory in each block. Block `b` copies them from and to the output, at
+/// word `b * addresses`.
 pub struct Shared;
 
 impl Space for Global {
@@ -109,8 +108,8 @@ impl Space for Shared {
         let start = dynamic_shared_mem::<u64>();
         if block_thread() == 0 {
             for i in 0..addresses {
-                // SAFETY: the launch gives as many words of shared memory, and the words
-                // of the output are this block's.
+                // SAFETY: the launch allocates that many words of shared memory, and only this block uses
+                // these words of the output.
                 unsafe {
                     start
                         .add(i)
@@ -127,17 +126,16 @@ impl Space for Shared {
         thread::sync_threads();
         if block_thread() == 0 {
             for i in 0..addresses {
-                // SAFETY: as in `enter`; all atomics of the block came before the barrier.
+                // SAFETY: as in `enter`; all atomics of the block precede the barrier.
                 io.write(block() * addresses + i, unsafe { start.add(i).read() });
             }
         }
     }
 }
 
-/// Every thread operates `parameters[3]` times, each time at the address and with the
-/// operand of its record; its results start in the output behind the addresses, of
-/// which a block (shared) or the grid (global) has `parameters[2]`. Records and results
-/// are round by round.
+/// Every thread executes `parameters[3]` operations, each with the address and operand of its input record.
+/// Results follow the addresses in the output. There are `parameters[2]` addresses for each block (shared) or
+/// for the grid (global). Records and results are sorted by round.
 ///
 /// # Safety
 /// `A`'s scope covers the threads that use an address; shared memory for the addresses.
@@ -145,7 +143,7 @@ impl Space for Shared {
 pub unsafe fn contend<A: Operate, S: Space>(io: Io) {
     let [operation, ordering, addresses, rounds] = io.parameters;
     let addresses = addresses as usize;
-    // SAFETY: the caller's launch gives the memory, to all threads.
+    // SAFETY: the launch provides the memory for all threads.
     let start = unsafe { S::enter(io, addresses) };
     let results = if S::PER_BLOCK {
         addresses * blocks()
@@ -156,7 +154,7 @@ pub unsafe fn contend<A: Operate, S: Space>(io: Io) {
         let turn = round * blocks() * block_threads() + global_thread();
         let operand = A::Value::from_word(io.read(turn * INPUT));
         let address = io.read(turn * INPUT + 1) as usize;
-        // SAFETY: an address of the space, which all threads use atomically.
+        // SAFETY: an address of the space, which threads only access atomically.
         let (old, success) = unsafe {
             let atomic = &*start.add(address).cast::<A>();
             atomic.operate(operation, ordering, operand)
@@ -164,12 +162,12 @@ pub unsafe fn contend<A: Operate, S: Space>(io: Io) {
         io.write(results + turn * OUTPUT, old.to_word());
         io.write(results + turn * OUTPUT + 1, success);
     }
-    // SAFETY: all threads of the block are here.
+    // SAFETY: all threads of the block get here.
     unsafe { S::leave(io, addresses, start) };
 }
 
-/// As [`contend`], but relaxed and without results: the compiler may use instructions
-/// that give no old value.
+/// Like [`contend`], but relaxed and without results: the compiler may use instructions that return no old
+/// value.
 ///
 /// # Safety
 /// As [`contend`].
@@ -177,22 +175,23 @@ pub unsafe fn contend<A: Operate, S: Space>(io: Io) {
 pub unsafe fn reduce<A: Atomic, S: Space>(io: Io) {
     let [operation, _, addresses, rounds] = io.parameters;
     let addresses = addresses as usize;
-    // SAFETY: the caller's launch gives the memory, to all threads.
+    // SAFETY: the launch provides the memory for all threads.
     let start = unsafe { S::enter(io, addresses) };
     for round in 0..rounds as usize {
         let turn = round * blocks() * block_threads() + global_thread();
         let operand = A::Value::from_word(io.read(turn * INPUT));
         let address = io.read(turn * INPUT + 1) as usize;
-        // SAFETY: an address of the space, which all threads use atomically.
+        // SAFETY: an address of the space, which threads only access atomically.
         unsafe { (*start.add(address).cast::<A>()).reduce(operation, operand) };
     }
-    // SAFETY: all threads of the block are here.
+    // SAFETY: all threads of the block get here.
     unsafe { S::leave(io, addresses, start) };
 }
 
-/// Thread 0 of the space stores the input words in order, at one address; all others
-/// load it `parameters[3]` times and look each value up in the input. Output, behind
-/// the address: for each thread the loads whose value is none of the input's or comes
+/// Thread 0 of the space stores the input words in order at one address. All other threads load it
+/// `parameters[3]` times and look each value up in the input. For each thread, the output after the address
+/// has two words: the number of loads with a wrong value, and the number of all loads. A value is wrong if it
+/// is not in the input, or precedes the value of the previous load.
 /// before that of the load before; then how many there were.
 ///
 /// # Safety

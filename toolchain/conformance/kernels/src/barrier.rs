@@ -1,25 +1,24 @@
-//! Barriers of a block and of a warp: what was written before is there afterwards.
+//! Barriers of a block and of a warp: earlier stores are visible after them.
 
 use crate::io::{Io, block_thread, block_threads, global_thread};
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::{thread, warp};
 
-/// Votes that each thread casts in a `sync_threads_*` kernel: as many low bits of its
-/// input word, lowest first.
+/// Votes of each thread in a `sync_threads_*` kernel: the low bits of its input word, lowest first.
 pub const VOTES: usize = 12;
 
-/// Words of a thread's record in the input of [`sync_warp`]: value, member mask, the
-/// thread of the block whose value it takes.
+/// Words of a thread's record in the input of [`sync_warp`]: value, member mask, and the thread of the block
+/// whose value it reads.
 pub const SYNC_WARP_INPUT: usize = 3;
 
-/// What becomes of `word` when thread `thread` passes it on.
+/// The value of `word` after thread `thread` has passed it on.
 #[inline(always)]
 pub fn step(word: u64, thread: usize) -> u64 {
     word.rotate_left(7) ^ thread as u64
 }
 
-/// Values travel around the block, `parameters[0]` places in all, through dynamic
-/// shared memory with two `sync_threads` a place.
+/// Passes values around the block, `parameters[0]` steps in total, through dynamic shared memory with two
+/// `sync_threads` for each step.
 ///
 /// # Safety
 /// One word of dynamic shared memory a thread.
@@ -41,19 +40,19 @@ pub unsafe fn rotate(io: Io) {
     io.write(global_thread(), value);
 }
 
-/// A barrier that also decides.
+/// A barrier with a reduction.
 pub trait Vote {
-    /// The barrier's answer. All threads of the block arrive at this very place.
+    /// The barrier's result. All threads of the block call it at the same site.
     fn vote(predicate: bool) -> u64;
 }
 
-/// `sync_threads_count`: in how many threads it holds.
+/// `sync_threads_count`: the number of threads where it holds.
 pub struct Count;
 
-/// `sync_threads_and`: whether it holds in all.
+/// `sync_threads_and`: whether it holds in all threads.
 pub struct And;
 
-/// `sync_threads_or`: whether it holds in some.
+/// `sync_threads_or`: whether it holds in any thread.
 pub struct Or;
 
 impl Vote for Count {
@@ -77,9 +76,8 @@ impl Vote for Or {
     }
 }
 
-/// [`VOTES`] votes in a row, each also a barrier: what a thread wrote into shared
-/// memory before, its neighbour finds after. Output: per vote the answer and the
-/// neighbour's word.
+/// [`VOTES`] votes in a row. Each is also a barrier: a thread's earlier store to shared memory must be
+/// visible to its neighbour. Output for each vote: the result and the neighbour's word.
 ///
 /// # Safety
 /// Two words of dynamic shared memory a thread.
@@ -90,7 +88,7 @@ pub unsafe fn votes<V: Vote>(io: Io) {
     let mut value = io.read(global_thread());
     let ballots = value;
     for vote in 0..VOTES {
-        // Two halves in turn: a thread may be one vote ahead of its neighbour.
+        // Two halves alternate, because a thread may be one vote ahead of its neighbour.
         let half = vote % 2 * threads;
         // SAFETY: a word of its own; the vote that all threads reach comes before the
         // read, and the next one before the word is written again.
@@ -106,8 +104,8 @@ pub unsafe fn votes<V: Vote>(io: Io) {
     }
 }
 
-/// Values travel `parameters[0]` places inside member masks through dynamic shared
-/// memory, with two `sync_warp` a place and no other barrier.
+/// Passes values `parameters[0]` steps within member masks, through dynamic shared memory with two
+/// `sync_warp` for each step and no other barrier.
 ///
 /// # Safety
 /// One word of dynamic shared memory a thread; a thread's source is in its mask, and

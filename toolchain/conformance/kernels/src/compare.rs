@@ -5,7 +5,7 @@ use core::slice;
 
 use crate::io::{Io, global_thread};
 
-/// Words of a thread's record: where one slice begins, where the other does, and how long both are, in bytes.
+/// Words of a thread's record: the starts of two slices, and their common length in bytes.
 pub const RECORD: usize = 3;
 
 /// The slices are equal.
@@ -14,14 +14,14 @@ pub const EQUAL: u64 = 1;
 pub const LESS: u64 = 2;
 /// The first slice is greater than the second.
 pub const GREATER: u64 = 4;
-/// The 24 bytes from where the slices begin are equal, as arrays.
+/// The 24 bytes from the starts of the slices are equal, as arrays.
 pub const EQUAL_ARRAYS: u64 = 8;
 
-/// Bytes of the arrays.
+/// The size of the arrays in bytes.
 pub const ARRAY: usize = 24;
 
-/// Thread `t` compares two slices of the input's bytes, which its record, at input word `3 t`, describes, and writes
-/// the bits above to output word `t`.
+/// Thread `t` compares two slices of the input's bytes, which its record at input word `3 t` describes. It
+/// writes the bits above to output word `t`.
 ///
 /// # Safety
 /// Slices and arrays lie within the input.

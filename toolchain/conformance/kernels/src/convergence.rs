@@ -1,13 +1,12 @@
-//! Code that a compiler may bend: barriers and shuffles under conditions, where moving,
-//! merging or doubling an instruction changes what other lanes get. The results must
-//! be those of the source as it stands.
+//! Barriers and shuffles under conditions. If a compiler moves, merges or duplicates an instruction, other
+//! lanes get wrong values. The results must be those of the source.
 
 use crate::io::{Io, block_thread, block_threads, global_thread};
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::thread;
 use cuda_std::warp::{lane_id, warp_shuffle_idx, warp_vote_ballot};
 
-/// The least lane of `mask` above `lane`, or else its least lane.
+/// The lowest lane of `mask` above `lane`, else its lowest lane.
 #[inline(always)]
 pub fn next_lane(mask: u32, lane: u32) -> u32 {
     let above = mask & !(u32::MAX >> (31 - lane));
@@ -49,8 +48,7 @@ pub unsafe fn barriers(io: Io) {
     }
 }
 
-/// A shuffle in each branch of an `if`, of different values, over the lanes that take
-/// the branch.
+/// A shuffle in each branch of an `if`, of different values, by the lanes that take the branch.
 ///
 /// # Safety
 /// Whole warps.
@@ -74,9 +72,9 @@ pub unsafe fn branches(io: Io) {
     io.write(global_thread(), got.into());
 }
 
-/// A shuffle in a loop; each lane's source changes with lane and pass, and only some
-/// lanes compute between two shuffles. `parameters[0]` passes; the input holds a value
-/// and then a source for each pass.
+/// A shuffle in a loop. Each lane's source depends on lane and iteration, and only some lanes compute between
+/// two shuffles. There are `parameters[0]` iterations; the input has a value, and a source for each
+/// iteration.
 ///
 /// # Safety
 /// Whole warps.
@@ -98,8 +96,8 @@ pub unsafe fn neighbours(io: Io) {
     io.write(global_thread(), value.into());
 }
 
-/// A loop which lanes leave one after another: the input holds a value and how often
-/// the lane goes around. The mask of those still in is voted anew in every pass.
+/// A loop that lanes leave one after another. The input has a value, and the lane's number of iterations.
+/// Each iteration votes on the mask of the remaining lanes.
 ///
 /// # Safety
 /// Whole warps.

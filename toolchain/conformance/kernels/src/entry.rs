@@ -1,8 +1,8 @@
-//! The one table from which generic bodies become named entry points.
+//! The table that makes named entry points of generic functions.
 //!
 //! A kernel for element types is named `<kernel>_<element>`: `shuffle_down_i32`.
-//! Backends find kernels by these names: a module has them as entries, and on the host
-//! [`TABLE`] has the functions themselves.
+//! Backends look up kernels by these names: a module has them as entries, and on the host [`TABLE`] has the
+//! functions.
 //!
 //! Every entry has the same parameters:
 //!
@@ -27,8 +27,8 @@ use cuda_std::float::{ApproxFloat, GpuFloat};
 use cuda_std::kernel;
 use cuda_std::{bf16, f16};
 
-/// A kernel as the host sees it: input; output and scratch with their lengths in
-/// words; the four scalar parameters.
+/// A kernel on the host. Parameters: input; output and scratch with their lengths in words; the four scalar
+/// parameters.
 pub type Function = unsafe fn(&[u64], *mut u64, usize, *mut u64, usize, u64, u64, u64, u64);
 
 /// A kernel and its name.
@@ -36,7 +36,7 @@ pub type Function = unsafe fn(&[u64], *mut u64, usize, *mut u64, usize, u64, u64
 pub struct Entry {
     /// The symbol in the modules.
     pub name: &'static str,
-    /// The function which the module's entry was made from.
+    /// The function that the module's entry is compiled from.
     #[cfg(not(target_arch = "nvptx64"))]
     pub function: Function,
 }
@@ -238,7 +238,7 @@ entries!(SINGLE: {
     vote_any = vote::arms::<vote::Any>;
     vote_ballot = vote::arms::<vote::Ballot>;
 
-    thread_indexes = index::indexes;
+    thread_indexes = index::indices;
     activemask = index::activemask;
 
     memory_spaces = memory::spaces;
@@ -295,7 +295,7 @@ entries!(PANICS: {
     trap_panics = trap::trap;
 });
 
-/// All kernels.
+/// All kernels of the table.
 #[cfg(not(feature = "panics"))]
 pub const TABLE: &[&[&[Entry]]] = &[
     SHUFFLE, MATCH, REDUCE, SHARED, ATOMIC, INCREMENT, FLOAT, APPROX, FLOAT16, SINGLE, PANICS,
@@ -305,7 +305,7 @@ pub const TABLE: &[&[&[Entry]]] = &[
 #[cfg(feature = "panics")]
 pub const TABLE: &[&[&[Entry]]] = &[PANICS];
 
-/// The kernel of a name.
+/// The kernel with a name.
 pub fn find(name: &str) -> Option<Entry> {
     entries().find(|entry| entry.name == name)
 }

@@ -1,13 +1,14 @@
-//! Functions of floats, of as many arguments as they have.
+//! Functions of floats with one to three arguments.
 //!
-//! The first parameter says how often each function is called, at least once; the second, by how much the
-//! words of the arguments rise from call to call. The output is all results, combined by exclusive or: of one
+//! The first parameter is the number of calls of each function, at least 1. The second is the increment of
+//! the arguments' words from call to call. The output is the exclusive or of all results; for one call, its
+//! result. With many calls, a kernel spends its time in the function.
 //! call, its result. Many calls make a kernel that spends its time in the function.
 
 use crate::io::{Io, block_threads, blocks, global_thread};
 use crate::value::Value;
 
-/// `function` of each input word.
+/// Calls `function` with each input word.
 ///
 /// # Safety
 /// One dimension; as many output words as input words.
@@ -16,7 +17,7 @@ pub unsafe fn of_one<T: Value>(io: Io, function: impl Fn(T) -> T) {
     each(io, |[x]| function(x));
 }
 
-/// `function` of each two input words.
+/// Calls `function` with each two input words.
 ///
 /// # Safety
 /// One dimension; half as many output words as input words.
@@ -25,7 +26,7 @@ pub unsafe fn of_two<T: Value>(io: Io, function: impl Fn(T, T) -> T) {
     each(io, |[x, y]| function(x, y));
 }
 
-/// `function` of each three input words.
+/// Calls `function` with each three input words.
 ///
 /// # Safety
 /// One dimension; a third as many output words as input words.

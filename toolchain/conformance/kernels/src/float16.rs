@@ -4,7 +4,7 @@ use crate::io::{Io, global_thread};
 use crate::value::Value;
 use cuda_std::float16::Float16;
 
-/// The value in the low bits of each input word, as `f32`.
+/// Converts the value in the low bits of each input word to `f32`.
 ///
 /// # Safety
 /// One dimension; one word a thread.
@@ -14,7 +14,7 @@ pub unsafe fn widen<T: Value + Float16>(io: Io) {
     io.write(global_thread(), value.widen().to_word());
 }
 
-/// The `f32` in the low bits of each input word, rounded to `T`.
+/// Rounds the `f32` in the low bits of each input word to `T`.
 ///
 /// # Safety
 /// One dimension; one word a thread.

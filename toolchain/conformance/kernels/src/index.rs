@@ -1,20 +1,20 @@
-//! Who a thread is: the special registers, and what `cuda_std` computes from them.
+//! Special registers, and the indices that `cuda_std` computes from them.
 
 use crate::io::{Io, global_thread};
 use cuda_std::glam::UVec3;
 use cuda_std::{thread, warp};
 
-/// Words which a thread writes in [`indexes`]: its index, the block's index, the
-/// block's and the grid's sizes in x, y and z; `index`, `index_1d`, `index_2d` and
-/// `index_3d`; its lane, whether it is `first`, whether the vector forms agree.
+/// Words that a thread writes in [`indices`]: its index, the block's index, the sizes of block and grid in x,
+/// y and z; `index`, `index_1d`, `index_2d` and `index_3d`; its lane, whether it is `first`, and whether the
+/// vector forms agree.
 pub const OUTPUT: usize = 22;
 
-/// Every thread writes where it is, at the place that follows from it.
+/// Every thread writes its indices, at the position that follows from them.
 ///
 /// # Safety
 /// Any shape.
 #[inline(always)]
-pub unsafe fn indexes(io: Io) {
+pub unsafe fn indices(io: Io) {
     let thread_index = [
         thread::thread_idx_x(),
         thread::thread_idx_y(),
@@ -77,9 +77,8 @@ pub unsafe fn indexes(io: Io) {
     }
 }
 
-/// Each thread whose input word is odd writes `activemask` as it sees it there, the
-/// others as they see it in the other branch; each branch starts with a `sync_warp` of
-/// the lanes that took it, which word 1 of the record names.
+/// Each thread with an odd input word writes its `activemask`; the others write theirs in the other branch.
+/// Each branch starts with a `sync_warp` of its lanes, whose mask is word 1 of the record.
 ///
 /// # Safety
 /// Whole warps; word 1 of a thread's record is the mask of the lanes of its branch.

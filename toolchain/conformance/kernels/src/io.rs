@@ -1,11 +1,11 @@
-//! The buffers and parameters that every kernel gets, as one handle.
+//! The buffers and parameters of a kernel, as one handle.
 
 use cuda_std::thread;
 
-/// What a launch hands to its threads.
+/// The arguments of a launch.
 ///
-/// Buffers are arrays of 64-bit words. A smaller value lies in the low bits of a
-/// word; what it leaves free is zero in the input and must be zero in the output.
+/// Buffers are arrays of 64-bit words. A smaller value uses the low bits of a word. The other bits are zero
+/// in the input, and must be zero in the output.
 #[derive(Clone, Copy)]
 pub struct Io<'a> {
     input: &'a [u64],
@@ -13,7 +13,7 @@ pub struct Io<'a> {
     output_len: usize,
     scratch: *mut u64,
     scratch_len: usize,
-    /// The scalar parameters; each kernel says what it takes them for.
+    /// The scalar parameters; their meaning depends on the kernel.
     pub parameters: [u64; 4],
 }
 
@@ -21,11 +21,10 @@ impl<'a> Io<'a> {
     /// The handle of a launch.
     ///
     /// # Safety
-    /// - `output` and `scratch` point to as many words as their lengths say, which
-    ///   nobody else touches while the kernel runs;
-    /// - two threads use the same output or scratch word only if one of them waits
-    ///   for the other in between, or atomically: the kernels see to it as long as
-    ///   they are launched in the shape that they ask for.
+    /// - `output` and `scratch` point to as many words as their lengths say, and no other code accesses them
+    ///   while the kernel runs;
+    /// - two threads use the same output or scratch word only if one of them waits for the other in between,
+    ///   or atomically. The kernels ensure this if the launch has the shape that they require.
     #[inline(always)]
     pub unsafe fn new(
         input: &'a [u64],
@@ -43,13 +42,13 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Input word `index`. Traps when there is no such word.
+    /// Input word `index`. Traps if there is no such word.
     #[inline(always)]
     pub fn read(self, index: usize) -> u64 {
         self.input[index]
     }
 
-    /// How many input words there are.
+    /// The number of input words.
     #[inline(always)]
     pub fn input_len(self) -> usize {
         self.input.len()
@@ -67,7 +66,7 @@ impl<'a> Io<'a> {
         self.read(index) as u32
     }
 
-    /// Sets output word `index`. Traps when there is no such word.
+    /// Sets output word `index`. Traps if there is no such word.
     #[inline(always)]
     pub fn write(self, index: usize, word: u64) {
         // SAFETY: `output_word` has checked the index, and by the contract of `new`
@@ -75,7 +74,7 @@ impl<'a> Io<'a> {
         unsafe { self.output_word(index).write(word) }
     }
 
-    /// The address of output word `index`. Traps when there is no such word.
+    /// The address of output word `index`. Traps if there is no such word.
     #[inline(always)]
     pub fn output_word(self, index: usize) -> *mut u64 {
         assert!(index < self.output_len);
@@ -83,7 +82,7 @@ impl<'a> Io<'a> {
         unsafe { self.output.add(index) }
     }
 
-    /// The address of scratch word `index`. Traps when there is no such word.
+    /// The address of scratch word `index`. Traps if there is no such word.
     #[inline(always)]
     pub fn scratch_word(self, index: usize) -> *mut u64 {
         assert!(index < self.scratch_len);
@@ -91,38 +90,38 @@ impl<'a> Io<'a> {
         unsafe { self.scratch.add(index) }
     }
 
-    /// The scratch buffer as bytes: its start and their number.
+    /// The scratch buffer as bytes: its start and length.
     #[inline(always)]
     pub fn scratch_bytes(self) -> (*mut u8, usize) {
         (self.scratch.cast(), self.scratch_len * 8)
     }
 }
 
-/// The number of this thread in a grid of one dimension.
+/// This thread's index in a one-dimensional grid.
 #[inline(always)]
 pub fn global_thread() -> usize {
     block() * block_threads() + block_thread()
 }
 
-/// The number of this thread in its block of one dimension.
+/// This thread's index in its one-dimensional block.
 #[inline(always)]
 pub fn block_thread() -> usize {
     thread::thread_idx_x() as usize
 }
 
-/// Threads of a block of one dimension.
+/// The number of threads of a one-dimensional block.
 #[inline(always)]
 pub fn block_threads() -> usize {
     thread::block_dim_x() as usize
 }
 
-/// The number of this block in a grid of one dimension.
+/// This block's index in a one-dimensional grid.
 #[inline(always)]
 pub fn block() -> usize {
     thread::block_idx_x() as usize
 }
 
-/// Blocks of a grid of one dimension.
+/// The number of blocks of a one-dimensional grid.
 #[inline(always)]
 pub fn blocks() -> usize {
     thread::grid_dim_x() as usize

@@ -1,18 +1,17 @@
-//! Indexes beyond 32 bits, in a scratch buffer of bytes.
+//! Indices beyond 32 bits, in a scratch buffer of bytes.
 
 use crate::io::{Io, block_threads, blocks, global_thread};
 use core::sync::atomic::Ordering;
 use cuda_std::atomic::AtomicU64;
 
-/// The byte that belongs at `index`: a different one where two indexes differ only in
-/// their upper halves.
+/// The byte at `index`. It differs for two indices that differ only in their upper halves.
 #[inline(always)]
 pub fn pattern(index: u64) -> u8 {
     let mixed = (index ^ index >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 56) as u8
 }
 
-/// Every byte of the scratch buffer set to its [`pattern`], by a grid-stride loop.
+/// Sets every byte of the scratch buffer to its [`pattern`], by a grid-stride loop.
 ///
 /// # Safety
 /// One dimension.
@@ -30,12 +29,12 @@ pub unsafe fn fill(io: Io) {
 /// Thread `t` sets the byte at input word `2 t` to input word `2 t + 1`.
 ///
 /// # Safety
-/// Indexes within the scratch buffer, all different.
+/// Indices within the scratch buffer, all different.
 #[inline(always)]
 pub unsafe fn scatter(io: Io) {
     let (bytes, _) = io.scratch_bytes();
     let record = 2 * global_thread();
-    // SAFETY: the launch promises the bounds and that indexes differ.
+    // SAFETY: the launch promises the bounds and that indices differ.
     unsafe {
         bytes
             .add(io.read(record) as usize)
@@ -46,7 +45,7 @@ pub unsafe fn scatter(io: Io) {
 /// Thread `t` writes the byte at input word `2 t` to output word `t`.
 ///
 /// # Safety
-/// Indexes within the scratch buffer.
+/// Indices within the scratch buffer.
 #[inline(always)]
 pub unsafe fn gather(io: Io) {
     let (bytes, _) = io.scratch_bytes();
@@ -55,8 +54,8 @@ pub unsafe fn gather(io: Io) {
     io.write(global_thread(), byte.into());
 }
 
-/// Counts into output word `parameters[0]` the bytes of the scratch buffer which are
-/// as [`fill`] left them, and into the next word all bytes.
+/// Adds to output word `parameters[0]` the number of bytes in the scratch buffer that equal [`fill`]'s, and
+/// to the next word the number of all bytes.
 ///
 /// # Safety
 /// One dimension; the two output words are 0 before.

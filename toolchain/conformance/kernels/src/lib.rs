@@ -1,8 +1,8 @@
 //! The kernels of `cuda_std`'s conformance suite.
 //!
-//! Each executes some of `cuda_std` in every lane and writes all that the lanes
-//! observe; what they must observe, the package `conformance` knows. Nothing here
-//! checks a result, and nothing depends on how the kernels are executed.
+//! Each kernel executes functions of `cuda_std` in every lane and writes the lanes' results. The package
+//! `conformance` has the expected results. The kernels check no result, and do not depend on how they are
+//! executed.
 //!
 //! A kernel is a generic function over [`io::Io`], in the module of its feature;
 //! [`entry`] makes named entries with the same parameters of them. Their shape of

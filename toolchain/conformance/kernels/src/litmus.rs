@@ -1,9 +1,8 @@
-//! Two threads, two addresses: what fences and orderings promise about the order in
-//! which one thread sees the writes of another.
+//! Litmus tests with two threads and two addresses: the order in which fences and orderings make one thread's
+//! writes visible to another.
 //!
-//! Threads work in pairs, one on each side. In `parameters[0]` turns each pair uses
-//! addresses that are its own and were not used before, so that every turn is a new
-//! chance to be wrong.
+//! Threads work in pairs. In each of `parameters[0]` turns, every pair uses fresh addresses of its own, so
+//! that each turn can fail independently.
 
 use core::sync::atomic::Ordering;
 
@@ -11,31 +10,31 @@ use crate::io::{Io, block, block_thread, block_threads};
 use cuda_std::atomic::{AtomicU32, BlockAtomicU32, SystemAtomicU32, mid};
 use cuda_std::thread;
 
-/// Words of scratch memory for a turn of a pair: two sectors of a cache.
+/// Words of scratch memory for a pair's turn: two cache sectors.
 pub const SCRATCH: usize = 8;
 
-/// Words which a thread writes: what it saw wrong, what it saw at all.
+/// Words that a thread writes: the number of wrong and of all observations.
 pub const OUTPUT: usize = 2;
 
-/// Which threads form a pair.
+/// How threads form pairs.
 pub trait Pairing {
-    /// The pair of this thread, the number of pairs, and on which side it is.
+    /// This thread's pair, the number of pairs, and its side.
     fn pair() -> (usize, usize, Side);
 }
 
 /// The two sides of a pair.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Writes first; in the lower block or warp.
+    /// Writes first; the thread of the lower block or warp.
     First,
-    /// Reads what the first wrote.
+    /// Reads the first side's writes.
     Second,
 }
 
-/// Equal threads of block `2 i` and block `2 i + 1`.
+/// Threads with the same index in block `2 i` and block `2 i + 1`.
 pub struct Blocks;
 
-/// Equal threads of the lower and the upper half of a block.
+/// Threads at the same position in the lower and the upper half of a block.
 pub struct Halves;
 
 impl Pairing for Blocks {
@@ -65,16 +64,15 @@ impl Pairing for Halves {
     }
 }
 
-/// A way to tell another thread that something is ready.
+/// A way to signal another thread.
 pub trait Signal {
-    /// Raises the flag behind all writes of this thread.
+    /// Raises the flag after all writes of this thread.
     ///
     /// # Safety
-    /// `flag` is an aligned word, used by signals of this type alone, whose scope covers
-    /// the pair.
+    /// `flag` is an aligned word that is only used by signals of this type, whose scope includes the pair.
     unsafe fn raise(flag: *mut u64);
 
-    /// Whether the flag is up; then all that its thread wrote before can be read.
+    /// Whether the flag is up; if so, the earlier writes of its thread are visible.
     ///
     /// # Safety
     /// As [`Signal::raise`].
@@ -200,19 +198,18 @@ signals! {
         is_up flag.load(Ordering::SeqCst) != 0;
 }
 
-/// What the first side writes in a turn; never 0.
+/// The value that the first side writes in a turn; never 0.
 #[inline(always)]
 fn message(pair: usize, turn: usize) -> u64 {
     (pair as u64) << 32 | (turn as u64 + 1)
 }
 
-/// Message passing: the first writes two words and raises a flag; the second waits for
-/// the flag and reads them. To let a cache be wrong, it has read another word of the
-/// same sector before. Output: messages that were not as written, messages.
-///
+/// Message passing: the first side writes two words and raises a flag; the second waits for the flag and
+/// reads them. Before that, it has read another word of the same sector, so that a stale cache line would
+/// show. Output: wrong messages, all messages.
 /// # Safety
-/// Both threads of a pair run at the same time; [`SCRATCH`] words of scratch memory a
-/// pair and turn, and as many flags behind them.
+/// Both threads of a pair run at the same time. For each pair and turn there are [`SCRATCH`] words of scratch
+/// memory, and as many flags after them.
 #[inline(always)]
 pub unsafe fn message_passing<S: Signal, P: Pairing>(io: Io) {
     let turns = io.parameters[0] as usize;
@@ -244,9 +241,9 @@ pub unsafe fn message_passing<S: Signal, P: Pairing>(io: Io) {
     io.write(thread * OUTPUT + 1, seen);
 }
 
-/// Store buffering: each side raises its own flag and looks at the other's, all
-/// sequentially consistent; not both may see the other's down. Output per turn and
-/// thread, `turn` by `turn`: 1 when the other's flag was down, else 0.
+/// Store buffering: each side raises its own flag and reads the other's, all sequentially consistent. At most
+/// one side may see the other's flag down. Output for each turn and thread: 1 if the other's flag was down,
+/// else 0.
 ///
 /// # Safety
 /// Two words of scratch memory a pair and turn.

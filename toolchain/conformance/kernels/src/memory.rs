@@ -1,4 +1,4 @@
-//! Which memory a pointer points at, and how much of it there is.
+//! Address spaces of pointers, and the sizes of shared memory.
 
 use core::hint::black_box;
 use core::mem::MaybeUninit;
@@ -12,27 +12,27 @@ use cuda_std::ptr::{
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::shared_array;
 
-/// The pointer points at global memory.
+/// The pointer points into global memory.
 pub const GLOBAL: u64 = 1;
-/// The pointer points at shared memory.
+/// The pointer points into shared memory.
 pub const SHARED: u64 = 2;
-/// The pointer points at constant memory.
+/// The pointer points into constant memory.
 pub const CONSTANT: u64 = 4;
-/// The pointer points at local memory.
+/// The pointer points into local memory.
 pub const LOCAL: u64 = 8;
-/// Converted to its space and back, it is the same.
+/// Converting it to its space and back returns the same pointer.
 pub const RETURNS: u64 = 16;
 
-/// Bytes of static shared memory which [`spaces`] has.
+/// Bytes of static shared memory in [`spaces`].
 pub const STATIC_BYTES: u64 = 512;
 
-/// Where `pointer` points, in the bits above.
+/// The address space of `pointer`, in the bits above.
 ///
 /// # Safety
 /// It points at a word of `space`.
 #[inline(always)]
 unsafe fn describe(pointer: *const u64, space: AddressSpace) -> u64 {
-    // Nothing is known of it at compile time.
+    // Hides the pointer's origin from the compiler.
     let pointer = black_box(pointer);
     let spaces = [
         (AddressSpace::Global, GLOBAL),
@@ -59,8 +59,8 @@ unsafe fn describe(pointer: *const u64, space: AddressSpace) -> u64 {
     }
 }
 
-/// Describes a pointer to global, to dynamic shared, to static shared and to local
-/// memory; then the sizes of dynamic and of all shared memory in bytes.
+/// Describes pointers to global, dynamic shared, static shared and local memory. Then writes the sizes of
+/// dynamic and of all shared memory in bytes.
 ///
 /// # Safety
 /// One thread.

@@ -1,4 +1,4 @@
-//! What threads print: every formatting that `cuda_std::io` promises, and many threads at once.
+//! Output of threads: every format that `cuda_std::io` supports, and many threads at the same time.
 
 use cuda_std::{bf16, f16, println};
 
@@ -7,8 +7,9 @@ use crate::io::{Io, block, global_thread};
 /// Input words of [`formats`].
 pub const WORDS: usize = 8;
 
-/// One thread prints input word 0 as every integer, word 1 as the bits of an `f64`, word 2 of an `f32`, word 3 of an
-/// `f16`, word 4 of a `bf16`, and word 5 as a `char`. Word 6 is 1, word 7 is 0. The output is the input.
+/// One thread prints the input words. Word 0 is printed as every integer, word 1 as the bits of an `f64`,
+/// word 2 of an `f32`, word 3 of an `f16`, word 4 of a `bf16`, and word 5 as a `char`. Word 6 is 1, word 7 is
+/// 0. The output is the input.
 ///
 /// # Safety
 /// One thread; [`WORDS`] input and output words.
@@ -94,7 +95,7 @@ pub unsafe fn formats(io: Io) {
     }
 }
 
-/// Every thread prints a line of its number, its block and its input word, and copies the word.
+/// Every thread prints a line with its index, its block and its input word, and copies the word.
 ///
 /// # Safety
 /// One dimension; one input and one output word a thread.

@@ -1,5 +1,4 @@
-//! Static and dynamic shared memory, through generic functions and for types of
-//! several sizes.
+//! Static and dynamic shared memory, in generic functions and for types of several sizes.
 
 use core::mem::MaybeUninit;
 
@@ -8,7 +7,7 @@ use crate::value::Value;
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::{address_space, shared_array, thread};
 
-/// Threads of a block, at most, in the kernels with static tiles.
+/// The limit of threads per block in the kernels with static tiles.
 pub const THREADS: usize = 256;
 
 /// Words of a thread's record in the input and output of the kernels over [`Body`].
@@ -17,11 +16,10 @@ pub const BODY_WORDS: usize = 3;
 /// Passes of [`ping_pong`].
 pub const PASSES: usize = 5;
 
-/// Turns a block's values around through `tile`: what every kernel of a single tile
-/// does, once for each element type.
+/// Reverses a block's values through `tile`; the common body of all kernels with a single tile.
 ///
 /// # Safety
-/// `tile` is shared memory for a value a thread, used for nothing else.
+/// `tile` is shared memory for one value per thread, and not used otherwise.
 #[inline(always)]
 unsafe fn turn_around<T: Value>(io: Io, tile: *mut T) {
     let (me, threads) = (block_thread(), block_threads());
@@ -43,7 +41,7 @@ pub unsafe fn dynamic<T: Value>(io: Io) {
     unsafe { turn_around::<T>(io, dynamic_shared_mem::<T>()) }
 }
 
-/// An element type with tiles of its own: a static cannot be generic.
+/// An element type with its own tiles, because a static cannot be generic.
 pub trait Tiles: Value {
     /// A tile of [`THREADS`] values, made with `#[address_space(shared)]`.
     fn static_tile() -> *mut Self;
@@ -93,9 +91,9 @@ pub unsafe fn array<T: Tiles>(io: Io) {
     unsafe { turn_around::<T>(io, T::array_tile()) }
 }
 
-/// Two static tiles, one array and dynamic memory in one kernel: all are filled before
-/// any is read, so that an overlap shows. Output per thread: four words and, of the
-/// four starts, how many are not aligned to a word.
+/// Two static tiles, one array and dynamic memory in one kernel. All are filled before any is read, so that
+/// an overlap shows. Output for each thread: four words, and the number of the four starts that are not
+/// aligned to a word.
 ///
 /// # Safety
 /// At most [`THREADS`] threads a block; one word of dynamic shared memory a thread.
@@ -157,7 +155,7 @@ impl Body {
     }
 }
 
-/// A static tile of structs, read whole and by member.
+/// A static tile of structs, read as a whole and by field.
 ///
 /// # Safety
 /// At most [`THREADS`] threads a block.
@@ -180,8 +178,7 @@ pub unsafe fn structs(io: Io) {
     }
 }
 
-/// Two halves of dynamic shared memory which change roles in every pass: the pointers
-/// themselves are swapped, and which is which depends on the pass.
+/// Two halves of dynamic shared memory that swap roles in every pass: the pointers themselves are swapped.
 ///
 /// # Safety
 /// Two words of dynamic shared memory a thread.
@@ -208,8 +205,8 @@ pub unsafe fn ping_pong(io: Io) {
     }
 }
 
-/// Shared memory as a slice, with bounds checks and iterators: thread 0 of each block
-/// adds up what all wrote, in order.
+/// Shared memory as a slice, with bounds checks and iterators: thread 0 of each block adds the values of all
+/// threads, in order.
 ///
 /// # Safety
 /// One word of dynamic shared memory a thread.
@@ -221,7 +218,7 @@ pub unsafe fn slices(io: Io) {
     unsafe { start.add(me).write(io.read(global_thread())) };
     thread::sync_threads();
     if me == 0 {
-        // SAFETY: all words are written, and nobody writes one again.
+        // SAFETY: all words are written, and none is written again.
         let tile = unsafe { core::slice::from_raw_parts(start, threads) };
         let sum = tile.iter().enumerate().fold(0_u64, |sum, (i, word)| {
             sum.rotate_left(1) ^ word.wrapping_add(i as u64)

@@ -17,16 +17,16 @@ pub const ARMS_INPUT: usize = 5;
 /// Words of a thread's record in the output: value, predicate.
 pub const OUTPUT: usize = 2;
 
-/// The predicate that an idle lane writes.
+/// The predicate of an idle lane.
 pub const IDLE_PREDICATE: u64 = 2;
 
-/// How a lane names its source.
+/// How a lane selects its source.
 pub trait Mode {
     /// The shuffle of this mode.
     ///
     /// # Safety
-    /// As the function of `cuda_std` that it calls: the lanes of `mask`, and no
-    /// others, arrive with this mask; `width` is a power of two up to 32.
+    /// The contract of the function in `cuda_std`: all lanes of `mask`, and no others, call it with this
+    /// mask; `width` is a power of two from 1 to 32.
     unsafe fn shuffle<T: WarpShuffleValue>(
         mask: u32,
         value: T,
@@ -62,13 +62,13 @@ modes! {
     Down = warp_shuffle_down;
     /// From a lane below.
     Up = warp_shuffle_up;
-    /// From the lane with some bits flipped.
+    /// From the lane with some index bits flipped.
     Xor = warp_shuffle_xor;
-    /// From the lane of a number.
+    /// From the lane with a given index.
     Idx = warp_shuffle_idx;
 }
 
-/// Every lane of every warp shuffles once, with an operand of its own.
+/// Every lane of every warp shuffles once, with its own operand.
 ///
 /// # Safety
 /// Whole warps; the width is the same in all lanes of a warp.
@@ -85,8 +85,7 @@ pub unsafe fn lanes<M: Mode, T: Value + WarpShuffleValue>(io: Io) {
     io.write(thread * OUTPUT + 1, in_range.into());
 }
 
-/// Each lane shuffles inside its arm's member mask. Lanes of the second arm shuffle a
-/// second time, what the first brought them.
+/// Each lane shuffles within its arm's member mask. Lanes of the second arm shuffle the result again.
 ///
 /// # Safety
 /// Whole warps; the lanes of a mask have the same arm, mask and width, and the mask

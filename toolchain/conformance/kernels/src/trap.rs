@@ -1,14 +1,14 @@
-//! Panics, which on a device are a trap, or print where they are: the launch fails and the context is lost.
+//! Panics. On a device they trap, or print their location; the launch fails and the context is lost.
 
 use crate::io::{Io, global_thread};
 
-/// Nothing panics.
+/// No panic.
 pub const NONE: u64 = 0;
 /// `panic!` with a formatted message.
 pub const PANIC: u64 = 1;
 /// An index past the end of a slice.
 pub const INDEX: u64 = 2;
-/// `Option::unwrap` of nothing.
+/// `Option::unwrap` of `None`.
 pub const UNWRAP: u64 = 3;
 /// An integer divided by zero.
 pub const DIVISION: u64 = 4;
@@ -17,8 +17,8 @@ pub const ASSERTION: u64 = 5;
 /// `panic!` with a message that has no values.
 pub const MESSAGE: u64 = 6;
 
-/// The threads whose input word is `u64::MAX` panic in the way that `parameters[0]` names;
-/// `parameters[1]` is 0. The others write the input word that they find.
+/// Threads whose input word is `u64::MAX` panic in the way that `parameters[0]` selects; `parameters[1]` is
+/// 0. The other threads copy their input word.
 ///
 /// # Safety
 /// One dimension; one input and one output word a thread.

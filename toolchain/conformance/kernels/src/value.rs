@@ -1,8 +1,8 @@
-//! Elements in words.
+//! Conversion of elements to and from words.
 
 use cuda_std::{bf16, f16};
 
-/// A type whose values travel in the low bits of a word.
+/// A type whose values are stored in the low bits of a word.
 pub trait Value: Copy {
     /// The value in the low bits of `word`.
     fn from_word(word: u64) -> Self;
@@ -43,8 +43,8 @@ value! {
     bf16: u16, bf16::from_bits, bf16::to_bits;
 }
 
-/// The low half holds the word and the high half its complement. When that does not
-/// hold any more, the word is not the one it was.
+/// The low half contains the word and the high half its complement. If that no longer holds, the value was
+/// corrupted.
 impl Value for u128 {
     #[inline(always)]
     fn from_word(word: u64) -> Self {

@@ -1,7 +1,7 @@
 //! `warp_vote_*`, `warp_match_*` and `warp_reduce` inside member masks.
 //!
-//! All have the same shape: a value goes in, the lanes of a mask decide together, one
-//! word comes out.
+//! All have the same form: each lane passes a value, the lanes of a mask decide together, and each gets one
+//! word.
 
 use core::marker::PhantomData;
 
@@ -19,12 +19,12 @@ pub const INPUT: usize = 3;
 /// Bit of the output of `match_all` which says that there was a match.
 pub const MATCHED: u64 = 1 << 32;
 
-/// A decision of the lanes of a mask.
+/// An operation of the lanes of a mask.
 pub trait Decision {
-    /// What the decision gives to a lane that brings `word`.
+    /// The result for a lane with the operand `word`.
     ///
     /// # Safety
-    /// The lanes of `mask` arrive, and no others, all with this mask.
+    /// All lanes of `mask`, and no others, call it with this mask.
     unsafe fn decide(mask: u32, word: u64) -> u64;
 }
 
@@ -118,8 +118,7 @@ impl<O: Operation, T: Value + WarpReduceValue> Decision for Reduce<O, T> {
     }
 }
 
-/// Each lane decides inside its arm's member mask; the second arm decides about the
-/// value with its lowest bit flipped.
+/// Each lane decides within its arm's member mask; the second arm uses the value with its lowest bit flipped.
 ///
 /// # Safety
 /// Whole warps; the lanes of a mask have the same arm and mask, and the mask names no

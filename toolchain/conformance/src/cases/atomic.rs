@@ -1,4 +1,4 @@
-//! Atomics under contention: type x scope x address space, every operation.
+//! Atomics under contention: all operations for each type, scope and address space.
 
 use conformance_kernels::atomic::{operation as code, ordering};
 use rand::{RngExt, rngs::StdRng};
@@ -13,7 +13,7 @@ mod contend;
 mod reduce;
 
 use coherence::coherence;
-use contend::{Action, contend, tickets};
+use contend::{Action, contend, counter_values};
 use reduce::reduce;
 
 const ELEMENTS: [Element; 6] = [
@@ -40,7 +40,7 @@ enum Space {
     Shared,
 }
 
-/// Which atomics, and where.
+/// The type of the atomics, and their memory.
 #[derive(Clone, Copy)]
 struct Subject {
     space: Space,
@@ -48,7 +48,7 @@ struct Subject {
     element: Element,
 }
 
-/// What the kernels know as `fetch_*` and `swap`.
+/// Operations that the kernels call `fetch_*` and `swap`.
 const OPERATIONS: [(u64, Operation); 8] = [
     (code::ADD, Operation::Add),
     (code::SUB, Operation::Sub),
@@ -73,8 +73,8 @@ pub fn trials() -> Vec<Trial> {
                 trials.push(Trial::new(subject.name("atomic", '/'), move |rng| {
                     all(subject, rng)
                 }));
-                // By itself: compute-sanitizer's racecheck takes an atomic load or store of shared
-                // memory for a plain one, and reports the race that this is about.
+                // In a separate trial: compute-sanitizer's racecheck treats atomic loads and stores of shared
+                // memory as plain ones, and reports them as a race.
                 trials.push(Trial::new(subject.name("coherence", '/'), move |rng| {
                     vec![coherence(subject, rng)]
                 }));
@@ -88,13 +88,13 @@ fn all(subject: Subject, rng: &mut StdRng) -> Vec<Case> {
     let fetches = OPERATIONS.map(|(code, operation)| Action::Fetch(code, operation));
     let mut actions = fetches.to_vec();
     actions.extend([Action::Update, Action::Circle]);
-    let mut cases = vec![tickets(subject, false, rng)];
+    let mut cases = vec![counter_values(subject, false, rng)];
     if subject.element == Element::U32 {
         actions.push(Action::Increment);
-        cases.push(tickets(subject, true, rng));
+        cases.push(counter_values(subject, true, rng));
     }
     for action in actions {
-        // A loop that all threads fight over takes the square of their number.
+        // The cost of a contended loop grows with the square of the number of threads.
         let blocks = if matches!(action, Action::Update) {
             8
         } else {
@@ -127,8 +127,7 @@ fn all(subject: Subject, rng: &mut StdRng) -> Vec<Case> {
     cases
 }
 
-/// Blocks of the launch; addresses which a block uses, of its own or with all others;
-/// operations of a thread.
+/// Blocks of the launch; addresses of each block or of the grid; operations of each thread.
 #[derive(Clone, Copy)]
 struct Shape {
     blocks: usize,
@@ -156,8 +155,7 @@ impl Subject {
         [first, space, self.scope, self.element.name()].join(&separator.to_string())
     }
 
-    /// Whether a block has addresses that no other one uses: in shared memory, and where
-    /// the scope allows no other.
+    /// Whether each block has its own addresses: in shared memory, and for block scope.
     fn per_block(self) -> bool {
         self.space == Space::Shared || self.scope == "block"
     }
@@ -180,7 +178,7 @@ impl Subject {
         (launch, all)
     }
 
-    /// An address for a thread: its number among those of its space, and among all.
+    /// The address of a thread: its index within its space, and within all.
     fn address(self, turn: usize, shape: Shape, rng: &mut StdRng) -> (usize, usize) {
         let block = turn / THREADS % shape.blocks;
         let chosen = rng.random_range(0..shape.addresses);
@@ -194,8 +192,8 @@ impl Subject {
         }
     }
 
-    /// The output before the launch: first values in the low part of each address, and
-    /// sentinels everywhere else.
+    /// The output before the launch: initial values in the low bits of each address, and sentinels in all
+    /// other bits.
     fn output(self, first: &[u64], results: usize, rng: &mut StdRng) -> Vec<u64> {
         let mut output = sentinels(rng, first.len() + results);
         for (word, value) in output.iter_mut().zip(first) {

@@ -1,4 +1,4 @@
-//! `sync_threads`, its voting forms, and `sync_warp`.
+//! `sync_threads`, its reductions, and `sync_warp`.
 
 use conformance_kernels::barrier::{self as kernel, step};
 use rand::{RngExt, rngs::StdRng};
@@ -8,15 +8,15 @@ use super::partition::Partition;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 use crate::model::warp::lanes;
 
-/// Block sizes: one thread, parts of a warp, whole warps and one thread more.
+/// Block sizes: one thread, partial warps, whole warps, and one thread more.
 const THREADS: [u32; 9] = [1, 2, 31, 32, 33, 64, 255, 256, 1024];
 
 const BLOCKS: u32 = 3;
 
-/// Places that values travel around a block.
+/// The steps that values move around a block.
 const PLACES: u64 = 37;
 
-/// What a vote answers when the predicate holds in so many of so many threads.
+/// The result of a vote if the predicate holds in some of the threads.
 type Answer = fn(usize, usize) -> u64;
 
 pub fn trials() -> Vec<Trial> {
@@ -58,7 +58,7 @@ fn per_thread(threads: usize, words_a_thread: usize) -> impl Fn(usize) -> String
     }
 }
 
-/// The words of one block after each thread took its neighbour's.
+/// The words of one block after each thread has read its neighbour's.
 fn rotated(words: &[u64]) -> Vec<u64> {
     (0..words.len())
         .map(|thread| step(words[(thread + 1) % words.len()], thread))
@@ -91,7 +91,7 @@ fn vote(name: &str, answer: Answer, threads: u32, rng: &mut StdRng) -> Case {
     let mut input = Vec::new();
     let mut words = vec![Word::Any; BLOCKS as usize * size * kernel::VOTES * 2];
     for block in 0..BLOCKS as usize {
-        // Votes of all, of none, of all but one, of one, and mixed ones.
+        // Votes where all, no, all but one, one, or some predicates hold.
         let lone = rng.random_range(0..size);
         let ballots: Vec<u64> = (0..size)
             .map(|thread| {

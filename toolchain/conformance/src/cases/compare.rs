@@ -6,13 +6,13 @@ use rand::{RngExt, rngs::StdRng};
 use super::Trial;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
-/// Threads, each with a pair of slices.
+/// The number of threads, each with a pair of slices.
 const THREADS: usize = 256;
 
 /// The longest slice, in bytes.
 const LONGEST: usize = 70;
 
-/// Bytes that the slices lie in, behind the records.
+/// The bytes for slices, after the records.
 const BYTES: usize = 4096;
 
 pub fn trials() -> Vec<Trial> {
@@ -21,7 +21,7 @@ pub fn trials() -> Vec<Trial> {
     })]
 }
 
-/// The bits of a pair of slices, byte by byte.
+/// The expected bits of a pair of slices, compared byte by byte.
 fn bits(a: &[u8], b: &[u8], arrays: (&[u8], &[u8])) -> u64 {
     let differs = |a: &[u8], b: &[u8]| (0..a.len()).find(|&i| a[i] != b[i]);
     let order = match differs(a, b) {
@@ -35,8 +35,8 @@ fn bits(a: &[u8], b: &[u8], arrays: (&[u8], &[u8])) -> u64 {
     }
 }
 
-/// Random places and lengths. Half of the second slices are copies of the first, of which some differ in one byte,
-/// as often the last as any.
+/// Random positions and lengths. Half of the second slices are copies of the first, and some of these differ
+/// in one byte, often the last one.
 fn case(rng: &mut StdRng) -> Case {
     let room = LONGEST.max(ARRAY);
     let mut bytes: Vec<u8> = (0..BYTES).map(|_| rng.random_range(0..3)).collect();
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// Later pairs overwrite earlier ones, but each outcome must be left often enough to be a test.
+    /// Later pairs overwrite earlier ones, but each outcome must remain often enough.
     #[test]
     fn every_outcome_occurs() {
         let mut seen = [0; 16];

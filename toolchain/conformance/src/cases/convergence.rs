@@ -1,4 +1,4 @@
-//! Barriers and shuffles under conditions: what a compiler must not bend.
+//! Barriers and shuffles under conditions, which a compiler must not move.
 
 use conformance_kernels::convergence::next_lane;
 use rand::{RngExt, rngs::StdRng};
@@ -10,7 +10,7 @@ const BLOCKS: usize = 4;
 const THREADS: usize = 128;
 const WARPS: usize = BLOCKS * THREADS / 32;
 
-/// Passes of the loop with changing neighbours.
+/// The number of iterations of the loop with changing neighbours.
 const PASSES: usize = 11;
 
 pub fn trials() -> Vec<Trial> {
@@ -49,7 +49,7 @@ fn case(name: String, launch: Launch, input: Vec<u64>, words: Vec<Word>, rng: &m
     }
 }
 
-/// Random words, whose lowest bits are mixed in some warps and equal in others.
+/// Random words, with mixed lowest bits in some warps and equal ones in others.
 fn words_with_odd_ones(rng: &mut StdRng) -> Vec<u64> {
     (0..WARPS)
         .flat_map(|warp| {

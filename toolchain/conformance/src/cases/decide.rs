@@ -33,7 +33,7 @@ const REDUCTIONS: [Operation; 6] = [
     Operation::Xor,
 ];
 
-/// What a lane of `mask` is told when the warp's words are `values`.
+/// The result of a lane of `mask` if the warp's words are `values`.
 type Decide = fn(Element, mask: u32, values: &[u64; 32], lane: usize) -> u64;
 
 pub fn trials() -> Vec<Trial> {
@@ -108,7 +108,7 @@ fn narrow(element: Element, values: &[u64; 32]) -> [u64; 32] {
     values.map(|value| value & element.mask())
 }
 
-/// Words of which none, all, one, all but one or some are odd.
+/// Words of which none, all, one, all but one, or some are odd.
 fn predicates(_: Element, rng: &mut StdRng) -> [u64; 32] {
     let odd: u32 = match rng.random_range(0..6) {
         0 => 0,
@@ -120,8 +120,7 @@ fn predicates(_: Element, rng: &mut StdRng) -> [u64; 32] {
     std::array::from_fn(|lane| rng.random::<u64>() & !1 | u64::from(odd >> lane & 1))
 }
 
-/// Values of which some are equal: one, one but for a lane, or a few, which may differ
-/// in a single bit.
+/// Values with some equal: all, all but one, or a few different ones, which may differ in one bit.
 fn repeated(element: Element, rng: &mut StdRng) -> [u64; 32] {
     let base = element.any_bits(rng);
     let bit = 1 << rng.random_range(0..element.bits());
@@ -143,7 +142,7 @@ fn any_bits(element: Element, rng: &mut StdRng) -> [u64; 32] {
     std::array::from_fn(|_| element.any_bits(rng))
 }
 
-/// Four cases, each a warp for every partition.
+/// Four cases, each with a warp for every partition.
 fn cases(
     kernel: String,
     element: Element,

@@ -1,5 +1,5 @@
-//! Functions of floats: `GpuFloat` with the host's bits, which `tests/accuracy.rs` holds against the values,
-//! and `ApproxFloat` within its bounds.
+//! Functions of floats: `GpuFloat` with the host's bits, which `tests/accuracy.rs` checks against the
+//! reference values, and `ApproxFloat` within its bounds.
 
 use rand::rngs::StdRng;
 
@@ -10,7 +10,7 @@ use crate::float::{Float, approximations};
 const BLOCKS: u32 = 16;
 const THREADS: u32 = 256;
 
-/// Each function of at least so many arguments.
+/// Each function with at least this many arguments.
 pub fn trials(arguments: usize) -> Vec<Trial> {
     let mut trials = same_bits::<f32>(arguments);
     trials.extend(same_bits::<f64>(arguments));
@@ -20,7 +20,7 @@ pub fn trials(arguments: usize) -> Vec<Trial> {
             let arguments = call.arguments;
             let name = format!("float_{}_f32", call.name);
             let (accepts, inputs) = (call.clone(), sample.clone());
-            let judge = move |got: &[u64]| {
+            let check = move |got: &[u64]| {
                 let wrong = |(x, got): &(&[f32; 3], &u64)| {
                     **got > u64::from(u32::MAX)
                         || !accepts.accepts(**x, f32::from_bits(**got as u32))
@@ -28,7 +28,7 @@ pub fn trials(arguments: usize) -> Vec<Trial> {
                 match inputs.iter().zip(got).find(wrong) {
                     None => Ok(()),
                     Some((x, got)) => Err(format!(
-                        "of {:?} it is {:?} ({got:#x}), which is beyond its bound",
+                        "of {:?} is {:?} ({got:#x}), outside its error bound",
                         &x[..arguments],
                         f32::from_bits(*got as u32)
                     )),
@@ -38,7 +38,7 @@ pub fn trials(arguments: usize) -> Vec<Trial> {
                 name,
                 arguments,
                 &sample,
-                Expectation::property(judge),
+                Expectation::property(check),
                 rng,
             )]
         })

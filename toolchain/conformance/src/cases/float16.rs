@@ -1,5 +1,5 @@
-//! Half types: every bit pattern widened, and every neighbourhood of a rounding
-//! boundary narrowed, against the `half` crate.
+//! 16-bit floats, compared with the crate `half`: conversions of all bit patterns to `f32`, and of values
+//! around all rounding boundaries from `f32`.
 
 use half::{bf16, f16};
 use rand::{RngExt, rngs::StdRng};
@@ -45,8 +45,8 @@ fn narrow(element: Element, value: f32) -> u64 {
     }
 }
 
-/// As `f32` patterns: every value of the type, the ties between neighbours and what
-/// lies just beside them, and random ones.
+/// As `f32` patterns: all values of the type, the ties between neighbours, the values next to the ties, and
+/// random ones.
 fn boundaries(element: Element, rng: &mut StdRng) -> Vec<u64> {
     let mut bits = Vec::new();
     for pattern in 0..=u64::from(u16::MAX) {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn ties_go_to_even() {
-        // Between 1 and the next f16, and between that and the one after.
+        // Between 1 and the next f16, and between that and the following one.
         assert_eq!(narrow(Element::F16, 1.0 + 1.0 / 2048.0), 0x3C00);
         assert_eq!(narrow(Element::F16, 1.0 + 3.0 / 2048.0), 0x3C02);
         assert_eq!(narrow(Element::Bf16, 1.0 + 1.0 / 256.0), 0x3F80);

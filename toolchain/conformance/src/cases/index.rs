@@ -1,4 +1,4 @@
-//! Indexes, sizes, lane numbers and `activemask`.
+//! Indices, sizes, lanes and `activemask`.
 
 use conformance_kernels::index as kernel;
 use rand::{RngExt, rngs::StdRng};
@@ -21,7 +21,7 @@ const SHAPES: [([u32; 3], [u32; 3]); 9] = [
 
 pub fn trials() -> Vec<Trial> {
     vec![
-        Trial::new("thread/indexes", |rng| {
+        Trial::new("thread/indices", |rng| {
             let (grid, block) = ([0; 3], [0; 3]);
             let random = (
                 grid.map(|_: u32| rng.random_range(1..6)),
@@ -30,7 +30,7 @@ pub fn trials() -> Vec<Trial> {
             SHAPES
                 .into_iter()
                 .chain([random])
-                .map(|(grid, block)| indexes(grid, block, rng))
+                .map(|(grid, block)| indices(grid, block, rng))
                 .collect()
         }),
         Trial::new("memory/spaces", |rng| {
@@ -42,13 +42,13 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// Every position below `size`, x fastest.
+/// All positions below `size`, x fastest.
 fn positions(size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..size[2])
         .flat_map(move |z| (0..size[1]).flat_map(move |y| (0..size[0]).map(move |x| [x, y, z])))
 }
 
-fn indexes(grid: [u32; 3], block: [u32; 3], rng: &mut StdRng) -> Case {
+fn indices(grid: [u32; 3], block: [u32; 3], rng: &mut StdRng) -> Case {
     let mut words = Vec::new();
     let mut number = 0_u32;
     for block_index in positions(grid) {
@@ -102,9 +102,8 @@ fn indexes(grid: [u32; 3], block: [u32; 3], rng: &mut StdRng) -> Case {
     }
 }
 
-/// Which memory pointers to global, dynamic shared, static shared and local memory point
-/// at, there and back, and how much shared memory there is: the sum of both kinds, which
-/// the device may round up and add to.
+/// The address spaces of pointers to global, dynamic shared, static shared and local memory, their conversion
+/// and back, and the size of shared memory. The size of both kinds together may be rounded up by the device.
 fn spaces(bytes: u32, rng: &mut StdRng) -> Case {
     use conformance_kernels::memory::{GLOBAL, LOCAL, RETURNS, SHARED, STATIC_BYTES};
     const SURPLUS: u64 = 2048;
@@ -136,8 +135,7 @@ fn spaces(bytes: u32, rng: &mut StdRng) -> Case {
     }
 }
 
-/// What can be said of `activemask` in a branch: the lane itself is in it, and no lane
-/// that took the other branch.
+/// The properties of `activemask` in a branch: it contains the lane itself, and no lane of the other branch.
 fn activemask(rng: &mut StdRng) -> Case {
     const WARPS: usize = 8;
     let mut input = Vec::new();

@@ -1,4 +1,4 @@
-//! A buffer whose byte indexes do not fit in 32 bits.
+//! A buffer whose byte indices do not fit into 32 bits.
 
 use conformance_kernels::large::pattern;
 use rand::{RngExt, rngs::StdRng};
@@ -6,19 +6,18 @@ use rand::{RngExt, rngs::StdRng};
 use super::Trial;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
-/// Bytes of the buffer: a little beyond 2^32.
+/// The size of the buffer in bytes: a little more than 2^32.
 const BYTES: u64 = (1 << 32) + (1 << 20);
 
-/// Bytes that are set one by one.
+/// The number of bytes that are set separately.
 const CHOSEN: usize = 256;
 
 pub fn trials() -> Vec<Trial> {
     vec![Trial::new("large/past_2_to_the_32", |rng| vec![case(rng)])]
 }
 
-/// Indexes at both ends and around 2^31 and 2^32, each random one together with its
-/// twin 2^32 below or above.
-fn indexes(rng: &mut StdRng) -> Vec<u64> {
+/// Indices at both ends and around 2^31 and 2^32. Each random index has a counterpart 2^32 below or above.
+fn indices(rng: &mut StdRng) -> Vec<u64> {
     let edges = [
         0,
         1,
@@ -29,26 +28,26 @@ fn indexes(rng: &mut StdRng) -> Vec<u64> {
         (1 << 32) + 1,
         BYTES - 1,
     ];
-    let mut indexes = edges.to_vec();
-    while indexes.len() < CHOSEN {
+    let mut indices = edges.to_vec();
+    while indices.len() < CHOSEN {
         let low = rng.random_range(2..(1_u64 << 20) - 1);
         for index in [low, low + (1 << 32)] {
-            if !indexes.contains(&index) {
-                indexes.push(index);
+            if !indices.contains(&index) {
+                indices.push(index);
             }
         }
     }
-    indexes.truncate(CHOSEN);
-    indexes
+    indices.truncate(CHOSEN);
+    indices
 }
 
-/// The buffer is filled by a grid-stride loop and counted; then the chosen bytes are
-/// changed, read back, and all is counted again.
+/// A grid-stride loop fills the buffer, and the bytes are counted. Then the selected bytes are changed, read
+/// back, and all bytes are counted again.
 fn case(rng: &mut StdRng) -> Case {
-    let indexes = indexes(rng);
+    let indices = indices(rng);
     let mut input = Vec::new();
     let mut words = Vec::new();
-    for &index in &indexes {
+    for &index in &indices {
         let byte = pattern(index) ^ rng.random_range(1..=u8::MAX);
         input.extend([index, byte.into()]);
         words.push(Word::Is(byte.into()));
@@ -73,7 +72,7 @@ fn case(rng: &mut StdRng) -> Case {
         input,
         output,
         scratch_bytes: BYTES,
-        expectation: Expectation::words(words, move |i| match indexes.get(i) {
+        expectation: Expectation::words(words, move |i| match indices.get(i) {
             Some(index) => format!("byte {index}"),
             None => [
                 "bytes as filled",
@@ -92,7 +91,7 @@ mod tests {
     use rand::SeedableRng;
 
     #[test]
-    fn twins_get_different_bytes() {
+    fn counterparts_get_different_bytes() {
         for low in 0..1000 {
             assert_ne!(pattern(low), pattern(low + (1 << 32)), "index {low}");
         }
@@ -100,10 +99,10 @@ mod tests {
 
     #[test]
     fn chosen_indexes_differ() {
-        let mut indexes = indexes(&mut StdRng::seed_from_u64(4));
-        assert!(indexes.iter().all(|&index| index < BYTES));
-        indexes.sort_unstable();
-        indexes.dedup();
-        assert_eq!(indexes.len(), CHOSEN);
+        let mut indices = indices(&mut StdRng::seed_from_u64(4));
+        assert!(indices.iter().all(|&index| index < BYTES));
+        indices.sort_unstable();
+        indices.dedup();
+        assert_eq!(indices.len(), CHOSEN);
     }
 }

@@ -6,11 +6,11 @@ use rand::rngs::StdRng;
 use super::Trial;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
-/// Fresh addresses which each pair of threads goes through.
+/// The number of fresh addresses for each pair of threads.
 const TURNS: usize = 200;
 
-/// Blocks of a launch, few enough to run all at once on any device; pairs of blocks
-/// wait for each other.
+/// The number of blocks: few enough that all are resident on any device, because pairs of blocks wait for
+/// each other.
 const BLOCKS: u32 = 96;
 
 const BETWEEN_BLOCKS: [&str; 12] = [
@@ -75,7 +75,7 @@ fn message_passing(kernel: &str, threads: u32, rng: &mut StdRng) -> Case {
                 "block {} thread {} {}",
                 thread / threads as usize,
                 thread % threads as usize,
-                ["messages that were wrong", "messages"][i % kernel::OUTPUT]
+                ["wrong messages", "messages"][i % kernel::OUTPUT]
             )
         }),
     }

@@ -1,4 +1,4 @@
-//! The trials: what is run, on which data, and what must come out.
+//! The trials: kernels, data and expected results.
 
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -23,10 +23,10 @@ mod trap;
 pub use print::{Print, prints};
 pub use trap::Trap;
 
-/// Makes the cases of a trial from random data.
+/// Creates the cases of a trial from random data.
 type Build = Box<dyn Fn(&mut StdRng) -> Vec<Case> + Send>;
 
-/// One line of the list of tests: a feature for a type.
+/// One entry of the list of tests: a feature for a type.
 pub struct Trial {
     /// `feature/variation/type`.
     pub name: String,
@@ -44,8 +44,8 @@ impl Trial {
         }
     }
 
-    /// The cases for a seed. They depend on the seed and the trial's name only, so
-    /// that a failure can be repeated alone.
+    /// The cases for a seed. They depend only on the seed and the trial's name, so that a failure can be
+    /// repeated alone.
     pub fn cases(&self, seed: u64) -> Vec<Case> {
         (self.build)(&mut generator(seed, &self.name))
     }
@@ -59,7 +59,7 @@ fn generator(seed: u64, name: &str) -> StdRng {
     StdRng::seed_from_u64(own)
 }
 
-/// Every trial, in the order in which they are listed; functions of floats of at least so many arguments.
+/// All trials in the order of the list; functions of floats have at least this many arguments.
 pub fn trials(arguments: usize) -> Vec<Trial> {
     [
         index::trials(),
@@ -81,7 +81,7 @@ pub fn trials(arguments: usize) -> Vec<Trial> {
     .collect()
 }
 
-/// Every launch that must fail, each to be run in a process of its own.
+/// All launches that must fail; each requires its own process.
 pub fn traps() -> Vec<Trap> {
     trap::traps()
 }
@@ -93,12 +93,11 @@ mod tests {
     use conformance_kernels::entry;
     use std::collections::BTreeSet;
 
-    /// Blocks have at most so many threads and bytes of shared memory on every device.
+    /// The limits of threads and shared memory of a block on every device.
     const THREADS: u64 = 1024;
     const SHARED: u32 = 48 << 10;
 
-    /// The many cases of atomics and the many arguments of functions take seconds to make; one type stands
-    /// for all.
+    /// Creating all cases of atomics and all arguments of functions takes seconds; one type is enough here.
     fn is_quick(name: &str) -> bool {
         let many = ["atomic", "float/", "float_"];
         !many.iter().any(|slow| name.starts_with(slow)) || name.ends_with("f64")
@@ -151,7 +150,7 @@ mod tests {
         for trial in trials(1 << 10) {
             assert!(
                 names.insert(trial.name.clone()),
-                "{} stands twice",
+                "{} occurs twice",
                 trial.name
             );
         }

@@ -1,22 +1,22 @@
-//! The ways in which the lanes of a warp are dealt out to arms and member masks.
+//! Partitions of a warp's lanes into arms and member masks.
 
 use conformance_kernels::arm;
 use rand::{RngExt, rngs::StdRng};
 
-/// Which arm each lane of a warp takes, and with whom.
+/// The arm and the mask of each lane of a warp.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
     /// The arm of each lane.
     pub arms: [u64; 32],
-    /// The member mask of each lane: the lanes that it acts with.
+    /// The member mask of each lane.
     pub masks: [u32; 32],
 }
 
 impl Partition {
-    /// `group` gives the arm of each lane and a number; the lanes of an arm with the
-    /// same number form a mask.
+    /// `group` returns the arm of each lane and a number; the lanes of an arm with the same number form a
+    /// mask.
     fn new(name: impl Into<String>, group: impl Fn(u32) -> (u64, u32)) -> Self {
         let groups: [(u64, u32); 32] = std::array::from_fn(|lane| group(lane as u32));
         let mask = |own| {
@@ -31,8 +31,8 @@ impl Partition {
         }
     }
 
-    /// The whole warp, halves, odd and even, quarters, pairs, single lanes, and some
-    /// dealt at random with idle lanes among them.
+    /// The whole warp, halves, odd and even, quarters, pairs, single lanes, and random groups with idle
+    /// lanes.
     pub fn all(rng: &mut StdRng) -> Vec<Self> {
         use arm::{FIRST, IDLE, SECOND};
         let lone = rng.random_range(0..32);

@@ -1,5 +1,5 @@
-//! What threads print, line by line. Rust's own formatting is the model where the two promise the same, the C
-//! standard where `cuda_std::io` promises C's form.
+//! Output of threads, line by line. The reference is Rust's formatting where `cuda_std::io` has the same, and
+//! the C standard where it has C's form.
 
 use conformance_kernels::print as kernel;
 use half::{bf16, f16};
@@ -8,21 +8,21 @@ use rand::{RngExt, rngs::StdRng};
 use super::generator;
 use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
-/// A case and what it prints. On a device the driver prints, so it needs a process of its own.
+/// A case and its output. On a device the driver prints, so it requires its own process.
 pub struct Print {
     /// `print/...`
     pub name: &'static str,
-    /// The launch, and what it leaves in memory.
+    /// The launch, and its output in memory.
     pub case: Case,
     lines: Vec<String>,
 }
 
 impl Print {
-    /// Compares what was printed with what must be, in any order.
+    /// Compares the printed lines with the expected ones, in any order.
     ///
     /// # Errors
-    /// A text with the first lines that are missing or too many.
-    pub fn judge(&self, printed: &str) -> Result<(), String> {
+    /// A text with the first missing or additional lines.
+    pub fn check(&self, printed: &str) -> Result<(), String> {
         const SHOWN: usize = 8;
         let sorted = |lines: Vec<&str>| {
             let mut lines = lines;
@@ -31,7 +31,7 @@ impl Print {
         };
         if !printed.ends_with('\n') {
             return Err(format!(
-                "{}: the last line has no end: {printed:?}",
+                "{}: the last line is incomplete: {printed:?}",
                 self.name
             ));
         }
@@ -59,7 +59,7 @@ impl Print {
     }
 }
 
-/// Every case that prints. They depend on the seed alone.
+/// All printing cases. They depend only on the seed.
 pub fn prints(seed: u64) -> Vec<Print> {
     let rng = &mut generator(seed, "print");
     vec![formats(rng), threads(rng)]
@@ -162,9 +162,9 @@ fn formats(rng: &mut StdRng) -> Print {
     Print { name, case, lines }
 }
 
-/// Rust's exponent as C writes it: with a sign, and two digits at least.
+/// Rust's exponent in C's form: with a sign, and at least two digits.
 fn exponential(text: String) -> String {
-    let at = text.find(['e', 'E']).expect("it has an exponent");
+    let at = text.find(['e', 'E']).expect("the number has an exponent");
     let (mantissa, exponent) = text.split_at(at + 1);
     let number: i32 = exponent.parse().expect("it is a number");
     let sign = if number < 0 { '-' } else { '+' };
@@ -180,15 +180,15 @@ mod tests {
         let threads = &prints(3)[1];
         let mut lines = threads.lines.clone();
         lines.reverse();
-        assert_eq!(threads.judge(&(lines.join("\n") + "\n")), Ok(()));
+        assert_eq!(threads.check(&(lines.join("\n") + "\n")), Ok(()));
         lines[7] = "torn".into();
-        let error = threads.judge(&(lines.join("\n") + "\n")).unwrap_err();
+        let error = threads.check(&(lines.join("\n") + "\n")).unwrap_err();
         assert!(error.contains("unexpected: torn"), "{error}");
         assert!(error.contains("missing: thread  2040"), "{error}");
         lines.remove(7);
-        let error = threads.judge(&(lines.join("\n") + "\n")).unwrap_err();
+        let error = threads.check(&(lines.join("\n") + "\n")).unwrap_err();
         assert!(error.contains("2047 lines, expected 2048"), "{error}");
-        assert!(threads.judge("").is_err());
+        assert!(threads.check("").is_err());
     }
 
     #[test]

@@ -24,7 +24,7 @@ const BLOCKS: usize = 5;
 
 const THREADS: [u32; 4] = [1, 33, 128, 256];
 
-/// Makes a case for so many threads.
+/// Creates a case for a number of threads.
 type Make = fn(u32, &mut StdRng) -> Case;
 
 pub fn trials() -> Vec<Trial> {
@@ -54,8 +54,8 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A case whose output depends on the block alone: `expect` maps the input words of a
-/// block to its output words.
+/// A case whose output depends only on the block: `expect` maps the input words of a block to its output
+/// words.
 fn by_block(
     launch: Launch,
     words_a_thread: usize,
@@ -118,7 +118,7 @@ fn several(threads: u32, rng: &mut StdRng) -> Case {
 
 fn structs(threads: u32, rng: &mut StdRng) -> Case {
     const WORDS: usize = kernel::BODY_WORDS;
-    // The second word holds a 32-bit and an 8-bit member, the third a 32-bit one.
+    // The second word contains a 32-bit and an 8-bit field, the third a 32-bit one.
     let narrow = |i: usize, word: u64| match i % WORDS {
         0 => word,
         1 => word & 0xFF_FFFF_FFFF,

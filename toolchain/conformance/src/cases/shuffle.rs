@@ -1,4 +1,4 @@
-//! Shuffles: mode x width x operand x type in whole warps, and in parts of a warp.
+//! Shuffles: all modes, widths, operands and types, in whole warps and in parts of one.
 
 use conformance_kernels::{arm, shuffle as kernel};
 use rand::{RngExt, rngs::StdRng};
@@ -32,13 +32,13 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What the lanes of one warp bring.
+/// The operands of the lanes of one warp.
 struct Warp {
     values: [u64; 32],
     operands: [u32; 32],
 }
 
-/// A warp for each operand worth a name, and as many with a random one in each lane.
+/// A warp for each special operand, and as many with random operands.
 fn warps(element: Element, width: u32, rng: &mut StdRng) -> Vec<Warp> {
     let named = [0, 1, width - 1, width, width + 1, 31, 32, u32::MAX];
     let mut operands: Vec<[u32; 32]> = named.iter().map(|&operand| [operand; 32]).collect();
@@ -91,10 +91,10 @@ fn locate(labels: &[String], word: usize) -> String {
     format!("{} {part}", labels[word / kernel::OUTPUT])
 }
 
-/// A lane's value and predicate, unknown where the ISA leaves them undefined.
+/// A lane's value and predicate; `None` if the ISA does not define them.
 type Got = (Option<u64>, Option<bool>);
 
-/// One shuffle inside `mask`; a value from outside is undefined.
+/// One shuffle within `mask`; a value from outside is undefined.
 fn shuffle_in(
     mode: Mode,
     mask: u32,
@@ -117,7 +117,7 @@ fn arms(mode: Mode, element: Element, width: u32, rng: &mut StdRng) -> Case {
     let mut labels = Vec::new();
     for (number, partition) in partitions.iter().enumerate() {
         let values: [u64; 32] = std::array::from_fn(|_| element.any_bits(rng));
-        // Operands that mostly stay inside the warp's small parts.
+        // Operands that mostly stay within the warp's small parts.
         let operand: u32 = [1, 2, rng.random_range(0..32)][number % 3];
         let operands: [u32; 32] = std::array::from_fn(|lane| {
             let own = mode == Mode::Idx && number % 2 == 1;

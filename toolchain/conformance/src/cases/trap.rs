@@ -1,4 +1,4 @@
-//! Panics: a launch in which a thread panics must fail, one in which none does must not.
+//! Panics: a launch must fail exactly if a thread panics.
 
 use conformance_kernels::trap as kernel;
 use rand::{RngExt, rngs::StdRng};
@@ -8,32 +8,31 @@ use crate::case::{Case, Expectation, Launch, Word, sentinels};
 
 const THREADS: usize = 64;
 
-/// The kernels' sources, of which panics name a line.
+/// The kernels' sources, which contain the lines of panics.
 const TRAP: (&str, &str) = (
     "kernels/src/trap.rs",
     include_str!("../../kernels/src/trap.rs"),
 );
 const IO: (&str, &str) = ("kernels/src/io.rs", include_str!("../../kernels/src/io.rs"));
 
-/// What a device prints of a message with values, except that of an index.
-const VALUES: &str = "a message with values, which a GPU does not format";
+/// A device's text for a message with values, except that of an index.
+const VALUES: &str = "a message with values, which a GPU cannot format";
 
-/// A launch that must fail. It costs the device's context, so it needs a process of
-/// its own.
+/// A launch that must fail. It makes the device's context unusable, so it requires its own process.
 pub struct Trap {
     /// `trap/...`
     pub name: &'static str,
     kind: u64,
-    /// The file, and what stands on the line.
+    /// The file, and the text of the line.
     place: ((&'static str, &'static str), &'static str),
-    /// The message, with its values.
+    /// The message with its values.
     message: &'static str,
-    /// Values that a device does not print.
+    /// The values that a device does not print.
     has_values: bool,
 }
 
 impl Trap {
-    /// The launch: one thread panics.
+    /// The launch, in which one thread panics.
     pub fn case(&self) -> Case {
         let mut input = vec![0; THREADS];
         input[THREADS - 1] = u64::MAX;
@@ -49,10 +48,10 @@ impl Trap {
         }
     }
 
-    /// Where the panic is: the end of the file's path, and the line.
+    /// The location of the panic: the end of the file's path, and the line.
     ///
     /// # Panics
-    /// When the kernel's source has no such line, or several.
+    /// If the kernel's source has no such line, or several.
     pub fn place(&self) -> String {
         let ((file, source), text) = self.place;
         let mut lines = source.lines().enumerate();
@@ -65,7 +64,7 @@ impl Trap {
         format!("{file}:{}", line + 1)
     }
 
-    /// What the simulator says of it: message and place.
+    /// The simulator's finding: message and location.
     pub fn finding(&self) -> [String; 2] {
         let thread = format!(
             "block 0 thread {} (warp 1 lane 31): panicked: ",
@@ -74,7 +73,7 @@ impl Trap {
         [thread + self.message, self.place() + ":"]
     }
 
-    /// The message that a device prints in a module with messages of panics.
+    /// The message that a device prints, with panic messages.
     pub fn text(&self) -> &'static str {
         if self.has_values {
             VALUES
@@ -83,7 +82,7 @@ impl Trap {
         }
     }
 
-    /// The end of the line that the driver prints there.
+    /// The end of the line that the driver prints.
     pub fn printed(&self) -> String {
         format!(
             "{}: panicked: block: [0,0,0], thread: [{},0,0] Assertion `{}` failed.",
@@ -145,7 +144,7 @@ fn launch(kind: u64) -> Launch {
     Launch::new("trap_panics", 1, THREADS as u32).parameters([kind, 0, 0, 0])
 }
 
-/// The same kernel when no thread panics.
+/// The same kernel without a panic.
 pub fn trials() -> Vec<Trial> {
     vec![Trial::new("trap/none", |rng: &mut StdRng| {
         (kernel::NONE..=kernel::MESSAGE)

@@ -2,16 +2,16 @@
 
 use crate::element::Element;
 
-/// What an atomic or a warp reduction does with the old and the new value.
+/// How an atomic or a warp reduction combines the old and the new value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Wrapping on integers, round to nearest even on floats.
     Add,
-    /// As [`Operation::Add`] with the operand negated.
+    /// [`Operation::Add`] with the operand negated.
     Sub,
-    /// The lesser, in the order of the type.
+    /// The minimum, in the order of the type.
     Min,
-    /// The greater, in the order of the type.
+    /// The maximum, in the order of the type.
     Max,
     /// Bitwise and.
     And,
@@ -19,12 +19,12 @@ pub enum Operation {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The operand, whatever was there.
+    /// The operand, regardless of the old value.
     Exchange,
 }
 
 impl Operation {
-    /// The name used in kernels and trials.
+    /// The name in kernels and trials.
     pub fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -74,13 +74,13 @@ macro_rules! float {
     }};
 }
 
-/// `a` combined with `b`; both and the result are bits of `element`, zero above.
+/// `a` combined with `b`; both and the result are bits of `element`, with zeros above.
 ///
-/// Floats must not be NaN, and equal zeros of both signs must not meet in `Min`
-/// and `Max`: there the ISA leaves a choice that this model does not.
+/// Floats must not be NaN, and `Min` and `Max` must not get zeros of both signs: the ISA does not define
+/// these results.
 ///
 /// # Panics
-/// On the types of other sizes than 32 and 64 bits, which have no such instruction here.
+/// For types of other sizes than 32 and 64 bits, which have no such instruction.
 pub fn apply(element: Element, operation: Operation, a: u64, b: u64) -> u64 {
     match element {
         Element::I32 => integer!(i32, operation, a, b) as u32 as u64,

@@ -1,26 +1,24 @@
-//! Whether concurrent read-modify-writes of one address can have happened one
-//! after another.
+//! Checks whether concurrent read-modify-writes of one address can have happened in some sequential order.
 //!
-//! Every operation is an edge from the value that it found to the value that it
-//! left. They were atomic exactly when some order of them leads from the first
-//! value of the address to its last, each starting where the one before ended:
-//! an Eulerian trail. A directed graph has one when every value was left as often
-//! as it was found (but for the two ends) and all edges hang together. The test
-//! holds for every operation, type and schedule, with no tolerance.
+//! Every operation is an edge from its old to its new value. The operations were atomic if and only if some
+//! order leads from the initial value to the final one, where each operation starts at its predecessor's new
+//! value: an Eulerian trail. A directed graph has one if every value is stored as often as it is found
+//! (except for the two ends), and all edges are connected. The check is exact for every operation, type and
+//! schedule.
 
-/// One atomic operation: the value it found and the value it left.
+/// One atomic operation: its old and its new value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The old value, as the operation returned it.
     pub found: u64,
-    /// What the operation must have stored.
+    /// The value that the operation must have stored.
     pub left: u64,
 }
 
 /// Checks that `steps`, in some order, lead from `first` to `last`.
 ///
 /// # Errors
-/// A sentence naming a value at which the chain breaks.
+/// A sentence that names a value where the chain breaks.
 pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
     let mut values = vec![first, last];
     values.extend(steps.iter().flat_map(|step| [step.found, step.left]));
@@ -28,10 +26,10 @@ pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
     values.dedup();
     let number = |value| values.partition_point(|&other| other < value);
 
-    // Times found minus times left. The address starts as if left once, and its last
-    // value as if found once.
+    // How often each value was found, minus how often it was stored. The initial value counts as stored once,
+    // and the final one as found once.
     let mut balance = vec![0_i64; values.len()];
-    // Values that hang together point, over others, to the same one.
+    // Connected values have the same representative (union-find).
     let mut parents: Vec<usize> = (0..values.len()).collect();
     balance[number(first)] -= 1;
     balance[number(last)] += 1;
@@ -48,9 +46,9 @@ pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
         let found = steps.iter().filter(|step| step.found == value).count();
         let left = steps.iter().filter(|step| step.left == value).count();
         let verdict = if balance[i] > 0 {
-            "found more often than it was there"
+            "found more often than it was stored"
         } else {
-            "overwritten unseen"
+            "overwritten without being found"
         };
         return Err(format!(
             "value {value:#x} was {verdict}: left by {left} and found by {found} of {} operations \
@@ -73,7 +71,7 @@ pub fn check(first: u64, last: u64, steps: &[Step]) -> Result<(), String> {
     }
 }
 
-/// The value that `value` points to in the end; halves the way on the way.
+/// The representative of `value`; halves the path to it.
 fn root(parents: &mut [usize], mut value: usize) -> usize {
     while parents[value] != value {
         parents[value] = parents[parents[value]];
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn tickets_in_any_order() {
+    fn increments_in_any_order() {
         assert_eq!(check(0, 3, &steps(&[(2, 3), (0, 1), (1, 2)])), Ok(()));
     }
 
@@ -120,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_same_value_twice() {
-        // 1 -> 2 -> 1 -> 3, an exchange chain that comes back.
+        // 1 -> 2 -> 1 -> 3, a chain that returns to an earlier value.
         assert_eq!(check(1, 3, &steps(&[(1, 3), (2, 1), (1, 2)])), Ok(()));
     }
 

@@ -1,7 +1,6 @@
-//! What each instruction does, as the PTX ISA states it, on plain integers.
+//! Models of the instructions on plain integers, written from the PTX ISA.
 //!
-//! Nothing here knows `cuda_std`: a model that shared its code would share its
-//! mistakes.
+//! The models do not use `cuda_std`, because shared code would share its mistakes.
 
 pub mod arithmetic;
 pub mod chain;

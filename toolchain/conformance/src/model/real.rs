@@ -1,8 +1,8 @@
-//! Real numbers with about 100 significant bits, as the sum of two `f64`, and the elementary functions of
-//! them: what functions of `f64` are measured against.
+//! Real numbers with about 100 significant bits, as the sum of two `f64`, and elementary functions of them:
+//! the reference for functions of `f64`.
 //!
-//! Textbook methods that share nothing with the functions they judge: Taylor series for the exponential and
-//! the sine, Newton's method for their inverses.
+//! Textbook methods, independent of the functions under test: Taylor series for the exponential and the sine,
+//! Newton's method for their inverses.
 
 mod angle;
 mod functions;
@@ -21,16 +21,16 @@ use std::sync::LazyLock;
 pub struct Double {
     /// The nearest `f64`.
     pub high: f64,
-    /// The rest.
+    /// The remainder.
     pub low: f64,
 }
 
-/// A number whose exponent no `f64` may have: `mantissa * 2^exponent`.
+/// A number with a large exponent: `mantissa * 2^exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Real {
-    /// The digits.
+    /// The mantissa.
     pub mantissa: Double,
-    /// Of 2.
+    /// The exponent of 2.
     pub exponent: i32,
 }
 
@@ -48,9 +48,9 @@ pub const LN_2: Double = double(consts::LN_2, 2.3190468138462996e-17);
 /// ln 10.
 pub const LN_10: Double = double(consts::LN_10, -2.1707562233822494e-16);
 
-/// 2 to the power of `exponent`, which may be beyond those of `f64`'s powers of 2.
+/// 2 to the power of `exponent`, which may be outside the range of `f64`.
 pub fn scale(value: f64, exponent: i32) -> f64 {
-    // In steps that lose nothing but in the last one.
+    // In steps that are exact, except possibly the last one.
     let mut value = value;
     let mut left = exponent;
     while left > 1000 {
@@ -67,8 +67,8 @@ pub fn scale(value: f64, exponent: i32) -> f64 {
     }
 }
 
-/// A number from 1 to 2 with the sign of `value`, and the exponent that is left. Of what has no exponent,
-/// itself.
+/// Splits `value` into a number from 1 to 2 with its sign, and an exponent. Zero and non-finite values are
+/// returned unchanged.
 fn parts(value: f64) -> (f64, i32) {
     if value == 0.0 || !value.is_finite() {
         return (value, 0);
@@ -82,19 +82,19 @@ fn parts(value: f64) -> (f64, i32) {
     (f64::from_bits(mantissa), exponent)
 }
 
-/// The exponent of a finite number that is not 0.
+/// The exponent of a finite number other than 0.
 pub fn exponent(value: f64) -> i32 {
     parts(value).1
 }
 
-/// The sum of two numbers, exactly.
+/// The exact sum of two numbers.
 fn sum(a: f64, b: f64) -> Double {
     let high = a + b;
     let of_b = high - a;
     double(high, (a - (high - of_b)) + (b - of_b))
 }
 
-/// The product of two numbers, exactly.
+/// The exact product of two numbers.
 fn product(a: f64, b: f64) -> Double {
     let high = a * b;
     double(high, a.mul_add(b, -high))
@@ -164,13 +164,13 @@ static INVERSE_FACTORIALS: LazyLock<[Double; 30]> = LazyLock::new(|| {
     })
 });
 
-/// The sum of 1 / n! times powers of `x` that rise from 0 on, for these n, the last one first.
+/// The sum of 1 / n! times powers of `x`, from power 0 upwards, for these n, the last one first.
 fn series(n: impl Iterator<Item = usize>, x: Double) -> Double {
     n.fold(0.0.into(), |sum, n| INVERSE_FACTORIALS[n] + x * sum)
 }
 
 impl Double {
-    /// Times a power of 2 that loses nothing.
+    /// Multiplies by a power of 2, exactly.
     fn times(self, factor: f64) -> Self {
         double(self.high * factor, self.low * factor)
     }
@@ -189,7 +189,7 @@ impl Double {
         sum(root, rest.high / (2.0 * root))
     }
 
-    /// `exp(self) - 1` for numbers up to 1/2 and a little more.
+    /// `exp(self) - 1` for numbers up to slightly more than 1/2.
     fn exp_m1_small(self) -> Self {
         const HALVINGS: i32 = 9;
         let x = self.times(2.0_f64.powi(-HALVINGS));
@@ -200,7 +200,7 @@ impl Double {
         result
     }
 
-    /// The power of e.
+    /// e to the power of `self`.
     pub fn exp(self) -> Real {
         let exponent = (self.high / LN_2.high).round();
         if exponent.abs() > 1e5 {
@@ -237,7 +237,7 @@ impl Double {
         guess + (self - reached) / (ONE + reached)
     }
 
-    /// Sine and cosine of an angle up to π / 4 and a little more.
+    /// Sine and cosine of an angle up to slightly more than π / 4.
     fn sin_cos_small(self) -> (Self, Self) {
         let square = -(self * self);
         let sin = series((1..30).step_by(2).rev(), square);
@@ -286,7 +286,7 @@ impl From<f64> for Real {
 }
 
 impl Real {
-    /// As the sum of two `f64`; for numbers that are far from `f64`'s limits.
+    /// As the sum of two `f64`, for numbers well within `f64`'s range.
     fn near(self) -> Double {
         self.mantissa.times(2.0_f64.powi(self.exponent))
     }
@@ -302,7 +302,7 @@ impl Real {
         let low = scale(self.mantissa.low, -exponent);
         let exponent = f64::from(exponent + self.exponent);
         let near_one = double(mantissa, low) - ONE;
-        // `ln_1p`, whose own way out would come back here.
+        // `ln_1p`, whose fallback would call this function again.
         let guess = Double::from(near_one.high.ln_1p());
         let reached = guess.exp_m1_small();
         guess + (near_one - reached) / (ONE + reached) + LN_2 * exponent.into()
@@ -342,7 +342,7 @@ impl Real {
         }
     }
 
-    /// Times a power of 2.
+    /// Multiplies by a power of 2.
     pub fn shifted(self, exponent: i32) -> Self {
         Self {
             exponent: self.exponent + exponent,
@@ -350,7 +350,7 @@ impl Real {
         }
     }
 
-    /// With the other sign.
+    /// The negated number.
     pub fn negative(self) -> Self {
         Self {
             mantissa: -self.mantissa,

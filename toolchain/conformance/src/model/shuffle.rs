@@ -1,13 +1,13 @@
-//! `shfl.sync`: which lane a lane reads, and what it is told about it.
+//! `shfl.sync`: the source lane of each lane, and its predicate.
 
-/// The four ways in which a lane names its source lane.
+/// The four modes, by which a lane selects its source lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// `shfl.sync.up`: `b` lanes below.
+    /// `shfl.sync.up`: the lane `b` below.
     Up,
-    /// `shfl.sync.down`: `b` lanes above.
+    /// `shfl.sync.down`: the lane `b` above.
     Down,
-    /// `shfl.sync.bfly`: the lane number xor `b`.
+    /// `shfl.sync.bfly`: the lane index xor `b`.
     Xor,
     /// `shfl.sync.idx`: lane `b` of the segment.
     Idx,
@@ -17,7 +17,7 @@ impl Mode {
     /// Every mode.
     pub const ALL: [Self; 4] = [Self::Up, Self::Down, Self::Xor, Self::Idx];
 
-    /// The name used in kernels and trials.
+    /// The name in kernels and trials.
     pub fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -28,10 +28,10 @@ impl Mode {
     }
 }
 
-/// Where a lane's value comes from.
+/// The source of a lane's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Source {
-    /// The lane whose value is read: the lane itself when out of range.
+    /// The lane whose value is read; the lane itself if out of range.
     pub lane: u32,
     /// The instruction's predicate.
     pub in_range: bool,
@@ -39,8 +39,7 @@ pub struct Source {
 
 /// The source of `lane` for operand `b` in segments of `width` lanes.
 ///
-/// `width` is one of 1, 2, 4, 8, 16 and 32. Only the low five bits of `b` count,
-/// as in the instruction.
+/// `width` is one of 1, 2, 4, 8, 16 and 32. As in the instruction, only the low five bits of `b` are used.
 pub fn source(mode: Mode, lane: u32, b: u32, width: u32) -> Source {
     let b_value = (b & 31) as i32;
     let segment_mask = 32 - width;
@@ -96,7 +95,7 @@ mod tests {
 
     #[test]
     fn shifts_stay_in_their_segment() {
-        // Segments of eight: lanes 8..16 is one.
+        // Segments of eight: lanes 8..16 form one.
         assert_eq!(source(Mode::Down, 14, 1, 8), read(15));
         assert_eq!(source(Mode::Down, 14, 2, 8), own(14));
         assert_eq!(source(Mode::Up, 9, 1, 8), read(8));

@@ -8,7 +8,7 @@ pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
-/// `vote.sync.ballot`: the members whose predicate holds; other lanes' bits are 0.
+/// `vote.sync.ballot`: the members whose predicate holds; bits of other lanes are 0.
 pub fn ballot(mask: u32, predicates: &[bool; 32]) -> u32 {
     lanes(mask)
         .filter(|&lane| predicates[lane])
@@ -20,29 +20,29 @@ pub fn all(mask: u32, predicates: &[bool; 32]) -> bool {
     lanes(mask).all(|lane| predicates[lane])
 }
 
-/// `vote.sync.any`: whether the predicate of some member holds.
+/// `vote.sync.any`: whether the predicate of any member holds.
 pub fn any(mask: u32, predicates: &[bool; 32]) -> bool {
     lanes(mask).any(|lane| predicates[lane])
 }
 
-/// `match.any.sync` as `lane` sees it: the members with the bits that it has.
+/// `match.any.sync` for `lane`: the members with the same bits.
 pub fn match_any(mask: u32, values: &[u64; 32], lane: usize) -> u32 {
     lanes(mask)
         .filter(|&other| values[other] == values[lane])
         .fold(0, |bits, other| bits | 1 << other)
 }
 
-/// `match.all.sync`: the mask when every member has the same bits.
+/// `match.all.sync`: the mask if all members have the same bits.
 pub fn match_all(mask: u32, values: &[u64; 32]) -> Option<u32> {
     let mut members = lanes(mask).map(|lane| values[lane]);
     let first = members.next()?;
     members.all(|value| value == first).then_some(mask)
 }
 
-/// `redux.sync`: the members' values combined, the same for each of them.
+/// `redux.sync`: the combined values of the members.
 ///
 /// # Panics
-/// When `mask` is 0: no lane could have asked.
+/// If `mask` is 0.
 pub fn reduce(element: Element, operation: Operation, mask: u32, values: &[u64; 32]) -> u64 {
     lanes(mask)
         .map(|lane| values[lane])

@@ -1,4 +1,4 @@
-//! From bitcode to PTX: one module, one architecture.
+//! Compiles bitcode to PTX, for one module and one architecture.
 
 use super::{CudaBuilder, write_if_changed};
 use crate::cargo::{DeviceBuild, Package};
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The kernels of one module, for all architectures.
 pub(super) struct Own {
     pub(super) bitcode: Vec<u8>,
-    /// Whether they may become other code for another architecture.
+    /// Whether their code may depend on the architecture.
     pub(super) asks: bool,
 }
 
-/// Where each function is shared, and each intrinsic used, by their symbols.
+/// For each symbol: where a function is defined, or an intrinsic is used.
 type Sites = Arc<Mutex<BTreeMap<String, Vec<Site>>>>;
 
-/// What LLVM's words on a step become.
+/// Converts LLVM's message on a step to an error.
 fn failed(arch: NvvmArch, step: &'static str) -> impl Fn(String) -> CudaBuilderError {
     move |message| CudaBuilderError::Llvm {
         step,
@@ -49,8 +49,8 @@ impl CudaBuilder {
         }
     }
 
-    /// The same error with file and line, if it is about the kernels' code and has none: compiles the crate once
-    /// more, with line numbers. Builds that succeed do not pay for them.
+    /// Adds file and line to an error about the kernels' code that has none: compiles the crate again with
+    /// line numbers. Successful builds do not pay for them.
     pub(super) fn with_lines(
         &self,
         error: CudaBuilderError,
@@ -88,8 +88,8 @@ impl CudaBuilder {
         }
     }
 
-    /// The bitcode of one module: without the kernels of the others and all that only those use. The
-    /// same for all architectures.
+    /// The bitcode of one module, without the kernels of other modules and what only they use. It is the same
+    /// for all architectures.
     pub(super) fn alone(
         &self,
         arch: NvvmArch,
@@ -114,7 +114,7 @@ impl CudaBuilder {
             .map_err(failed("removing the other modules' kernels"))?;
         passes::move_shared_statics(&own)?;
         Ok(Own {
-            asks: passes::asks_for_the_architecture(&own),
+            asks: passes::depends_on_architecture(&own),
             bitcode: own.to_bitcode(),
         })
     }
@@ -141,7 +141,7 @@ impl CudaBuilder {
         })
     }
 
-    /// [`compile`](Self::compile) in this thread, which a fatal error of LLVM's ends.
+    /// Does [`compile`](Self::compile) in this thread; a fatal error of LLVM ends the thread.
     fn compile_here(
         &self,
         arch: NvvmArch,
@@ -168,7 +168,7 @@ impl CudaBuilder {
         passes::separate_same_bits(&module, &machine).map_err(failed("inlining"))?;
         passes::prepare(&module, self.floats);
         if self.panic_messages {
-            passes::leave_values_out_of_panics(&module);
+            passes::drop_panic_values(&module);
         }
         passes::optimise(&module, &machine, self.panic_messages).map_err(failed("optimisation"))?;
         checks.run(self.allow_recursion)?;
@@ -184,7 +184,7 @@ impl CudaBuilder {
         if self.for_error {
             *sites.lock().unwrap_or_else(PoisonError::into_inner) = checks.sites_by_symbol();
         }
-        // Emission changes the module.
+        // Emission modifies the module.
         let wide_atomics = checks.wide_atomics();
         let text = module
             .emit_ptx(&machine)

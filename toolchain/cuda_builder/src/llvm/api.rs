@@ -1,4 +1,4 @@
-//! The table of C functions, with LLVM's own names, types and numbers (`llvm-c/*.h` of LLVM 22).
+//! The table of LLVM's C functions, with LLVM's names, types and numbers (`llvm-c/*.h` of LLVM 22).
 
 #![allow(non_snake_case)]
 
@@ -41,12 +41,12 @@ pub(super) type DiagnosticHandler = extern "C" fn(DiagnosticInfo, *mut c_void);
 /// LLVMFatalErrorHandler.
 pub(super) type FatalErrorHandler = extern "C" fn(*const c_char);
 
-/// Makes a module of bitcode.
+/// Reads a module from bitcode.
 pub(super) type Read = unsafe extern "C" fn(Context, MemoryBuffer, *mut ModuleRef) -> c_int;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions, and the library that holds them in memory.
+        /// The functions, and the library that contains them.
         pub(super) struct Api {
             $(pub(super) $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
             _library: Library,
@@ -55,8 +55,8 @@ macro_rules! functions {
         impl Api {
             /// Opens the library and looks up every function.
             pub(super) fn load(path: &Path) -> Result<Self, libloading::Error> {
-                // SAFETY: LLVM's initialisers touch nothing outside the library. The signatures are
-                // those of LLVM 22's C interface, which is kept stable.
+                // SAFETY: LLVM's initialisers access nothing outside the library. The signatures are those of
+                // LLVM 22's C interface, which is stable.
                 unsafe {
                     let library = Library::new(path)?;
                     Ok(Self {
@@ -214,7 +214,7 @@ pub(super) const CALL_CONV_PTX_KERNEL: u32 = 71;
 pub(super) const TYPE_KIND_FP128: u32 = 5;
 pub(super) const TYPE_KIND_POINTER: u32 = 12;
 
-/// LLVMAttributeFunctionIndex: the attribute is the function's, not a parameter's.
+/// LLVMAttributeFunctionIndex: an attribute of the function, not of a parameter.
 pub(super) const FUNCTION_INDEX: u32 = u32::MAX;
 
 // LLVMCodeGenOptLevel, LLVMRelocMode, LLVMCodeModel, LLVMCodeGenFileType.

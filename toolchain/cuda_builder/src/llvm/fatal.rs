@@ -1,8 +1,8 @@
-//! LLVM's fatal errors: each ends a thread, not the process.
+//! LLVM's fatal errors: each ends a thread, but not the process.
 //!
-//! When the back-end has no instruction for something, LLVM calls a handler that must not return, and ends the
-//! process if it does. So what may fail like that runs in a thread of its own: the handler hands the message to
-//! whoever waits for the thread, and the thread sleeps until the process ends.
+//! If the back end has no instruction for an operation, LLVM calls a handler, and ends the process if the
+//! handler returns. So work that may fail runs in its own thread. The handler sends the message to the
+//! waiting thread, and then sleeps until the process ends.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -10,22 +10,22 @@ use std::panic;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-/// Takes the words of an error.
+/// Receives the message of an error.
 type Report = Box<dyn Fn(String)>;
 
 thread_local! {
-    /// Where a fatal error of this thread goes.
+    /// The receiver for fatal errors of this thread.
     static REPORT: RefCell<Option<Report>> = const { RefCell::new(None) };
 }
 
-/// The handler that LLVM is given.
+/// The handler for LLVM.
 pub(super) extern "C" fn handle(reason: *const c_char) {
-    // SAFETY: LLVM hands over a C string that lives for the call.
+    // SAFETY: LLVM passes a C string that is valid during the call.
     let reason = unsafe { CStr::from_ptr(reason) }
         .to_string_lossy()
         .into_owned();
     let report = REPORT.with(|report| report.borrow_mut().take());
-    // Without a receiver, on return, LLVM prints the message and ends the process.
+    // Without a receiver, this returns; LLVM then prints the message and ends the process.
     if let Some(report) = report {
         report(reason);
         loop {
@@ -34,7 +34,7 @@ pub(super) extern "C" fn handle(reason: *const c_char) {
     }
 }
 
-/// The result of `work`, done in another thread, or the words of LLVM's fatal error there.
+/// Runs `work` in another thread. Returns its result, or the message of LLVM's fatal error.
 pub(crate) fn catch<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<R, String> {
@@ -51,7 +51,7 @@ pub(crate) fn catch<R: Send + 'static>(
     });
     receiver.recv().unwrap_or_else(|_| match thread.join() {
         Err(panicked) => panic::resume_unwind(panicked),
-        Ok(()) => unreachable!("a thread that ends without a panic has sent its result"),
+        Ok(()) => unreachable!("a thread without a panic has sent its result"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Numbers of LLVM-C's enumerations that passes use.
+//! Numbers of LLVM-C's enumerations, for the passes.
 
 // LLVMOpcode.
 pub(crate) const OP_FADD: u32 = 9;

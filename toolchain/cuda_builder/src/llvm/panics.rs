@@ -1,15 +1,16 @@
-//! What the functions of panics are told.
+//! Changes to calls of panic functions.
 
 use super::Module;
 use super::api::{self, Value};
 
-// SAFETY (of all blocks below): as of those of `Module`'s other functions.
+// SAFETY (of all blocks below): as for `Module`'s other functions.
 #[expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all of them, stated above"
+    reason = "one reason for all blocks, stated above"
 )]
 impl Module<'_> {
-    /// Says that `function` neither loads from its pointer parameter number `index` nor keeps it, if it has one.
+    /// Declares that `function` does not load from its pointer parameter number `index`, nor store the
+    /// pointer.
     pub(crate) fn only_compares_param(&self, function: Value, index: u32) {
         let api = self.api();
         unsafe {
@@ -20,7 +21,7 @@ impl Module<'_> {
             if (api.LLVMGetTypeKind)(ty) != api::TYPE_KIND_POINTER {
                 return;
             }
-            // Attribute 0 is that of the returned value.
+            // Attribute 0 belongs to the return value.
             for name in ["readnone", "captures"] {
                 let attribute = self.enum_attribute(name);
                 (api.LLVMAddAttributeAtIndex)(function, 1 + index, attribute);
@@ -28,7 +29,7 @@ impl Module<'_> {
         }
     }
 
-    /// Calls `new` wherever `old` is called, if both have so many parameters.
+    /// Replaces calls of `old` by calls of `new`, if both have this number of parameters.
     pub(crate) fn replace_function(&self, old: Value, new: Value, params: u32) {
         let api = self.api();
         unsafe {

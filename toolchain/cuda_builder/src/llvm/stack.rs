@@ -1,28 +1,28 @@
-//! Local variables that a pass must not look through.
+//! Hides local variables from a pass.
 
 use super::Module;
 use super::api::Value;
 use super::numbers::OP_ALLOCA;
 use std::ffi::CStr;
 
-/// The function that stands between a local variable and its uses while it is hidden.
+/// The function between a hidden local variable and its uses.
 const HIDES: &CStr = c"__cuda_builder_hides";
 
-/// What [`Module::hide_locals`] put into the module.
+/// What [`Module::hide_locals`] has inserted.
 pub(crate) struct Hidden {
-    /// Each local variable, and the call whose result is used in its place.
+    /// Each local variable, and the call whose result replaces it.
     calls: Vec<(Value, Value)>,
     function: Value,
 }
 
-// SAFETY (of all blocks below): as of those of `Module`'s other functions.
+// SAFETY (of all blocks below): as for `Module`'s other functions.
 #[expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all of them, stated above"
+    reason = "one reason for all blocks, stated above"
 )]
 impl Module<'_> {
-    /// Lets every use of a local variable go through a call of an unknown function, until [`show_locals`]
-    /// (Self::show_locals). What runs in between must not remove calls.
+    /// Replaces all uses of local variables by the result of a call of an unknown function, until
+    /// [`show_locals`](Self::show_locals). Passes in between must not remove calls.
     pub(crate) fn hide_locals(&self) -> Hidden {
         let api = self.api();
         let functions = self.functions();
@@ -44,7 +44,7 @@ impl Module<'_> {
             (api.LLVMPositionBuilderBefore)(self.builder, next);
             let call = (api.LLVMBuildCall2)(self.builder, ty, hides, &mut local, 1, c"".as_ptr());
             (api.LLVMReplaceAllUsesWith)(local, call);
-            // That replaced the call's own argument too.
+            // This also replaced the argument of the call itself.
             (api.LLVMSetOperand)(call, 0, local);
             (local, call)
         };
@@ -54,7 +54,7 @@ impl Module<'_> {
         }
     }
 
-    /// Removes the calls again.
+    /// Removes the calls.
     pub(crate) fn show_locals(&self, hidden: Hidden) {
         let api = self.api();
         unsafe {

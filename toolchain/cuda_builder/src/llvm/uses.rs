@@ -1,17 +1,18 @@
-//! Who uses a value, where functions are defined, and what types they have.
+//! Uses of values, definitions of functions, and types.
 
 use super::api::{self, Value};
 use super::{Module, chain};
 use std::path::PathBuf;
 
-// SAFETY (of all blocks below): as of those of `Module`'s other functions; users, parents and operands of a
-// value belong to the same module.
+// SAFETY (of all blocks below): as for `Module`'s other functions. Users, parents and operands of a value
+// belong to the same module.
 #[expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all of them, stated above"
+    reason = "one reason for all blocks, stated above"
 )]
 impl Module<'_> {
-    /// The instructions that use `value`, also through constant expressions and the initial values of statics.
+    /// The instructions that use `value`, including through constant expressions and initial values of
+    /// statics.
     pub(crate) fn using_instructions(&self, value: Value) -> Vec<Value> {
         let api = self.api();
         let (mut found, mut seen, mut queue) = (Vec::new(), vec![value], vec![value]);
@@ -31,7 +32,7 @@ impl Module<'_> {
         found
     }
 
-    /// The function that holds an instruction.
+    /// The function that contains an instruction.
     pub(crate) fn function_of(&self, instruction: Value) -> Value {
         let api = self.api();
         unsafe { (api.LLVMGetBasicBlockParent)((api.LLVMGetInstructionParent)(instruction)) }
@@ -55,7 +56,7 @@ impl Module<'_> {
         }
     }
 
-    /// The globals and functions that `user` mentions, also within constant expressions.
+    /// The globals and functions that `user` refers to, including in constant expressions.
     pub(crate) fn mentioned(&self, user: Value) -> Vec<Value> {
         let api = self.api();
         let (mut found, mut queue) = (Vec::new(), self.operands(user));
@@ -73,13 +74,13 @@ impl Module<'_> {
         found
     }
 
-    /// The bytes of a global variable.
+    /// The size of a global variable in bytes.
     pub(crate) fn bytes_of_global(&self, global: Value) -> u64 {
         let api = self.api();
         unsafe { self.bytes((api.LLVMGlobalGetValueType)(global)) }
     }
 
-    /// The bytes of a value in memory.
+    /// The size of a value in memory, in bytes.
     pub(crate) fn bytes_of(&self, value: Value) -> u64 {
         unsafe { self.bytes((self.api().LLVMTypeOf)(value)) }
     }
@@ -103,7 +104,7 @@ impl Module<'_> {
         unsafe { (self.api().LLVMIsThreadLocal)(global) != 0 }
     }
 
-    /// Whether a function takes any number of arguments.
+    /// Whether a function is variadic.
     pub(crate) fn is_variadic(&self, function: Value) -> bool {
         let api = self.api();
         unsafe { (api.LLVMIsFunctionVarArg)((api.LLVMGlobalGetValueType)(function)) != 0 }

@@ -1,24 +1,24 @@
 //! The block barrier.
 
 use super::{Block, Stop};
-use crate::count::What;
+use crate::count::InstructionKind;
 use crate::finding::Bug;
 use crate::lane::{Barrier, Request};
 
 impl Block {
-    /// A thread has come to a block barrier.
+    /// A thread reaches a block barrier.
     #[inline(always)]
     pub(super) fn arrive(&mut self, i: usize, kind: Barrier) -> Result<(), Stop> {
         let lane = &self.lanes[i];
         lane.barriers.set(lane.barriers.get() + 1);
         if self.arrived == 0 {
             self.first = i;
-            self.holding = 0;
+            self.true_predicates = 0;
         }
         self.arrived += 1;
-        self.holding += lane.value.get() as u32;
+        self.true_predicates += lane.value.get() as u32;
         if self.context.launch().options.count {
-            self.log(i, What::Barrier);
+            self.log(i, InstructionKind::Barrier);
         }
         let first = &self.lanes[self.first];
         let same_place = std::ptr::eq(first.location.get(), lane.location.get())
@@ -30,7 +30,7 @@ impl Block {
         Ok(())
     }
 
-    /// All threads that have not returned are at the barrier: they go on.
+    /// All threads that have not returned are at the barrier: releases them.
     pub(super) fn release(&mut self) -> Result<(), Stop> {
         let options = &self.context.launch().options;
         let (checks, count) = (options.checks, options.count);
@@ -58,9 +58,9 @@ impl Block {
             }
         }
         let result = match self.lanes[self.first].request.get() {
-            Request::Barrier(Barrier::Count) => Some(self.holding),
-            Request::Barrier(Barrier::And) => Some(u32::from(self.holding == self.arrived)),
-            Request::Barrier(Barrier::Or) => Some(u32::from(self.holding > 0)),
+            Request::Barrier(Barrier::Count) => Some(self.true_predicates),
+            Request::Barrier(Barrier::And) => Some(u32::from(self.true_predicates == self.arrived)),
+            Request::Barrier(Barrier::Or) => Some(u32::from(self.true_predicates > 0)),
             _ => None,
         };
         if let Some(result) = result {

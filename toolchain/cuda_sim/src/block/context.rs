@@ -1,4 +1,4 @@
-//! A block as its threads see it.
+//! The part of a block that its threads use.
 
 use std::cell::{Cell, RefCell};
 
@@ -10,8 +10,8 @@ use crate::launch::{Launch, unfold};
 use crate::memory::Arena;
 use crate::schedule::Order;
 
-/// The block as its threads see it. They run on the scheduler's thread of the host, in turns with
-/// it, so cells are all that is needed.
+/// The part of a block that its threads use. They run on the scheduler's host thread and alternate with it,
+/// so cells suffice.
 pub(crate) struct Context {
     /// Outlives the block.
     launch: *const Launch,
@@ -20,11 +20,11 @@ pub(crate) struct Context {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub arch: u32,
-    /// Start and size of all that shared memory may be.
+    /// The start and the limit of shared memory.
     pub shared: (usize, usize),
-    /// The block's clock: counts its readings.
+    /// The block's clock: the number of times it was read.
     pub ticks: Cell<u64>,
-    /// The warps of which a lane's log is full, as bits.
+    /// The warps in which a lane's log is full, as bits.
     pub full: Cell<u32>,
     pub interrupts: RefCell<Order>,
     pub memory: RefCell<Memory>,
@@ -62,7 +62,7 @@ impl Context {
         }
     }
 
-    /// Becomes that of the block with this linear index, which has done nothing yet.
+    /// Resets it to the block with this linear index.
     pub fn begin(&self, linear: u32) {
         let options = &self.launch().options;
         self.linear.set(linear);
@@ -81,7 +81,7 @@ impl Context {
 
     #[inline(always)]
     pub fn launch(&self) -> &Launch {
-        // SAFETY: `new`'s caller keeps the launch for as long as the context.
+        // SAFETY: `new`'s caller guarantees that the launch outlives the context.
         unsafe { &*self.launch }
     }
 
@@ -90,7 +90,7 @@ impl Context {
     }
 }
 
-/// Shared memory, and what checks and counters keep of all memory.
+/// Shared memory, and the state of checks and counters.
 pub(crate) struct Memory {
     pub arena: Arena,
     pub initialised: Initialised,
@@ -98,6 +98,6 @@ pub(crate) struct Memory {
     pub clocks: Clocks,
     pub logs: Vec<WarpLog>,
     pub tally: Tally,
-    /// The allocation of the last access.
+    /// The index of the allocation of the last access: a hint.
     pub last: usize,
 }

@@ -1,4 +1,4 @@
-//! How a thread begins and ends: a coroutine with a stack from the pool.
+//! Start and end of a thread: a coroutine with a stack from the pool.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -13,14 +13,14 @@ use crate::stack::{Coloured, Pool};
 /// The coroutine of a thread.
 pub(crate) type Running = Coroutine<(), (), Exit, Coloured>;
 
-/// How the body of a coroutine ends.
+/// How a coroutine ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The kernel returned.
     Returned,
-    /// The kernel panicked: the lane knows what it said.
+    /// The kernel panicked; the message is in the lane.
     Panicked,
-    /// The stack overflowed, and what was on it is lost.
+    /// The stack overflowed, and its contents are lost.
     #[cfg_attr(
         not(all(target_os = "linux", target_arch = "x86_64")),
         expect(dead_code)
@@ -29,13 +29,13 @@ pub(crate) enum Exit {
 }
 
 impl Block {
-    /// Gives a thread its stack: lazily, so that threads that never wait share one.
+    /// Gives a thread its stack, when it first runs: threads that never wait then share one.
     #[inline]
     pub(super) fn start(&mut self, i: usize, pool: &mut Pool) -> Result<(), Stop> {
         let stack = match pool.take() {
             Ok(stack) => stack,
             Err(error) => {
-                let reason = format!("there is no stack for thread {i}: {error}");
+                let reason = format!("no stack for thread {i} of the block: {error}");
                 self.context
                     .launch()
                     .report(Bug::Refused { reason }, None, None);
@@ -44,12 +44,12 @@ impl Block {
         };
         let lane: *const Lane = &self.lanes[i];
         let kernel = self.context.launch().kernel;
-        // SAFETY: what the coroutine refers to, lane and kernel, outlives it: the block ends or
-        // resets all coroutines before it is dropped, and the launch outlives the block.
+        // SAFETY: lane and kernel outlive the coroutine: the block ends or resets all coroutines before it is
+        // dropped, and the launch outlives the block.
         let coroutine = unsafe {
             Coroutine::with_stack_unchecked(stack, move |yielder, ()| {
                 (*lane).begin(yielder);
-                // What the kernel leaves behind when it unwinds is dropped with the launch.
+                // The state that a panicking kernel leaves behind is dropped with the launch.
                 match panic::catch_unwind(AssertUnwindSafe(kernel)) {
                     Ok(()) => Exit::Returned,
                     Err(_) => Exit::Panicked,

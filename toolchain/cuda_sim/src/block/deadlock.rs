@@ -1,22 +1,21 @@
-//! Why nobody in a block can go on.
+//! Reports a deadlock: where each thread of the block waits.
 
 use std::collections::BTreeMap;
 
 use super::{Block, Warp};
 use crate::Site;
 use crate::finding::Bug;
-use crate::lane::{Meeting, Request};
+use crate::lane::{Collective, Request};
 
 impl Block {
-    /// Reports who waits where. The finding is that of a lane in a meeting whose member does not
-    /// come, and the other side is that member; there is one, since a barrier for which all others
-    /// wait is complete.
-    pub(super) fn explain_deadlock(&self) {
-        let (mut at, mut other) = (self.find(|warp| warp.meeting | warp.at_barrier), None);
+    /// Reports a deadlock. The finding names a lane in a collective that a member does not reach, and that
+    /// member. Such a lane exists: a barrier that all other threads have reached is complete.
+    pub(super) fn report_deadlock(&self) {
+        let (mut at, mut other) = (self.find(|warp| warp.in_collective | warp.at_barrier), None);
         'search: for (w, warp) in self.warps.iter().enumerate() {
-            for l in (0..32).filter(|l| warp.meeting >> l & 1 != 0) {
+            for l in (0..32).filter(|l| warp.in_collective >> l & 1 != 0) {
                 let i = 32 * w + l;
-                if let Some(member) = self.absentee(w, i) {
+                if let Some(member) = self.missing_member(w, i) {
                     (at, other) = (i, Some(member));
                     break 'search;
                 }
@@ -33,8 +32,8 @@ impl Block {
         self.report(bug, at, other);
     }
 
-    /// A member of the lane's meeting that waits for something else.
-    fn absentee(&self, w: usize, i: usize) -> Option<usize> {
+    /// A member of the lane's collective that waits at another synchronisation point.
+    fn missing_member(&self, w: usize, i: usize) -> Option<usize> {
         let (request, mask) = (self.lanes[i].request.get(), self.lanes[i].mask.get());
         (0..32)
             .filter(|l| mask >> l & 1 != 0)
@@ -45,14 +44,14 @@ impl Block {
             })
     }
 
-    /// One line for all lanes of a warp that wait for the same thing at the same place.
+    /// One line for all lanes of a warp that wait in the same operation at the same site.
     fn groups(&self, w: usize, warp: &Warp) -> Vec<String> {
         let mut groups: BTreeMap<(&str, Option<u32>, Site), u32> = BTreeMap::new();
-        for l in (0..32).filter(|l| (warp.meeting | warp.at_barrier) >> l & 1 != 0) {
+        for l in (0..32).filter(|l| (warp.in_collective | warp.at_barrier) >> l & 1 != 0) {
             let lane = &self.lanes[32 * w + l];
             let request = lane.request.get();
             let mask = match request {
-                Request::Meeting(Meeting::ActiveMask) | Request::Barrier(_) => None,
+                Request::Collective(Collective::ActiveMask) | Request::Barrier(_) => None,
                 _ => Some(lane.mask.get()),
             };
             let key = (request.name(), mask, self.site(32 * w + l));
@@ -61,8 +60,9 @@ impl Block {
         let mut lines: Vec<String> = groups
             .into_iter()
             .map(|((name, mask, site), lanes)| {
-                let members =
-                    mask.map_or(String::new(), |mask| format!(" for the lanes {mask:#010x}"));
+                let members = mask.map_or(String::new(), |mask| {
+                    format!(" with member mask {mask:#010x}")
+                });
                 format!("warp {w} lanes {lanes:#010x} wait in {name}{members} at {site}")
             })
             .collect();

@@ -4,39 +4,39 @@ use std::sync::Weak;
 
 use super::Atomic;
 use super::clocks::Clocks;
-use super::knowledge::Shared;
 use super::pool::Reuse;
 use super::readers;
 use super::slot::{NARROW, READS, Slot, WRITES};
+use super::vector_clock::Shared;
 
-/// How many operations of other blocks are remembered for the sake of scopes. Forgetting one can
-/// only miss that a scope is too narrow.
+/// Limit of operations by other blocks that are stored for scope checks. Dropping one can only miss that a
+/// scope is too narrow.
 const OTHER_BLOCKS: usize = 8;
 
-/// How many observers are told apart.
+/// Limit of observers that are stored separately.
 const OBSERVERS: usize = 128;
 
 /// The atomic operations on one location since the last plain store to it.
 ///
-/// Whoever reads the location atomically *observes* all atomic writes made to it before, and who
-/// comes after the observer comes after them. So a read-modify-write stands for all writes before
-/// it: nobody comes after it and not after them.
+/// An atomic read *observes* all earlier atomic writes to the location, and accesses ordered after the read
+/// are ordered after these writes too. A read-modify-write reads and writes. So it replaces all writes before
+/// it: whatever is ordered after it is ordered after them.
 #[derive(Clone, Default)]
 pub(super) struct Atomics {
-    /// Advances at a write that follows a read: writes of an epoch come before its reads.
+    /// Increases at a write that follows a read: the writes of an epoch come before its reads.
     epoch: u32,
-    /// The location was read in this epoch.
+    /// Whether the location was read in this epoch.
     read: bool,
-    /// Observers of this epoch or before were dropped. Where it matters whom exactly they ordered,
-    /// everybody counts as ordered.
+    /// The last epoch whose observers were dropped. All accesses count as ordered after these observers.
     dropped: Option<u32>,
-    /// The last read-modify-write, if it is still needed, and stores not ordered behind it.
+    /// The last read-modify-write, if it is still needed, and the stores that are not ordered before a later
+    /// one.
     writes: Vec<Operation>,
-    /// Reads that no other read of their epoch happens before.
+    /// Reads, except those that happen before another read of the same epoch.
     observers: Vec<Operation>,
-    /// Reads, for the sake of plain stores.
+    /// Reads, for races with plain stores.
     reads: Vec<Slot>,
-    /// The last operation of each block and kind, for the sake of scopes.
+    /// The last operation of each block and kind, for scope checks.
     last: Vec<Operation>,
     published: Published,
 }
@@ -61,18 +61,18 @@ impl Reuse for Atomics {
 }
 
 impl Atomics {
-    /// An operation that `thread`'s plain access races with, and the racing lanes of it.
+    /// An operation that races with a plain access of `thread`, and its racing lanes.
     pub fn races_with_plain(
         &self,
         clocks: &Clocks,
         thread: u32,
         stores: bool,
     ) -> Option<(Slot, u32)> {
-        let unknown = |slot: &Slot| {
-            let lanes = clocks.unknown(thread, slot);
+        let unordered = |slot: &Slot| {
+            let lanes = clocks.unordered(thread, slot);
             (lanes != 0).then_some((*slot, lanes))
         };
-        let any = self.writes.iter().any(|w| unknown(&w.slot).is_some());
+        let any = self.writes.iter().any(|w| unordered(&w.slot).is_some());
         let observed = if any {
             self.observed(clocks, thread)
         } else {
@@ -84,35 +84,35 @@ impl Atomics {
             .filter(|write| any && observed.is_none_or(|observed| observed < write.epoch));
         let mut reads = self.reads.iter().filter(|_| stores);
         writes
-            .find_map(|write| unknown(&write.slot))
-            .or_else(|| reads.find_map(unknown))
+            .find_map(|write| unordered(&write.slot))
+            .or_else(|| reads.find_map(unordered))
     }
 
-    /// The last epoch whose writes happen before `thread`'s next access because somebody observed
-    /// them.
+    /// The last epoch whose writes happen before `thread`'s next access because another thread observed them.
     fn observed(&self, clocks: &Clocks, thread: u32) -> Option<u32> {
-        let known = |observer: &&Operation| {
+        let is_ordered = |observer: &&Operation| {
             observer.slot.does(READS)
-                && clocks.unknown(thread, &observer.slot) != observer.slot.lanes
+                && clocks.unordered(thread, &observer.slot) != observer.slot.lanes
         };
         self.writes
             .iter()
             .chain(&self.observers)
-            .filter(known)
+            .filter(is_ordered)
             .map(|observer| observer.epoch)
             .chain(self.dropped)
             .max()
     }
 
-    /// An operation of another block that `operation` of `thread` is not atomic towards, because a
-    /// scope is too narrow, and the racing lanes of it.
+    /// An operation of another block that races with `operation` of `thread` because a scope is too narrow;
+    /// and its racing lanes.
     pub fn races_with_atomic(
         &self,
         clocks: &Clocks,
         thread: u32,
         operation: &Slot,
     ) -> Option<(Slot, u32)> {
-        // Its own block's observers count although it may not come after them.
+        // Observers of its own block count, even if they are not ordered before it: this can only miss a
+        // race.
         let observed = || {
             self.last
                 .iter()
@@ -128,7 +128,7 @@ impl Atomics {
             if !conflict {
                 return None;
             }
-            let lanes = clocks.unknown(thread, &last.slot);
+            let lanes = clocks.unordered(thread, &last.slot);
             let ordered = lanes == 0
                 || last.slot.does(WRITES)
                     && observed().is_some_and(|observed| last.epoch <= observed);
@@ -136,7 +136,7 @@ impl Atomics {
         })
     }
 
-    /// Adds an operation of `thread`, and lets it publish and collect.
+    /// Adds an operation of `thread`, then publishes and acquires clocks.
     pub fn add(&mut self, clocks: &mut Clocks, thread: u32, slot: Slot, atomic: Atomic) {
         if atomic.writes {
             self.epoch += u32::from(self.read);
@@ -179,10 +179,10 @@ impl Atomics {
             last.slot.lanes |= store.slot.lanes;
             return;
         }
-        // Who comes after the new one comes after those that happen before it.
+        // The new store replaces the stores that happen before it.
         let mut first = store.epoch;
         self.writes.retain_mut(|write| {
-            let lanes = clocks.unknown(thread, &write.slot);
+            let lanes = clocks.unordered(thread, &write.slot);
             if lanes != 0 {
                 first = first.min(write.epoch);
                 write.slot.lanes = lanes;
@@ -195,8 +195,7 @@ impl Atomics {
         self.drop_observers(first);
     }
 
-    /// Drops the observers of epochs before `first`, the first of which a write is left: nobody
-    /// needs them to come after it.
+    /// Drops the observers of epochs before `first`, the epoch of the oldest write that is left.
     fn drop_observers(&mut self, first: u32) {
         let writes = self.writes.iter().filter(|write| write.slot.does(READS));
         let old = writes
@@ -215,8 +214,8 @@ impl Atomics {
             .observers
             .iter_mut()
             .filter(|observer| observer.epoch == read.epoch);
-        // Who comes after the new one comes after one that happens before it.
-        if this_epoch.any(|old| clocks.unknown(thread, &old.slot) != old.slot.lanes) {
+        // The new read replaces a read that happens before it.
+        if this_epoch.any(|old| clocks.unordered(thread, &old.slot) != old.slot.lanes) {
             return;
         }
         if let Some(last) = self.observers.last_mut()
@@ -235,7 +234,7 @@ impl Atomics {
     fn remember(&mut self, operation: Operation) {
         let slot = &operation.slot;
         let same = |last: &&mut Operation| {
-            last.slot.block == slot.block && last.slot.all_it_does() == slot.all_it_does()
+            last.slot.block == slot.block && last.slot.flags() == slot.flags()
         };
         if let Some(last) = self.last.iter_mut().find(same) {
             *last = operation;
@@ -251,14 +250,14 @@ impl Atomics {
     }
 }
 
-/// What fences and atomic writes have left at a location for those who read it.
+/// Clocks that atomic writes have published at a location.
 #[derive(Clone, Default)]
 pub(super) struct Published {
     /// For all threads.
     wide: Shared,
-    /// For the threads of one block each: what its own threads left, by fences of any scope.
+    /// For each block: the clocks that its own threads published, by fences of any scope.
     local: Vec<Local>,
-    /// Blocks that have ended are dropped when there are so many.
+    /// The length of `local` at which entries of ended blocks are removed.
     sweep: usize,
 }
 
@@ -266,7 +265,7 @@ pub(super) struct Published {
 struct Local {
     block: u32,
     alive: Weak<()>,
-    knowledge: Shared,
+    clock: Shared,
 }
 
 impl Published {
@@ -275,12 +274,12 @@ impl Published {
     }
 
     pub fn local(&self, block: u32) -> &Shared {
-        // The block that is running is mostly the last that came.
+        // The running block is mostly the last in the list.
         let found = self.local.iter().rev().find(|local| local.block == block);
-        found.map_or(&None, |local| &local.knowledge)
+        found.map_or(&None, |local| &local.clock)
     }
 
-    /// Adds what an atomic write by `thread` publishes.
+    /// Publishes the clock of `thread`'s last fence.
     fn add(&mut self, clocks: &Clocks, thread: u32) {
         let Some(fenced) = clocks.fenced(thread) else {
             return;
@@ -305,11 +304,11 @@ impl Published {
                 self.local.push(Local {
                     block,
                     alive: clocks.alive(),
-                    knowledge: None,
+                    clock: None,
                 });
                 self.local.len() - 1
             }
         };
-        &mut self.local[at].knowledge
+        &mut self.local[at].clock
     }
 }

@@ -1,52 +1,54 @@
-//! What each thread of a block knows of the others' accesses.
+//! The happens-before order of a block's threads.
 
 use std::sync::{Arc, Weak};
 
 use super::atomics::Published;
-use super::knowledge::{Known, Shared, Snapshot, join, ones};
 use super::slot::Slot;
-use crate::access::{Access, Scope};
+use super::vector_clock::{BlockClock, Shared, Snapshot, join, ones};
+use crate::access::{Scope, TracedAccess};
 
-/// What each thread of a block knows of the others' accesses (happens-before).
+/// The happens-before order of a block's threads.
 ///
-/// Every thread has a clock, and an access bears its thread's time. Clocks advance where knowledge
-/// is given away, so a time that somebody knows never comes again. What a thread knows is kept in
-/// the coarsest form that is exact: all of the block before the last barrier, all of the warp
-/// before its last `sync_warp` of all lanes, the lanes that it met in other `sync_warp`s, and what
-/// it acquired through atomic operations.
+/// Every thread has a clock, and each access stores its thread's time. A thread's clock advances when it
+/// synchronises, so later accesses have a later time.
+///
+/// The accesses that are ordered before a thread's next access are kept in the coarsest form that is exact:
+/// all of the block before the last barrier; all of the warp before its last full `sync_warp`; lanes of other
+/// `sync_warp`s; and clocks acquired through atomic operations.
 pub(crate) struct Clocks {
     block: u32,
-    /// The time of the last barrier: all threads know all accesses of the block before it.
+    /// The time of the last barrier: all earlier accesses of the block are ordered before all later ones.
     base: u32,
-    /// The latest time that any thread's clock shows.
+    /// The latest time of any thread.
     latest: u32,
-    /// Each thread's clock, unless `base` is later.
+    /// Each thread's clock; `base` is used if it is later.
     clocks: Vec<u32>,
     warps: Vec<Warp>,
-    /// What each thread knows of its warp's lanes beyond `base` and the warp's own; empty until
-    /// some lanes meet without the rest.
-    met: Vec<[u32; 32]>,
-    /// What all threads had acquired at the last barrier.
+    /// For each thread, the time up to which each lane of its warp is ordered. Empty until a `sync_warp` of
+    /// some lanes only.
+    synced: Vec<[u32; 32]>,
+    /// The clock that all threads had acquired at the last barrier.
     common: Shared,
-    /// What each thread has acquired, `common` included; nothing if no more than that. Empty until
-    /// a thread acquires.
+    /// The clock that each thread has acquired, including `common`; `None` if it is equal to `common`. Empty
+    /// until a thread acquires one.
     acquired: Vec<Shared>,
-    /// What each thread has seen published, and may yet acquire; empty until there is any.
+    /// The clocks that each thread has read from atomic locations, and acquires at its next fence. Empty
+    /// until there is one.
     pending: Vec<Pending>,
-    /// What each thread's next atomic write publishes; empty until there is a fence.
+    /// The clock that each thread's next atomic write publishes. Empty until there is a fence.
     fenced: Vec<Option<Box<Fenced>>>,
-    /// Dies with the block.
+    /// Dropped with the block.
     alive: Arc<()>,
 }
 
 struct Warp {
     /// The time of the last `sync_warp` of all lanes.
     base: u32,
-    /// The lanes that there are.
+    /// The lanes that exist.
     lanes: u32,
 }
 
-/// What a thread has read from atomic locations and not acquired yet.
+/// The clocks that a thread has read from atomic locations and not acquired yet.
 #[derive(Clone, Default)]
 struct Pending {
     /// Published by fences of device scope.
@@ -55,17 +57,17 @@ struct Pending {
     local: Shared,
 }
 
-/// What a thread knew at its last fences.
+/// A thread's clock at its last fences.
 #[derive(Clone, Default)]
 pub(super) struct Fenced {
-    /// Of device scope at least.
+    /// The last fence of device or system scope.
     pub wide: Option<Snapshot>,
-    /// Of any scope.
+    /// The last fence of any scope.
     pub local: Option<Snapshot>,
 }
 
 impl Clocks {
-    /// Clocks of a block with `threads` threads, none of which has done anything.
+    /// The clocks of a block with `threads` threads at its start.
     pub fn new(block: u32, threads: u32) -> Self {
         let warps = (0..threads.div_ceil(32)).map(|warp| Warp {
             base: 0,
@@ -77,7 +79,7 @@ impl Clocks {
             latest: 1,
             clocks: vec![1; threads as usize],
             warps: warps.collect(),
-            met: Vec::new(),
+            synced: Vec::new(),
             common: None,
             acquired: Vec::new(),
             pending: Vec::new(),
@@ -86,9 +88,9 @@ impl Clocks {
         }
     }
 
-    /// All threads of the block that have not exited have met at a block barrier.
+    /// Orders all threads of the block, at a block barrier.
     ///
-    /// Those that have exited count as having arrived: their accesses are known to all.
+    /// Exited threads count as having reached it.
     pub fn barrier(&mut self) {
         self.latest = after(self.latest);
         self.base = self.latest;
@@ -97,7 +99,7 @@ impl Clocks {
         }
     }
 
-    /// The lanes `members` of `warp` have met at a `sync_warp`.
+    /// Orders the lanes `members` of `warp`, at a `sync_warp`.
     pub fn sync_warp(&mut self, warp: u32, members: u32) {
         let first = warp * 32;
         let lanes = self.warps[warp as usize].lanes;
@@ -112,15 +114,15 @@ impl Clocks {
         if members == lanes {
             self.warps[warp as usize].base = time;
         } else {
-            self.met.resize(self.clocks.len(), [0; 32]);
+            self.synced.resize(self.clocks.len(), [0; 32]);
             let mut joined = [0; 32];
             for thread in threads() {
-                for (joined, met) in joined.iter_mut().zip(self.met[thread]) {
-                    *joined = met.max(*joined);
+                for (joined, synced) in joined.iter_mut().zip(self.synced[thread]) {
+                    *joined = synced.max(*joined);
                 }
             }
             ones(members).for_each(|lane| joined[lane as usize] = time);
-            threads().for_each(|thread| self.met[thread] = joined);
+            threads().for_each(|thread| self.synced[thread] = joined);
         }
         if !self.acquired.is_empty() {
             let mut joined = None;
@@ -129,13 +131,13 @@ impl Clocks {
         }
     }
 
-    /// `thread` executed a fence (acquire and release, sequentially consistent or not).
+    /// Executes a fence of `thread`: acquires, then releases.
     pub fn fence(&mut self, thread: u32, scope: Scope) {
         self.acquire(thread, scope);
         self.release(thread, scope);
     }
 
-    /// What `thread` has seen published becomes known to it, as far as `scope` reaches.
+    /// `thread` acquires the clocks that it has read, as far as `scope` allows.
     pub(super) fn acquire(&mut self, thread: u32, scope: Scope) {
         let Some(pending) = self.pending.get_mut(thread as usize) else {
             return;
@@ -152,21 +154,22 @@ impl Clocks {
         join(acquired, &local);
     }
 
-    /// What `thread` knows is what its next atomic writes publish, as far as `scope` reaches.
+    /// `thread`'s next atomic writes publish its current clock, as far as `scope` allows.
     pub(super) fn release(&mut self, thread: u32, scope: Scope) {
         let warp = &self.warps[thread as usize / 32];
         let next = after(self.time(thread));
-        let met = self.met.get(thread as usize);
+        let synced = self.synced.get(thread as usize);
         let threads = ones(warp.lanes).filter_map(|lane| {
             let time = if lane == thread % 32 {
                 next
             } else {
-                warp.base.max(met.map_or(0, |met| met[lane as usize]))
+                warp.base
+                    .max(synced.map_or(0, |synced| synced[lane as usize]))
             };
             (time > self.base).then_some((thread / 32 * 32 + lane, time))
         });
         let snapshot = Snapshot {
-            own: Known {
+            own: BlockClock {
                 block: self.block,
                 base: self.base,
                 threads: threads.collect(),
@@ -183,7 +186,7 @@ impl Clocks {
         fenced.local = Some(snapshot);
     }
 
-    /// `thread` has read a location atomically.
+    /// `thread` has read the clocks of a location atomically.
     pub(super) fn collect(&mut self, thread: u32, published: &Published) {
         let (wide, local) = (published.wide(), published.local(self.block));
         if wide.is_none() && local.is_none() {
@@ -195,7 +198,7 @@ impl Clocks {
         join(&mut pending.local, local);
     }
 
-    /// What `thread` knew at its last fences.
+    /// The clock of `thread` at its last fences.
     pub(super) fn fenced(&self, thread: u32) -> Option<&Fenced> {
         self.fenced.get(thread as usize)?.as_deref()
     }
@@ -205,20 +208,20 @@ impl Clocks {
         self.block
     }
 
-    /// Something that dies with the block.
+    /// A reference that is dead once the block is dropped.
     pub(super) fn alive(&self) -> Weak<()> {
         Arc::downgrade(&self.alive)
     }
 
-    /// `access`, made by `thread` now.
+    /// The slot for `access`, made by `thread` now.
     #[inline]
-    pub(super) fn slot(&self, thread: u32, access: &Access, does: u32) -> Slot {
+    pub(super) fn slot(&self, thread: u32, access: &TracedAccess, does: u32) -> Slot {
         Slot::new(self.block, thread, self.time(thread), access, does)
     }
 
-    /// The lanes of `slot` whose access does not happen before `thread`'s next.
+    /// The lanes of `slot` whose access does not happen before `thread`'s next access.
     #[inline]
-    pub(super) fn unknown(&self, thread: u32, slot: &Slot) -> u32 {
+    pub(super) fn unordered(&self, thread: u32, slot: &Slot) -> u32 {
         if slot.block == self.block {
             if slot.time < self.base {
                 return 0;
@@ -230,10 +233,10 @@ impl Clocks {
         if slot.is_empty() {
             return 0;
         }
-        self.unknown_since_barrier(thread, slot)
+        self.unordered_since_barrier(thread, slot)
     }
 
-    fn unknown_since_barrier(&self, thread: u32, slot: &Slot) -> u32 {
+    fn unordered_since_barrier(&self, thread: u32, slot: &Slot) -> u32 {
         let mut lanes = slot.lanes;
         let warp = thread / 32;
         if slot.block == self.block && slot.warp() == warp {
@@ -241,9 +244,9 @@ impl Clocks {
                 return 0;
             }
             lanes &= !(1 << (thread % 32));
-            if let Some(met) = self.met.get(thread as usize) {
+            if let Some(synced) = self.synced.get(thread as usize) {
                 for lane in ones(lanes) {
-                    if slot.time < met[lane as usize] {
+                    if slot.time < synced[lane as usize] {
                         lanes &= !(1 << lane);
                     }
                 }
@@ -251,7 +254,7 @@ impl Clocks {
         }
         match self.acquired_by(thread) {
             Some(known) if lanes != 0 => {
-                known.unknown(slot.block, slot.warp() * 32, lanes, slot.time)
+                known.unordered(slot.block, slot.warp() * 32, lanes, slot.time)
             }
             _ => lanes,
         }
@@ -270,7 +273,7 @@ impl Clocks {
     }
 }
 
-/// The time after `time`.
+/// The time that follows `time`.
 fn after(time: u32) -> u32 {
     time.checked_add(1).expect("fewer than 2^32 points in time")
 }

@@ -1,17 +1,17 @@
-//! Which bytes were ever written.
+//! The bytes that were written.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which bytes were ever written: a bit for each.
+/// The bytes that were written, one bit for each.
 ///
-/// Blocks on several threads may use it at once. Each sees its own writes; whether it sees another
-/// block's in time is a race of the kernel's, which the race detector reports.
+/// Blocks on several host threads may use it at the same time, and each sees its own writes. If a block sees
+/// another block's writes too late, the kernel has a race, which the race detector reports.
 pub(crate) struct Initialised {
     words: Box<[AtomicU64]>,
 }
 
 impl Initialised {
-    /// Of `bytes` bytes, all of them written or none.
+    /// For `bytes` bytes, all of them initialised or none.
     pub fn new(bytes: usize, initialised: bool) -> Self {
         let word = if initialised { u64::MAX } else { 0 };
         Self {
@@ -21,7 +21,7 @@ impl Initialised {
         }
     }
 
-    /// `len` bytes from `offset` were written.
+    /// Marks `len` bytes from `offset` as written.
     #[inline]
     pub fn write(&self, offset: usize, len: usize) {
         for (word, mask) in masks(offset, len) {
@@ -32,7 +32,7 @@ impl Initialised {
         }
     }
 
-    /// First byte of the range that was never written.
+    /// The first byte of the range that was never written.
     #[inline]
     pub fn first_missing(&self, offset: usize, len: usize) -> Option<usize> {
         masks(offset, len).find_map(|(word, mask)| {
@@ -41,7 +41,7 @@ impl Initialised {
         })
     }
 
-    /// No byte was written.
+    /// Marks all bytes as never written.
     pub fn clear(&self) {
         for word in &self.words {
             word.store(0, Ordering::Relaxed);
@@ -49,7 +49,7 @@ impl Initialised {
     }
 }
 
-/// The words that a range lies in, and its bits in each.
+/// The words of the bit set that contain a range, and the range's bits in each.
 #[inline]
 fn masks(offset: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = offset + len;

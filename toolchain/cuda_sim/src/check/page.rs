@@ -1,4 +1,4 @@
-//! A piece of memory, and who touched its bytes last.
+//! A page of shadow memory: the last accesses to its bytes.
 
 use super::atomics::Atomics;
 use super::clocks::Clocks;
@@ -7,24 +7,24 @@ use super::slot::{Slot, WRITES};
 use super::{Atomic, Race, readers};
 use crate::access::Kind;
 
-/// The cells of a piece of memory: all as wide as the narrowest access yet, so that a cell is
-/// always touched as a whole.
+/// A page of shadow memory, divided into cells. A cell is as wide as the narrowest access so far, so an
+/// access always covers whole cells.
 pub(super) struct Page {
-    /// The shadow's at the last use; the contents of an earlier one are void.
+    /// The shadow's generation at the last use; contents of an earlier generation are void.
     pub generation: u64,
-    /// The width of a cell in bytes is two to the power of this.
+    /// Log2 of a cell's width in bytes.
     pub shift: u32,
-    /// The width of the page, likewise.
+    /// Log2 of the page's width in bytes.
     bits: u32,
-    /// Of each cell the plain loads since the last plain store. Empty before the first.
+    /// For each cell, the plain loads since the last plain store. Empty before the first.
     loads: Vec<Slot>,
-    /// Of each cell the last plain store. Empty before the first.
+    /// For each cell, the last plain store. Empty before the first.
     stores: Vec<Slot>,
-    /// Of each cell the number of its atomic operations, or zero. Empty before the first.
+    /// For each cell, the number of its list of atomic operations, or zero. Empty before the first.
     atomics: Vec<u32>,
 }
 
-/// What does not fit into cells.
+/// The lists of cells with several accesses.
 #[derive(Default)]
 pub(super) struct Lists {
     readers: Pool<Vec<Slot>>,
@@ -32,14 +32,14 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Gives all lists back.
+    /// Returns all lists to the pool.
     pub fn clear(&mut self) {
         self.readers.clear();
         self.atomics.clear();
     }
 }
 
-/// An access that `Clocks` do not order, and the lanes of it.
+/// A conflicting access that is not ordered, and its lanes.
 pub(super) struct Found {
     slot: Slot,
     lanes: u32,
@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// The race with it, found in a cell at `address`.
+    /// The race with it, in the cell at `address`.
     #[cold]
     pub fn race(self, address: usize) -> Race {
         Race {
@@ -69,7 +69,7 @@ impl Found {
     }
 }
 
-/// The thread that makes an access, and the access.
+/// An access and its thread.
 #[derive(Clone, Copy)]
 pub(super) struct By<'a> {
     pub clocks: &'a Clocks,
@@ -79,14 +79,14 @@ pub(super) struct By<'a> {
 
 impl By<'_> {
     #[inline]
-    fn unknown(&self, slot: &Slot, kind: Kind) -> Option<Found> {
-        let lanes = self.clocks.unknown(self.thread, slot);
+    fn unordered(&self, slot: &Slot, kind: Kind) -> Option<Found> {
+        let lanes = self.clocks.unordered(self.thread, slot);
         (lanes != 0).then(|| Found::new((*slot, lanes), kind))
     }
 }
 
 impl Page {
-    /// A page of two to the power of `bits` bytes, never used.
+    /// An unused page of `1 << bits` bytes.
     pub fn new(bits: u32) -> Self {
         Self {
             generation: 0,
@@ -98,8 +98,8 @@ impl Page {
         }
     }
 
-    /// Drops the contents.
-    pub fn renew(&mut self, generation: u64, shift: u32) {
+    /// Discards the contents.
+    pub fn reset(&mut self, generation: u64, shift: u32) {
         self.generation = generation;
         self.shift = shift;
         self.loads.clear();
@@ -107,7 +107,7 @@ impl Page {
         self.atomics.clear();
     }
 
-    /// A plain load of a cell; an access that it races with.
+    /// Adds a plain load of a cell; returns an access that it races with.
     #[inline]
     pub fn load(&mut self, cell: usize, lists: &mut Lists, by: By) -> Option<Found> {
         let mut found = self.stored(cell, by);
@@ -120,7 +120,7 @@ impl Page {
         let loads = &mut self.loads[cell];
         if loads.like(&by.slot) {
             loads.lanes |= by.slot.lanes;
-        } else if loads.as_list().is_none() && by.clocks.unknown(by.thread, loads) == 0 {
+        } else if loads.as_list().is_none() && by.clocks.unordered(by.thread, loads) == 0 {
             *loads = by.slot;
         } else {
             lists.add_reader(loads, by);
@@ -128,9 +128,9 @@ impl Page {
         found
     }
 
-    /// A plain store to a cell; an access that it races with.
+    /// Adds a plain store to a cell; returns an access that it races with.
     ///
-    /// Whoever comes after it comes after all that came before.
+    /// It replaces all earlier accesses: what is ordered after it is ordered after them.
     #[inline]
     pub fn store(&mut self, cell: usize, lists: &mut Lists, by: By) -> Option<Found> {
         let mut found = self.stored(cell, by);
@@ -155,8 +155,8 @@ impl Page {
         found
     }
 
-    /// An atomic operation on a cell; an access that it races with. `scopes`: several blocks have
-    /// access to the memory.
+    /// Checks an atomic operation on a cell; returns an access that it races with. `scopes`: whether several
+    /// blocks can access the memory.
     pub fn operate(
         &mut self,
         cell: usize,
@@ -186,7 +186,7 @@ impl Page {
         found
     }
 
-    /// Adds an atomic operation to a cell that was asked by [`operate`](Self::operate).
+    /// Adds an atomic operation that [`operate`](Self::operate) has checked.
     pub fn add_atomic(
         &self,
         cell: usize,
@@ -202,22 +202,22 @@ impl Page {
     /// A plain store that `by` races with.
     #[inline]
     fn stored(&self, cell: usize, by: By) -> Option<Found> {
-        by.unknown(self.stores.get(cell)?, Kind::Store)
+        by.unordered(self.stores.get(cell)?, Kind::Store)
     }
 
-    /// A plain load that a write `by` races with.
+    /// A plain load that the write `by` races with.
     #[inline]
     fn loaded(&self, cell: usize, lists: &Lists, by: By) -> Option<Found> {
         let loads = &self.loads[cell];
         match loads.as_list() {
-            None => by.unknown(loads, Kind::Load),
+            None => by.unordered(loads, Kind::Load),
             Some(list) => lists.readers[list]
                 .iter()
-                .find_map(|load| by.unknown(load, Kind::Load)),
+                .find_map(|load| by.unordered(load, Kind::Load)),
         }
     }
 
-    /// An atomic operation that a plain access `by` races with.
+    /// An atomic operation that the plain access `by` races with.
     fn operated(&self, cell: usize, lists: &Lists, by: By, stores: bool) -> Option<Found> {
         let number = self.atomics[cell];
         if number == 0 {
@@ -232,7 +232,7 @@ impl Page {
         1 << (self.bits - self.shift)
     }
 
-    /// Splits cells until they are two to the power of `shift` bytes wide.
+    /// Splits cells until they are `1 << shift` bytes wide.
     #[cold]
     pub fn split(&mut self, shift: u32, lists: &mut Lists) {
         let parts = 1 << (self.shift - shift);
@@ -258,7 +258,7 @@ impl Page {
 }
 
 impl Lists {
-    /// Adds a load to those of a cell that it does not come after.
+    /// Adds a load to a cell, and drops loads that happen before it.
     #[cold]
     fn add_reader(&mut self, loads: &mut Slot, by: By) {
         let number = loads.as_list().unwrap_or_else(|| {
@@ -276,7 +276,7 @@ impl Lists {
     }
 }
 
-/// Replaces each cell by `parts`: itself, and copies of it.
+/// Replaces each cell by `parts` cells: itself, and copies of it.
 fn split<T: Copy>(cells: &mut Vec<T>, parts: usize, mut copy: impl FnMut(T) -> T) {
     let mut split = Vec::with_capacity(cells.len() * parts);
     for &cell in &*cells {

@@ -1,10 +1,10 @@
-//! Lists that come and go without allocations.
+//! A pool of lists, which avoids allocations.
 
 use std::ops::{Index, IndexMut};
 
-/// What can be used again.
+/// A value that can be reused.
 pub(super) trait Reuse: Default {
-    /// Back to the default, allocations kept.
+    /// Resets it to the default, but keeps its allocations.
     fn reuse(&mut self);
 }
 
@@ -14,18 +14,18 @@ impl<T> Reuse for Vec<T> {
     }
 }
 
-/// Items by number, from 1.
+/// Items with numbers, from 1.
 #[derive(Default)]
 pub(super) struct Pool<T> {
     items: Vec<T>,
-    /// Items from here on are not in use.
+    /// Items with this number and above are free.
     end: usize,
-    /// Items before `end` that are not in use.
+    /// The free items with numbers below `end`.
     free: Vec<u32>,
 }
 
 impl<T: Reuse> Pool<T> {
-    /// An item as if new.
+    /// The number of a reset item.
     pub fn take(&mut self) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             if self.end == self.items.len() {
@@ -38,12 +38,12 @@ impl<T: Reuse> Pool<T> {
         number
     }
 
-    /// Gives an item back.
+    /// Returns an item to the pool.
     pub fn give(&mut self, number: u32) {
         self.free.push(number);
     }
 
-    /// Gives all items back.
+    /// Returns all items to the pool.
     pub fn clear(&mut self) {
         self.end = 0;
         self.free.clear();

@@ -1,15 +1,15 @@
-//! Reads of a location that nothing orders among each other.
+//! Loads of a location that are not ordered with each other.
 
 use super::clocks::Clocks;
 use super::slot::Slot;
 
-/// How many slots of other blocks a list remembers. A block that reads in step needs one for each
-/// warp; forgetting the oldest can only miss a race.
+/// Limit of slots of other blocks in a list. A block whose warps load in step needs one for each warp.
+/// Dropping the oldest can only miss a race.
 const OTHER_BLOCKS: usize = 64;
 
-/// Adds a read by `thread` to `readers`.
+/// Adds a load by `thread` to `readers`.
 ///
-/// A read that happens before it is dropped: who comes after the new one comes after the old one.
+/// Drops loads that happen before it: what is ordered after the new load is ordered after them.
 pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: Slot) {
     if let Some(last) = readers.last_mut()
         && last.like(&read)
@@ -18,7 +18,7 @@ pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: S
         return;
     }
     for slot in readers.iter_mut() {
-        slot.lanes = clocks.unknown(thread, slot);
+        slot.lanes = clocks.unordered(thread, slot);
     }
     drop_older(readers, &read);
     readers.retain(|slot| !slot.is_empty());
@@ -31,7 +31,7 @@ pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: S
     readers.push(read);
 }
 
-/// Takes lanes of `read`'s warp out of slots where a later one has them too.
+/// Removes lanes of `read`'s warp from older slots, where a later slot contains them.
 fn drop_older(readers: &mut [Slot], read: &Slot) {
     for at in 0..readers.len() {
         if !readers[at].same_warp(read) {

@@ -1,4 +1,4 @@
-//! Who touched which bytes last.
+//! Shadow memory: the last accesses to each byte.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use super::clocks::Clocks;
 use super::page::{By, Lists, Page};
 use super::slot::{NARROW, READS, WRITES};
 use super::{Atomic, Race};
-use crate::access::{Access, Kind, Scope, Space};
+use crate::access::{Kind, Scope, Space, TracedAccess};
 
-/// Who touched which bytes last, of one address space.
+/// Shadow memory of one address space: the last accesses to each byte.
 ///
-/// Of each byte the last plain store is remembered, and of the accesses since those that nothing
-/// orders: all by the running block's threads, and a bounded number of other blocks'.
+/// For each byte it holds the last plain store and the later accesses that are not ordered with each other.
+/// It holds all accesses of the running block, and a limited number of other blocks' accesses.
 pub(crate) struct Shadow {
     space: Space,
-    /// The size of a page in bytes is two to the power of this.
+    /// Log2 of the size of a page in bytes.
     page_bits: u32,
-    /// Pages with another one are empty.
+    /// Pages of other generations are empty.
     generation: u64,
     pages: Vec<Page>,
     indices: HashMap<usize, usize>,
-    /// Pages used recently: number and index.
+    /// Recently used pages: number and index.
     recent: Box<[(usize, usize); RECENT]>,
     lists: Lists,
 }
@@ -28,13 +28,13 @@ pub(crate) struct Shadow {
 const RECENT: usize = 256;
 
 impl Shadow {
-    /// Of memory that nobody has touched.
+    /// Without any accesses.
     pub fn new(space: Space) -> Self {
         Self {
             space,
             page_bits: match space {
                 Space::Global => 12,
-                // Begins anew with each block: the less is touched the better.
+                // Cleared for each block: small pages are cheaper to clear.
                 Space::Shared => 9,
             },
             generation: 1,
@@ -45,15 +45,15 @@ impl Shadow {
         }
     }
 
-    /// Forgets all accesses, and keeps the allocations.
+    /// Removes all accesses, but keeps the allocations.
     pub fn clear(&mut self) {
         self.generation += 1;
         self.lists.clear();
     }
 
-    /// `thread` makes a plain access. One that it races with, if there is any.
+    /// Adds a plain access of `thread`; returns an access that it races with.
     #[inline]
-    pub fn plain(&mut self, clocks: &Clocks, thread: u32, access: &Access) -> Option<Race> {
+    pub fn plain(&mut self, clocks: &Clocks, thread: u32, access: &TracedAccess) -> Option<Race> {
         let slot = clocks.slot(thread, access, 0);
         let by = By {
             clocks,
@@ -73,12 +73,12 @@ impl Shadow {
         race
     }
 
-    /// `thread` makes an atomic access. One that it races with, if there is any.
+    /// Adds an atomic access of `thread`; returns an access that it races with.
     pub fn atomic(
         &mut self,
         clocks: &mut Clocks,
         thread: u32,
-        access: &Access,
+        access: &TracedAccess,
         atomic: Atomic,
     ) -> Option<Race> {
         if atomic.release {
@@ -113,12 +113,12 @@ impl Shadow {
         race
     }
 
-    /// Calls `touch` for each cell of `access`, with its page, index and address.
+    /// Calls `visit` for each cell of `access`, with its page, index and address.
     #[inline]
     fn cells(
         &mut self,
-        access: &Access,
-        mut touch: impl FnMut(&mut Page, &mut Lists, usize, usize),
+        access: &TracedAccess,
+        mut visit: impl FnMut(&mut Page, &mut Lists, usize, usize),
     ) {
         let end = access.address + access.size as usize;
         let shift = (access.address | access.size as usize).trailing_zeros();
@@ -130,14 +130,13 @@ impl Shadow {
             let page = &mut self.pages[index];
             while address < end.min(page_end) {
                 let cell = (address & ((1 << self.page_bits) - 1)) >> page.shift;
-                touch(page, &mut self.lists, cell, address);
+                visit(page, &mut self.lists, cell, address);
                 address += 1 << page.shift;
             }
         }
     }
 
-    /// The index of the page with this number, whose cells are at most two to the power of `shift`
-    /// bytes wide.
+    /// The index of the page with this number. Its cells are at most `1 << shift` bytes wide.
     #[inline]
     fn page(&mut self, number: usize, shift: u32) -> usize {
         let (recent, mut index) = self.recent[number % RECENT];
@@ -147,7 +146,7 @@ impl Shadow {
         }
         let page = &mut self.pages[index];
         if page.generation != self.generation {
-            page.renew(self.generation, shift);
+            page.reset(self.generation, shift);
         } else if page.shift > shift {
             page.split(shift, &mut self.lists);
         }

@@ -1,19 +1,19 @@
-//! Accesses in sixteen bytes.
+//! Accesses of a warp, packed into sixteen bytes.
 
 use crate::Site;
-use crate::access::{Access, Kind};
+use crate::access::{Kind, TracedAccess};
 
-/// Accesses by lanes of one warp, alike in everything else: kind, site, size and time.
+/// Accesses by lanes of one warp with the same kind, site, size and time.
 ///
-/// A slot without lanes is empty. One with lanes and time zero, which no thread's clock shows,
-/// stands for a list elsewhere.
+/// A slot without lanes is empty. A slot with lanes and time zero stands for a list in
+/// [`Lists`](super::page::Lists): no clock shows time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub block: u32,
-    /// The clock of each of the threads when it made the access.
+    /// The threads' clock at the access.
     pub time: u32,
     pub lanes: u32,
-    /// Site, size, what it does, and the warp.
+    /// Site, size, attributes, and warp.
     label: u32,
 }
 
@@ -32,11 +32,14 @@ pub(super) const WRITES: u32 = 2 << DOES;
 pub(super) const NARROW: u32 = 4 << DOES;
 
 impl Slot {
-    /// `access` by one thread; `does` is zero for a plain one.
+    /// `access` by one thread; `does` is zero for a plain access.
     #[inline]
-    pub fn new(block: u32, thread: u32, time: u32, access: &Access, does: u32) -> Self {
+    pub fn new(block: u32, thread: u32, time: u32, access: &TracedAccess, does: u32) -> Self {
         let site = access.site.id();
-        assert!(site >> (u32::BITS - SITE) == 0, "too many places in source");
+        assert!(
+            site >> (u32::BITS - SITE) == 0,
+            "too many access sites in the source"
+        );
         Self {
             block,
             time,
@@ -71,18 +74,18 @@ impl Slot {
         self.label & ((1 << WARP_BITS) - 1)
     }
 
-    /// Whether it does any of `what`.
+    /// Whether it has any of the attributes `what`.
     #[inline]
     pub fn does(&self, what: u32) -> bool {
         self.label & what != 0
     }
 
-    /// All it does: [`READS`], [`WRITES`], [`NARROW`].
-    pub fn all_it_does(&self) -> u32 {
+    /// Its attributes: [`READS`], [`WRITES`], [`NARROW`].
+    pub fn flags(&self) -> u32 {
         self.label & (READS | WRITES | NARROW)
     }
 
-    /// Whether the two differ in their lanes alone.
+    /// Whether the two differ in their lanes only.
     #[inline]
     pub fn like(&self, other: &Self) -> bool {
         self.block == other.block && self.time == other.time && self.label == other.label
@@ -97,10 +100,10 @@ impl Slot {
         self.warp() * 32 + lanes.trailing_zeros()
     }
 
-    /// The access, one of whose bytes is at `address`.
-    pub fn access(&self, kind: Kind, address: usize) -> Access {
+    /// The access, with one of its bytes at `address`.
+    pub fn access(&self, kind: Kind, address: usize) -> TracedAccess {
         let size = 1 << ((self.label >> SIZE) & ((1 << SIZE_BITS) - 1));
-        Access {
+        TracedAccess {
             site: Site::from_id(self.label >> SITE),
             kind,
             address: address & !(size as usize - 1),

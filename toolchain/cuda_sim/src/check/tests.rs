@@ -10,7 +10,7 @@ use std::panic::Location;
 
 use super::{Atomic, Clocks, Race, Shadow};
 use crate::Site;
-use crate::access::{Access, Kind, Scope, Space};
+use crate::access::{Kind, Scope, Space, TracedAccess};
 
 /// Some blocks, one memory, and what is done to it in the order of the calls.
 struct Trace {
@@ -122,8 +122,8 @@ fn other(race: Option<Race>) -> Option<Thread> {
 }
 
 #[track_caller]
-fn access(kind: Kind, address: usize, size: u32) -> Access {
-    Access {
+fn access(kind: Kind, address: usize, size: u32) -> TracedAccess {
+    TracedAccess {
         site: Site::of(Location::caller()),
         kind,
         address,

@@ -1,23 +1,23 @@
-//! Shared memory: 32 banks, each of which serves one 4-byte word per wavefront.
+//! Shared memory has 32 banks, each of which serves one 4-byte word per wavefront.
 
 use super::merge::lanes_of;
 
 const BANKS: usize = 32;
 const WORD: u64 = 4;
 
-/// What one request costs.
+/// The wavefronts of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wavefronts {
-    /// How often the banks have to be asked.
+    /// Wavefronts needed.
     pub taken: u32,
-    /// How often the same lanes would ask if no two of their words shared a bank.
+    /// Wavefronts needed without bank conflicts.
     pub ideal: u32,
-    /// The most words that one bank had to serve of lanes that ask together.
+    /// The largest number of words that one bank serves for one group of lanes.
     pub ways: u32,
 }
 
-/// How many neighbouring lanes ask together: as many as can fill the 32 banks once. 8-byte elements
-/// go by half warps, 16-byte elements by quarters; smaller ones share words, and all go at once.
+/// How many adjacent lanes form a group: as many as can fill the 32 banks once. Half a warp for 8-byte
+/// elements, a quarter for 16-byte elements. For smaller elements, the whole warp.
 fn lanes_together(size: u32) -> u32 {
     match size {
         0..=4 => 32,
@@ -26,8 +26,8 @@ fn lanes_together(size: u32) -> u32 {
     }
 }
 
-/// Lanes that ask together take as many wavefronts as the busiest bank has words to serve for them.
-/// Lanes at the same word share it.
+/// A group of lanes needs as many wavefronts as its busiest bank has different words to serve. Lanes that
+/// access the same word share it.
 pub(super) fn wavefronts(active: u32, addresses: &[u64; 32], size: u32) -> Wavefronts {
     let together = lanes_together(size);
     let mut sum = Wavefronts {
@@ -48,10 +48,10 @@ pub(super) fn wavefronts(active: u32, addresses: &[u64; 32], size: u32) -> Wavef
     sum
 }
 
-/// The most distinct words in one bank.
+/// The largest number of different words in one bank.
 fn ways(active: u32, addresses: &[u64; 32], size: u32) -> u32 {
     const NONE: u8 = u8::MAX;
-    // The words of a bank are a list through `next`, newest first.
+    // The words of a bank form a list through `next`, newest first.
     let mut newest = [NONE; BANKS];
     let mut count = [0_u8; BANKS];
     let mut words = [0_u64; 64];
@@ -108,7 +108,7 @@ mod tests {
         assert_all_lanes([4096; 32], 8, 2, 2, 1);
         assert_all_lanes(elements(0, 1, 16), 16, 4, 4, 1);
         assert_all_lanes(elements(3, 1, 8), 8, 2, 2, 1);
-        // Four bytes, and two halves, of the same word.
+        // Four bytes, or two halves, of the same word.
         assert_all_lanes(elements(5, 1, 1), 1, 1, 1, 1);
         assert_all_lanes(elements(5, 1, 2), 2, 1, 1, 1);
         assert_all_lanes(elements(0, 128, 1), 1, 32, 1, 32);
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(wavefronts(0x0001_8000, &addresses, 8), two);
     }
 
-    /// By the definition, without regard to speed.
+    /// The definition, written for clarity instead of speed.
     fn oracle(active: u32, addresses: &[u64; 32], size: u32) -> Wavefronts {
         let mut sum = Wavefronts {
             taken: 0,
@@ -180,7 +180,7 @@ mod tests {
             prop_assert_eq!(wavefronts(u32::MAX, &elements(start, stride, 4), 4), conflict);
         }
 
-        /// The lanes of a part of a warp go once through the banks, over and over.
+        /// With stride one, the lanes of a group use all banks once.
         #[test]
         fn wide_strides_conflict_by_their_gcd(stride in 1_u64..200, start in 0_u64..200) {
             for size in [8, 16] {

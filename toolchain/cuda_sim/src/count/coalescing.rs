@@ -1,11 +1,11 @@
-//! Global memory: the sectors that a request touches; and atomics that meet on one address.
+//! Global memory: the sectors of a request, and the contention of its atomics on one address.
 
 use super::merge::lanes_of;
 
-/// Bytes that global memory moves at least.
+/// The unit of global memory transfers in bytes.
 const SECTOR: u64 = 32;
 
-/// How many different sectors the active lanes touch.
+/// The number of different sectors that the active lanes access.
 pub(super) fn sectors(active: u32, addresses: &[u64; 32], size: u32) -> u32 {
     let mut sectors = [0; 64];
     let mut used = 0;
@@ -21,7 +21,7 @@ pub(super) fn sectors(active: u32, addresses: &[u64; 32], size: u32) -> u32 {
     runs(&mut sectors[..used]).0
 }
 
-/// How many of the active lanes are on the most popular address.
+/// The largest number of active lanes at one address.
 pub(super) fn most_on_one_address(active: u32, addresses: &[u64; 32]) -> u32 {
     let mut popular = [0; 32];
     let mut used = 0;
@@ -32,9 +32,9 @@ pub(super) fn most_on_one_address(active: u32, addresses: &[u64; 32]) -> u32 {
     runs(&mut popular[..used]).1
 }
 
-/// How many different values there are, and how often the most frequent one occurs.
+/// The number of different values, and how often the most frequent one occurs.
 fn runs(values: &mut [u64]) -> (u32, u32) {
-    // Neighbouring lanes mostly go up.
+    // Addresses mostly increase with the lane.
     if !values.is_sorted() {
         values.sort_unstable();
     }
@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
-    /// Where allocations begin: at a sector.
+    /// Where allocations start: at a sector.
     const START: u64 = 0x7f00_0000_0100;
 
     fn all_lanes(size: u32, place: impl Fn(u64) -> u64) -> u32 {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     proptest! {
-        /// First and last byte of a dense row: as many sectors as lie between.
+        /// The first and last byte of a contiguous row: all sectors in between.
         #[test]
         fn unit_stride(start in 0_u64..1000, first in 0_u32..32, count in 1_u32..32) {
             let count = count.min(32 - first);

@@ -1,57 +1,57 @@
-//! The result.
+//! The counters of a launch.
 
 mod table;
 
-use super::What;
+use super::InstructionKind;
 use crate::{Site, Space};
 use std::ops::AddAssign;
 
-/// What the launch would have cost a GPU, per line of source.
+/// Warp instructions and memory transactions of a launch, for each instruction of the source.
 ///
-/// It is exact for the model that it is counted by, and the model is of the source: what a compiler
-/// keeps in registers, moves or joins is not known. [`Display`](std::fmt::Display) gives a table.
+/// The counts are exact for a model of the source code. They do not include what a compiler changes: values
+/// kept in registers, instructions moved or combined. [`Display`](std::fmt::Display) prints a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     lines: Vec<Line>,
 }
 
-/// The cost of one instruction of the source.
+/// The counts of one instruction of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it is.
+    /// Where it is in the source.
     pub site: Site,
-    /// What it does.
-    pub what: What,
-    /// How many bytes each lane accesses; 0 where it accesses none.
+    /// The kind of instruction.
+    pub what: InstructionKind,
+    /// How many bytes each lane accesses; 0 for instructions without an access.
     pub size: u32,
-    /// What it cost.
+    /// Its counts over all warps.
     pub counts: Counts,
 }
 
-/// What one or more instructions of the source cost, over all warps.
+/// The counts of one or more instructions of the source, over all warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Warp instructions: lanes that are at the same place together make one.
+    /// Warp instructions: lanes that execute an instruction together form one request.
     pub requests: u64,
-    /// Lanes that were active, over all requests.
+    /// Active lanes, summed over all requests.
     pub lanes: u64,
-    /// Requests in which fewer than 32 lanes were active.
+    /// Requests with fewer than 32 active lanes.
     pub partial: u64,
-    /// How often shared memory had to be asked: per group of lanes that ask together, as often as
-    /// its busiest bank has different words to serve. The groups are the warp for elements of up to
-    /// 4 bytes, its halves for 8 bytes and its quarters for 16; loads, stores and atomics alike.
+    /// Wavefronts of shared memory. Each group of lanes needs as many as its busiest bank has different words
+    /// to serve. A group is the warp for elements of up to 4 bytes, half a warp for 8 bytes and a quarter for
+    /// 16 bytes. This holds for loads, stores and atomics.
     pub wavefronts: u64,
-    /// The same without bank conflicts: the groups that had an active lane.
+    /// Wavefronts without bank conflicts: one for each group with an active lane.
     pub ideal_wavefronts: u64,
-    /// The most words that one bank had to serve of lanes that asked together; 1 is no conflict.
+    /// The largest number of words that one bank served for one group; 1 means no conflict.
     pub max_ways: u32,
-    /// Different 32-byte sectors of global memory, counted per request.
+    /// Different 32-byte sectors of global memory, counted for each request.
     pub sectors: u64,
-    /// Atomics of the same request on the same address follow one another. Passes are the lanes on
-    /// the request's most popular address, added up; without contention there are as many as
-    /// requests. They are not wavefronts: lanes on one address share one wavefront.
+    /// Serialised passes of atomics: for each request, the number of lanes on its most frequent address.
+    /// Without contention it equals the number of requests. Passes are not wavefronts: lanes at one address
+    /// share one wavefront.
     pub passes: u64,
-    /// The most lanes of one request on one address, of atomics.
+    /// For atomics: the largest number of lanes of one request on one address.
     pub max_same_address: u32,
 }
 
@@ -61,12 +61,12 @@ impl Counters {
         Self { lines }
     }
 
-    /// Everything that was executed, in the order of the source.
+    /// All executed instructions, in source order.
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
 
-    /// The sum over those lines that `of` accepts.
+    /// The sum over the lines that `of` accepts.
     pub fn sum(&self, of: impl Fn(&Line) -> bool) -> Counts {
         let mut sum = Counts::default();
         for line in self.lines.iter().filter(|line| of(line)) {
@@ -75,45 +75,46 @@ impl Counters {
         sum
     }
 
-    /// The sum over all lines that do this.
-    pub fn of(&self, what: What) -> Counts {
+    /// The sum over all instructions of this kind.
+    pub fn of(&self, what: InstructionKind) -> Counts {
         self.sum(|line| line.what == what)
     }
 
-    /// Everything that was executed.
+    /// The sum over all instructions.
     pub fn total(&self) -> Counts {
         self.sum(|_| true)
     }
 
-    /// All accesses to shared memory.
+    /// The sum over all accesses to shared memory.
     pub fn shared(&self) -> Counts {
         self.sum(|line| line.what.space() == Some(Space::Shared))
     }
 
-    /// All accesses to global memory.
+    /// The sum over all accesses to global memory.
     pub fn global(&self) -> Counts {
         self.sum(|line| line.what.space() == Some(Space::Global))
     }
 
-    /// All atomics.
+    /// The sum over all atomics.
     pub fn atomics(&self) -> Counts {
-        self.sum(|line| matches!(line.what, What::Atomic(_)))
+        self.sum(|line| matches!(line.what, InstructionKind::Atomic(_)))
     }
 }
 
 impl Counts {
-    /// Wavefronts that bank conflicts cost.
+    /// Additional wavefronts that bank conflicts cause.
     pub fn conflicts(&self) -> u64 {
         self.wavefronts - self.ideal_wavefronts
     }
 
-    /// 32 where no lane stood aside; NaN without requests.
+    /// The mean number of active lanes: 32 without divergence; NaN without requests.
     pub fn lanes_per_request(&self) -> f64 {
         self.lanes as f64 / self.requests as f64
     }
 
-    /// 4 is ideal for 4-byte elements, 8 for 8-byte elements. Only of a sum over
-    /// [`global`](Counters::global) accesses it means something; NaN without requests.
+    /// The mean number of sectors. The optimum is 4 for 4-byte elements and 8 for 8-byte elements.
+    ///
+    /// Meaningful only for sums over [`global`](Counters::global) accesses; NaN without requests.
     pub fn sectors_per_request(&self) -> f64 {
         self.sectors as f64 / self.requests as f64
     }

@@ -1,20 +1,20 @@
-//! What a lane logs.
+//! Events in a lane's log.
 
 use crate::{Site, Space};
 use std::fmt;
 
-/// What an instruction does, as far as it is counted.
+/// The kinds of instructions that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum InstructionKind {
     /// A plain load.
     Load(Space),
     /// A plain store.
     Store(Space),
     /// An atomic operation.
     Atomic(Space),
-    /// A barrier of the block, counted once per warp.
+    /// A block barrier, counted once for each warp.
     Barrier,
-    /// A barrier of lanes of one warp.
+    /// `sync_warp`.
     SyncWarp,
     /// A shuffle.
     Shuffle,
@@ -22,14 +22,14 @@ pub enum What {
     Vote,
     /// A match.
     Match,
-    /// A reduction over the lanes.
+    /// A warp reduction, `redux`.
     Redux,
     /// A fence.
     Fence,
 }
 
-impl What {
-    /// Everything, in the order of [`code`](Self::code).
+impl InstructionKind {
+    /// All kinds, in the order of [`code`](Self::code).
     const ALL: [Self; 13] = [
         Self::Load(Space::Global),
         Self::Load(Space::Shared),
@@ -55,7 +55,7 @@ impl What {
     }
 
     /// Whether lanes wait for each other in it.
-    fn is_meeting(self) -> bool {
+    fn is_collective(self) -> bool {
         self.space().is_none() && self != Self::Fence
     }
 
@@ -77,7 +77,7 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for InstructionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Load(Space::Global) => "load global",
@@ -101,17 +101,21 @@ impl fmt::Display for What {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub site: Site,
-    pub what: What,
-    /// Of global memory the address, of shared memory the offset; 0 where there is none.
+    pub what: InstructionKind,
+    /// The address in global memory, the offset in shared memory; 0 for other events.
     pub address: u64,
-    /// In bytes; 0 where there is no address.
+    /// In bytes; 0 for events without an address.
     pub size: u32,
 }
 
 impl Event {
     #[inline]
     pub(super) fn instruction(&self) -> Instruction {
-        debug_assert!(self.size <= 32, "{} bytes at once", self.size);
+        debug_assert!(
+            self.size <= 32,
+            "an access of {} bytes; the limit is 32",
+            self.size
+        );
         Instruction(
             u64::from(self.site.id())
                 | u64::from(self.what.code()) << 32
@@ -120,7 +124,7 @@ impl Event {
     }
 }
 
-/// Site, what and size in one word: lanes at equal instructions can be one request.
+/// Site, kind and size in one word: lanes with equal instructions can form one request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Instruction(u64);
 
@@ -134,8 +138,8 @@ impl Instruction {
     }
 
     #[inline]
-    pub fn what(self) -> What {
-        What::ALL[usize::from((self.0 >> 32) as u8)]
+    pub fn what(self) -> InstructionKind {
+        InstructionKind::ALL[usize::from((self.0 >> 32) as u8)]
     }
 
     #[inline]
@@ -143,11 +147,11 @@ impl Instruction {
         (self.0 >> 40) as u32
     }
 
-    pub fn is_meeting(self) -> bool {
-        self.what().is_meeting()
+    pub fn is_collective(self) -> bool {
+        self.what().is_collective()
     }
 
-    /// As it stands in the source.
+    /// Its position in the source.
     pub fn position(self) -> impl Ord {
         (self.site(), self.what(), self.size())
     }
@@ -161,7 +165,7 @@ mod tests {
     #[test]
     fn an_instruction_is_site_what_and_size() {
         let site = Site::of(Location::caller());
-        for what in What::ALL {
+        for what in InstructionKind::ALL {
             for size in [0, 1, 16, 32] {
                 let address = 7;
                 let event = Event {

@@ -1,9 +1,8 @@
-//! The control flow that the lanes of a warp have shown, and where it comes together.
+//! The control-flow graph of a warp, and where diverged lanes reconverge.
 //!
-//! A compiler lets the lanes of a warp that went apart meet at the nearest place that every path
-//! leads to: the post-dominator of the branch. It is found here in the graph whose nodes are the
-//! instructions in the logs, with an edge from each to the one that some lane did next. Positions
-//! in the source do not say where lanes meet: a helper may stand before or behind its caller.
+//! A compiler lets diverged lanes reconverge at the immediate post-dominator of the branch. It is computed
+//! here from the logs: the nodes are instructions, with an edge from each instruction to one that some lane
+//! executed next. Positions in the source do not help: a helper may stand before or after its caller.
 
 use super::event::Instruction;
 use super::log::Entry;
@@ -11,61 +10,61 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The region of nodes that have their place in the order.
+/// The region of nodes that already have an order.
 const DONE: usize = usize::MAX;
 
-/// An instruction in the graph.
+/// An instruction's node in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node(usize);
 
-/// The graph.
+/// The control-flow graph.
 #[derive(Default)]
 pub(super) struct Flow {
-    index: HashMap<Instruction, usize, BuildHasherDefault<Mixer>>,
+    index: HashMap<Instruction, usize, BuildHasherDefault<WordHasher>>,
     nodes: Vec<Vertex>,
-    /// Where lanes began.
+    /// The first instructions of lanes.
     starts: Vec<usize>,
-    /// What each lane did last before what is in its log now.
+    /// The last instruction of each lane before its current log.
     before: [Option<Node>; 32],
 }
 
 struct Vertex {
     instruction: Instruction,
-    /// What some lane did next.
+    /// Instructions that some lane executed next.
     next: Vec<usize>,
-    /// Some lane's log ends here.
+    /// Whether some lane's log ends here.
     ends: bool,
-    /// What some lane did just before.
+    /// Instructions that some lane executed just before.
     before: Vec<usize>,
-    /// Its place in the order, from 0.
+    /// Its index in the order, from 0.
     order: usize,
-    /// The last place in the order of the loop that this is the head of; if of none, its own.
+    /// The last index of the loop with this head; its own index if it is no head.
     last: usize,
-    /// The nearest instruction on all paths to the end; itself where that is the end.
-    meets_at: usize,
-    /// How many of those follow one another to the end; `None` where no path leads to the end.
+    /// The immediate post-dominator; the node itself at the end.
+    post_dominator: usize,
+    /// The number of post-dominators up to the end; `None` if no path leads to the end.
     depth: Option<usize>,
 }
 
 impl Flow {
-    /// Forgets everything.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         if !self.nodes.is_empty() {
             *self = Self::default();
         }
     }
 
-    /// Learns from logs, in addition to what came before. Those of the lanes `cut` go on.
+    /// Adds logs to the graph. Logs of the lanes `cut` are continued later.
     ///
-    /// Where lanes meet at the end, a log without a meeting is that of a lane that exited early:
-    /// the others do not wait for it, and its last instruction is no end.
+    /// If logs end with a collective, a log without one is that of a lane that exited early. The other lanes
+    /// do not wait for it, and its last instruction is not an end.
     pub fn analyse(&mut self, logs: &[&[Entry]; 32], cut: u32) {
         for node in &mut self.nodes {
             node.ends = false;
             node.before.clear();
             node.depth = None;
         }
-        let any_meets = cut == 0 && logs.iter().any(|log| meets(log));
+        let any_collective = cut == 0 && logs.iter().any(|log| ends_in_collective(log));
         for (lane, log) in logs.iter().enumerate() {
             let mut entries = log.iter();
             let mut at = match (self.before[lane], log.first()) {
@@ -83,23 +82,24 @@ impl Flow {
             for entry in entries {
                 at = self.step(at, entry.instruction);
             }
-            self.nodes[at].ends |= cut >> lane & 1 == 0 && (!any_meets || meets(log));
+            self.nodes[at].ends |=
+                cut >> lane & 1 == 0 && (!any_collective || ends_in_collective(log));
         }
         for node in &mut self.nodes {
             node.ends |= node.next.is_empty();
         }
         self.set_order();
-        self.set_meetings();
+        self.set_post_dominators();
     }
 
-    /// The first `done` of each log are not in the next one.
+    /// Prepares for the next logs, which lack the first `done` entries of each log.
     pub fn advance(&mut self, logs: &[&[Entry]; 32], done: [usize; 32]) {
         for (lane, log) in logs.iter().enumerate() {
             self.before[lane] = self.previous(lane, &log[..done[lane]]);
         }
     }
 
-    /// What a lane did last, whose log begins with this.
+    /// The last instruction of a lane after the entries `done`.
     pub fn previous(&self, lane: usize, done: &[Entry]) -> Option<Node> {
         match done.last() {
             Some(last) => Some(self.node(last.instruction)),
@@ -107,13 +107,13 @@ impl Flow {
         }
     }
 
-    /// The node of an instruction that is in the logs.
+    /// The node of an instruction in the logs.
     pub fn node(&self, instruction: Instruction) -> Node {
         Node(self.index[&instruction])
     }
 
-    /// When a lane at `node` goes, smaller first. One that came back from `previous` to the head of
-    /// a loop goes behind those that are still in it.
+    /// The key of a lane at `node`; the smallest key runs first. A lane that came back from `previous` to the
+    /// head of a loop runs after the lanes that are still in the loop.
     pub fn order(&self, node: Node, previous: Option<Node>) -> (usize, Reverse<usize>) {
         let vertex = &self.nodes[node.0];
         match previous {
@@ -124,7 +124,7 @@ impl Flow {
         }
     }
 
-    /// Whether whatever a lane at `from` does, it comes to `node`, another one.
+    /// Whether every path from `from` leads to `node`, a different node.
     pub fn is_on_all_paths(&self, node: Node, from: Node) -> bool {
         let (Some(target), Some(depth)) = (self.nodes[node.0].depth, self.nodes[from.0].depth)
         else {
@@ -132,7 +132,7 @@ impl Flow {
         };
         let mut at = from.0;
         for _ in target..depth {
-            at = self.nodes[at].meets_at;
+            at = self.nodes[at].post_dominator;
         }
         target < depth && at == node.0
     }
@@ -146,14 +146,14 @@ impl Flow {
                 before: Vec::new(),
                 order: 0,
                 last: 0,
-                meets_at: 0,
+                post_dominator: 0,
                 depth: None,
             });
             self.nodes.len() - 1
         })
     }
 
-    /// The edge from `at` to `instruction`, old or new; returns where it leads.
+    /// Adds the edge from `at` to `instruction` unless it exists; returns its target.
     #[inline]
     fn step(&mut self, at: usize, instruction: Instruction) -> usize {
         let known = self.nodes[at].next.iter().copied();
@@ -167,9 +167,9 @@ impl Flow {
         next
     }
 
-    /// A weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with
-    /// widenings"): along all edges but those that go back to the head of a loop, and the
-    /// instructions of a loop stand together. Where it leaves a choice, as the source.
+    /// A weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings"). It
+    /// follows all edges except those back to a loop's head, and keeps the instructions of a loop together.
+    /// Ties are broken by source order.
     fn set_order(&mut self) {
         for node in 0..self.nodes.len() {
             let mut next = std::mem::take(&mut self.nodes[node].next);
@@ -185,14 +185,14 @@ impl Flow {
         self.order_region(&mut region, 0, starts, 0);
     }
 
-    /// Orders the nodes of one region, which all can be reached from `starts`, from `place` on.
-    /// Every loop becomes a region one deeper. Returns the place behind the last.
+    /// Orders the nodes of one region that can be reached from `starts`, from index `index` on. Each loop
+    /// becomes a nested region. Returns the next free index.
     fn order_region(
         &mut self,
         region: &mut [usize],
         depth: usize,
         starts: Vec<usize>,
-        mut place: usize,
+        mut index: usize,
     ) -> usize {
         let inside = |region: &[usize], node: &usize| region[*node] == depth;
         let next = |node: usize, nth: usize| {
@@ -204,7 +204,7 @@ impl Flow {
             if !inside(region, &head) {
                 continue;
             }
-            // What leads to the head is in a loop with it: whatever stands before it is done.
+            // A predecessor of the head that is not ordered yet is in a loop with it.
             let mut body = vec![head];
             region[head] = depth + 1;
             let mut seen = 0;
@@ -218,19 +218,19 @@ impl Flow {
                 }
             }
             region[head] = DONE;
-            self.nodes[head].order = place;
-            place += 1;
+            self.nodes[head].order = index;
+            index += 1;
             if body.len() > 1 {
                 let starts = self.nodes[head].next.clone();
                 let starts = starts.into_iter().filter(|&next| region[next] == depth + 1);
-                place = self.order_region(region, depth + 1, starts.collect(), place);
+                index = self.order_region(region, depth + 1, starts.collect(), index);
             }
-            self.nodes[head].last = place - 1;
+            self.nodes[head].last = index - 1;
         }
-        place
+        index
     }
 
-    /// The last in the source first, each once.
+    /// Sorts in descending source order, without duplicates.
     fn backwards(&self, list: &mut Vec<usize>) {
         if list.len() > 1 {
             list.sort_unstable_by_key(|&node| self.nodes[node].instruction.position());
@@ -239,22 +239,22 @@ impl Flow {
         }
     }
 
-    /// Post-dominators, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
-    fn set_meetings(&mut self) {
+    /// Computes post-dominators, after Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+    fn set_post_dominators(&mut self) {
         let count = self.nodes.len();
         let end = count;
         let ends: Vec<_> = (0..count).filter(|&node| self.nodes[node].ends).collect();
-        // From the end backwards; what does not lead there is not in it.
+        // Backwards from the end; nodes without a path to the end are left out.
         let order = postorder(count + 1, &[end], |node, nth| {
             let before = self.nodes.get(node).map_or(&ends, |vertex| &vertex.before);
             before.get(nth).map(|&before| Some(before))
         });
-        let mut place = vec![usize::MAX; count + 1];
+        let mut index = vec![usize::MAX; count + 1];
         for (nth, &node) in order.iter().enumerate() {
-            place[node] = nth;
+            index[node] = nth;
         }
-        let mut meets_at = vec![None; count + 1];
-        meets_at[end] = Some(end);
+        let mut post_dominator = vec![None; count + 1];
+        post_dominator[end] = Some(end);
         let mut changed = true;
         while changed {
             changed = false;
@@ -263,35 +263,37 @@ impl Flow {
                 let next = vertex.next.iter().copied();
                 let known = next
                     .chain(vertex.ends.then_some(end))
-                    .filter(|&next| meets_at[next].is_some());
+                    .filter(|&next| post_dominator[next].is_some());
                 let new = known.reduce(|mut a, mut b| {
                     while a != b {
-                        let lower = if place[a] < place[b] { &mut a } else { &mut b };
-                        *lower = meets_at[*lower].expect("known, since it is filtered");
+                        let lower = if index[a] < index[b] { &mut a } else { &mut b };
+                        *lower = post_dominator[*lower]
+                            .expect("the filter leaves out nodes without one");
                     }
                     a
                 });
-                changed |= meets_at[node] != new;
-                meets_at[node] = new;
+                changed |= post_dominator[node] != new;
+                post_dominator[node] = new;
             }
         }
         for &node in order.iter().rev().filter(|&&node| node != end) {
-            let next = meets_at[node].expect("every node in this order leads to the end");
+            let next =
+                post_dominator[node].expect("every node in this order has a path to the end");
             let (next, depth) = match next == end {
                 true => (node, Some(0)),
                 false => (next, self.nodes[next].depth.map(|depth| depth + 1)),
             };
-            self.nodes[node].meets_at = next;
+            self.nodes[node].post_dominator = next;
             self.nodes[node].depth = depth;
         }
     }
 }
 
-/// A hash of one word. Nobody chooses instructions in order to make it slow.
+/// A fast hash of one word; the keys are not under an attacker's control.
 #[derive(Default)]
-struct Mixer(u64);
+struct WordHasher(u64);
 
-impl Hasher for Mixer {
+impl Hasher for WordHasher {
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.write_u64(u64::from(byte));
@@ -309,12 +311,13 @@ impl Hasher for Mixer {
 }
 
 /// Whether a log ends with a collective or a barrier.
-pub(super) fn meets(log: &[Entry]) -> bool {
-    log.last().is_some_and(|last| last.instruction.is_meeting())
+pub(super) fn ends_in_collective(log: &[Entry]) -> bool {
+    log.last()
+        .is_some_and(|last| last.instruction.is_collective())
 }
 
-/// The nodes that can be reached from `starts`, each behind those that it leads to. `next` is the
-/// nth edge of a node, if there is one, and where it leads, unless it is to be left out.
+/// The nodes that can be reached from `starts`, in postorder. `next(node, n)` returns the `n`-th edge of a
+/// node, if it exists, and its target unless the edge is left out.
 fn postorder(
     count: usize,
     starts: &[usize],

@@ -1,11 +1,11 @@
-//! What the lanes of one warp did since it was last aligned.
+//! The logs of the lanes of one warp since it last converged.
 
 use super::event::{Event, Instruction};
 use super::flow::Flow;
 use super::merge;
 use super::tally::Tally;
 
-/// The lanes' logs.
+/// The logs of a warp's lanes.
 pub(crate) struct WarpLog {
     lanes: [Vec<Entry>; 32],
     flow: Flow,
@@ -19,7 +19,7 @@ pub(super) struct Entry {
 }
 
 impl WarpLog {
-    /// Events after which a lane had better wait for the others: see [`drain`](Self::drain).
+    /// The length at which a lane should wait for the others: see [`drain`](Self::drain).
     pub const FULL: usize = 4096;
 
     pub fn new() -> Self {
@@ -29,8 +29,8 @@ impl WarpLog {
         }
     }
 
-    /// Logs what a lane did next; a collective when it is done. Says whether the lane's log is
-    /// [full](Self::FULL); more still fits.
+    /// Logs a lane's next event; a collective when it has completed. Returns whether the lane's log is
+    /// [full](Self::FULL); it still accepts more.
     #[inline]
     pub fn push(&mut self, lane: u32, event: Event) -> bool {
         let log = &mut self.lanes[lane as usize % 32];
@@ -41,8 +41,8 @@ impl WarpLog {
         log.len() >= Self::FULL
     }
 
-    /// Counts everything, and forgets it. To be called where the whole warp is aligned: every lane
-    /// has exited, or has just logged the meeting that all that have not exited are in.
+    /// Counts and clears all logs. The whole warp must be converged: every lane has exited, or has just
+    /// logged the collective that all remaining lanes are in.
     pub fn flush(&mut self, tally: &mut Tally) {
         let logs = self.lanes.each_ref().map(Vec::as_slice);
         merge::all(logs, &mut self.flow, tally);
@@ -51,8 +51,8 @@ impl WarpLog {
         }
     }
 
-    /// Counts what can be counted while the warp is not aligned, and keeps the rest. To be called
-    /// when each lane's log is full, or the lane waits or has exited.
+    /// Counts as much as possible while the warp is diverged, and keeps the rest. Each lane must have a full
+    /// log, wait, or have exited.
     pub fn drain(&mut self, tally: &mut Tally) {
         let logs = self.lanes.each_ref().map(Vec::as_slice);
         let done = merge::some(logs, Self::FULL, &mut self.flow, tally);

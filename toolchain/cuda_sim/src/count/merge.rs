@@ -1,18 +1,18 @@
-//! The logs of 32 lanes, made into warp instructions.
+//! Merging the logs of 32 lanes into warp instructions.
 //!
-//! While all lanes are at the same instruction, it is one request. When they are at several, one of
-//! them goes first: see [`choose`]. The order of instructions within a lane is kept.
+//! While all lanes are at the same instruction, it is one request. When they are at different ones,
+//! [`choose`] selects the one that runs first. The order of instructions within a lane is kept.
 
 use super::event::Instruction;
-use super::flow::{Flow, Node, meets};
+use super::flow::{Flow, Node, ends_in_collective};
 use super::log::Entry;
 use super::tally::Tally;
 
-/// What each lane still has to do.
+/// The remaining log of each lane.
 type Logs<'a> = [&'a [Entry]; 32];
 
-/// A lane whose log was cut off goes no further than this to its end: what follows would help to
-/// see where the lanes meet again.
+/// A lane with a truncated log stops this many events before its end: the events that follow may show where
+/// the lanes reconverge.
 const MARGIN: usize = 64;
 
 /// The lanes of a mask.
@@ -24,10 +24,10 @@ pub(super) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Merges logs that end where the warp is aligned.
+/// Merges logs that end where the warp converges.
 pub(super) fn all(logs: Logs, flow: &mut Flow, tally: &mut Tally) {
-    // Meetings at the end are where all come together, and so are last.
-    let mut rest = logs.map(|log| &log[..log.len() - usize::from(meets(log))]);
+    // The collective at the end is last: all lanes reconverge there.
+    let mut rest = logs.map(|log| &log[..log.len() - usize::from(ends_in_collective(log))]);
     let mut ends = std::array::from_fn(|lane| &logs[lane][rest[lane].len()..]);
     let mut analysed = false;
     while let Some(group) = first_group(&rest) {
@@ -48,8 +48,8 @@ pub(super) fn all(logs: Logs, flow: &mut Flow, tally: &mut Tally) {
     flow.clear();
 }
 
-/// Merges logs of which those with at least `full` events go on, until one of these comes near its
-/// end. Returns how many events of each were merged.
+/// Merges logs, of which those with at least `full` events are continued later. Stops when one of these comes
+/// near its end. Returns how many events of each log were merged.
 pub(super) fn some(logs: Logs, full: usize, flow: &mut Flow, tally: &mut Tally) -> [usize; 32] {
     let mut cut = 0;
     for (lane, log) in logs.iter().enumerate() {
@@ -73,14 +73,14 @@ pub(super) fn some(logs: Logs, full: usize, flow: &mut Flow, tally: &mut Tally) 
     done
 }
 
-/// Whether no lane is at another instruction.
+/// Whether all lanes are at the same instruction.
 #[inline]
 fn is_all((instruction, active): (Instruction, u32), rest: &Logs) -> bool {
     let is_elsewhere = |log: &&[Entry]| log.first().is_some_and(|e| e.instruction != instruction);
     active == u32::MAX || !rest.iter().any(is_elsewhere)
 }
 
-/// The instruction that the first lane with anything left is at, and all lanes that are at it.
+/// The instruction of the first lane with events left, and all lanes that are at it.
 #[inline]
 fn first_group(rest: &Logs) -> Option<(Instruction, u32)> {
     let instruction = rest.iter().find_map(|log| log.first())?.instruction;
@@ -92,7 +92,7 @@ fn first_group(rest: &Logs) -> Option<(Instruction, u32)> {
     Some((instruction, active))
 }
 
-/// Counts one request, and moves its lanes on.
+/// Counts one request and advances its lanes.
 #[inline]
 fn request((instruction, active): (Instruction, u32), rest: &mut Logs, tally: &mut Tally) {
     let mut addresses = [0; 32];
@@ -107,10 +107,11 @@ fn request((instruction, active): (Instruction, u32), rest: &mut Logs, tally: &m
     tally.request(instruction, active, &addresses);
 }
 
-/// Which of several instructions goes first, and the lanes that are at it.
+/// Selects the instruction that runs first, and the lanes at it.
 ///
-/// One that all paths from another lane's lead to waits for that lane. Of those that remain, one
-/// that all its lanes went back to waits, because the others may still be in the round before; then
+/// An instruction that is on all paths from another lane's instruction waits for that lane. An instruction
+/// that all its lanes have jumped back to waits too, because other lanes may still be in the previous
+/// iteration. The rest run in the order of the control flow.
 /// they go in the order of the control flow.
 fn choose(logs: &Logs, rest: &Logs, flow: &Flow) -> (Instruction, u32) {
     let mut groups = Vec::<Group>::with_capacity(8);
@@ -143,7 +144,7 @@ fn choose(logs: &Logs, rest: &Logs, flow: &Flow) -> (Instruction, u32) {
         _ => ready
             .into_iter()
             .min_by_key(|group| order(group))
-            .expect("an instruction on all paths from another does not wait in a circle"),
+            .expect("post-dominance has no cycles"),
     };
     (first.instruction, first.lanes)
 }

@@ -1,16 +1,16 @@
-//! Requests, priced and added up.
+//! Requests, counted and summed.
 
 use super::banks::wavefronts;
 use super::coalescing::{most_on_one_address, sectors};
 use super::counters::{Counters, Counts, Line};
-use super::event::{Instruction, What};
+use super::event::{Instruction, InstructionKind};
 use crate::Space;
 
-/// What has been counted so far, of a block or a launch.
+/// The counts so far of a block or a launch.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     entries: Vec<Entry>,
-    /// The newest entry of each site, by the site's number; 0 for none, else one more.
+    /// The newest entry of each site: its index plus one, or 0 for none.
     newest: Vec<u32>,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Tally {
 struct Entry {
     instruction: Instruction,
     counts: Counts,
-    /// The next older entry of the same site, as in `newest`.
+    /// The next older entry of the same site, encoded as in `newest`.
     older: u32,
 }
 
@@ -43,14 +43,14 @@ impl Tally {
             }
             None => {}
         }
-        if let What::Atomic(_) = what {
+        if let InstructionKind::Atomic(_) = what {
             let most = most_on_one_address(active, addresses);
             counts.passes += u64::from(most);
             counts.max_same_address = counts.max_same_address.max(most);
         }
     }
 
-    /// Adds what another block or launch counted.
+    /// Adds the counts of another block or launch.
     pub fn add(&mut self, other: &Self) {
         for entry in &other.entries {
             *self.counts(entry.instruction) += entry.counts;

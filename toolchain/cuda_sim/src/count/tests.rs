@@ -1,4 +1,4 @@
-//! Whole logs against what the hardware or a formula says.
+//! Whole logs, compared with measurements and closed forms.
 
 mod ladder;
 mod library;

@@ -5,16 +5,15 @@ use std::ptr::NonNull;
 
 use super::poison;
 
-/// What dynamic shared memory is aligned to.
+/// Alignment of dynamic shared memory.
 pub(crate) const ALIGNMENT: usize = 128;
 
-/// Dynamic shared memory from the start on, and behind it the static arrays, in the order in which
-/// they were first met.
+/// Shared memory: the dynamic part first, then the static arrays in the order of their first use.
 pub(crate) struct Arena {
     memory: NonNull<u8>,
     limit: usize,
-    /// The arrays: where the source declares them, their offset and size. The first is the dynamic
-    /// one, which has no declaration.
+    /// The arrays: address of the declaration, offset and size. The first is dynamic shared memory, which has
+    /// no declaration.
     arrays: Vec<(usize, usize, usize)>,
     used: usize,
 }
@@ -27,7 +26,7 @@ impl Arena {
         let Some(memory) = NonNull::new(memory) else {
             alloc::handle_alloc_error(layout)
         };
-        // SAFETY: as many bytes as were allocated.
+        // SAFETY: the block has `layout.size()` bytes.
         unsafe { poison(memory.as_ptr(), layout.size()) };
         Self {
             memory,
@@ -41,7 +40,7 @@ impl Arena {
         Layout::from_size_align(limit.max(1), ALIGNMENT).expect("shared memory is small")
     }
 
-    /// For the next launch: no arrays but the dynamic one.
+    /// Prepares it for the next launch: removes all static arrays.
     pub fn declare(&mut self, dynamic: usize) {
         debug_assert!(dynamic <= self.limit);
         self.arrays.clear();
@@ -49,17 +48,17 @@ impl Arena {
         self.used = dynamic;
     }
 
-    /// For the next block: nobody has written anything. Arrays stay where they are.
+    /// Prepares it for the next block: all memory is uninitialised. Arrays keep their offsets.
     pub fn clear(&mut self) {
-        // SAFETY: no more bytes than were allocated.
+        // SAFETY: `used` is at most the allocated size.
         unsafe { poison(self.memory.as_ptr(), self.used) };
     }
 
-    /// The array that is declared at the address `key`.
+    /// The array whose declaration has the address `key`.
     ///
     /// # Errors
     ///
-    /// How many bytes there would have to be, when there is no room for it.
+    /// The number of bytes that would be needed, if there is not enough room.
     pub fn array(&mut self, key: usize, bytes: usize, alignment: usize) -> Result<*mut u8, usize> {
         let known = self.arrays[1..].iter().find(|array| array.0 == key);
         let offset = match known {
@@ -70,18 +69,18 @@ impl Arena {
                 if end > self.limit {
                     return Err(end);
                 }
-                // SAFETY: within the memory, since `end` is.
+                // SAFETY: inside the memory, because `end` is.
                 unsafe { poison(self.memory.as_ptr().add(offset), bytes) };
                 self.arrays.push((key, offset, bytes));
                 self.used = end;
                 offset
             }
         };
-        // SAFETY: an array lies within the memory.
+        // SAFETY: every array lies inside the memory.
         Ok(unsafe { self.memory.as_ptr().add(offset) })
     }
 
-    /// The start, which is that of dynamic shared memory.
+    /// The start of the memory, which is the start of dynamic shared memory.
     pub fn start(&self) -> *mut u8 {
         self.memory.as_ptr()
     }
@@ -90,16 +89,16 @@ impl Arena {
         self.arrays.first().map_or(0, |array| array.2)
     }
 
-    /// Bytes of all arrays.
+    /// The size of all arrays in bytes.
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// Offset and size of the array in which an offset lies. An array's end belongs to it too, for
-    /// a handle to no elements.
+    /// Offset and size of the array that contains an offset. The end of an array counts as inside, for a
+    /// handle to an empty array.
     #[inline]
     pub fn array_at(&self, offset: usize) -> Option<(usize, usize)> {
-        // Most kernels have one array at most.
+        // Most kernels have at most one array.
         match self.arrays[..] {
             [(_, start, bytes)] => (offset - start <= bytes).then_some((start, bytes)),
             _ => self.one_of_many(offset),

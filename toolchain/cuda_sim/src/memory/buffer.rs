@@ -8,16 +8,16 @@ use half::{bf16, f16};
 
 use super::registry::Allocation;
 
-/// A type without padding for which every pattern of bits is a value.
+/// A type without padding for which every bit pattern is valid.
 ///
 /// # Safety
 ///
-/// It is just that.
+/// The type has no padding, and every bit pattern is a valid value.
 pub unsafe trait Plain: Copy + 'static {}
 
 macro_rules! plain {
     ($($type:ty)*) => { $(
-        // SAFETY: a number: all its bits count, and all patterns are numbers.
+        // SAFETY: numbers have no padding, and every bit pattern is a number.
         unsafe impl Plain for $type {}
     )* };
 }
@@ -27,10 +27,10 @@ plain! { i8 u8 i16 u16 i32 u32 i64 u64 i128 u128 isize usize f16 bf16 f32 f64 }
 // SAFETY: an array has no padding of its own.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
-/// An array in the simulated device's global memory, aligned to 256 bytes as `cudaMalloc` does.
+/// An array in the simulated device's global memory, aligned to 256 bytes like memory from `cudaMalloc`.
 ///
-/// Kernels get its address. With checks on, a launch finds accesses past its ends and reads of
-/// elements that nobody has written; it does so for memory in buffers only.
+/// Pass its address to kernels. With checks enabled, a launch finds accesses outside buffers and loads of
+/// elements that were never written.
 ///
 /// ```
 /// use cuda_sim::Buffer;
@@ -47,11 +47,11 @@ pub struct Buffer<T> {
 }
 
 impl<T: Plain> Buffer<T> {
-    /// `len` elements that nobody has written.
+    /// A buffer of `len` uninitialised elements.
     ///
     /// # Panics
     ///
-    /// When they do not fit the address space.
+    /// If they do not fit into the address space.
     pub fn uninitialised(len: usize) -> Self {
         let bytes = len
             .checked_mul(size_of::<T>())
@@ -63,46 +63,46 @@ impl<T: Plain> Buffer<T> {
         }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The address of the first element, for kernels that read.
+    /// The address of the first element, for kernels that only read.
     pub fn as_ptr(&self) -> *const T {
         self.as_mut_ptr()
     }
 
-    /// The address of the first element, for kernels that write: all threads of a launch write
-    /// through one address, so this does not need `&mut`.
+    /// The address of the first element, for kernels that write. It takes `&self`, because all threads of a
+    /// launch write through one address.
     pub fn as_mut_ptr(&self) -> *mut T {
         self.allocation.start().cast()
     }
 
-    /// Sets all elements, as `cudaMemcpy` does.
+    /// Stores all elements, as `cudaMemcpy` does.
     ///
     /// # Panics
     ///
-    /// When `elements` are not as many.
+    /// If the lengths differ.
     pub fn write(&mut self, elements: &[T]) {
         assert_eq!(
             elements.len(),
             self.len,
-            "as many elements as the buffer has"
+            "the number of elements must equal the buffer's length"
         );
         self.write_from(0, elements);
     }
 
-    /// Sets as many elements as there are in `elements`, from the element `start` on.
+    /// Stores `elements` at the index `start` and after it.
     ///
     /// # Panics
     ///
-    /// When the buffer has not so many.
+    /// If the elements do not fit into the buffer.
     pub fn write_from(&mut self, start: usize, elements: &[T]) {
         assert!(
             start <= self.len && elements.len() <= self.len - start,
@@ -110,8 +110,8 @@ impl<T: Plain> Buffer<T> {
             elements.len(),
             self.len
         );
-        // SAFETY: the buffer has the elements (asserted above), and `&mut` says that no launch uses
-        // them and that they are not the source.
+        // SAFETY: the elements are inside the buffer (asserted above). `&mut` excludes launches that use
+        // them, and that they overlap the source.
         unsafe {
             self.as_mut_ptr()
                 .add(start)
@@ -121,12 +121,12 @@ impl<T: Plain> Buffer<T> {
         self.allocation.initialised.write(offset, bytes);
     }
 
-    /// All elements, as `cudaMemcpy` gives them. What nobody has written is NaN as a float and
-    /// 0xFFFB5DA7 as 32 bits.
+    /// Loads all elements, as `cudaMemcpy` does. Uninitialised elements are NaN as floats, and 0xFFFB5DA7 as
+    /// 32-bit integers.
     pub fn to_vec(&self) -> Vec<T> {
-        // SAFETY: the buffer has that many elements, all of their bytes are set (to what
-        // `Allocation::new` left there at least), and every pattern of bits is a `T`. No launch
-        // runs now on this thread; one on another would race, which `run_on`'s caller excludes.
+        // SAFETY: the buffer has that many elements, `Allocation::new` initialised all bytes, and every bit
+        // pattern is a `T`. No launch runs on this thread; `run_on`'s caller excludes a race with one on
+        // another thread.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.len) }.to_vec()
     }
 }

@@ -1,22 +1,22 @@
-//! What memory holds that nobody has written.
+//! The pattern in memory that was never written.
 
 use std::mem::MaybeUninit;
 use std::slice;
 
-/// By the low bits of the address: NaN as a float of any size, and a value that programs do not
-/// write by chance.
+/// The pattern, selected by the low bits of the address: NaN as a float of any size, and a value that
+/// programs rarely write.
 const PATTERN: [u8; 8] = 0xFFFB_5DA7_FFFB_5DA7_u64.to_le_bytes();
 
-/// Fills memory that nobody has written.
+/// Fills memory with the poison pattern.
 ///
 /// # Safety
 ///
 /// `start` is valid for writes of `len` bytes.
 pub(crate) unsafe fn poison(start: *mut u8, len: usize) {
-    // SAFETY: the caller's bytes, which may be uninitialised and are not read.
+    // SAFETY: valid for writes by the caller's contract; uninitialised bytes are not read.
     let memory = unsafe { slice::from_raw_parts_mut(start.cast::<MaybeUninit<u8>>(), len) };
     let first = start.addr();
-    // SAFETY: `MaybeUninit<u64>` is what eight aligned bytes are.
+    // SAFETY: `MaybeUninit<u64>` has the layout of eight aligned bytes.
     let (head, words, tail) = unsafe { memory.align_to_mut::<MaybeUninit<u64>>() };
     let behind = first + len - tail.len();
     words.fill(MaybeUninit::new(u64::from_ne_bytes(PATTERN)));
@@ -27,14 +27,15 @@ pub(crate) unsafe fn poison(start: *mut u8, len: usize) {
     }
 }
 
-/// Whether a byte is still as [`poison`] left it. Raw pointers write without a word to the
-/// simulator: what differs has been written.
+/// Whether a byte still has the value that [`poison`] stored. Writes through raw pointers are not traced: a
+/// different value means that the byte was written.
 ///
 /// # Safety
 ///
 /// `at` is valid for reads.
 pub(crate) unsafe fn is_poison(at: *const u8) -> bool {
-    // SAFETY: the caller's promise. Another thread of the host may be writing an atomic here.
+    // SAFETY: valid for reads by the caller's contract; volatile, because another host thread may write an
+    // atomic here.
     let byte = unsafe { at.read_volatile() };
     byte == PATTERN[at.addr() % PATTERN.len()]
 }

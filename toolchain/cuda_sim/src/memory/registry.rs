@@ -1,4 +1,4 @@
-//! All buffers of the process, so that an address leads to its buffer.
+//! The registry of all buffers of the process: finds the buffer of an address.
 
 use std::alloc::{self, Layout};
 use std::collections::BTreeMap;
@@ -8,36 +8,36 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::poison;
 use crate::check::Initialised;
 
-/// What `cudaMalloc` aligns to.
+/// Alignment of memory from `cudaMalloc`.
 const ALIGNMENT: usize = 256;
 
-/// Bytes on each side of an allocation that belong to nobody: an access there is out of bounds.
+/// Guard bytes on each side of an allocation: an access there is out of bounds.
 const MARGIN: usize = 256;
 
 static ALLOCATIONS: RwLock<BTreeMap<usize, Arc<Allocation>>> = RwLock::new(BTreeMap::new());
 
 /// Global memory between two margins.
 pub(crate) struct Allocation {
-    /// Where the first margin begins.
+    /// The start of the first margin.
     whole: NonNull<u8>,
     layout: Layout,
     bytes: usize,
     pub initialised: Initialised,
 }
 
-// SAFETY: the memory belongs to the allocation, which gives out its address only.
+// SAFETY: the allocation owns the memory, and gives out only its address.
 unsafe impl Send for Allocation {}
 // SAFETY: as above; `Initialised` is made of atomics.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
-    /// `bytes` bytes that nobody has written, known to every launch from now on.
+    /// Allocates `bytes` uninitialised bytes; later launches can find them.
     pub fn new(bytes: usize) -> Arc<Self> {
         let layout = bytes
             .checked_add(2 * MARGIN)
             .and_then(|whole| Layout::from_size_align(whole, ALIGNMENT).ok())
             .expect("a buffer is smaller than the address space");
-        // SAFETY: the layout has a size, that of the margins at least.
+        // SAFETY: the layout is not empty, because it has margins.
         let whole = unsafe { alloc::alloc(layout) };
         let Some(whole) = NonNull::new(whole) else {
             alloc::handle_alloc_error(layout)
@@ -57,7 +57,7 @@ impl Allocation {
         allocation
     }
 
-    /// Makes it unknown to later launches; the memory goes when the last of them has ended.
+    /// Hides it from later launches. The memory is freed when the last launch that uses it ends.
     pub fn forget(&self) {
         ALLOCATIONS
             .write()
@@ -74,7 +74,7 @@ impl Allocation {
         self.bytes
     }
 
-    /// The access's offset, when it begins in the allocation or in one of its margins.
+    /// The offset of an address, if it lies in the allocation or one of its margins.
     fn offset(&self, address: usize) -> Option<isize> {
         let offset = address.wrapping_sub(self.whole.addr().get());
         (offset < self.layout.size()).then_some(offset as isize - MARGIN as isize)
@@ -83,21 +83,21 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: `new` allocated it with this layout, and nobody has the address any more.
+        // SAFETY: `new` allocated it with this layout, and no launch has the address any more.
         unsafe { alloc::dealloc(self.whole.as_ptr(), self.layout) };
     }
 }
 
-/// The allocations at the time of a launch, by address.
+/// The allocations at the start of a launch, sorted by address.
 pub(crate) struct Allocations(Vec<Arc<Allocation>>);
 
-/// Where an access falls.
+/// The result of looking up an access.
 pub(crate) enum Found<'a> {
-    /// Wholly into an allocation, at this offset.
+    /// Completely inside an allocation, at this offset.
     Inside(&'a Allocation, usize),
-    /// Partly or wholly into a margin, at this offset from the allocation's start.
+    /// Partly or completely in a margin, at this offset from the allocation's start.
     Beyond(&'a Allocation, isize),
-    /// Into memory of the program that is no buffer.
+    /// Outside all buffers.
     Elsewhere,
 }
 
@@ -107,7 +107,7 @@ impl Allocations {
         Self(allocations.values().cloned().collect())
     }
 
-    /// `last` is where the caller's last access fell: a hint, which this keeps.
+    /// `last` caches the index of the last allocation found.
     pub fn find(&self, address: usize, size: usize, last: &mut usize) -> Found<'_> {
         let hinted = self
             .0

@@ -1,5 +1,5 @@
-//! Each bug that the simulator looks for, planted in a small kernel, and the correct kernel beside
-//! it, which has to stay without findings.
+//! Seeded bugs in small kernels, one for each bug that the simulator finds. Next to each is the correct
+//! kernel, which has no findings.
 
 mod waiting;
 
@@ -31,7 +31,7 @@ fn simulator(schedule: Schedule) -> Simulator {
 fn findings(kernel: impl Fn()) -> Vec<Finding> {
     SCHEDULES
         .map(|schedule| {
-            let failure: Failure = simulator(schedule).run(&kernel).expect_err("a planted bug");
+            let failure: Failure = simulator(schedule).run(&kernel).expect_err("a seeded bug");
             assert!(
                 failure.to_string().contains("kernel `planted`"),
                 "{failure}"
@@ -56,7 +56,7 @@ fn tid() -> u32 {
 
 #[track_caller]
 fn sync_warp(mask: u32) {
-    // SAFETY: breaking the contract is the point, and the simulator checks it.
+    // SAFETY: the broken contract is what the simulator checks.
     unsafe { warp::sync_warp(mask) }
 }
 
@@ -67,7 +67,7 @@ fn shuffle_down(mask: u32, value: u32, delta: u32, width: u32) {
 }
 
 fn scratch() -> Shared<i32> {
-    // SAFETY: the simulator checks what the kernels here do with it.
+    // SAFETY: the simulator checks the accesses of these kernels.
     unsafe { Shared::dynamic() }
 }
 
@@ -76,10 +76,10 @@ fn global(buffer: &Buffer<i32>) -> Global<i32> {
     unsafe { Global::new(buffer.as_mut_ptr(), buffer.len()) }
 }
 
-/// The finding's place is the line of these tests that says `text`.
+/// Asserts that the finding's site is the line of this file that contains `text`.
 #[track_caller]
 fn assert_line(site: Option<Site>, text: &str) {
-    let site = site.expect("the finding has a place");
+    let site = site.expect("the finding has a site");
     let sources = [
         ("findings/main.rs", include_str!("main.rs")),
         ("findings/waiting.rs", include_str!("waiting.rs")),
@@ -96,7 +96,7 @@ fn assert_line(site: Option<Site>, text: &str) {
 }
 
 #[test]
-fn barrier_that_some_threads_exit_before() {
+fn barrier_after_some_threads_exited() {
     for finding in findings(|| {
         if tid() < 40 {
             thread::sync_threads(); // some
@@ -116,7 +116,7 @@ fn barrier_that_some_threads_exit_before() {
 }
 
 #[test]
-fn barriers_at_different_places() {
+fn barriers_at_different_sites() {
     for finding in findings(|| {
         if tid() < 32 {
             thread::sync_threads(); // low
@@ -134,7 +134,7 @@ fn barriers_at_different_places() {
 }
 
 #[test]
-fn barriers_of_different_kinds_at_one_place() {
+fn barriers_of_different_kinds_at_one_site() {
     for finding in findings(|| {
         let barrier = if tid() == 7 {
             thread::sync_threads_or
@@ -168,7 +168,7 @@ fn loops_around_a_barrier_with_different_trips() {
 }
 
 #[test]
-fn masks_that_nobody_can_satisfy() {
+fn masks_that_cannot_be_complete() {
     for finding in findings(|| {
         if warp::lane_id() != 9 {
             sync_warp(u32::MAX); // lacks 9
@@ -215,7 +215,7 @@ fn masks_that_nobody_can_satisfy() {
 }
 
 #[test]
-fn lanes_that_never_come() {
+fn lanes_that_never_arrive() {
     for finding in findings(|| {
         if tid() != 37 {
             sync_warp(u32::MAX); // lacks 37
@@ -250,7 +250,7 @@ fn a_full_mask_from_both_sides_of_a_branch_is_legal() {
 }
 
 #[test]
-fn shuffle_from_outside_of_the_mask() {
+fn shuffle_from_outside_the_mask() {
     for finding in findings(|| {
         if warp::lane_id() < 16 {
             shuffle_down(0xFFFF, 1, 8, 32);
@@ -275,7 +275,7 @@ fn shuffle_from_outside_of_the_mask() {
 }
 
 #[test]
-fn beyond_the_end() {
+fn out_of_bounds() {
     let x = Buffer::from(&[1; 100]);
     for finding in findings(|| {
         global(&x).get(thread::index_1d() as usize);
@@ -314,10 +314,10 @@ fn beyond_the_end() {
             "{finding}"
         );
     }
-    // Through a raw pointer, an atomic operation: the buffer's margin finds it.
+    // An atomic operation through a raw pointer: the buffer's margin finds it.
     for finding in findings(|| {
         let relaxed = std::sync::atomic::Ordering::Relaxed;
-        // SAFETY: inside of the buffer's margin.
+        // SAFETY: inside the buffer's margin.
         unsafe { mid::atomic_fetch_add_i32_device(x.as_mut_ptr().add(100), relaxed, 1) };
     }) {
         assert!(
@@ -333,11 +333,11 @@ fn beyond_the_end() {
         assert!(
             finding
                 .to_string()
-                .contains("out of bounds: changes atomically 4 bytes at byte 400"),
+                .contains("out of bounds: atomically accesses 4 bytes at byte 400"),
             "{finding}"
         );
     }
-    // The end of one array is the beginning of the next: still out of bounds.
+    // The end of one array is the start of the next: still out of bounds.
     for finding in findings(|| {
         let (first, second) = (
             cuda_std::shared_array![i32; 64],
@@ -358,10 +358,10 @@ fn beyond_the_end() {
 }
 
 #[test]
-fn where_a_vector_cannot_begin() {
+fn misaligned_vectors() {
     let x = Buffer::from(&[1; 100]);
     let from = |first: usize| {
-        // SAFETY: inside of the buffer.
+        // SAFETY: inside the buffer.
         unsafe { Global::<i32>::new(x.as_mut_ptr().add(first), 64) }
     };
     for finding in findings(|| {
@@ -391,7 +391,7 @@ fn where_a_vector_cannot_begin() {
 }
 
 #[test]
-fn without_checks_the_ends_hold() {
+fn bounds_of_handles_without_checks() {
     let x = Buffer::from(&[1; 100]);
     for bad in [
         Simulator::new().block(128).run(|| {
@@ -407,23 +407,23 @@ fn without_checks_the_ends_hold() {
 }
 
 #[test]
-fn memory_that_nobody_has_written() {
+fn uninitialised_memory() {
     for finding in findings(|| {
-        scratch().get(tid()); // nobody
+        scratch().get(tid()); // uninitialised
     }) {
         let Bug::Uninitialised {
             space: Space::Shared,
-            touch,
+            access,
             first,
         } = finding.bug
         else {
             panic!("{finding}")
         };
         assert_eq!(
-            (touch.kind, touch.size, first),
-            (Kind::Load, 4, touch.address)
+            (access.kind, access.size, first),
+            (Kind::Load, 4, access.address)
         );
-        assert_line(finding.site, "scratch().get(tid()); // nobody");
+        assert_line(finding.site, "scratch().get(tid()); // uninitialised");
     }
     let y = Buffer::<i32>::uninitialised(128);
     for finding in findings(|| {
@@ -440,7 +440,7 @@ fn memory_that_nobody_has_written() {
             "{finding}"
         );
     }
-    // What one block leaves is not there for the next.
+    // Shared memory of one block is uninitialised for the next block.
     for finding in findings(|| {
         if thread::block_idx_x() == 0 {
             scratch().set(tid(), 1);
@@ -453,7 +453,7 @@ fn memory_that_nobody_has_written() {
             "{finding}"
         );
     }
-    // Byte by byte: three of four bytes are not enough.
+    // Each byte is checked: three of four bytes are not enough.
     for finding in findings(|| {
         let memory = cuda_std::shared::dynamic_shared_mem::<u8>();
         for byte in (0..3).filter(|_| tid() == 0) {
@@ -462,12 +462,12 @@ fn memory_that_nobody_has_written() {
         thread::sync_threads();
         scratch().get(0);
     }) {
-        let Bug::Uninitialised { touch, first, .. } = finding.bug else {
+        let Bug::Uninitialised { access, first, .. } = finding.bug else {
             panic!("{finding}")
         };
-        assert_eq!((touch.address, first), (0, 3));
+        assert_eq!((access.address, first), (0, 3));
     }
-    // Of a buffer of which the host has written the end.
+    // In a buffer whose end the host has written.
     let mut half = Buffer::<i32>::uninitialised(128);
     half.write_from(64, &[7; 64]);
     assert_eq!(half.to_vec()[64..], [7; 64]);
@@ -510,7 +510,7 @@ fn too_much_shared_memory() {
 }
 
 #[test]
-fn launches_that_no_device_takes() {
+fn invalid_launches() {
     let refused = |simulator: Simulator| {
         let failure = simulator.run(|| {}).unwrap_err();
         assert!(
@@ -521,13 +521,13 @@ fn launches_that_no_device_takes() {
     };
     assert!(refused(Simulator::new().block(1025)).contains("1025"));
     assert!(refused(Simulator::new().block((32, 33))).contains("1056 threads"));
-    assert!(refused(Simulator::new().block((1, 1, 65))).contains("along z"));
-    assert!(refused(Simulator::new().grid(0)).contains("grid of 0"));
+    assert!(refused(Simulator::new().block((1, 1, 65))).contains("size 65 in z"));
+    assert!(refused(Simulator::new().grid(0)).contains("grid size 0"));
     assert!(refused(Simulator::new().grid((1, 65536))).contains("65536"));
 }
 
 #[test]
-fn panics_and_overflows_are_findings() {
+fn panics_and_stack_overflows() {
     for finding in findings(|| {
         let x = [1, 2, 3];
         if thread::index_1d() == 77 {
@@ -541,7 +541,7 @@ fn panics_and_overflows_are_findings() {
         assert_eq!(finding.thread.unwrap().block, [1, 0, 0]);
         assert_line(finding.site, "assert_eq!(x[std::hint::black_box(1)]");
     }
-    // Twice, since the stack that has overflowed is used again.
+    // Twice, because the stack that overflowed is reused.
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         for finding in findings(|| {
             if thread::index_1d() == 77 {
@@ -555,7 +555,7 @@ fn panics_and_overflows_are_findings() {
     assert_clean(|| thread::sync_threads());
 }
 
-#[expect(unconditional_recursion, reason = "that is the bug")]
+#[expect(unconditional_recursion, reason = "this is the bug")]
 fn endless(depth: u64) -> u64 {
     let frame = std::hint::black_box([depth; 16]);
     endless(depth + 1) + frame[(depth % 16) as usize]

@@ -1,4 +1,4 @@
-//! Threads that wait for memory to change, and blocks that run side by side.
+//! Threads that wait for memory to change, and resident blocks.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -9,13 +9,13 @@ use cuda_std::thread;
 use super::{SCHEDULES, assert_line, findings, global, simulator, tid};
 
 #[test]
-fn waiting_for_what_never_comes() {
+fn waiting_for_a_flag_that_is_never_set() {
     let flag = Buffer::from(&[0]);
     for finding in findings(|| wait_for(&flag, 1)) {
         assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
         assert!(finding.site.is_some());
     }
-    // A plain load instead of an atomic one: seen as well.
+    // A plain load in place of an atomic one: found too.
     for finding in findings(|| while global(&flag).get(0) == 0 {}) {
         assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
         assert_line(finding.site, "global(&flag).get(0) == 0");
@@ -27,7 +27,7 @@ fn waiting_for_what_never_comes() {
     }) {
         assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
     }
-    // For any of several.
+    // Waits for any of several flags.
     let flags = [(); 3].map(|()| Buffer::from(&[0]));
     for finding in findings(|| while flags.iter().all(flag_is_down) {}) {
         assert!(matches!(finding.bug, Bug::Livelock { .. }), "{finding}");
@@ -35,7 +35,7 @@ fn waiting_for_what_never_comes() {
 }
 
 fn atomic(buffer: &Buffer<i32>) -> &AtomicI32 {
-    // SAFETY: an atomic, used atomically only.
+    // SAFETY: an atomic, which is only used atomically.
     unsafe { &*buffer.as_mut_ptr().cast::<AtomicI32>() }
 }
 
@@ -60,13 +60,15 @@ fn waiting_for_a_later_block() {
         let flag = Buffer::from(&[0]);
         simulator.run(|| kernel(&flag, waiter)).map(|_| ())
     };
-    // The earlier one has come: fine. The later one need not come at all: livelock, unless both
-    // run side by side.
+    // Waiting for an earlier block works. A later block may never start: a livelock, unless both blocks are
+    // resident.
     assert_eq!(run(simulator(Schedule::Forward), 1), Ok(()));
     let failure = run(simulator(Schedule::Forward), 0).unwrap_err();
     assert_eq!(failure.findings[0].bug, Bug::Livelock { blocks_left: 1 });
     assert!(
-        failure.to_string().contains("before one more block runs"),
+        failure
+            .to_string()
+            .contains("; 1 more block has not finished"),
         "{failure}"
     );
     for schedule in SCHEDULES {
@@ -76,8 +78,8 @@ fn waiting_for_a_later_block() {
 }
 
 #[test]
-fn blocks_between_each_others_atomics() {
-    // How many blocks have come and not gone, at most.
+fn resident_blocks_interleave_at_atomics() {
+    // The largest number of blocks that were running at the same time.
     let most = |schedule, resident| {
         let buffers = [0, 0].map(|zero: i32| Buffer::from(&[zero]));
         let [here, most] = [0, 1].map(|i: usize| atomic(&buffers[i]));

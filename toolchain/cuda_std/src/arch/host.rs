@@ -1,10 +1,11 @@
-//! The primitives on the host: those of a simulated thread, where `cuda_sim` runs one. Elsewhere, and
-//! without the feature `simulator`, atomics and conversions work, and everything that needs a grid
-//! around it panics with the name of what was called.
+//! The primitives on the host: those of a simulated thread in a launch of `cuda_sim`.
+//!
+//! Outside a launch, and without the feature `simulator`, atomics and conversions work. Everything that needs
+//! a grid panics with the name of the called function.
 
 #[cfg(feature = "simulator")]
 use cuda_sim::device;
-use device::{Barrier, Meeting, Redux, Scope, Shuffle};
+use device::{Barrier, Collective, Redux, Scope, Shuffle};
 #[cfg(not(feature = "simulator"))]
 use no_simulator as device;
 
@@ -18,7 +19,7 @@ pub(crate) mod float;
 pub(crate) mod float16;
 #[cfg(any(test, not(feature = "simulator")))]
 #[allow(dead_code)]
-// operands that nobody reads; with the feature it is compiled for its tests alone
+// unused operands; with the feature it is compiled only for its tests
 mod no_simulator;
 mod printf;
 
@@ -108,13 +109,13 @@ pub(crate) fn clock() -> u64 {
     device::clock("cuda_std::misc::clock")
 }
 
-/// There is no debugger of simulated threads: nothing stops.
+/// Does nothing: the simulator has no debugger.
 #[track_caller]
 pub(crate) fn breakpoint() {
     device::lane_id("cuda_std::misc::breakpoint");
 }
 
-/// There is no profiler of simulated threads: nobody counts.
+/// Does nothing: the simulator has no profiler.
 #[track_caller]
 pub(crate) fn profiler_counter(_counter: u32) {
     device::lane_id("cuda_std::misc::profiler_counter");
@@ -137,7 +138,7 @@ pub(crate) fn dynamic_smem_size() -> u32 {
     device::shared_sizes("cuda_std::mem::dynamic_smem_size").0 as u32
 }
 
-/// Rounded up as on the devices so far.
+/// Rounded up as on current devices.
 #[track_caller]
 pub(crate) fn total_smem_size() -> u32 {
     const UNIT: usize = 128;
@@ -158,7 +159,7 @@ pub(crate) fn is_shared(ptr: *const u8) -> bool {
     device::is_shared(IS_IN, ptr.addr())
 }
 
-/// The host has no such memory.
+/// Always false: the host has no such memory.
 #[track_caller]
 pub(crate) fn is_constant(_ptr: *const u8) -> bool {
     device::lane_id(IS_IN);
@@ -170,7 +171,7 @@ pub(crate) fn is_local(ptr: *const u8) -> bool {
     device::is_local(IS_IN, ptr.addr())
 }
 
-/// Shared memory has addresses of its own, as on the device; other memory has the host's.
+/// Shared memory has its own addresses, as on the device; other memory has the host's.
 #[track_caller]
 pub(crate) fn to_space(address: u64, space: AddressSpace) -> u64 {
     let start = device::shared_start("cuda_std::ptr::convert_generic_to_specific_address_space");
@@ -189,56 +190,56 @@ pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
     }
 }
 
-macro_rules! meetings {
-    ($($name:ident($($value:ident: $ty:ty, $bits:expr)?) -> $output:ty = $meeting:expr, $public:literal,
+macro_rules! collectives {
+    ($($name:ident($($value:ident: $ty:ty, $bits:expr)?) -> $output:ty = $collective:expr, $public:literal,
        |$result:ident, $mask:ident| $given:expr;)*) => { $(
         /// # Safety
         ///
-        /// None on the host, where the member mask is checked; the device has some.
+        /// None on the host, where the member mask is checked; the contract exists for the device.
         #[inline(always)]
         #[track_caller]
         pub(crate) unsafe fn $name($mask: u32 $(, $value: $ty)?) -> $output {
             let value = 0 $(| $bits)?;
-            let $result = device::meet($public, $meeting, $mask, value);
+            let $result = device::collective($public, $collective, $mask, value);
             $given
         }
     )* };
 }
 
-meetings! {
-    sync_warp() -> () = Meeting::SyncWarp, "cuda_std::warp::sync_warp", |_result, mask| ();
-    vote_all(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAll, "cuda_std::warp::warp_vote_all",
+collectives! {
+    sync_warp() -> () = Collective::SyncWarp, "cuda_std::warp::sync_warp", |_result, mask| ();
+    vote_all(holds: bool, u64::from(holds)) -> bool = Collective::VoteAll, "cuda_std::warp::warp_vote_all",
         |all, mask| all != 0;
-    vote_any(holds: bool, u64::from(holds)) -> bool = Meeting::VoteAny, "cuda_std::warp::warp_vote_any",
+    vote_any(holds: bool, u64::from(holds)) -> bool = Collective::VoteAny, "cuda_std::warp::warp_vote_any",
         |any, mask| any != 0;
-    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Meeting::Ballot, "cuda_std::warp::warp_vote_ballot",
+    vote_ballot(holds: bool, u64::from(holds)) -> u32 = Collective::Ballot, "cuda_std::warp::warp_vote_ballot",
         |lanes, mask| lanes as u32;
-    match_any_32(value: u32, u64::from(value)) -> u32 = Meeting::MatchAny(32),
+    match_any_32(value: u32, u64::from(value)) -> u32 = Collective::MatchAny(32),
         "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
-    match_any_64(value: u64, value) -> u32 = Meeting::MatchAny(64),
+    match_any_64(value: u64, value) -> u32 = Collective::MatchAny(64),
         "cuda_std::warp::warp_match_any", |lanes, mask| lanes as u32;
-    match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Meeting::MatchAll(32),
+    match_all_32(value: u32, u64::from(value)) -> (u32, bool) = Collective::MatchAll(32),
         "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
-    match_all_64(value: u64, value) -> (u32, bool) = Meeting::MatchAll(64),
+    match_all_64(value: u64, value) -> (u32, bool) = Collective::MatchAll(64),
         "cuda_std::warp::warp_match_all", |all, mask| (if all != 0 { mask } else { 0 }, all != 0);
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn activemask() -> u32 {
-    device::meet("cuda_std::warp::activemask", Meeting::ActiveMask, 0, 0) as u32
+    device::collective("cuda_std::warp::activemask", Collective::ActiveMask, 0, 0) as u32
 }
 
 macro_rules! reductions {
     ($($name:ident($ty:ty) = $op:ident;)*) => { $(
         /// # Safety
         ///
-        /// None on the host, where the member mask is checked; the device has some.
+        /// None on the host, where the member mask is checked; the contract exists for the device.
         #[inline(always)]
         #[track_caller]
         pub(crate) unsafe fn $name(value: $ty, mask: u32) -> $ty {
             let bits = u64::from(value as u32);
-            device::meet("cuda_std::warp::warp_reduce", Meeting::Redux(Redux::$op), mask, bits) as $ty
+            device::collective("cuda_std::warp::warp_reduce", Collective::Redux(Redux::$op), mask, bits) as $ty
         }
     )* };
 }
@@ -256,7 +257,7 @@ reductions! {
 
 /// # Safety
 ///
-/// None on the host, where the member mask is checked; the device has some.
+/// None on the host, where the member mask is checked; the contract exists for the device.
 #[inline(always)]
 #[track_caller]
 pub(crate) unsafe fn shuffle(
@@ -277,10 +278,10 @@ pub(crate) unsafe fn shuffle(
 
 /// # Safety
 ///
-/// `format` is one of C's, as `io::format` makes them. `values` are 64 bits each in the order of its conversions,
-/// and whose conversion is `%s` is the exposed address of a text; all texts end in a zero.
+/// `format` is a C format from `io::format`. `values` has 64 bits for each conversion, in their order. The
+/// value of `%s` is the exposed address of a text. All texts are zero-terminated.
 pub(crate) unsafe fn print(format: *const c_char, values: *const c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     let text = unsafe { printf::text(CStr::from_ptr(format), values.cast()) };
     device::print(&text);
 }

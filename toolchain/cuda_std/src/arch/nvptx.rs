@@ -1,8 +1,8 @@
 //! The primitives in PTX.
 //!
-//! LLVM's intrinsics where rustc can call them: LLVM knows by itself which of them are convergent.
-//! Assembly for the rest; `cuda_builder` makes every `asm!` convergent that is not `pure`, so no
-//! warp or barrier instruction here is ever `pure`.
+//! LLVM's intrinsics are used if rustc can call them, because LLVM knows which of them are convergent. The
+//! rest is assembly. `cuda_builder` marks every `asm!` that is not `pure` as convergent, so no warp or
+//! barrier instruction here is `pure`.
 
 use core::arch::asm;
 use core::ffi::{CStr, c_char, c_void};
@@ -15,8 +15,8 @@ mod compare;
 pub(crate) mod float;
 pub(crate) mod float16;
 
-/// Wraps intrinsics into safe functions: those that any thread may call at any time, and the
-/// barriers, of which `thread` says who must arrive.
+/// Wraps intrinsics as safe functions: those that any thread may call at any time, and barriers. `thread`
+/// documents which threads must reach a barrier.
 macro_rules! intrinsics {
     ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
         #[inline(always)]
@@ -25,9 +25,9 @@ macro_rules! intrinsics {
                 #[link_name = $link]
                 fn intrinsic($($argument: $ty),*) $(-> $output)?;
             }
-            // SAFETY: reads a register or orders this thread, with any arguments; or is a barrier,
-            // whose condition on the other threads is the kernel's to keep: `sync_threads` says so
-            // and is safe all the same, as in Rust-CUDA.
+            // SAFETY: reads a register or orders this thread, for any arguments. A barrier also requires that
+            // the other threads reach it; as in Rust-CUDA, `sync_threads` is safe nevertheless, and documents
+            // that.
             unsafe { intrinsic($($argument),*) }
         }
     )* };
@@ -64,19 +64,19 @@ intrinsics! {
     "llvm.nvvm.isspacep.local" is_local(ptr: *const u8) -> bool;
 }
 
-/// Wraps intrinsics that a member mask governs.
+/// Wraps intrinsics with a member mask.
 macro_rules! warp_intrinsics {
     ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $output:ty)?;)*) => { $(
         /// # Safety
         ///
-        /// The members of the mask execute this same call, and the calling lane is one of them.
+        /// The members of the mask execute the same call, and the calling lane is one of them.
         #[inline(always)]
         pub(crate) unsafe fn $name($($argument: $ty),*) $(-> $output)? {
             unsafe extern "C" {
                 #[link_name = $link]
                 fn intrinsic($($argument: $ty),*) $(-> $output)?;
             }
-            // SAFETY: the caller's promise is the intrinsic's only condition.
+            // SAFETY: the caller's contract is the intrinsic's only requirement.
             unsafe { intrinsic($($argument),*) }
         }
     )* };
@@ -99,12 +99,12 @@ warp_intrinsics! {
     "llvm.nvvm.redux.sync.xor" redux_xor(value: u32, mask: u32) -> u32;
 }
 
-/// Wraps instructions with a second, predicate result, which no intrinsic can return to Rust.
+/// Wraps instructions with a second result, a predicate, which no intrinsic can return to Rust.
 macro_rules! with_predicate {
     ($instruction:expr, $($operand:ident: $class:ident = $value:expr),*) => {{
         let result: u32;
         let predicate: u32;
-        // SAFETY: the caller of the enclosing function promises what the instruction asks.
+        // SAFETY: the contract of the enclosing function is that of the instruction.
         unsafe {
             asm!(
                 concat!(
@@ -124,7 +124,7 @@ macro_rules! with_predicate {
 
 /// # Safety
 ///
-/// The members of `mask` execute this same call, and the calling lane is one of them.
+/// The members of `mask` execute the same call, and the calling lane is one of them.
 #[inline(always)]
 pub(crate) unsafe fn shuffle(
     mode: WarpShuffleMode,
@@ -154,7 +154,7 @@ pub(crate) unsafe fn shuffle(
 
 /// # Safety
 ///
-/// The members of `mask` execute this same call, and the calling lane is one of them.
+/// The members of `mask` execute the same call, and the calling lane is one of them.
 #[inline(always)]
 pub(crate) unsafe fn match_all_32(mask: u32, value: u32) -> (u32, bool) {
     with_predicate!("match.all.sync.b32 {result}|%holds, {value}, {mask};",
@@ -163,26 +163,26 @@ pub(crate) unsafe fn match_all_32(mask: u32, value: u32) -> (u32, bool) {
 
 /// # Safety
 ///
-/// The members of `mask` execute this same call, and the calling lane is one of them.
+/// The members of `mask` execute the same call, and the calling lane is one of them.
 #[inline(always)]
 pub(crate) unsafe fn match_all_64(mask: u32, value: u64) -> (u32, bool) {
     with_predicate!("match.all.sync.b64 {result}|%holds, {value}, {mask};",
         value: reg64 = value, mask: reg32 = mask)
 }
 
-/// The compute capability times 100, 900 for 9.0: a constant to LLVM, which drops the branches
-/// that it rules out before it prints any of their instructions.
+/// The compute capability times 100, 900 for 9.0. It is a constant for LLVM, which removes branches for other
+/// devices before it emits their instructions.
 #[inline(always)]
 pub(crate) fn cuda_arch() -> u32 {
     unsafe extern "C" {
         fn __nvvm_reflect(name: *const c_char) -> u32;
     }
     const NAME: *const c_char = c"__CUDA_ARCH".as_ptr();
-    // SAFETY: not a call but a question to LLVM's NVVMReflect pass; the name ends in a zero.
+    // SAFETY: LLVM's NVVMReflect pass replaces the call by a constant; the name is zero-terminated.
     unsafe { __nvvm_reflect(NAME) }
 }
 
-/// Whether the device has the `redux` instructions above; below 8.0 they must not be reached.
+/// Whether the device has the `redux` instructions above; below 8.0 they must not be executed.
 #[inline(always)]
 pub(crate) fn has_redux() -> bool {
     cuda_arch() >= 800
@@ -249,14 +249,14 @@ pub(crate) fn to_generic(address: u64, space: AddressSpace) -> u64 {
 #[inline(always)]
 pub(crate) fn dynamic_shared_mem() -> *mut u8 {
     unsafe extern "C" {
-        // `cuda_builder` knows this name and puts it into shared memory. In PTX an array of no
-        // elements is one of unknown length.
+        // `cuda_builder` recognises this name and moves the static to shared memory. In PTX, an array without
+        // elements has an unknown length.
         static mut __cuda_dynamic_shared: [u8; 0];
     }
     (&raw mut __cuda_dynamic_shared).cast()
 }
 
-/// A static in shared memory is one per block by itself.
+/// A static in shared memory exists once for each block.
 #[inline(always)]
 pub(crate) fn shared_array(declared: *mut u8, _bytes: usize, _alignment: usize) -> *mut u8 {
     declared
@@ -264,7 +264,7 @@ pub(crate) fn shared_array(declared: *mut u8, _bytes: usize, _alignment: usize) 
 
 #[inline(always)]
 pub(crate) fn breakpoint() {
-    // SAFETY: stops under a debugger.
+    // SAFETY: stops in a debugger.
     unsafe { asm!("brkpt;", options(nomem, nostack)) }
 }
 
@@ -291,19 +291,19 @@ pub(crate) fn profiler_counter(counter: u32) {
 
 /// # Safety
 ///
-/// `format` is one of C's, `values` are 64 bits each in the order of its conversions, and whose conversion is
-/// `%s` is the address of a text; all texts end in a zero.
+/// `format` is a C format. `values` has 64 bits for each conversion, in their order. The value of `%s` is the
+/// address of a text. All texts are zero-terminated.
 #[inline(always)]
 pub(crate) unsafe fn print(format: *const c_char, values: *const c_void) {
     unsafe extern "C" {
         fn vprintf(format: *const c_char, values: *const c_void) -> i32;
     }
-    // SAFETY: the caller's promise. The driver defines the function: PTX Writer's Guide to Interoperability,
+    // SAFETY: the caller's contract. The driver defines the function: PTX Writer's Guide to Interoperability,
     // system calls.
     unsafe { vprintf(format, values) };
 }
 
-/// Ends the launch with `CUDA_ERROR_ASSERT`; the driver prints where and what to standard error.
+/// Ends the launch with `CUDA_ERROR_ASSERT`; the driver prints location and message to standard error.
 #[inline(always)]
 pub(crate) fn fail(message: &CStr, file: &CStr, line: u32, function: &CStr) -> ! {
     unsafe extern "C" {
@@ -315,11 +315,11 @@ pub(crate) fn fail(message: &CStr, file: &CStr, line: u32, function: &CStr) -> !
             char_size: usize,
         );
     }
-    // SAFETY: the texts end in a zero and have characters of one byte. The driver defines the function: PTX
-    // Writer's Guide to Interoperability, system calls.
+    // SAFETY: the texts are zero-terminated and have characters of one byte. The driver defines the function:
+    // PTX Writer's Guide to Interoperability, system calls.
     unsafe {
         __assertfail(message.as_ptr(), file.as_ptr(), line, function.as_ptr(), 1);
     }
-    // Not reached: the driver's function does not return, but PTX does not say so.
+    // Unreachable: the driver's function does not return, but PTX cannot express that.
     trap()
 }

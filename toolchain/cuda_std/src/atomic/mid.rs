@@ -1,7 +1,7 @@
 //! Atomic operations on raw pointers: `atomic_<operation>_<type>_<scope>`.
 //!
-//! Scopes are `device`, `block` and `system`; the [conventions](super) are those of the atomic
-//! types, which are made of these. Loads and stores are by width and take bits.
+//! The scopes are `device`, `block` and `system`. The [conventions](super) are those of the atomic types,
+//! which use these functions. Loads and stores exist for each width and use unsigned integers.
 
 use core::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ macro_rules! fence {
     ($scope:ident, $who:literal) => { paste! {
         #[doc = concat!("Orders this thread's accesses before and after the call for ", $who, ".")]
         ///
-        /// `fence.sc` for `SeqCst`, `fence.acq_rel` for the others; `Relaxed` asks for nothing.
+        /// `SeqCst` is `fence.sc`, the other orderings are `fence.acq_rel`; `Relaxed` does nothing.
         #[inline(always)]
         #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
         pub fn [<$scope _thread_fence>](ordering: Ordering) {
@@ -54,12 +54,12 @@ macro_rules! load_store {
     } };
 }
 
-/// An operation of one type and scope; `$body` may use the place, the ordering and the value.
+/// An operation for one type and scope; `$body` may use the pointer, the ordering and the value.
 macro_rules! fetch {
     ($ty:ident, $scope:ident, $op:ident, $does:literal,
      |$ptr:ident, $ordering:ident, $val:ident| $body:expr) => {
         paste! {
-            #[doc = concat!($does, " Gives the value before.")]
+            #[doc = concat!($does, " Returns the previous value.")]
             ///
             /// # Safety
             ///
@@ -79,7 +79,7 @@ macro_rules! fetch {
     };
 }
 
-/// What every type has; `$negated` is `$val` with the other sign.
+/// The operations of all types; `$negated` is `$val` with the opposite sign.
 macro_rules! number {
     ($ty:ident, $scope:ident, |$val:ident| $negated:expr) => {
         paste! {
@@ -87,16 +87,17 @@ macro_rules! number {
                 |ptr, ordering, val| arch::$scope::[<add_ $ty>](ptr, ordering, val));
             fetch!($ty, $scope, sub, "Subtracts `val`. Integers wrap. `atom.add` of `-val`.",
                 |ptr, ordering, $val| arch::$scope::[<add_ $ty>](ptr, ordering, $negated));
-            fetch!($ty, $scope, and, "Leaves the bitwise and. `atom.and`.",
+            fetch!($ty, $scope, and, "Stores the bitwise and. `atom.and`.",
                 |ptr, ordering, val| arch::$scope::[<and_ $ty>](ptr, ordering, val));
-            fetch!($ty, $scope, or, "Leaves the bitwise or. `atom.or`.",
+            fetch!($ty, $scope, or, "Stores the bitwise or. `atom.or`.",
                 |ptr, ordering, val| arch::$scope::[<or_ $ty>](ptr, ordering, val));
-            fetch!($ty, $scope, xor, "Leaves the bitwise exclusive or. `atom.xor`.",
+            fetch!($ty, $scope, xor, "Stores the bitwise exclusive or. `atom.xor`.",
                 |ptr, ordering, val| arch::$scope::[<xor_ $ty>](ptr, ordering, val));
             fetch!($ty, $scope, exch, "Leaves `val`. `atom.exch`.",
                 |ptr, ordering, val| arch::$scope::[<exch_ $ty>](ptr, ordering, val));
 
-            /// Leaves `new` where `current` was, bit for bit. Gives the value before. `atom.cas`.
+            /// Stores `new` if the value equals `current`, bit for bit. Returns the previous value.
+            /// `atom.cas`.
             ///
             /// # Safety
             ///
@@ -121,27 +122,27 @@ macro_rules! integer {
     ($ty:ident, $scope:ident) => {
         paste! {
             number!($ty, $scope, |val| val.wrapping_neg());
-            fetch!($ty, $scope, min, "Leaves the smaller value. `atom.min`.",
+            fetch!($ty, $scope, min, "Stores the minimum. `atom.min`.",
                 |ptr, ordering, val| arch::$scope::[<min_ $ty>](ptr, ordering, val));
-            fetch!($ty, $scope, max, "Leaves the greater value. `atom.max`.",
+            fetch!($ty, $scope, max, "Stores the maximum. `atom.max`.",
                 |ptr, ordering, val| arch::$scope::[<max_ $ty>](ptr, ordering, val));
         }
     };
 }
 
-/// No instruction has the extrema of floats: loops around a compare-and-swap.
+/// No instruction computes minimum or maximum of floats: these are loops around a compare-and-swap.
 macro_rules! float {
     ($ty:ident, $width:literal, $scope:ident) => {
         paste! {
             number!($ty, $scope, |val| -val);
             fetch!($ty, $scope, min,
-                "Leaves the smaller value; a NaN loses against a number. An addition to Rust-CUDA.",
+                "Stores the minimum; a number takes precedence over a NaN. An addition to Rust-CUDA.",
                 |ptr, ordering, val| [<replace_ $ty _ $scope>](ptr, ordering, |old| old.min(val)));
             fetch!($ty, $scope, max,
-                "Leaves the greater value; a NaN loses against a number. An addition to Rust-CUDA.",
+                "Stores the maximum; a number takes precedence over a NaN. An addition to Rust-CUDA.",
                 |ptr, ordering, val| [<replace_ $ty _ $scope>](ptr, ordering, |old| old.max(val)));
 
-            /// Leaves what `new` makes of the value; gives the value before.
+            /// Stores the result of `new` for the current value; returns the previous value.
             ///
             /// # Safety
             ///
@@ -159,7 +160,7 @@ macro_rules! float {
                 let mut old = $ty::from_bits(bits);
                 loop {
                     let new = new(old);
-                    // Nothing to write, and no ordering that would need a write.
+                    // The value does not change, and the ordering does not require a write.
                     if new.to_bits() == old.to_bits() && ordering == Ordering::Relaxed {
                         return old;
                     }
@@ -183,7 +184,7 @@ macro_rules! scope {
         integer!(i32, $scope);
         integer!(u32, $scope);
         fetch!(u32, $scope, inc,
-            "Adds 1, or leaves 0 where the value is `val` or more. `atom.inc`. An addition to Rust-CUDA.",
+            "Adds 1, or stores 0 if the value is at least `val`. `atom.inc`. An addition to Rust-CUDA.",
             |ptr, ordering, val| arch::$scope::inc_u32(ptr, ordering, val));
         integer!(i64, $scope);
         integer!(u64, $scope);

@@ -1,4 +1,4 @@
-//! The host's side of the atomics; the device's is tested on a device.
+//! The atomics on the host; the conformance suite tests those of the device.
 
 use super::*;
 use std::thread;

@@ -1,10 +1,10 @@
-//! What must have the same bits everywhere.
+//! Functions with the same bits on CPU and GPU.
 //!
-//! `cuda_builder` knows this module and the crate `libm` by name, and allows LLVM neither contraction nor
-//! approximation in their functions. rustc must not inline them into a kernel before that, which
-//! `rustc_no_mir_inline` forbids; LLVM inlines them afterwards.
+//! `cuda_builder` recognises this module and the crate `libm` by name, and forbids contraction and
+//! approximation in their functions. `rustc_no_mir_inline` prevents rustc from inlining them into a kernel
+//! before that; LLVM inlines them afterwards.
 
-/// Functions that LLVM inlines and rustc does not.
+/// Functions that LLVM may inline and rustc may not.
 macro_rules! exact {
     ($(fn $name:ident($($argument:ident: $ty:ty),*) -> $output:ty $body:block)*) => { $(
         #[cfg_attr(target_arch = "nvptx64", rustc_no_mir_inline)]
@@ -13,14 +13,14 @@ macro_rules! exact {
     )* };
 }
 
-/// What both types have, by `libm`'s function of each name.
+/// The functions of both types, by the names of `libm`'s functions.
 macro_rules! functions {
     ($float:ident: $fmod:ident, $acosh:ident, $sin_cos:ident, $($name:ident($($argument:ident),*) = $libm:ident;)*) => {
         exact! {
             fn round(x: $float) -> $float {
                 let whole = trunc(x);
-                // The difference is exact. A whole number of 0 has the sign of `x`. An infinity takes the
-                // second way, and NaN stays NaN on it.
+                // The difference is exact. An integer gives a zero with the sign of `x`. Infinities take the
+                // second branch, and so does NaN, which stays NaN.
                 if (x - whole).abs() < 0.5 {
                     whole
                 } else {
@@ -59,7 +59,7 @@ macro_rules! functions {
             }
 
             fn acosh(x: $float) -> $float {
-                // `libm` gives numbers for some arguments below -1.
+                // `libm` returns numbers for some arguments below -1.
                 if x < 1.0 {
                     $float::NAN
                 } else {
@@ -114,7 +114,7 @@ pub(crate) mod f32 {
                 1 => x,
                 2 => x * x,
                 -1 => 1.0 / x,
-                // Below 2^24 every integer is an `f32`.
+                // Below 2^24 every integer has an exact `f32`.
                 _ if n.unsigned_abs() < 1 << 24 => powf(x, n as f32),
                 _ => libm::pow(x as f64, n as f64) as f32,
             }

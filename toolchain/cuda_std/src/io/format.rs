@@ -1,8 +1,9 @@
-//! What `print!` becomes: a format of C, made at compile time from the pieces in the source and the types of
-//! the values, and the values, 64 bits each, in the order and the layout in which `vprintf` reads them.
+//! The expansion of `print!`: a C format, and the values. The format is built at compile time from the pieces
+//! in the source and the types of the values. The values have 64 bits each, in the order and the layout that
+//! `vprintf` expects.
 //!
-//! Safe: a format has as many conversions as there are values, and the conversion of each is its form's. Only
-//! the types here have forms, and only this module makes values of them.
+//! This is safe: a format has one conversion for each value, and the value's form determines the conversion.
+//! Only the types here have forms, and only this module constructs values of them.
 
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
@@ -19,14 +20,14 @@ mod sealed {
 
 use sealed::Sealed;
 
-/// What the source says, as a type, so that the format is made at compile time.
+/// The pieces of the format in the source, as a type, so that the C format is built at compile time.
 pub trait Format {
     const PIECES: &'static [Piece];
 }
 
-/// A part of a format.
+/// A piece of a format.
 pub enum Piece {
-    /// As it is printed.
+    /// Literal text.
     Text(&'static str),
     /// The next value.
     Value(Spec),
@@ -34,11 +35,11 @@ pub enum Piece {
 
 /// How a value is printed.
 pub struct Spec {
-    /// Aligned left or right; by its type where nothing is said.
+    /// Alignment to the left or right; `None` for the type's default.
     pub left: Option<bool>,
-    /// With a sign.
+    /// Whether a sign is always printed.
     pub plus: bool,
-    /// Zeros instead of spaces before the digits.
+    /// Whether to pad with zeros instead of spaces.
     pub zeros: bool,
     pub width: u32,
     pub precision: Option<u32>,
@@ -48,10 +49,10 @@ pub struct Spec {
 pub trait Form: Sealed {
     /// The end of C's conversion, after flags and width.
     const CONVERSION: &'static str;
-    /// Whether it stands on the left.
+    /// Whether it is aligned left by default.
     const IS_TEXT: bool = false;
 
-    /// What `vprintf` gets for a value that is held here.
+    /// The value for `vprintf`, borrowed from a value that is stored here.
     #[inline(always)]
     fn argument(held: &u64) -> u64 {
         *held
@@ -74,7 +75,7 @@ forms! {
     Hex = "llx";
     UpperHex = "llX";
     Octal = "llo";
-    // As many digits as tell the numbers of the type apart.
+    // Enough digits to distinguish all numbers of the type.
     Digits4 = ".4g";
     Digits5 = ".5g";
     Digits9 = ".9g";
@@ -84,7 +85,7 @@ forms! {
     UpperExponent = "E";
 }
 
-/// The address of a text that ends in a zero.
+/// The address of a zero-terminated text.
 pub struct Text;
 
 impl Sealed for Text {}
@@ -93,7 +94,7 @@ impl Form for Text {
     const IS_TEXT: bool = true;
 }
 
-/// The text itself, which ends in a zero: at most seven bytes before it.
+/// A zero-terminated text of at most seven bytes, stored in the value itself.
 pub struct ShortText;
 
 impl Sealed for ShortText {}
@@ -107,7 +108,7 @@ impl Form for ShortText {
     }
 }
 
-/// A value, where it can be pointed at. It may point at what it has been made from.
+/// A value in memory, possibly with a reference to its source.
 pub struct Held<'a, F> {
     bits: u64,
     from: PhantomData<(&'a u8, F)>,
@@ -122,7 +123,7 @@ impl<F: Form> Held<'_, F> {
         }
     }
 
-    /// The value, and where it is held if it is printed from there.
+    /// The value, and its address if it is printed from memory.
     #[inline(always)]
     pub fn argument(&self) -> Argument<'_, F> {
         Argument {
@@ -139,8 +140,7 @@ pub struct Argument<'a, F> {
     held: PhantomData<&'a Held<'a, F>>,
 }
 
-/// Values in the order in which they are printed. All of them have 64 bits, so they lie one behind another,
-/// each where C's rules of alignment have it.
+/// The values in the order of printing. Each has 64 bits, so their layout is that of C's arguments.
 #[repr(C)]
 pub struct List<'a, F, T>(pub Argument<'a, F>, pub T);
 
@@ -182,14 +182,14 @@ pub fn write<F: Format, A: Arguments, const LENGTH: usize>(arguments: A) {
         Some(_) => ptr::from_ref(&arguments).cast(),
         None => ptr::null(),
     };
-    // SAFETY: the format ends in a zero, and has a conversion for each value in the list, made for the value's
-    // form; a form is that of the type which it has been made from. The list's layout is that of C's arguments:
-    // 64 bits each. A text's address is that of a text which ends in a zero and lives as long as its value,
+    // SAFETY: the format is zero-terminated and has a conversion for each value in the list, chosen by the
+    // value's form. Only the type of a form can construct it. The list has the layout of C's arguments, 64
+    // bits each. The address of a text points to a zero-terminated text that lives as long as its value,
     // which the list borrows.
     unsafe { arch::print(format.as_ptr().cast::<c_char>(), values) }
 }
 
-/// C's format and the zeros behind it.
+/// C's format, padded with zeros.
 const fn format<F: Format, A: Arguments, const LENGTH: usize>() -> [u8; LENGTH] {
     let mut text = Buffer {
         bytes: [0; LENGTH],
@@ -202,7 +202,7 @@ const fn format<F: Format, A: Arguments, const LENGTH: usize>() -> [u8; LENGTH] 
             Piece::Text(piece) => text.text(piece),
             Piece::Value(spec) => {
                 let Some(form) = forms else {
-                    panic!("the format has more places than there are values");
+                    panic!("the format has more placeholders than there are values");
                 };
                 text.value(spec, form);
                 forms = form.next;
@@ -210,8 +210,11 @@ const fn format<F: Format, A: Arguments, const LENGTH: usize>() -> [u8; LENGTH] 
         }
         i += 1;
     }
-    assert!(forms.is_none(), "there are more values than the format has");
-    assert!(text.len < LENGTH, "the format ends in a zero");
+    assert!(
+        forms.is_none(),
+        "there are more values than placeholders in the format"
+    );
+    assert!(text.len < LENGTH, "the format must end in a zero");
     text.bytes
 }
 
@@ -222,7 +225,10 @@ struct Buffer<const LENGTH: usize> {
 
 impl<const LENGTH: usize> Buffer<LENGTH> {
     const fn byte(&mut self, byte: u8) {
-        assert!(byte != 0, "a text to print has no character 0");
+        assert!(
+            byte != 0,
+            "a text to print must not contain the character 0"
+        );
         self.bytes[self.len] = byte;
         self.len += 1;
     }
@@ -272,50 +278,50 @@ impl<const LENGTH: usize> Buffer<LENGTH> {
     }
 }
 
-/// What `{}` prints.
+/// Values for `{}`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be printed by a kernel",
     label = "a GPU prints numbers up to 64 bits, `bool`, `char`, string literals and `CStr`",
-    note = "a text that is no literal must end in a zero: `c\"text\"`; `cuda_std::io` lists what can be printed"
+    note = "a text that is not a literal must end in a zero: `c\"text\"`; `cuda_std::io` lists what can be printed"
 )]
 pub trait Print {
     type Form: Form;
     fn hold(&self) -> Held<'_, Self::Form>;
 }
 
-/// What `{:08}` prints.
+/// Values for `{:08}`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no number that a kernel can print",
+    message = "`{Self}` is not a number that a kernel can print",
     note = "only numbers are padded with zeros; `cuda_std::io` lists what can be printed"
 )]
 pub trait Number: Print {}
 
-/// What `{:+}` prints.
+/// Values for `{:+}`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is printed without a sign",
+    message = "`{Self}` cannot be printed with a sign",
     note = "signed integers and floats can have a `+`; `cuda_std::io` lists what can be printed"
 )]
 pub trait Sign: Print {}
 
-/// What `{:x}`, `{:X}` and `{:o}` print.
+/// Values for `{:x}`, `{:X}` and `{:o}`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no integer that a kernel can print",
-    note = "integers up to 64 bits are printed as hexadecimal and octal numbers"
+    message = "`{Self}` is not an integer that a kernel can print",
+    note = "integers up to 64 bits can be printed as hexadecimal and octal numbers"
 )]
 pub trait Integer {
     fn bits(&self) -> u64;
 }
 
-/// What `{:.3}` and `{:.3e}` print.
+/// Values for `{:.3}` and `{:.3e}`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no float that a kernel can print",
+    message = "`{Self}` is not a float that a kernel can print",
     note = "only floats have a precision or an exponent"
 )]
 pub trait Float {
     fn double(&self) -> f64;
 }
 
-/// What `{:p}` prints.
+/// Values for `{:p}`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is no pointer")]
 pub trait Pointer {
     fn address(&self) -> u64;
@@ -371,7 +377,8 @@ floats! {
     f64 = Digits17, |x| x;
 }
 
-/// As `vprintf` gets it: a NaN without its sign, which C's libraries print and processors choose.
+/// The bits for `vprintf`; a NaN loses its sign, because C libraries print it and processors choose it
+/// arbitrarily.
 #[inline(always)]
 fn bits(x: f64) -> u64 {
     match x.is_nan() {

@@ -1,6 +1,6 @@
 use crate::arch;
 
-/// The lanes of `mask` that hold the same `value` as the caller, itself included. `match.any.sync`.
+/// The lanes of `mask` with the same `value` as the caller, including itself: `match.any.sync`.
 ///
 /// Values are compared by their bits: a NaN equals the same NaN, `0.0` differs from `-0.0`.
 ///
@@ -14,8 +14,8 @@ pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
     unsafe { T::match_any(mask, value) }
 }
 
-/// `Some(mask)` when all lanes of `mask` hold the same `value`, bit for bit; else `None`. The same
-/// answer in each. `match.all.sync`.
+/// `Some(mask)` if all lanes of `mask` have the same `value`, bit for bit; else `None`. All lanes get the
+/// same result: `match.all.sync`.
 ///
 /// # Safety
 ///
@@ -29,14 +29,14 @@ pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u
 
 /// A type whose values a warp can match.
 pub trait WarpMatchValue: Sized {
-    /// What [`warp_match_any`] does.
+    /// Implements [`warp_match_any`].
     ///
     /// # Safety
     ///
     /// The member mask contract of [`warp`](crate::warp).
     unsafe fn match_any(mask: u32, value: Self) -> u32;
 
-    /// What [`warp_match_all`] does.
+    /// Implements [`warp_match_all`].
     ///
     /// # Safety
     ///

@@ -2,10 +2,10 @@ use crate::arch;
 
 use super::{warp_shuffle_idx, warp_shuffle_xor};
 
-/// Combines the `value`s of all lanes in `mask`; each of them receives the result.
+/// Combines `value` of all lanes in `mask`; each of them gets the result.
 ///
-/// `redux.sync`, one instruction, from compute capability 8.0 on. On 7.5 shuffles: five for a full
-/// warp, one per member for any other mask. Addition wraps. The result is the same everywhere.
+/// From compute capability 8.0 on, one instruction, `redux.sync`. On 7.5, shuffles: five for a full warp, one
+/// for each member for other masks. Addition wraps. The result is the same on all devices.
 ///
 /// # Safety
 ///
@@ -17,15 +17,15 @@ pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReduc
     unsafe { T::reduce(mask, value, op) }
 }
 
-/// How [`warp_reduce`] combines two values.
+/// The operators of [`warp_reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum WarpReductionOp {
-    /// The sum, wrapping.
+    /// The wrapping sum.
     Add,
-    /// The smaller one.
+    /// The minimum.
     Min,
-    /// The greater one.
+    /// The maximum.
     Max,
     /// Bitwise and.
     And,
@@ -37,11 +37,11 @@ pub enum WarpReductionOp {
 
 /// A type whose values a warp can reduce.
 pub trait WarpReduceValue: Sized {
-    /// What [`warp_reduce`] does. `op` should be a constant: it chooses the instruction.
+    /// Implements [`warp_reduce`]. `op` should be a constant, because it selects the instruction.
     ///
     /// # Safety
     ///
-    /// That of [`warp_reduce`].
+    /// The contract of [`warp_reduce`].
     unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self;
 }
 
@@ -98,8 +98,8 @@ reduce_value! {
 
 /// # Safety
 ///
-/// The member mask contract of [`warp`](crate::warp). `mask` is the same in all members, so they
-/// take the same branch and make the same shuffles.
+/// The member mask contract of [`warp`](crate::warp). `mask` is the same in all members, so they take the
+/// same branch and execute the same shuffles.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 unsafe fn by_shuffles<T: super::WarpShuffleValue + Copy>(
@@ -115,7 +115,7 @@ unsafe fn by_shuffles<T: super::WarpShuffleValue + Copy>(
             result = combine(result, other);
         }
     } else {
-        // Reads from members only: what another lane would give is unspecified.
+        // Loads from members only: other lanes return unspecified values.
         let first = mask.trailing_zeros();
         // SAFETY: the caller's contract.
         (result, _) = unsafe { warp_shuffle_idx(mask, value, first, 32) };

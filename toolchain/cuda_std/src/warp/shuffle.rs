@@ -2,18 +2,17 @@ use half::{bf16, f16};
 
 use crate::arch;
 
-/// The value of the lane `delta` above: lane `i` receives from lane `i + delta`. `shfl.sync.down`.
+/// Reads the value of the lane `delta` above: lane `i` gets the value of lane `i + delta`. `shfl.sync.down`.
 ///
-/// `width` cuts the warp into segments of 2, 4, 8, 16 or 32 lanes (1 is allowed, and pointless).
-/// The flag is true when lane `i + delta` is in the segment of lane `i`; when it is false the value
-/// is the caller's own. A source in the segment that is not in `mask` gives an unspecified value.
-/// Only the five low bits of `delta` count: 32 is 0.
+/// `width` divides the warp into segments of 1, 2, 4, 8, 16 or 32 lanes. The flag is true if lane `i + delta`
+/// is in the segment of lane `i`; otherwise the result is the caller's own value. A source in the segment but
+/// not in `mask` gives an unspecified value. Only the five low bits of `delta` are used: 32 is the same as 0.
 ///
-/// One instruction for each 32 bits of `T`, begun or full.
+/// Takes one instruction for each 32 bits of `T`, rounded up.
 ///
 /// # Panics
 ///
-/// When `width` is not a power of two up to 32.
+/// If `width` is not a power of two from 1 to 32.
 ///
 /// # Safety
 ///
@@ -30,9 +29,9 @@ pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
     unsafe { T::shuffle(WarpShuffleMode::Down, mask, value, delta, width) }
 }
 
-/// The value of the lane `delta` below: lane `i` receives from lane `i - delta`. `shfl.sync.up`.
+/// Reads the value of the lane `delta` below: lane `i` gets the value of lane `i - delta`. `shfl.sync.up`.
 ///
-/// The flag, five bits of `delta`, `width`, panics and cost are those of [`warp_shuffle_down`].
+/// The flag, the bits of `delta`, `width`, panics and cost are those of [`warp_shuffle_down`].
 ///
 /// # Safety
 ///
@@ -49,8 +48,8 @@ pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
     unsafe { T::shuffle(WarpShuffleMode::Up, mask, value, delta, width) }
 }
 
-/// The value of lane `idx` of the caller's segment, counted from the segment's first lane and taken
-/// modulo `width`; so the flag is always true. `shfl.sync.idx`.
+/// Reads the value of lane `idx` modulo `width` of the caller's segment; the flag is always true.
+/// `shfl.sync.idx`.
 ///
 /// `width`, panics and cost are those of [`warp_shuffle_down`].
 ///
@@ -69,11 +68,10 @@ pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
     unsafe { T::shuffle(WarpShuffleMode::Idx, mask, value, idx, width) }
 }
 
-/// The value of lane `i ^ lane_mask`, the butterfly. `shfl.sync.bfly`.
+/// Reads the value of lane `i ^ lane_mask`, the butterfly pattern. `shfl.sync.bfly`.
 ///
-/// The flag is true when that lane is in the caller's segment or in one before it; when it is false
-/// the value is the caller's own. Five bits of `lane_mask`, `width`, panics and cost are those of
-/// [`warp_shuffle_down`].
+/// The flag is true if that lane is in the caller's segment or in an earlier one; otherwise the result is the
+/// caller's own value. The bits of `lane_mask`, `width`, panics and cost are those of [`warp_shuffle_down`].
 ///
 /// # Safety
 ///
@@ -90,7 +88,7 @@ pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
     unsafe { T::shuffle(WarpShuffleMode::Xor, mask, value, lane_mask, width) }
 }
 
-/// Which lane a shuffle reads; the function names say it better.
+/// The mode of a shuffle, which the functions' names describe.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpShuffleMode {
@@ -102,7 +100,7 @@ pub enum WarpShuffleMode {
 
 /// A type whose values a warp can shuffle.
 pub trait WarpShuffleValue: Sized {
-    /// What the `warp_shuffle_*` functions do. `mode` should be a constant: it chooses the
+    /// Implements the `warp_shuffle_*` functions. `mode` should be a constant, because it selects the
     /// instruction.
     ///
     /// # Safety
@@ -117,15 +115,14 @@ pub trait WarpShuffleValue: Sized {
     ) -> (Self, bool);
 }
 
-/// The last operand of `shfl`: in bits 8 to 12 the bits of a lane that name its segment, in bits 0
-/// to 4 the bound on the source's other bits, which is the least of them for `up` and the greatest
-/// for the rest.
+/// The last operand of `shfl`. Bits 8 to 12 mask the bits of a lane that select its segment. Bits 0 to 4
+/// bound the other bits of the source: from below for `up`, from above for the other modes.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn clamp(mode: WarpShuffleMode, width: u32) -> u32 {
     assert!(
         width.is_power_of_two() && width <= 32,
-        "the width of a shuffle is a power of two up to 32"
+        "the width of a shuffle must be a power of two from 1 to 32"
     );
     let bound = if mode == WarpShuffleMode::Up { 0 } else { 31 };
     (32 - width) << 8 | bound
@@ -159,7 +156,7 @@ unsafe fn shuffle_64(
     b: u32,
     width: u32,
 ) -> (u64, bool) {
-    // SAFETY: the caller's contract, for both calls: all members make both.
+    // SAFETY: the caller's contract, for both calls: all members execute both.
     let ((low, in_segment), (high, _)) = unsafe {
         (
             shuffle_32(mode, mask, value as u32, b, width),
@@ -181,7 +178,7 @@ unsafe fn shuffle_128(
     b: u32,
     width: u32,
 ) -> (u128, bool) {
-    // SAFETY: the caller's contract, for both calls: all members make both.
+    // SAFETY: the caller's contract, for both calls: all members execute both.
     let ((low, in_segment), (high, _)) = unsafe {
         (
             shuffle_64(mode, mask, value as u64, b, width),
@@ -233,7 +230,7 @@ shuffle_value! {
 mod tests {
     use super::*;
 
-    /// One warp, in which every lane makes every shuffle.
+    /// One warp in which every lane executes every shuffle.
     #[cfg(feature = "simulator")]
     #[test]
     fn every_mode_stays_in_its_segment() {
@@ -242,9 +239,9 @@ mod tests {
             for width in [1, 2, 4, 8, 16, 32] {
                 let first = lane / width * width;
                 for b in 0..32 {
-                    // Where there is no source in the segment, the lane gets its own value.
+                    // A lane without a source in its segment gets its own value.
                     let or_own = |source, there| if there { (source, true) } else { (lane, false) };
-                    // SAFETY: all lanes are here.
+                    // SAFETY: all lanes get here.
                     let (down, up, idx, xor) = unsafe {
                         (
                             warp_shuffle_down(!0, lane, b, width),

@@ -1,6 +1,6 @@
 use crate::arch;
 
-/// Whether `predicate` holds in all lanes of `mask`; the same answer in each. `vote.sync.all`.
+/// Whether `predicate` holds in all lanes of `mask`; all get the same result: `vote.sync.all`.
 ///
 /// # Safety
 ///
@@ -12,7 +12,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     unsafe { arch::vote_all(mask, predicate) }
 }
 
-/// Whether `predicate` holds in any lane of `mask`; the same answer in each. `vote.sync.any`.
+/// Whether `predicate` holds in any lane of `mask`; all get the same result: `vote.sync.any`.
 ///
 /// # Safety
 ///
@@ -24,8 +24,8 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     unsafe { arch::vote_any(mask, predicate) }
 }
 
-/// The lanes of `mask` in which `predicate` holds, bit `i` for lane `i`; the same answer in each.
-/// Bits outside of `mask` are 0. `vote.sync.ballot`.
+/// The lanes of `mask` in which `predicate` holds: bit `i` for lane `i`. All get the same result. Bits
+/// outside `mask` are 0: `vote.sync.ballot`.
 ///
 /// # Safety
 ///

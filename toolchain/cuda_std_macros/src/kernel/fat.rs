@@ -1,10 +1,10 @@
-//! Finds what would make a parameter fat: two words where the host passes one.
+//! Finds fat pointers among parameters: they have two words, but the host passes one.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
-/// The first thing in `ty` that cannot be a kernel parameter, and why.
+/// The first part of `ty` that cannot be a kernel parameter, and why.
 pub fn find(ty: &Type) -> Option<(Span, &'static str)> {
     let refuse = |message| Some((ty.span(), message));
     match ty {
@@ -12,12 +12,14 @@ pub fn find(ty: &Type) -> Option<(Span, &'static str)> {
         Type::Paren(paren) => find(&paren.elem),
         Type::Reference(reference) => match unsized_kind(&reference.elem) {
             Some(Unsized::Slice) => refuse(
-                "a slice inside of another type cannot be flattened: \
-                 make it a parameter of its own, `&[T]` or `&mut [T]`",
+                "a slice inside another type cannot be flattened: \
+                 make it a separate parameter, `&[T]` or `&mut [T]`",
             ),
-            Some(Unsized::Str) => refuse("a kernel takes no `&str`: pass its bytes as `&[u8]`"),
+            Some(Unsized::Str) => {
+                refuse("a kernel cannot take a `&str`: pass its bytes as `&[u8]`")
+            }
             Some(Unsized::Dyn) => {
-                refuse("a kernel takes no trait object: host and device share no vtables")
+                refuse("a kernel cannot take a trait object: host and device do not share vtables")
             }
             None if reference.mutability.is_some() => refuse(
                 "every thread would hold the same exclusive reference: take a `*mut` pointer",
@@ -25,13 +27,15 @@ pub fn find(ty: &Type) -> Option<(Span, &'static str)> {
             None => find(&reference.elem),
         },
         Type::Ptr(pointer) => match unsized_kind(&pointer.elem) {
-            Some(_) => refuse("a fat pointer cannot be launched: take a thin pointer and a length"),
+            Some(_) => {
+                refuse("a kernel cannot take a fat pointer: pass a thin pointer and a length")
+            }
             None => find(&pointer.elem),
         },
-        Type::Slice(_) => refuse("a slice is passed by reference: `&[T]` or `&mut [T]`"),
-        Type::ImplTrait(_) => refuse("a kernel cannot be generic: name the type"),
+        Type::Slice(_) => refuse("pass a slice by reference: `&[T]` or `&mut [T]`"),
+        Type::ImplTrait(_) => refuse("a kernel cannot be generic: write the concrete type"),
         Type::TraitObject(_) => {
-            refuse("a kernel takes no trait object: host and device share no vtables")
+            refuse("a kernel cannot take a trait object: host and device do not share vtables")
         }
         Type::Array(array) => find(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().find_map(find),

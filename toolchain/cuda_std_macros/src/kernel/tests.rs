@@ -77,7 +77,7 @@ fn signatures_that_no_launch_can_call_are_refused() {
     assert_refused(quote! { async unsafe fn k() {} }, "`async`");
     assert_refused(quote! { unsafe extern "C" fn k() {} }, "ABI");
     assert_refused(quote! { unsafe fn k(&self) {} }, "method");
-    assert_refused(quote! { unsafe fn k() -> u32 { 0 } }, "returns nothing");
+    assert_refused(quote! { unsafe fn k() -> u32 { 0 } }, "cannot return");
 }
 
 #[test]
@@ -89,10 +89,19 @@ fn parameters_of_two_words_are_refused() {
     assert_refused(quote! { unsafe fn k(x: &dyn Fn()) {} }, "trait object");
     assert_refused(quote! { unsafe fn k(x: impl Copy) {} }, "generic");
     assert_refused(quote! { unsafe fn k(x: &mut f32) {} }, "`*mut`");
-    assert_refused(quote! { unsafe fn k(x: (u32, &[f32])) {} }, "of its own");
-    assert_refused(quote! { unsafe fn k(x: Option<&[f32]>) {} }, "of its own");
-    assert_refused(quote! { unsafe fn k(x: [&[f32]; 2]) {} }, "of its own");
-    assert_refused(quote! { unsafe fn k(x: &&[f32]) {} }, "of its own");
+    assert_refused(
+        quote! { unsafe fn k(x: (u32, &[f32])) {} },
+        "separate parameter",
+    );
+    assert_refused(
+        quote! { unsafe fn k(x: Option<&[f32]>) {} },
+        "separate parameter",
+    );
+    assert_refused(
+        quote! { unsafe fn k(x: [&[f32]; 2]) {} },
+        "separate parameter",
+    );
+    assert_refused(quote! { unsafe fn k(x: &&[f32]) {} }, "separate parameter");
 }
 
 #[test]

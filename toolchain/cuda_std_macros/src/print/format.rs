@@ -1,16 +1,16 @@
-//! Rust's syntax of formats, as far as C has the same.
+//! The part of Rust's format syntax that C's formats support.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-/// A part of a format.
+/// A piece of a format.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
     Value(Value),
 }
 
-/// Which value, and how it is printed.
+/// The value of a placeholder, and how to print it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Value {
     pub place: Place,
@@ -23,7 +23,7 @@ pub struct Value {
     pub precision: Option<u32>,
 }
 
-/// Where a value is found.
+/// How a placeholder names its value.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Place {
     Next,
@@ -51,7 +51,7 @@ impl Piece {
         }
     }
 
-    /// The most bytes that it becomes in C's format.
+    /// The longest C conversion of a placeholder in bytes.
     pub fn length(&self) -> usize {
         match self {
             Self::Text(text) => text.len() + text.matches('%').count(),
@@ -59,7 +59,7 @@ impl Piece {
                 let precision = value
                     .precision
                     .map_or(0, |digits| 1 + digits.to_string().len());
-                // `%-+0`, then `.17g` at most.
+                // `%-+0999.99`, then at most `.17g`.
                 4 + value.width.to_string().len() + precision + 4
             }
         }
@@ -112,13 +112,13 @@ impl ToTokens for Piece {
     }
 }
 
-/// The most that a width or a precision may be.
+/// The limit of a width or a precision.
 const MOST: u32 = 999;
 
-/// The pieces of a format, or what is wrong with it.
+/// Splits a format into pieces, or returns an error text.
 pub fn parse(format: &str) -> Result<Vec<Piece>, String> {
     if format.contains('\0') {
-        return Err("a text to print has no character 0".into());
+        return Err("a text to print must not contain the character 0".into());
     }
     let mut pieces = Vec::new();
     let mut text = String::new();
@@ -131,11 +131,11 @@ pub fn parse(format: &str) -> Result<Vec<Piece>, String> {
             text.push_str(brace);
             rest = after;
         } else if brace == "}" {
-            return Err("a `}` without its `{`: write `}}` for the character".into());
+            return Err("a `}` without a matching `{`: write `}}` for the character".into());
         } else {
             let (inside, after) = rest
                 .split_once('}')
-                .ok_or("a `{` without its `}`: write `{{` for the character")?;
+                .ok_or("a `{` without a matching `}`: write `{{` for the character")?;
             rest = after;
             let (prefix, value) = self::value(inside.trim_end())?;
             text.push_str(prefix);
@@ -152,7 +152,7 @@ pub fn parse(format: &str) -> Result<Vec<Piece>, String> {
     Ok(pieces)
 }
 
-/// What stands between braces: the text before the digits, as `0x`, and the value.
+/// Parses a placeholder: returns its prefix, such as `0x`, and the value.
 fn value(inside: &str) -> Result<(&'static str, Value), String> {
     let (place, spec) = match inside.split_once(':') {
         Some((place, spec)) => (place, spec),
@@ -168,7 +168,7 @@ fn value(inside: &str) -> Result<(&'static str, Value), String> {
         name if syn::parse_str::<syn::Ident>(name).is_ok() || name == "self" => {
             Place::Name(name.into())
         }
-        other => return Err(format!("`{other}` is neither a number nor a name")),
+        other => return Err(format!("`{other}` is neither an index nor a name")),
     };
     spec_of(spec, place).map_err(|why| format!("`{{{inside}}}`: {why}"))
 }
@@ -190,18 +190,18 @@ fn spec_of(spec: &str, place: Place) -> Result<(&'static str, Value), String> {
         match first {
             Some(' ') => take(' '),
             Some(fill) => return Err(format!("a GPU pads with spaces or `0`, not with `{fill}`")),
-            None => unreachable!("a second character has one before it"),
+            None => unreachable!("the second character has a predecessor"),
         };
     }
     let left = match (take('<'), take('>'), take('^')) {
         (true, ..) => Some(true),
         (_, true, _) => Some(false),
-        (.., true) => return Err("a GPU aligns left or right, not in the middle".into()),
+        (.., true) => return Err("a GPU aligns left or right, but cannot centre".into()),
         _ => None,
     };
     let plus = take('+');
     if take('-') {
-        return Err("the sign `-` means nothing, in Rust as here".into());
+        return Err("the flag `-` has no effect, in Rust and here: remove it".into());
     }
     let alternate = take('#');
     let mut zeros = take('0');
@@ -210,12 +210,12 @@ fn spec_of(spec: &str, place: Place) -> Result<(&'static str, Value), String> {
         Some(after) => {
             rest = after;
             let digits = number(&mut rest)?;
-            Some(digits.ok_or("a precision is a number in the format, as in `{:.3}`")?)
+            Some(digits.ok_or("the precision must be a number in the format, as in `{:.3}`")?)
         }
         None => None,
     };
     if rest.contains('$') || rest.contains('*') {
-        return Err("a width and a precision are numbers in the format".into());
+        return Err("width and precision must be numbers in the format".into());
     }
     let kind = match rest {
         "" => Kind::Display,
@@ -225,22 +225,24 @@ fn spec_of(spec: &str, place: Place) -> Result<(&'static str, Value), String> {
         "e" => Kind::Exponent,
         "E" => Kind::UpperExponent,
         "p" => Kind::Pointer,
-        "?" | "#?" => return Err("a GPU has no `Debug`; print the parts with `{}`".into()),
-        "b" => return Err("a GPU does not print in binary; `{:x}` is hexadecimal".into()),
-        other => return Err(format!("a GPU has no format `{other}`")),
+        "?" | "#?" => {
+            return Err("a GPU does not support `Debug`; print the fields with `{}`".into());
+        }
+        "b" => return Err("a GPU does not print binary numbers; `{:x}` is hexadecimal".into()),
+        other => return Err(format!("a GPU does not support the format `{other}`")),
     };
 
     let is_exponent = matches!(kind, Kind::Exponent | Kind::UpperExponent);
     if is_exponent && precision.is_none() {
-        return Err("an exponent needs a precision, as in `{:.3e}`".into());
+        return Err("an exponent requires a precision, as in `{:.3e}`".into());
     }
     if !is_exponent && kind != Kind::Display && (precision.is_some() || plus) {
-        return Err("only decimal numbers have a precision or a `+`".into());
+        return Err("only decimal numbers can have a precision or a `+`".into());
     }
     let mut prefix = "";
     match kind {
         Kind::Pointer if width != 0 || zeros || left.is_some() => {
-            return Err("a pointer has no width; `{:#p}` has all 16 digits".into());
+            return Err("a pointer cannot have a width; `{:#p}` prints all 16 digits".into());
         }
         Kind::Pointer => {
             prefix = "0x";
@@ -248,19 +250,19 @@ fn spec_of(spec: &str, place: Place) -> Result<(&'static str, Value), String> {
                 (zeros, width) = (true, 16);
             }
         }
-        // C's `#` has no prefix for 0, so it is text before the digits.
+        // C's `#` has no prefix for 0, so the prefix is text before the digits.
         Kind::Hex | Kind::UpperHex | Kind::Octal if alternate => {
             if width != 0 && !zeros && left != Some(true) {
-                return Err("a width with `#` needs `0` or `<`, as in `{:#010x}`".into());
+                return Err("a width with `#` requires `0` or `<`, as in `{:#010x}`".into());
             }
             prefix = if kind == Kind::Octal { "0o" } else { "0x" };
             width = width.saturating_sub(2);
         }
-        _ if alternate => return Err("`#` goes with `x`, `X`, `o` and `p`".into()),
+        _ if alternate => return Err("`#` requires `x`, `X`, `o` or `p`".into()),
         _ => {}
     }
-    // As in Rust: zeros stand between sign and digits, wherever the number is aligned; and without a width
-    // they are none.
+    // As in Rust: zeros stand between sign and digits, regardless of the alignment; without a width there are
+    // none.
     if width == 0 {
         zeros = false;
     }
@@ -279,7 +281,7 @@ fn spec_of(spec: &str, place: Place) -> Result<(&'static str, Value), String> {
     ))
 }
 
-/// The number at the start of a specification, if there is one.
+/// Parses a number at the start of a specification.
 fn number(rest: &mut &str) -> Result<Option<u32>, String> {
     let end = rest
         .find(|c: char| !c.is_ascii_digit())
@@ -292,7 +294,7 @@ fn number(rest: &mut &str) -> Result<Option<u32>, String> {
     *rest = after;
     let number = digits.parse().unwrap_or(u32::MAX);
     match number > MOST {
-        true => Err(format!("a width or precision of {digits}: at most {MOST}")),
+        true => Err(format!("width or precision {digits}; the limit is {MOST}")),
         false => Ok(Some(number)),
     }
 }

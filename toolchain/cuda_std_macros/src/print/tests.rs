@@ -1,7 +1,7 @@
 use super::format::{Kind, parse};
 use super::*;
 
-/// What the compiler says of a call.
+/// The compiler's error for a call.
 fn error(input: TokenStream) -> String {
     expand(input, false).unwrap_err().to_string()
 }
@@ -70,28 +70,28 @@ fn zeros_overrule_the_alignment() {
 #[test]
 fn what_a_gpu_cannot_print_is_named() {
     for (format, said) in [
-        ("{:?}", "no `Debug`"),
-        ("{:#?}", "no `Debug`"),
+        ("{:?}", "not support `Debug`"),
+        ("{:#?}", "not support `Debug`"),
         ("{:b}", "binary"),
-        ("{:^8}", "middle"),
+        ("{:^8}", "cannot centre"),
         ("{:*<8}", "not with `*`"),
-        ("{:-8}", "sign `-`"),
-        ("{:w$}", "are numbers in the format"),
-        ("{:1$}", "are numbers in the format"),
-        ("{:0$}", "are numbers in the format"),
-        ("{:.*}", "is a number in the format"),
-        ("{:.p$}", "is a number in the format"),
-        ("{:e}", "needs a precision"),
-        ("{:.3x}", "have a precision"),
-        ("{:+x}", "have a precision or a `+`"),
-        ("{:#10x}", "needs `0` or `<`"),
-        ("{:18p}", "no width"),
-        ("{:#}", "`#` goes with"),
-        ("{:y}", "no format `y`"),
-        ("{:1000}", "at most 999"),
-        ("{", "without its `}`"),
-        ("}", "without its `{`"),
-        ("{a b}", "neither a number nor a name"),
+        ("{:-8}", "flag `-`"),
+        ("{:w$}", "must be numbers in the format"),
+        ("{:1$}", "must be numbers in the format"),
+        ("{:0$}", "must be numbers in the format"),
+        ("{:.*}", "must be a number in the format"),
+        ("{:.p$}", "must be a number in the format"),
+        ("{:e}", "requires a precision"),
+        ("{:.3x}", "can have a precision"),
+        ("{:+x}", "can have a precision or a `+`"),
+        ("{:#10x}", "requires `0` or `<`"),
+        ("{:18p}", "cannot have a width"),
+        ("{:#}", "`#` requires"),
+        ("{:y}", "not support the format `y`"),
+        ("{:1000}", "the limit is 999"),
+        ("{", "without a matching `}`"),
+        ("}", "without a matching `{`"),
+        ("{a b}", "neither an index nor a name"),
         ("a\0b", "character 0"),
         ("{}", "there is no value 0"),
         ("{1}", "there is no value 1"),
@@ -99,12 +99,12 @@ fn what_a_gpu_cannot_print_is_named() {
         let text = error(quote!(#format));
         assert!(text.contains(said), "{format}: {text}");
     }
-    assert!(error(quote!("{}", 1, 2)).contains("not in the format"));
+    assert!(error(quote!("{}", 1, 2)).contains("does not use this value"));
     assert!(error(quote!("{a}", a = 1, a = 2)).contains("given twice"));
-    assert!(error(quote!("{a}", a = 1, 2)).contains("come before"));
+    assert!(error(quote!("{a}", a = 1, 2)).contains("must precede"));
     assert!(error(quote!("{}", "a\0")).contains("character 0"));
-    assert!(error(quote!(format)).contains("a string literal"));
-    assert!(error(quote!()).contains("a string literal"));
+    assert!(error(quote!(format)).contains("must be a string literal"));
+    assert!(error(quote!()).contains("must be a string literal"));
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn a_gpu_takes_32_values() {
     let (most, more) = ("{}".repeat(32), "{}".repeat(33));
     let first = &values[..32];
     assert!(expand(quote!(#most, #(#first),*), false).is_ok());
-    assert!(error(quote!(#more, #(#values),*)).contains("at most 32"));
+    assert!(error(quote!(#more, #(#values),*)).contains("the limit is 32"));
 }

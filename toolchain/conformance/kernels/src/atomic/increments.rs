@@ -1,4 +1,4 @@
-//! `cuda_std`'s `atomic_fetch_inc_u32_*`, which are no methods of a type.
+//! `cuda_std`'s `atomic_fetch_inc_u32_*`, which are not methods of a type.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -9,7 +9,7 @@ use cuda_std::atomic::mid::{
     atomic_fetch_inc_u32_block, atomic_fetch_inc_u32_device, atomic_fetch_inc_u32_system,
 };
 
-/// A number of which the one operation is to be incremented, up to the operand.
+/// A number whose only operation is an increment with wrap-around at the operand.
 #[repr(transparent)]
 pub struct Increments<S>(UnsafeCell<u32>, PhantomData<S>);
 

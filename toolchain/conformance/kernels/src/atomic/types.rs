@@ -1,4 +1,4 @@
-//! `cuda_std`'s atomic types behind one trait.
+//! A common trait for `cuda_std`'s atomic types.
 
 use core::sync::atomic::Ordering;
 
@@ -11,15 +11,15 @@ use cuda_std::atomic::{
     SystemAtomicU64,
 };
 
-/// Something whose operations give the old value.
+/// Operations that return the old value.
 pub trait Operate {
-    /// What it holds.
+    /// The value's type.
     type Value: Value;
 
-    /// Does what `operation` names; gives the old value and whether it succeeded.
+    /// Executes `operation`; returns the old value and whether it succeeded.
     ///
     /// # Safety
-    /// No thread outside of the type's scope uses the address meanwhile.
+    /// Threads outside the type's scope do not access the address at the same time.
     unsafe fn operate(
         &self,
         operation: u64,
@@ -30,8 +30,7 @@ pub trait Operate {
 
 /// An atomic type of `cuda_std`.
 pub trait Atomic: Operate {
-    /// Does what `operation` names, one of `ADD` to `XOR`, relaxed, and drops the old
-    /// value.
+    /// Executes `operation`, one of `ADD` to `XOR`, relaxed, and drops the old value.
     ///
     /// # Safety
     /// As [`Operate::operate`].
@@ -149,7 +148,7 @@ macro_rules! operate {
     };
 }
 
-/// A scope, which has an atomic type for each type of value.
+/// A scope, with an atomic type for each type of value.
 pub trait Scope<T> {
     /// The type.
     type Atomic: Atomic<Value = T>;

@@ -7,7 +7,7 @@ use super::{Shape, Space, Subject, THREADS};
 use crate::case::{Case, Expectation, Word};
 use crate::element::Element;
 
-/// One thread stores increasing values, the others must see them in that order and whole.
+/// One thread stores increasing values; the others must see whole values in that order.
 pub fn coherence(subject: Subject, rng: &mut StdRng) -> Case {
     const VALUES: u64 = 1000;
     const LOADS: usize = 300;
@@ -22,7 +22,7 @@ pub fn coherence(subject: Subject, rng: &mut StdRng) -> Case {
         _ => (0, 0x0010_0001),
     };
     let value = |i| base + i * stride;
-    // In global memory the writer must be in the scope of all others.
+    // In global memory, the writer must be in the scope of all others.
     let one_block = subject.space == Space::Global && subject.scope == "block";
     let blocks = if one_block { 1 } else { 8 };
     let shape = Shape::new(blocks, 1, LOADS);
@@ -53,7 +53,7 @@ pub fn coherence(subject: Subject, rng: &mut StdRng) -> Case {
             Some(i) => format!(
                 "thread {} {}",
                 i / kernel::OUTPUT,
-                ["loads out of order", "loads"][i % kernel::OUTPUT]
+                ["loads with a wrong value", "loads"][i % kernel::OUTPUT]
             ),
         }),
     }

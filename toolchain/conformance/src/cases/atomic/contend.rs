@@ -1,4 +1,4 @@
-//! Operations whose old values are kept.
+//! Operations whose old values are recorded.
 
 use conformance_kernels::atomic::{self as kernel, operation as code, ordering};
 use rand::{RngExt, rngs::StdRng};
@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::model::arithmetic::{Operation, apply};
 use crate::model::chain::{self, Step};
 
-/// What is done with them.
+/// The operation of a case.
 #[derive(Clone, Copy)]
 pub enum Action {
     /// A `fetch_*` or `swap`, with the kernel's code.
@@ -18,7 +18,7 @@ pub enum Action {
     Update,
     /// One `compare_exchange`, which may fail.
     Circle,
-    /// `atomic_fetch_inc_u32_*`, up to the operand.
+    /// `atomic_fetch_inc_u32_*`, with wrap-around at the operand.
     Increment,
 }
 
@@ -35,7 +35,7 @@ impl Action {
             Self::Fetch(code, _) => code,
             Self::Update => code::UPDATE,
             Self::Circle => code::CIRCLE,
-            // Its kernels know no other.
+            // Its kernels have only this operation.
             Self::Increment => 0,
         }
     }
@@ -49,14 +49,14 @@ impl Action {
         }
     }
 
-    /// A first value or an operand.
+    /// An initial value or an operand.
     fn value(self, element: Element, rng: &mut StdRng) -> u64 {
         match self {
             Self::Fetch(_, Operation::Add | Operation::Sub | Operation::Min | Operation::Max) => {
                 element.number(rng)
             }
             Self::Circle => rng.random_range(0..4),
-            // Near 0, where it wraps again and again, or above all that is.
+            // Near 0, where it wraps often, or above all values.
             Self::Increment => match rng.random_range(0..8) {
                 0 => element.mask() - rng.random_range(0..4),
                 small => small,
@@ -65,7 +65,7 @@ impl Action {
         }
     }
 
-    /// The step that an operation must have been, from its old value and success.
+    /// The value before and after an operation, from its old value and success.
     pub fn step(
         self,
         element: Element,
@@ -90,7 +90,7 @@ impl Action {
     }
 }
 
-/// Old values must form one chain at each address, and nothing beside it may change.
+/// The old values must form one chain at each address, and nothing else may change.
 pub fn contend(
     subject: Subject,
     action: Action,
@@ -149,9 +149,8 @@ pub fn contend(
     }
 }
 
-/// `fetch_add` of one, or increments up to the last number, behind which is 0 again: each number is given
-/// out exactly once.
-pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
+/// `fetch_add` of one, or increments with wrap-around: the returned values are unique and in order.
+pub fn counter_values(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
     let element = subject.element;
     let number = move |i: usize| match element {
         Element::F32 => u64::from((i as f32).to_bits()),
@@ -166,7 +165,7 @@ pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
     let parameters = [action.code(), ordering::RELAXED];
     let (launch, addresses) = subject.launch(action.kernel(), parameters, shape);
     let turns = shape.blocks * THREADS;
-    // The threads of an address follow one another.
+    // The operations on an address are in thread order.
     let each = turns / addresses;
     let (operand, last) = match wrap {
         true => (number(each - 1), number(0)),
@@ -176,7 +175,7 @@ pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
         .flat_map(|turn| [operand, subject.address(turn, shape, rng).0 as u64])
         .collect();
     Case {
-        name: format!("tickets by {}", action.name()),
+        name: format!("counter_values by {}", action.name()),
         launches: vec![launch],
         input,
         output: subject.output(&vec![0; addresses], turns * kernel::OUTPUT, rng),
@@ -187,7 +186,7 @@ pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
                 given.sort_unstable();
                 if let Some(i) = (0..each).find(|&i| given[i] != number(i)) {
                     return Err(format!(
-                        "address {address}: ticket {i} of {each} is {:#x} in place of {:#x}",
+                        "address {address}: old value {i} of {each} is {:#x}; expected {:#x}",
                         given[i],
                         number(i)
                     ));
@@ -195,7 +194,7 @@ pub fn tickets(subject: Subject, wrap: bool, rng: &mut StdRng) -> Case {
                 let left = got[address] & element.mask();
                 if left != last {
                     return Err(format!(
-                        "address {address}: {left:#x} is left in place of {last:#x}"
+                        "address {address}: the final value is {left:#x}; expected {last:#x}"
                     ));
                 }
             }

@@ -7,12 +7,12 @@ use crate::case::{Case, Expectation, Word};
 use crate::element::Element;
 use crate::model::arithmetic::{Operation, apply};
 
-/// Without old values: all that counts is what is there at the end.
+/// Without old values, only the final value counts.
 pub fn reduce(subject: Subject, code: u64, operation: Operation, rng: &mut StdRng) -> Case {
     let element = subject.element;
     let shape = Shape::new(64, 2, 2);
     let (launch, addresses) = subject.launch("atomic_red", [code, 0], shape);
-    // Sums of floats that are exact in any order: small whole numbers.
+    // Floats with sums that are exact in any order: small integers.
     let sums = matches!(operation, Operation::Add | Operation::Sub);
     let orders = matches!(operation, Operation::Min | Operation::Max);
     let value = |rng: &mut StdRng| match element {

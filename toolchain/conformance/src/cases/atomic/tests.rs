@@ -1,5 +1,4 @@
-//! The kernels of atomics, done one thread after another on the host: what passes and
-//! what is refused.
+//! Executes the kernels of atomics sequentially on the host: correct outputs pass, wrong ones are rejected.
 
 use super::*;
 use crate::case::Expectation;
@@ -18,7 +17,7 @@ const SHAPE: Shape = Shape {
     rounds: 1,
 };
 
-/// The output of `contend` as threads in order would leave it.
+/// The output of `contend` with threads in order.
 fn in_order(case: &Case, action: Action, element: Element, addresses: usize) -> Vec<u64> {
     let mut output = case.output.clone();
     let mask = element.mask();
@@ -35,10 +34,10 @@ fn in_order(case: &Case, action: Action, element: Element, addresses: usize) -> 
     output
 }
 
-fn judge(case: &Case, got: &[u64]) -> Result<(), String> {
+fn check(case: &Case, got: &[u64]) -> Result<(), String> {
     match &case.expectation {
-        Expectation::Property(judge) => judge(got),
-        Expectation::Words { .. } => panic!("{} is not judged as a whole", case.name),
+        Expectation::Property(check) => check(got),
+        Expectation::Words { .. } => panic!("{} does not expect a property", case.name),
     }
 }
 
@@ -54,7 +53,7 @@ fn threads_in_order_pass() {
     for action in fetches.into_iter().chain(others) {
         let case = relaxed(action, &mut rng);
         let got = in_order(&case, action, SUBJECT.element, 3);
-        assert_eq!(judge(&case, &got), Ok(()), "{}", case.name);
+        assert_eq!(check(&case, &got), Ok(()), "{}", case.name);
     }
 }
 
@@ -64,9 +63,9 @@ fn a_lost_update_is_refused() {
     let action = Action::Fetch(code::ADD, Operation::Add);
     let case = relaxed(action, &mut rng);
     let mut got = in_order(&case, action, SUBJECT.element, 3);
-    // Its operation is done, the address is not changed.
+    // The operation is recorded, but the address is unchanged.
     got[0] = case.output[0];
-    let error = judge(&case, &got).unwrap_err();
+    let error = check(&case, &got).unwrap_err();
     assert!(error.starts_with("address 0"), "{error}");
 }
 
@@ -76,7 +75,7 @@ fn a_neighbour_that_changes_is_refused() {
     let case = relaxed(Action::Update, &mut rng);
     let mut got = in_order(&case, Action::Update, SUBJECT.element, 3);
     got[1] ^= 1 << 40;
-    let error = judge(&case, &got).unwrap_err();
+    let error = check(&case, &got).unwrap_err();
     assert!(error.contains("beyond the i32"), "{error}");
 }
 
@@ -86,34 +85,34 @@ fn a_false_success_is_refused() {
     let case = relaxed(Action::Circle, &mut rng);
     let mut got = in_order(&case, Action::Circle, SUBJECT.element, 3);
     got[3 + 1] ^= 1;
-    let error = judge(&case, &got).unwrap_err();
+    let error = check(&case, &got).unwrap_err();
     assert!(error.contains("success reported"), "{error}");
 }
 
 #[test]
-fn a_ticket_given_twice_is_refused() {
+fn a_counter_value_returned_twice_is_rejected() {
     let mut rng = StdRng::seed_from_u64(15);
     for (wrap, action) in [
         (false, Action::Fetch(code::ADD, Operation::Add)),
         (true, Action::Increment),
     ] {
-        let case = tickets(SUBJECT, wrap, &mut rng);
+        let case = counter_values(SUBJECT, wrap, &mut rng);
         let mut got = in_order(&case, action, SUBJECT.element, 1);
-        assert_eq!(judge(&case, &got), Ok(()));
+        assert_eq!(check(&case, &got), Ok(()));
         got[1 + 2 * 7] = 6;
-        assert!(judge(&case, &got).is_err());
+        assert!(check(&case, &got).is_err());
     }
 }
 
 #[test]
 fn a_counter_that_does_not_wrap_is_refused() {
     let mut rng = StdRng::seed_from_u64(17);
-    let case = tickets(SUBJECT, true, &mut rng);
+    let case = counter_values(SUBJECT, true, &mut rng);
     let mut got = in_order(&case, Action::Increment, SUBJECT.element, 1);
     assert_eq!(got[0] & SUBJECT.element.mask(), 0);
     got[0] |= case.input.len() as u64 / kernel::INPUT as u64;
-    let error = judge(&case, &got).unwrap_err();
-    assert!(error.ends_with("in place of 0x0"), "{error}");
+    let error = check(&case, &got).unwrap_err();
+    assert!(error.ends_with("expected 0x0"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Double, FRAC_PI_2, Real};
 
-/// The bits of 2 / π behind the binary point.
+/// The bits of 2 / π after the binary point.
 const TWO_OVER_PI: [u64; 22] = [
     0xA2F9836E4E441529,
     0xFC2757D1F534DDC0,
@@ -28,7 +28,7 @@ const TWO_OVER_PI: [u64; 22] = [
     0x6599855F14A06840,
 ];
 
-/// The quarter turns in an angle, 0 to 3, and the rest, at most half a quarter.
+/// The number of quarter turns in an angle modulo 4, and the remainder, at most half a quarter turn.
 fn quarters(angle: f64) -> (u64, Double) {
     const LIMBS: usize = 5;
     let (magnitude, negative) = (angle.abs(), angle < 0.0);
@@ -37,7 +37,7 @@ fn quarters(angle: f64) -> (u64, Double) {
     }
     let exponent = (magnitude.to_bits() >> 52) as i32 - 1075;
     let mantissa = magnitude.to_bits() & ((1 << 52) - 1) | 1 << 52;
-    // Bits of 2 / π that times the mantissa give whole turns are left out.
+    // Skips the bits of 2 / π whose product with the mantissa is a multiple of full turns.
     let first = (exponent - 1).max(1);
     let window = |limb: usize| {
         let bit = first as usize - 1 + 64 * limb;
@@ -47,7 +47,7 @@ fn quarters(angle: f64) -> (u64, Double) {
             _ => TWO_OVER_PI[at] << shift | TWO_OVER_PI[at + 1] >> (64 - shift),
         }
     };
-    // The product, its lowest limb first.
+    // The product, lowest limb first.
     let mut limbs = [0_u64; LIMBS + 1];
     let mut carry = 0;
     for (limb, product) in limbs.iter_mut().take(LIMBS).enumerate() {
@@ -56,7 +56,7 @@ fn quarters(angle: f64) -> (u64, Double) {
         carry >>= 64;
     }
     limbs[LIMBS] = carry as u64;
-    // Its bits from this one on are whole quarters.
+    // From this bit on, the bits are whole quarters.
     let point = 64 * LIMBS as i32 - (exponent - first + 1);
     let (at, shift) = (point as usize / 64, point as usize % 64);
     let mut quarters = limbs[at] >> shift;
@@ -68,7 +68,7 @@ fn quarters(angle: f64) -> (u64, Double) {
         limbs[at + 1..].fill(0);
     };
     below_point(&mut limbs);
-    // From half a quarter on, the next quarter and what is missing to it, while all digits are there.
+    // From half a quarter on, uses the next quarter and the distance to it, while all digits are available.
     let half = point as usize - 1;
     let is_more = limbs[half / 64] >> (half % 64) & 1 == 1;
     if is_more {

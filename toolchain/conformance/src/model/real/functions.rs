@@ -1,4 +1,4 @@
-//! Functions that follow from the exponential, the arctangent and roots.
+//! Functions that are computed from the exponential, the arctangent and roots.
 
 use super::{Double, FRAC_PI_2, LN_2, ONE, PI, Real, double, parts, product, scale, sum};
 
@@ -9,10 +9,10 @@ pub fn exp2(x: f64) -> Real {
     rest.exp().shifted(whole as i32)
 }
 
-/// `x` to the power of `n`, which is whole where `x` is negative.
+/// `x` to the power of `n`, which is an integer if `x` is negative.
 pub fn powf(x: f64, n: f64) -> Real {
     let logarithm = Real::from(x.abs()).ln();
-    // What is far beyond any exponent may be beyond `f64`, too.
+    // Exponents far beyond all limits may not fit into an `f64`.
     let power = match logarithm.high * n {
         far @ (..-1e6 | 1e6..) => Double::from(if far < 0.0 { 0.0 } else { f64::INFINITY }).into(),
         _ => (logarithm * n.into()).exp(),
@@ -32,7 +32,7 @@ pub fn hypot(x: f64, y: f64) -> Real {
     Real::from(root).shifted(exponent)
 }
 
-/// The angle of a point, of which not both are 0.
+/// The angle of a point other than the origin.
 fn angle(y: Real, x: Real) -> Real {
     let positive = |r: Real| Real {
         mantissa: r.mantissa.abs(),
@@ -53,7 +53,7 @@ fn angle(y: Real, x: Real) -> Real {
     }
 }
 
-/// The angle of a point, of which not both are 0.
+/// The angle of a point other than the origin.
 pub fn atan2(y: f64, x: f64) -> Real {
     angle(y.into(), x.into())
 }
@@ -73,7 +73,7 @@ pub fn acos(x: f64) -> Real {
     angle(other_leg(x), x.into())
 }
 
-/// From here on the hyperbolic functions are exponentials, or 1.
+/// From here on, the hyperbolic functions are exponentials, or 1.
 const FAR: f64 = 45.0;
 
 /// The hyperbolic sine.
@@ -116,7 +116,7 @@ pub fn tanh(x: f64) -> Real {
     }
 }
 
-/// From here on `sqrt(x * x + 1)` is `x`.
+/// From here on, `sqrt(x * x + 1)` equals `x`.
 const HUGE: f64 = 1e18;
 
 /// The inverse hyperbolic sine.

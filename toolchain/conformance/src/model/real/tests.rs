@@ -1,8 +1,8 @@
-//! Against values of 80 digits.
+//! Compared with values of 80 digits.
 
 use super::*;
 
-/// Functions with arguments and values of 80 digits (mpmath's), which are rounded to two `f64` here.
+/// Functions with arguments and values of 80 digits (from mpmath), rounded to two `f64` here.
 type Known = (fn(f64) -> Real, f64, f64, f64);
 
 const KNOWN: [Known; 42] = [
@@ -180,7 +180,7 @@ const KNOWN: [Known; 42] = [
     ),
 ];
 
-/// The difference of two numbers by the second.
+/// The relative difference of two numbers.
 fn error(got: Real, high: f64, low: f64) -> f64 {
     let got = double(
         scale(got.mantissa.high, got.exponent),

@@ -5,11 +5,11 @@ use super::*;
 const DATA: usize = 0;
 const FLAG: usize = 512;
 
-/// In another warp than the reader.
+/// A thread of another warp than the reader's.
 const WRITER: Thread = (0, 40);
 const READER: Thread = (0, 3);
 
-/// The writer stores data and sets the flag, the reader sees it and loads the data.
+/// The writer stores data and sets the flag; the reader reads the flag and loads the data.
 fn pass(
     set: Atomic,
     see: Atomic,
@@ -108,7 +108,7 @@ fn another_flag_passes_nothing() {
     assert_eq!(t.load(READER, DATA), Some(WRITER));
 }
 
-/// The writer publishes; others operate on the flag; the reader acquires.
+/// The writer publishes, the other operations use the flag, and the reader acquires.
 fn through(others: &[(u32, Atomic)]) -> Option<Thread> {
     let mut t = Trace::block(128);
     t.store(WRITER, DATA);
@@ -133,7 +133,7 @@ fn read_modify_writes_pass_on_what_was_published() {
     assert_eq!(through(&[(70, STORE)]), Some(WRITER));
     assert_eq!(through(&[(70, ADD), (100, STORE)]), Some(WRITER));
     assert_eq!(through(&[(100, STORE), (70, ADD)]), Some(WRITER));
-    // The writer's own store publishes again.
+    // The writer's second store publishes again.
     assert_eq!(through(&[(100, STORE), (40, STORE)]), None);
 }
 
@@ -247,8 +247,8 @@ fn the_barrier_before_a_plain_store_must_follow_every_atomic_load() {
 }
 
 #[test]
-fn who_reads_a_location_atomically_comes_after_its_writes() {
-    // The last to arrive resets the counter; no fence is needed for the counter itself.
+fn an_atomic_read_is_ordered_after_the_locations_writes() {
+    // The last thread to arrive resets the counter; the counter itself needs no fence.
     let mut t = Trace::block(64);
     for thread in 0..64 {
         t.atomic((0, thread), FLAG, ADD);
@@ -261,7 +261,7 @@ fn who_reads_a_location_atomically_comes_after_its_writes() {
     }
     assert_eq!(t.load((0, 62), FLAG), Some((0, 63)), "not the last");
 
-    // A load observes too, as long as nobody writes after it.
+    // A load observes too, unless a write follows.
     let mut t = Trace::block(64);
     t.atomic(WRITER, FLAG, STORE);
     t.atomic(READER, FLAG, LOAD);
@@ -269,7 +269,7 @@ fn who_reads_a_location_atomically_comes_after_its_writes() {
     t.atomic(WRITER, FLAG, STORE);
     assert_eq!(t.load(READER, FLAG), Some(WRITER));
 
-    // Whoever comes after the observer comes after the write.
+    // Accesses ordered after the observer are ordered after the write.
     let mut t = Trace::block(64);
     t.atomic(WRITER, FLAG, STORE);
     t.atomic(READER, FLAG, LOAD);
@@ -279,7 +279,7 @@ fn who_reads_a_location_atomically_comes_after_its_writes() {
 
 #[test]
 fn a_load_observes_what_came_before_it_alone() {
-    // Two lanes of a warp, alike but for the load between them.
+    // Two lanes of a warp with the same accesses, except for the load between them.
     let mut t = Trace::block(64);
     for lane in [40, 41] {
         assert_eq!(t.atomic((0, lane), FLAG, STORE), None);
@@ -302,7 +302,7 @@ fn observing_orders_no_other_memory() {
 
 #[test]
 fn another_read_does_not_hide_an_observer() {
-    // The observer hands on its knowledge, then reads again.
+    // The observer passes on its clock, then reads again.
     let mut t = Trace::block(96);
     t.atomic(WRITER, FLAG, STORE);
     t.atomic(READER, FLAG, LOAD);
@@ -319,7 +319,7 @@ fn many_observers_are_no_race() {
     let mut t = Trace::block(1024);
     t.atomic((0, 1000), FLAG, STORE);
     for thread in 0..999 {
-        // Every clock shows another time.
+        // Every clock shows a different time.
         for _ in 0..thread % 7 {
             t.fence((0, thread), Scope::Block);
         }
@@ -354,7 +354,7 @@ fn a_plain_store_ends_what_was_published() {
     t.store(WRITER, DATA);
     t.fence(WRITER, Scope::Block);
     t.atomic(WRITER, FLAG, STORE);
-    // Thread 80 observes the flag, but has no fence to learn what the writer published.
+    // Thread 80 observes the flag, but has no fence to acquire the writer's clock.
     t.atomic((0, 80), FLAG, LOAD);
     assert_eq!(t.store((0, 80), FLAG), None);
     let release = Atomic {

@@ -1,4 +1,4 @@
-//! Global memory, and what orders blocks.
+//! Global memory, and the operations that order blocks.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn readers_of_many_blocks_are_remembered() {
         }
     }
     assert_eq!(t.store((39, 0), PARTIALS), Some((0, 0)));
-    // With very many, some are: enough to see that there is a race.
+    // Of very many readers only some are stored: enough to see that there is a race.
     let mut t = Trace::grid(1000, 32);
     for block in 0..1000 {
         t.load((block, 0), PARTIALS);
@@ -44,7 +44,7 @@ fn readers_of_many_blocks_are_remembered() {
     assert!(t.store((999, 0), PARTIALS).is_some());
 }
 
-/// What the blocks of [`last_block`] do.
+/// The steps of the blocks in [`last_block`].
 #[derive(Clone, Copy)]
 struct Pattern {
     release: Option<Scope>,
@@ -60,8 +60,8 @@ const RIGHT: Pattern = Pattern {
     barrier: true,
 };
 
-/// Each block's threads store, thread 0 stores its partial and counts; all threads of the last load
-/// all, and one resets the counter. The number of races.
+/// Each block's threads store; thread 0 stores its partial and increments the counter. All threads of the
+/// last block load all partials, and one resets the counter. Returns the number of races.
 fn last_block(blocks: u32, pattern: Pattern) -> usize {
     let threads = 64;
     let mut t = Trace::grid(blocks, threads);
@@ -134,7 +134,7 @@ fn the_last_block_needs_everything() {
         barrier: false,
         ..RIGHT
     };
-    // All threads but thread 0, and its own block's partial as well.
+    // All threads except thread 0; the partial of the own block too.
     assert_eq!(last_block(10, barrier), 63 * 9);
     let count = Pattern {
         count: narrow(ADD),
@@ -188,7 +188,7 @@ fn a_narrow_fence_does_not_take_back_a_wide_one() {
 }
 
 #[test]
-fn a_fence_publishes_what_barriers_taught() {
+fn a_fence_publishes_the_order_of_barriers() {
     let pass = |barrier: bool| {
         let mut t = Trace::grid(2, 64);
         t.store((0, 50), PARTIALS);
@@ -207,7 +207,7 @@ fn a_fence_publishes_what_barriers_taught() {
 }
 
 #[test]
-fn a_fence_publishes_what_warps_taught() {
+fn a_fence_publishes_the_order_of_sync_warps() {
     let pass = |members: u32| {
         let mut t = Trace::grid(2, 64);
         t.store((0, 5), PARTIALS);
@@ -224,7 +224,7 @@ fn a_fence_publishes_what_warps_taught() {
 }
 
 #[test]
-fn knowledge_travels_from_block_to_block() {
+fn clocks_pass_from_block_to_block() {
     let mut t = Trace::grid(5, 64);
     t.store((0, 0), PARTIALS);
     for block in 0..4 {
@@ -240,7 +240,8 @@ fn knowledge_travels_from_block_to_block() {
 
 #[test]
 fn a_barrier_of_the_whole_grid() {
-    // All blocks count, wait for all, and begin the next round; read what the neighbour wrote.
+    // All blocks increment a counter, wait for all, and start the next round; each reads what its neighbour
+    // wrote.
     let (blocks, rounds) = (6, 5);
     let run = |acquire: bool| {
         let mut t = Trace::grid(blocks, 64);
@@ -290,7 +291,7 @@ fn atomics_of_block_scope_are_not_atomic_between_blocks() {
     let mut t = Trace::grid(2, 64);
     for block in 0..2 {
         for thread in [0, 1, 40] {
-            // Each block has its own, or nobody writes, or the scope is wide enough.
+            // Each block has its own location, or there is no write, or the scope is wide enough.
             let own = COUNTER + 4 + 4 * block as usize;
             assert_eq!(t.atomic((block, thread), own, narrow(ADD)), None);
             assert_eq!(t.atomic((block, thread), COUNTER + 64, narrow(LOAD)), None);
@@ -316,7 +317,7 @@ fn atomics_of_block_scope_may_be_ordered_otherwise() {
 
 #[test]
 fn blocks_may_be_interleaved() {
-    // Block 1 begins while block 0 waits for it.
+    // Block 1 starts while block 0 waits for it.
     let mut t = Trace::grid(2, 64);
     t.store((0, 0), PARTIALS);
     t.barrier(0);
@@ -334,7 +335,7 @@ fn blocks_may_be_interleaved() {
 }
 
 #[test]
-fn ended_blocks_leave_what_they_published() {
+fn clocks_of_ended_blocks_stay_published() {
     let mut memory = Shadow::new(Space::Global);
     for block in 0..200 {
         let mut clocks = Clocks::new(block, 32);

@@ -1,28 +1,28 @@
-//! The definition of a race, executed: a full vector clock for each thread, all accesses kept, and
-//! each compared with all.
+//! The definition of a race, as a program: a full vector clock for each thread, and every access compared
+//! with all earlier ones.
 
 use std::collections::HashMap;
 
 use super::super::Atomic;
 use super::Thread;
-use crate::access::{Access, Kind, Scope};
+use crate::access::{Kind, Scope, TracedAccess};
 
-/// How many events of each thread are known.
+/// For each thread, how many of its events are ordered.
 type Vector = Vec<u32>;
 
-/// Blocks of so many threads, and all that they did.
+/// Blocks of a fixed size, and all their accesses.
 pub struct Oracle {
     threads: u32,
-    /// Of each thread; its own entry counts its events.
-    known: Vec<Vector>,
+    /// The clock of each thread; its own entry counts its events.
+    clocks: Vec<Vector>,
     fenced: Vec<Reach>,
     pending: Vec<Reach>,
-    /// Of each byte and block, and of each byte for all.
+    /// For each byte: the clock published to each block, and to all.
     published: HashMap<(usize, Option<u32>), Vector>,
     done: Vec<Done>,
 }
 
-/// Knowledge for all, and for the own block.
+/// Clocks for all threads, and for the own block.
 #[derive(Clone)]
 struct Reach {
     wide: Vector,
@@ -32,7 +32,7 @@ struct Reach {
 struct Done {
     by: Thread,
     event: u32,
-    access: Access,
+    access: TracedAccess,
     atomic: Option<Atomic>,
 }
 
@@ -59,7 +59,7 @@ impl Done {
     }
 }
 
-/// The other side of a race.
+/// The other access of a race.
 pub struct Other {
     pub by: Thread,
     pub kind: Kind,
@@ -84,7 +84,7 @@ impl Oracle {
         };
         Self {
             threads,
-            known: vec![nothing; all],
+            clocks: vec![nothing; all],
             fenced: vec![reach.clone(); all],
             pending: vec![reach; all],
             published: HashMap::new(),
@@ -96,25 +96,25 @@ impl Oracle {
         (block * self.threads + thread) as usize
     }
 
-    /// These threads have met.
-    fn meet(&mut self, threads: impl Iterator<Item = Thread>) {
+    /// Orders these threads with each other.
+    fn synchronise(&mut self, threads: impl Iterator<Item = Thread>) {
         let threads: Vec<_> = threads.map(|thread| self.index(thread)).collect();
-        let mut all = vec![0; self.known.len()];
+        let mut all = vec![0; self.clocks.len()];
         for &thread in &threads {
-            join(&mut all, &self.known[thread]);
+            join(&mut all, &self.clocks[thread]);
         }
         for &thread in &threads {
-            self.known[thread].clone_from(&all);
+            self.clocks[thread].clone_from(&all);
         }
     }
 
     pub fn barrier(&mut self, block: u32) {
-        self.meet((0..self.threads).map(|thread| (block, thread)));
+        self.synchronise((0..self.threads).map(|thread| (block, thread)));
     }
 
     pub fn sync_warp(&mut self, block: u32, warp: u32, members: u32) {
         let threads = self.threads;
-        self.meet(
+        self.synchronise(
             (0..32)
                 .filter(|lane| members >> lane & 1 != 0)
                 .map(|lane| (block, warp * 32 + lane))
@@ -129,26 +129,26 @@ impl Oracle {
 
     fn acquire(&mut self, by: Thread, scope: Scope) {
         let by = self.index(by);
-        join(&mut self.known[by], &self.pending[by].local);
+        join(&mut self.clocks[by], &self.pending[by].local);
         if scope != Scope::Block {
-            join(&mut self.known[by], &self.pending[by].wide);
+            join(&mut self.clocks[by], &self.pending[by].wide);
         }
     }
 
     fn release(&mut self, by: Thread, scope: Scope) {
         let by = self.index(by);
-        self.fenced[by].local.clone_from(&self.known[by]);
+        self.fenced[by].local.clone_from(&self.clocks[by]);
         if scope != Scope::Block {
-            self.fenced[by].wide.clone_from(&self.known[by]);
+            self.fenced[by].wide.clone_from(&self.clocks[by]);
         }
     }
 
-    fn knows(&self, by: Thread, done: &Done) -> bool {
-        self.known[self.index(by)][self.index(done.by)] >= done.event
+    fn is_ordered(&self, by: Thread, done: &Done) -> bool {
+        self.clocks[self.index(by)][self.index(done.by)] >= done.event
     }
 
-    /// All earlier accesses that one by `by` would race with.
-    pub fn races(&self, by: Thread, access: &Access, atomic: Option<Atomic>) -> Vec<Other> {
+    /// All earlier accesses that race with this access of `by`.
+    pub fn races(&self, by: Thread, access: &TracedAccess, atomic: Option<Atomic>) -> Vec<Other> {
         let new = Done {
             by,
             event: 0,
@@ -166,11 +166,11 @@ impl Oracle {
                     && done.writes()
                     && later().any(|observer| {
                         observer.reads_atomically()
-                            && (self.knows(by, observer) || scoped && observer.by.0 == by.0)
+                            && (self.is_ordered(by, observer) || scoped && observer.by.0 == by.0)
                     });
                 done.has(byte) && !observed
             };
-            (conflict && !self.knows(by, done) && bytes().any(unordered)).then_some(Other {
+            (conflict && !self.is_ordered(by, done) && bytes().any(unordered)).then_some(Other {
                 by: done.by,
                 kind: done.access.kind,
                 address: done.access.address,
@@ -181,8 +181,8 @@ impl Oracle {
         self.done.iter().enumerate().filter_map(race).collect()
     }
 
-    /// Whether another thread's access conflicts with this one, ordered or not.
-    pub fn conflicts(&self, by: Thread, access: &Access) -> bool {
+    /// Whether an access of another thread conflicts with this one, ordered or not.
+    pub fn conflicts(&self, by: Thread, access: &TracedAccess) -> bool {
         let bytes = || access.address..access.address + access.size as usize;
         let writes = access.kind == Kind::Store;
         self.done
@@ -190,16 +190,16 @@ impl Oracle {
             .any(|d| d.by != by && (writes || d.writes()) && bytes().any(|byte| d.has(byte)))
     }
 
-    pub fn plain(&mut self, by: Thread, access: &Access) {
-        self.touch(by, access, None);
+    pub fn plain(&mut self, by: Thread, access: &TracedAccess) {
+        self.record(by, access, None);
     }
 
-    fn touch(&mut self, by: Thread, access: &Access, atomic: Option<Atomic>) {
+    fn record(&mut self, by: Thread, access: &TracedAccess, atomic: Option<Atomic>) {
         let index = self.index(by);
-        self.known[index][index] += 1;
+        self.clocks[index][index] += 1;
         self.done.push(Done {
             by,
-            event: self.known[index][index],
+            event: self.clocks[index][index],
             access: *access,
             atomic,
         });
@@ -210,13 +210,13 @@ impl Oracle {
         }
     }
 
-    pub fn atomic(&mut self, by: Thread, access: &Access, atomic: Atomic) {
+    pub fn atomic(&mut self, by: Thread, access: &TracedAccess, atomic: Atomic) {
         if atomic.release {
             self.release(by, atomic.scope);
         }
-        self.touch(by, access, Some(atomic));
+        self.record(by, access, Some(atomic));
         let index = self.index(by);
-        let nothing = vec![0; self.known.len()];
+        let nothing = vec![0; self.clocks.len()];
         for byte in access.address..access.address + access.size as usize {
             if atomic.reads {
                 let pending = &mut self.pending[index];
@@ -231,9 +231,9 @@ impl Oracle {
             }
             if atomic.writes {
                 let fenced = &self.fenced[index];
-                for (key, known) in [(None, &fenced.wide), (Some(by.0), &fenced.local)] {
+                for (key, clocks) in [(None, &fenced.wide), (Some(by.0), &fenced.local)] {
                     let published = self.published.entry((byte, key));
-                    join(published.or_insert_with(|| nothing.clone()), known);
+                    join(published.or_insert_with(|| nothing.clone()), clocks);
                 }
             }
         }

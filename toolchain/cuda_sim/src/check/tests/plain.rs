@@ -61,7 +61,7 @@ fn loads_do_not_race() {
 }
 
 #[test]
-fn the_earlier_side_is_described() {
+fn the_earlier_access_is_described() {
     let mut t = Trace::block(64);
     let (line, _) = (line!(), t.plain((0, 35), Kind::Store, 16, 8));
     let race = t.plain(ZERO, Kind::Load, 20, 4).unwrap();
@@ -84,8 +84,8 @@ fn the_earlier_side_is_described() {
 }
 
 #[test]
-fn every_reader_is_remembered_until_a_store() {
-    // Whichever thread the barrier misses, here by reading after it.
+fn every_reader_is_stored_until_a_store() {
+    // A thread that the barrier does not order, because it reads after it.
     for late in [0, 31, 32, 700, 1023] {
         let mut t = Trace::block(1024);
         for thread in 0..1024 {
@@ -95,7 +95,7 @@ fn every_reader_is_remembered_until_a_store() {
         t.load((0, late), 0);
         assert_eq!(t.store((0, 500), 0), Some((0, late)));
     }
-    // Without a barrier, a store by the first reader still races with the second.
+    // Without a barrier, a store by the first reader still races with the second reader.
     let mut t = Trace::block(1024);
     for thread in 0..1024 {
         t.load((0, thread), 0);
@@ -104,7 +104,7 @@ fn every_reader_is_remembered_until_a_store() {
 }
 
 #[test]
-fn readers_at_many_places_and_times_are_all_remembered() {
+fn readers_at_many_sites_and_times_are_all_stored() {
     let mut t = Trace::block(256);
     for _ in 0..50 {
         for thread in 0..256 {
@@ -158,7 +158,7 @@ fn sync_warp_orders_its_members() {
 }
 
 #[test]
-fn sync_warp_orders_nobody_else() {
+fn sync_warp_orders_only_its_members() {
     let mut t = Trace::block(64);
     t.store(ONE, 0);
     t.store((0, 33), 4);
@@ -174,20 +174,20 @@ fn sync_warp_orders_nobody_else() {
 }
 
 #[test]
-fn sync_warp_hands_on_what_its_members_know() {
+fn sync_warp_passes_on_its_members_clocks() {
     let mut t = Trace::block(32);
     t.store((0, 5), 0);
     t.blocks[0].sync_warp(0, 1 << 5 | 1 << 6);
     t.blocks[0].sync_warp(0, 1 << 6 | 1 << 7);
     assert_eq!(t.load((0, 7), 0), None);
-    // What comes after the meeting is not ordered by it.
+    // The `sync_warp` does not order what comes after it.
     t.store((0, 5), 4);
     t.blocks[0].sync_warp(0, 1 << 6 | 1 << 7);
     assert_eq!(t.load((0, 7), 4), Some((0, 5)));
 }
 
 #[test]
-fn a_warp_of_fewer_lanes_meets_in_full() {
+fn a_partial_warp_can_sync_in_full() {
     let mut t = Trace::block(48);
     t.store((0, 47), 0);
     t.blocks[0].sync_warp(1, 0xffff);
@@ -237,7 +237,7 @@ fn neighbouring_bytes_are_no_race() {
             assert!(t.plain((0, thread), Kind::Store, own, size).is_none());
             assert!(t.plain((0, thread), Kind::Load, own, size).is_none());
         }
-        // Even where the memory was touched by words before.
+        // Also after earlier accesses by words.
         t.barrier(0);
         assert_eq!(t.load(ZERO, 0), None);
         t.barrier(0);
@@ -297,7 +297,7 @@ fn accesses_may_cross_pages_and_be_misaligned() {
 }
 
 #[test]
-fn a_cleared_shadow_knows_nothing() {
+fn a_cleared_shadow_has_no_accesses() {
     let mut t = Trace::block(64);
     for word in 0..300 {
         t.store(ONE, 4 * word);
@@ -306,7 +306,7 @@ fn a_cleared_shadow_knows_nothing() {
         t.atomic((0, 50), 4 * word, ADD);
     }
     t.memory.clear();
-    // The same block's number, as in the next launch.
+    // The same block index, as in the next launch.
     t.blocks[0] = Clocks::new(0, 64);
     for word in 0..300 {
         assert_eq!(t.store(ZERO, 4 * word), None);

@@ -1,4 +1,4 @@
-//! Random programs: the detector and the oracle find the same first race.
+//! Random programs: the detector and the reference implementation find the same first race.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ enum Event {
 }
 
 fn thread() -> impl Strategy<Value = Thread> {
-    // Few threads, so that they meet; of two warps.
+    // Few threads of two warps, so that they share locations.
     (0..2u32, prop_oneof![0..4u32, 30..40u32])
 }
 
@@ -41,7 +41,7 @@ fn scope() -> impl Strategy<Value = Scope> {
     ]
 }
 
-/// An aligned place among the first bytes from `start`.
+/// An aligned access among the first bytes from `start`.
 fn place(start: usize, sizes: &'static [u32]) -> impl Strategy<Value = (usize, u32)> {
     (0..16usize, prop::sample::select(sizes))
         .prop_map(move |(at, size)| (start + at / size as usize * size as usize, size))
@@ -109,11 +109,11 @@ fn event(narrow: bool) -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A program, and of each event a number below 100.
+/// A program; each event has a random number below 100.
 type Program = Vec<(Event, u32)>;
 
-/// Runs a program up to the first race. Only of so many in 100 accesses that would race is that one
-/// made, so that programs get long. Returns how many accesses were ordered behind another's.
+/// Runs a program up to the first race. Only `percent` of 100 racing accesses are executed, so that programs
+/// get long. Returns how many accesses were ordered after a conflicting one.
 fn run(threads: u32, percent: u32, events: &Program) -> Result<usize, TestCaseError> {
     let fit = |(block, thread): Thread| (block, thread % threads);
     let mut t = Trace::grid(2, threads);
@@ -181,7 +181,7 @@ fn run(threads: u32, percent: u32, events: &Program) -> Result<usize, TestCaseEr
             prop_assert!(real, "{by:?} {access:?} does not race with {found:?}");
             return Ok(ordered);
         }
-        // Of scopes not everything is remembered.
+        // The detector stores only some operations for scope checks.
         let missed = races.iter().find(|race| !race.scoped);
         if let Some(missed) = missed {
             prop_assert!(false, "{by:?} {access:?} races with {:?}", missed.by);
@@ -198,7 +198,7 @@ fn percent() -> impl Strategy<Value = u32> {
     prop::sample::select(vec![1, 5, 20])
 }
 
-/// More than usual: a race must fit the few that a program ends with.
+/// More cases than usual: few events of a program race.
 const CASES: u32 = 600;
 
 fn threads() -> impl Strategy<Value = u32> {
@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn random_programs_pass_knowledge_around() {
+fn random_programs_pass_clocks_on() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 

@@ -1,8 +1,8 @@
-//! The counters for a terminal.
+//! The counters as a table for the terminal.
 
 use super::{Counters, Line};
 use crate::Space;
-use crate::count::What;
+use crate::count::InstructionKind;
 use std::fmt;
 
 const COLUMNS: usize = 11;
@@ -21,7 +21,7 @@ const HEAD: [&str; COLUMNS] = [
     "same addr",
 ];
 
-/// The first columns are words, to the left; the rest are numbers.
+/// The first columns are words, aligned left; the rest are numbers.
 const WORDS: usize = 2;
 
 impl Line {
@@ -45,7 +45,7 @@ impl Line {
                 format!("{:.2}", counts.sectors_per_request()),
             ),
             of(
-                matches!(self.what, What::Atomic(_)),
+                matches!(self.what, InstructionKind::Atomic(_)),
                 counts.max_same_address.to_string(),
             ),
         ]
@@ -53,7 +53,7 @@ impl Line {
 }
 
 impl fmt::Display for Counters {
-    /// One line per instruction of the source; a dash where a column does not apply.
+    /// Formats one line for each instruction of the source, with a dash in columns that do not apply.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![HEAD.map(String::from)];
         rows.extend(self.lines.iter().map(Line::row));

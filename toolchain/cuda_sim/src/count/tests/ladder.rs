@@ -1,8 +1,8 @@
-//! The tree loops of Harris' first kernels, one block each, against closed forms.
+//! The tree loops of Harris' first kernels with one block each, compared with closed forms.
 
 use super::sites::sites;
 use crate::Space::Shared;
-use crate::count::{Counters, Counts, Event, Tally, WarpLog, What};
+use crate::count::{Counters, Counts, Event, InstructionKind, Tally, WarpLog};
 
 #[derive(Clone, Copy, Debug)]
 enum Rung {
@@ -10,7 +10,7 @@ enum Rung {
     Interleaved,
     /// `let i = 2 * s * tid; if i < threads { s[i] += s[i + s] }`
     Strided,
-    /// `if tid < s { s[tid] += s[tid + s] }`, from the half downwards
+    /// `if tid < s { s[tid] += s[tid + s] }`, with `s` halved in each step
     Sequential,
 }
 
@@ -30,7 +30,7 @@ fn steps(threads: u64) -> impl Iterator<Item = u64> {
     (0..threads.ilog2()).map(|step| 1 << step)
 }
 
-/// What the logs of the block's threads give.
+/// The counters from the logs of the block's threads.
 fn count(rung: Rung, threads: u64, size: u32) -> Counters {
     let [left, right, result, barrier, ..] = sites();
     let mut tally = Tally::default();
@@ -51,11 +51,11 @@ fn count(rung: Rung, threads: u64, size: u32) -> Counters {
                     );
                 };
                 if let Some(index) = rung.index(warp * 32 + u64::from(lane), s, threads) {
-                    push(left, What::Load(Shared), index, size);
-                    push(right, What::Load(Shared), index + s, size);
-                    push(result, What::Store(Shared), index, size);
+                    push(left, InstructionKind::Load(Shared), index, size);
+                    push(right, InstructionKind::Load(Shared), index + s, size);
+                    push(result, InstructionKind::Store(Shared), index, size);
                 }
-                push(barrier, What::Barrier, 0, 0);
+                push(barrier, InstructionKind::Barrier, 0, 0);
             }
             log.flush(&mut tally);
         }
@@ -67,7 +67,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What one access per step costs.
+/// The counts for one access in each step.
 fn model(rung: Rung, threads: u64, size: u32) -> Counts {
     let words = u64::from(size) / 4;
     let group = 32 / words;
@@ -76,14 +76,14 @@ fn model(rung: Rung, threads: u64, size: u32) -> Counts {
         let active = threads / (2 * s);
         let mut ways = 1;
         match rung {
-            // Every 2s-th thread of the block: every warp, until they are further apart.
+            // Every 2s-th thread of the block: in every warp, until they are more than a warp apart.
             Rung::Interleaved => {
                 sum.requests += active.min(threads / 32);
                 sum.partial += active.min(threads / 32);
                 sum.ideal_wavefronts += active.min(threads / group);
                 sum.wavefronts += active.min(threads / group);
             }
-            // As many threads as in the interleaved step, but side by side.
+            // As many threads as in the interleaved step, but adjacent.
             Rung::Strided => {
                 let repeat = gcd(2 * s * words, 32);
                 let full = active / group;
@@ -117,11 +117,23 @@ fn logs_give_what_closed_forms_say() {
                 let mut sum = expected;
                 sum += expected;
                 let case = format!("{rung:?}, {threads} threads, {size} bytes");
-                assert_eq!(counters.of(What::Load(Shared)), sum, "loads, {case}");
-                assert_eq!(counters.of(What::Store(Shared)), expected, "store, {case}");
+                assert_eq!(
+                    counters.of(InstructionKind::Load(Shared)),
+                    sum,
+                    "loads, {case}"
+                );
+                assert_eq!(
+                    counters.of(InstructionKind::Store(Shared)),
+                    expected,
+                    "store, {case}"
+                );
                 let barriers = u64::from(threads.ilog2()) * threads / 32;
-                assert_eq!(counters.of(What::Barrier).requests, barriers, "{case}");
-                assert_eq!(counters.of(What::Barrier).partial, 0, "{case}");
+                assert_eq!(
+                    counters.of(InstructionKind::Barrier).requests,
+                    barriers,
+                    "{case}"
+                );
+                assert_eq!(counters.of(InstructionKind::Barrier).partial, 0, "{case}");
             }
         }
     }
@@ -142,7 +154,7 @@ fn the_ladder_in_numbers() {
         (Strided, 1024, 4, 72, 382, 310, 32, "28.42"),
         (Strided, 1024, 8, 72, 638, 504, 16, "28.42"),
     ] {
-        let loads = count(rung, threads, size).of(What::Load(Shared));
+        let loads = count(rung, threads, size).of(InstructionKind::Load(Shared));
         let case = format!("{rung:?}, {threads} threads, {size} bytes");
         assert_eq!(loads.requests, requests, "{case}");
         assert_eq!(loads.wavefronts, wavefronts, "{case}");

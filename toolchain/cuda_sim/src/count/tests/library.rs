@@ -1,4 +1,4 @@
-//! Places in another file, whose name comes before that of `sites.rs`.
+//! Sites in another file, whose name sorts before `sites.rs`.
 
 use crate::Site;
 use std::panic::Location;

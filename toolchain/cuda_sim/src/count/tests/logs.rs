@@ -1,12 +1,18 @@
-//! Logs that are drained on the way, events of every kind, and the sum over blocks.
+//! Logs that are drained before the end, events of every kind, and sums over blocks.
 
 use super::program::requests;
 use super::sites::sites;
 use crate::Site;
 use crate::Space::{Global, Shared};
-use crate::count::{Counters, Event, Tally, WarpLog, What};
+use crate::count::{Counters, Event, InstructionKind, Tally, WarpLog};
 
-fn push_all(log: &mut WarpLog, site: Site, what: What, size: u32, address: impl Fn(u64) -> u64) {
+fn push_all(
+    log: &mut WarpLog,
+    site: Site,
+    what: InstructionKind,
+    size: u32,
+    address: impl Fn(u64) -> u64,
+) {
     for lane in 0..32 {
         let address = address(u64::from(lane));
         log.push(
@@ -29,12 +35,12 @@ fn counters(fill: impl Fn(&mut WarpLog)) -> Counters {
     tally.finish()
 }
 
-/// What a lane does in nested loops whose trips depend on it.
+/// The events of a lane in nested loops whose trip counts depend on the lane.
 fn long_log(lane: u32) -> Vec<Event> {
     let [outer, inner, ..] = sites();
     let event = |site, address| Event {
         site,
-        what: What::Load(Global),
+        what: InstructionKind::Load(Global),
         address,
         size: 4,
     };
@@ -62,7 +68,7 @@ fn a_drained_log_counts_the_same() {
     let expected = [(outer, (4000, 32 * 4000)), (inner, (8000, inner_lanes))];
     assert_eq!(requests(&whole), expected.into());
 
-    // Lanes that stop when their log is full, and lanes that go on.
+    // Lanes that stop when their log is full, and lanes that continue.
     for stops in [true, false] {
         let mut log = WarpLog::new();
         let mut tally = Tally::default();
@@ -90,13 +96,13 @@ fn a_drained_log_counts_the_same() {
 fn what_has_no_address_counts_requests_and_lanes() {
     let [site, ..] = sites();
     let all = [
-        What::Barrier,
-        What::SyncWarp,
-        What::Shuffle,
-        What::Vote,
-        What::Match,
-        What::Redux,
-        What::Fence,
+        InstructionKind::Barrier,
+        InstructionKind::SyncWarp,
+        InstructionKind::Shuffle,
+        InstructionKind::Vote,
+        InstructionKind::Match,
+        InstructionKind::Redux,
+        InstructionKind::Fence,
     ];
     for what in all {
         let counters = counters(|log| push_all(log, site, what, 0, |_| 0));
@@ -113,11 +119,13 @@ fn what_has_no_address_counts_requests_and_lanes() {
 #[test]
 fn atomics_count_contention_beside_their_accesses() {
     let [one, bins, global, ..] = sites();
-    let shared = What::Atomic(Shared);
+    let shared = InstructionKind::Atomic(Shared);
     let counters = counters(|log| {
         push_all(log, one, shared, 4, |_| 64);
         push_all(log, bins, shared, 4, |lane| lane % 4 * 128);
-        push_all(log, global, What::Atomic(Global), 4, |lane| lane / 8 * 32);
+        push_all(log, global, InstructionKind::Atomic(Global), 4, |lane| {
+            lane / 8 * 32
+        });
     });
     let [one, bins, global] = counters.lines() else {
         panic!("{counters}");
@@ -135,16 +143,21 @@ fn atomics_count_contention_beside_their_accesses() {
 fn one_site_can_be_several_instructions() {
     let [site, ..] = sites();
     let counters = counters(|log| {
-        push_all(log, site, What::Load(Shared), 8, |lane| lane * 8);
-        push_all(log, site, What::Store(Shared), 8, |lane| lane * 8);
-        push_all(log, site, What::Load(Shared), 4, |lane| lane * 4);
+        push_all(log, site, InstructionKind::Load(Shared), 8, |lane| lane * 8);
+        push_all(log, site, InstructionKind::Store(Shared), 8, |lane| {
+            lane * 8
+        });
+        push_all(log, site, InstructionKind::Load(Shared), 4, |lane| lane * 4);
     });
     let instructions: Vec<_> = counters
         .lines()
         .iter()
         .map(|line| (line.what, line.size))
         .collect();
-    let (load, store) = (What::Load(Shared), What::Store(Shared));
+    let (load, store) = (
+        InstructionKind::Load(Shared),
+        InstructionKind::Store(Shared),
+    );
     assert_eq!(instructions, [(load, 4), (load, 8), (store, 8)]);
     assert_eq!(counters.of(load).wavefronts, 3);
 }
@@ -155,7 +168,7 @@ fn blocks_add_up_in_any_order() {
     let block = |site, stride| {
         let mut log = WarpLog::new();
         let mut tally = Tally::default();
-        push_all(&mut log, site, What::Load(Shared), 4, |lane| {
+        push_all(&mut log, site, InstructionKind::Load(Shared), 4, |lane| {
             lane * stride * 4
         });
         log.flush(&mut tally);
@@ -183,8 +196,8 @@ fn blocks_add_up_in_any_order() {
 fn the_table_is_aligned() {
     let [load, barrier, ..] = sites();
     let counters = counters(|log| {
-        push_all(log, load, What::Load(Shared), 4, |lane| lane * 8);
-        push_all(log, barrier, What::Barrier, 0, |_| 0);
+        push_all(log, load, InstructionKind::Load(Shared), 4, |lane| lane * 8);
+        push_all(log, barrier, InstructionKind::Barrier, 0, |_| 0);
     });
     let table = counters.to_string();
     let lines: Vec<_> = table.lines().collect();

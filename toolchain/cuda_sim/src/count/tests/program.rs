@@ -1,12 +1,11 @@
-//! Small structured programs, executed as a warp does: the lanes of a branch apart, and together
-//! again behind it.
+//! Small structured programs, executed as a warp does: the lanes of a branch separately, and together again
+//! after it.
 
-use crate::count::{Counters, Event, Tally, WarpLog, What};
+use crate::count::{Counters, Event, InstructionKind, Tally, WarpLog};
 use crate::{Site, Space};
 use std::collections::BTreeMap;
 
-/// What a program consists of. Conditions and trip counts differ from lane to lane and from time to
-/// time.
+/// The statements of a program. Conditions and trip counts vary with the lane and the iteration.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// A load at a site.
@@ -25,12 +24,11 @@ pub(crate) enum Step {
     Barrier(Site),
 }
 
-/// A number, from the lane, from how often that was asked before, and from a seed. For a condition
-/// other than 0 means true.
+/// A pseudo-random number from the lane, the iteration, and a seed. As a condition, nonzero means true.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice(pub fn(lane: u32, time: u32, seed: u64) -> u32, pub u64);
 
-/// A scattered function of its argument: the last step of SplitMix64.
+/// A hash of its argument: the last step of SplitMix64.
 pub(crate) fn random(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -38,10 +36,10 @@ pub(crate) fn random(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How often a site was executed, and by how many lanes in all.
+/// How often each site was executed, and by how many lanes in total.
 pub(crate) type Requests = BTreeMap<Site, (u64, u64)>;
 
-/// A warp at work.
+/// The state of a warp.
 struct Warp {
     log: WarpLog,
     tally: Tally,
@@ -49,14 +47,14 @@ struct Warp {
     times: [u32; 32],
 }
 
-/// Lanes that left the body of a loop before its end.
+/// The lanes that left a loop's body before its end.
 #[derive(Default)]
 struct Left {
     broke: u32,
     continued: u32,
 }
 
-/// Executes a program: what was counted from the logs of the lanes, and what the warp did.
+/// Executes a program: returns the counts from the lanes' logs, and those of the warp itself.
 pub(crate) fn run(program: &[Step]) -> (Requests, Requests) {
     let mut warp = Warp {
         log: WarpLog::new(),
@@ -75,7 +73,7 @@ pub(crate) fn requests(counters: &Counters) -> Requests {
 }
 
 impl Warp {
-    /// Returns the lanes that come to the end.
+    /// Returns the lanes that reach the end.
     fn all(&mut self, steps: &[Step], mut active: u32, left: &mut Left) -> u32 {
         for step in steps {
             if active == 0 {
@@ -88,9 +86,9 @@ impl Warp {
 
     fn one(&mut self, step: &Step, active: u32, left: &mut Left) -> u32 {
         match step {
-            Step::Load(site) => self.event(*site, What::Load(Space::Global), active),
+            Step::Load(site) => self.event(*site, InstructionKind::Load(Space::Global), active),
             Step::Barrier(site) => {
-                self.event(*site, What::Barrier, active);
+                self.event(*site, InstructionKind::Barrier, active);
                 self.log.flush(&mut self.tally);
             }
             Step::If(choice, then, otherwise) => {
@@ -138,7 +136,7 @@ impl Warp {
         done
     }
 
-    fn event(&mut self, site: Site, what: What, active: u32) {
+    fn event(&mut self, site: Site, what: InstructionKind, active: u32) {
         for lane in lanes(active) {
             let address = u64::from(lane) * 4;
             let size = 4;

@@ -1,4 +1,4 @@
-//! The shapes that kernels have.
+//! Control flow that kernels use.
 
 use super::program::{Choice, Requests, Step, run};
 use super::{library, sites::sites};
@@ -9,7 +9,7 @@ fn by_lane(of: fn(lane: u32, time: u32, seed: u64) -> u32) -> Choice {
     Choice(of, 0)
 }
 
-/// Counted as the warp did it; returns the requests.
+/// Checks that the counts equal the warp's; returns the requests.
 #[track_caller]
 fn exact(program: &[Step]) -> Requests {
     let (counted, expected) = run(program);
@@ -33,7 +33,7 @@ fn straight_code() {
 }
 
 #[test]
-fn both_sides_of_a_branch_come_together_behind_it() {
+fn both_sides_of_a_branch_reconverge_after_it() {
     let [a, b, c, d, ..] = sites();
     let upper = by_lane(|lane, _, _| u32::from(lane >= 12));
     let branch = [If(upper, vec![Load(a)], vec![Load(b), Load(c)]), Load(d)];
@@ -56,12 +56,12 @@ fn loops_go_round_by_round() {
     assert_requests(&program, &[(a, (3, 8 + 16 + 24)), (b, (1, 32))]);
 }
 
-/// Lane 0 does 3 and 1 inner rounds, lane 1 does 1 and 3: the lanes wait for each other after each.
+/// Lane 0 runs 3 and 1 inner iterations, lane 1 runs 1 and 3: the lanes wait for each other after each.
 #[test]
 fn nested_loops_with_trips_that_differ() {
     let [a, b, c, ..] = sites();
     let twice = by_lane(|_, _, _| 2);
-    // Asked first for the outer trips, then for the inner ones.
+    // The first call is for the outer trip count, the later ones for the inner loop.
     let inner = by_lane(|lane, time, _| if (lane + time) % 2 == 0 { 3 } else { 1 });
     let expected = [(a, (6, 32 * 4)), (b, (2, 64))];
     let program = |a, b| [For(twice, vec![For(inner, vec![Load(a)]), Load(b)])];
@@ -76,7 +76,7 @@ fn nested_loops_with_trips_that_differ() {
 
 /// As if a helper stood above its caller, below it, or in another file.
 #[test]
-fn helpers_in_loops_wherever_they_stand() {
+fn helpers_in_loops_at_any_position() {
     let [first, second, third, fourth, ..] = sites();
     let [elsewhere, ..] = library::sites();
     let odd = by_lane(|lane, _, _| lane % 2);
@@ -96,7 +96,7 @@ fn helpers_in_loops_wherever_they_stand() {
     }
 }
 
-/// In each round other lanes are at the helper: it is not put off to a later round.
+/// In each iteration other lanes call the helper; the call is not delayed to a later iteration.
 #[test]
 fn a_helper_is_called_by_other_lanes_in_each_round() {
     let [before, behind, helper, ..] = sites();
@@ -111,13 +111,13 @@ fn a_helper_is_called_by_other_lanes_in_each_round() {
 }
 
 #[test]
-fn lanes_that_exit_early_are_not_waited_for() {
+fn lanes_do_not_wait_for_exited_lanes() {
     let [a, b, c, d, end, ..] = sites();
     let quarter = by_lane(|lane, _, _| u32::from(lane % 4 == 0));
     let program = [Return(quarter), Load(a), Barrier(end)];
     assert_requests(&program, &[(a, (1, 24)), (end, (1, 24))]);
 
-    // Lane by lane, out of the middle of a loop.
+    // One lane at a time leaves the middle of a loop.
     let one = by_lane(|lane, time, _| u32::from(lane < 16 && time == lane));
     let odd = by_lane(|lane, _, _| lane % 2);
     for barrier in [false, true] {

@@ -4,7 +4,7 @@ use super::program::{Choice, Step, random, run};
 use super::sites::sites;
 use crate::Site;
 
-/// A source of numbers that are the same on every machine.
+/// A pseudo-random generator with the same numbers on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -36,9 +36,9 @@ fn below(bound: u64, lane: u32, time: u32, seed: u64) -> u32 {
 
 struct Author {
     numbers: Numbers,
-    /// Not used yet, in no order: the program jumps to and fro in the source.
+    /// Unused sites in random order, so that the program jumps in the source.
     sites: Vec<Site>,
-    /// Lanes may leave loops and the kernel early.
+    /// Whether lanes may leave loops and the kernel early.
     leaves: bool,
 }
 
@@ -56,8 +56,8 @@ impl Author {
         }
     }
 
-    /// A block always has an instruction of its own, first, unless the sites are used up: without
-    /// one, the logs do not show that a lane was there.
+    /// A block always starts with its own instruction, unless all sites are used: without one, the logs do
+    /// not show that a lane was there.
     fn block(&mut self, depth: u32, in_loop: bool) -> Vec<Step> {
         let mut steps = Vec::from_iter(self.sites.pop().map(Step::Load));
         for _ in 0..=self.numbers.below(3) {
@@ -90,7 +90,7 @@ impl Author {
     }
 }
 
-/// How many of 2000 programs are counted wrong, and by how many requests of how many.
+/// How many of 2000 programs are counted wrongly, and the wrong requests out of all.
 fn wrong(leaves: bool, barrier: bool) -> (u32, u64, u64) {
     let (mut programs, mut off, mut all) = (0, 0, 0);
     for seed in 0..2000 {
@@ -110,7 +110,7 @@ fn wrong(leaves: bool, barrier: bool) -> (u32, u64, u64) {
     (programs, off, all)
 }
 
-/// Not all are right: two different programs can leave the same logs.
+/// Some are wrong: two different programs can leave the same logs.
 #[test]
 fn nearly_all_programs_are_counted_right() {
     for (leaves, barrier, most) in [
@@ -121,6 +121,6 @@ fn nearly_all_programs_are_counted_right() {
     ] {
         let (programs, off, all) = wrong(leaves, barrier);
         assert!(programs <= most, "{programs} of 2000 wrong");
-        assert!(off * 200 <= all, "{off} of {all} requests off");
+        assert!(off * 200 <= all, "{off} of {all} requests are wrong");
     }
 }

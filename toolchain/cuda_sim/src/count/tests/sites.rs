@@ -1,4 +1,4 @@
-//! Places to put synthetic instructions.
+//! Sites for synthetic instructions.
 
 use crate::Site;
 use std::panic::Location;
@@ -8,7 +8,7 @@ fn here() -> Site {
     Site::of(Location::caller())
 }
 
-/// As they stand in this file.
+/// In the order of this file.
 #[rustfmt::skip]
 pub(crate) fn sites() -> [Site; 48] {
     [

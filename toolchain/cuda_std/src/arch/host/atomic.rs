@@ -1,5 +1,5 @@
-//! Atomics by `core::sync::atomic`, which knows one scope only: the system. The scope that the
-//! kernel names is for the simulator's checks.
+//! Atomics by `core::sync::atomic`, which has only system scope. The kernel's scope is used by the
+//! simulator's checks.
 
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use super::device as simulator;
 use super::device::Scope;
 use pastey::paste;
 
-/// The ordering of a compare-and-swap that fails: `order` without its release half.
+/// The failure ordering of a compare-and-swap: `order` without its release part.
 fn on_failure(order: Ordering) -> Ordering {
     match order {
         Ordering::Release => Ordering::Relaxed,
@@ -24,7 +24,7 @@ macro_rules! fetch {
         #[track_caller]
         pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
             before(ptr, order, true);
-            // SAFETY: the caller's promise is `from_ptr`'s.
+            // SAFETY: the caller's contract is that of `from_ptr`.
             let cell = unsafe { $atomic::from_ptr(ptr) };
             let old = cell.$method(value, order);
             simulator::after_atomic(ptr.addr(), old != cell.load(Ordering::Relaxed));
@@ -50,9 +50,9 @@ macro_rules! integer {
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[track_caller]
         pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
-            // SAFETY: the caller's promise is `from_ptr`'s.
+            // SAFETY: the caller's contract is that of `from_ptr`.
             let cell = unsafe { $atomic::from_ptr(ptr) };
-            // One that fails only reads.
+            // A failed compare-and-swap only reads.
             before(ptr, order, cell.load(Ordering::Relaxed) == current);
             let result = cell.compare_exchange(current, new, order, on_failure(order));
             simulator::after_atomic(ptr.addr(), result.is_ok() && current != new);
@@ -63,7 +63,7 @@ macro_rules! integer {
     } };
 }
 
-/// A float operation that is `$bits`'s on the bits.
+/// A float operation that equals `$bits`'s operation on the bits.
 macro_rules! by_bits {
     ($ty:ident, $bits:ident: $($op:ident)*) => { paste! { $(
         /// # Safety
@@ -71,7 +71,7 @@ macro_rules! by_bits {
         /// `ptr` is valid for reads and writes and aligned to its size.
         #[track_caller]
         pub unsafe fn [<$op _ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
-            // SAFETY: the caller's promise; the integer has the float's layout.
+            // SAFETY: the caller's contract; the integer has the float's layout.
             $ty::from_bits(unsafe { [<$op _ $bits>](ptr.cast(), order, value.to_bits()) })
         }
     )* } };
@@ -87,7 +87,7 @@ macro_rules! float {
         #[track_caller]
         pub unsafe fn [<cas_ $ty>](ptr: *mut $ty, order: Ordering, current: $ty, new: $ty) -> $ty {
             let (current, new) = (current.to_bits(), new.to_bits());
-            // SAFETY: the caller's promise; the integer has the float's layout.
+            // SAFETY: the caller's contract; the integer has the float's layout.
             $ty::from_bits(unsafe { [<cas_ $bits>](ptr.cast(), order, current, new) })
         }
 
@@ -97,7 +97,7 @@ macro_rules! float {
         #[track_caller]
         pub unsafe fn [<add_ $ty>](ptr: *mut $ty, order: Ordering, value: $ty) -> $ty {
             before(ptr, order, true);
-            // SAFETY: the caller's promise; the integer has the float's layout.
+            // SAFETY: the caller's contract; the integer has the float's layout.
             let cell = unsafe { [<Atomic $bits:upper>]::from_ptr(ptr.cast()) };
             let mut bits = cell.load(Ordering::Relaxed);
             loop {
@@ -122,7 +122,7 @@ macro_rules! load_store {
         #[track_caller]
         pub unsafe fn $load(ptr: *mut $ty, order: Ordering) -> $ty {
             before(ptr, order, false);
-            // SAFETY: the caller's promise is `from_ptr`'s.
+            // SAFETY: the caller's contract is that of `from_ptr`.
             let value = unsafe { $atomic::from_ptr(ptr) }.load(order);
             simulator::after_atomic(ptr.addr(), false);
             value
@@ -135,7 +135,7 @@ macro_rules! load_store {
         pub unsafe fn $store(ptr: *mut $ty, order: Ordering, value: $ty) {
             let size = size_of::<$ty>();
             simulator::before_atomic(ptr.addr(), size, SCOPE, order, false, true);
-            // SAFETY: the caller's promise is `from_ptr`'s.
+            // SAFETY: the caller's contract is that of `from_ptr`.
             unsafe { $atomic::from_ptr(ptr) }.store(value, order);
             simulator::after_atomic(ptr.addr(), true);
         }
@@ -157,7 +157,7 @@ macro_rules! scopes {
                 }
             }
 
-            /// Before an operation that reads, and perhaps writes.
+            /// Called before an operation that reads, and possibly writes.
             #[track_caller]
             fn before<T>(ptr: *mut T, order: Ordering, writes: bool) {
                 simulator::before_atomic(ptr.addr(), size_of::<T>(), SCOPE, order, true, writes);
@@ -172,7 +172,7 @@ macro_rules! scopes {
             #[track_caller]
             pub unsafe fn inc_u32(ptr: *mut u32, order: Ordering, most: u32) -> u32 {
                 before(ptr, order, true);
-                // SAFETY: the caller's promise is `from_ptr`'s.
+                // SAFETY: the caller's contract is that of `from_ptr`.
                 let cell = unsafe { AtomicU32::from_ptr(ptr) };
                 let next = |old: u32| if old >= most { 0 } else { old + 1 };
                 let mut old = cell.load(Ordering::Relaxed);

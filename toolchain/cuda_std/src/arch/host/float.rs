@@ -1,4 +1,4 @@
-//! Floating-point instructions: `libm`'s functions, which give the same bits where the instruction is exact.
+//! Floating-point instructions by `libm`'s functions, which have the same bits if the instruction is exact.
 
 pub(crate) mod instruction {
     pub(crate) mod f32 {
@@ -12,7 +12,7 @@ pub(crate) mod instruction {
     }
 }
 
-/// The GPU's bits are not known here: the accurate value, which is within the bounds.
+/// The GPU's approximation is not modelled: returns the accurate value, which is within the bounds.
 pub(crate) mod approx {
     pub(crate) use libm::{
         cosf as cos, exp2f as exp2, expf as exp, log2f as log2, logf as ln, sinf as sin,

@@ -1,4 +1,4 @@
-//! Conversions of the 16-bit floats, by bits: `half`'s, in software.
+//! Conversions of the bits of 16-bit floats, by `half`'s software implementation.
 
 pub(crate) fn f16_to_f32(bits: u16) -> f32 {
     half::f16::from_bits(bits).to_f32()

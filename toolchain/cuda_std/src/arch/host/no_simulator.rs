@@ -1,9 +1,9 @@
-//! Stands in for `cuda_sim::device` in a build without the feature `simulator`: the same functions,
-//! of which those that need a simulated thread panic with the name that they are given.
+//! Replaces `cuda_sim::device` in builds without the feature `simulator`. It has the same functions; those
+//! that need a simulated thread panic with the name that they get.
 
 use core::sync::atomic::Ordering;
 
-/// What a barrier returns.
+/// The kinds of block barriers.
 pub enum Barrier {
     Sync,
     Count,
@@ -11,8 +11,8 @@ pub enum Barrier {
     Or,
 }
 
-/// What the lanes of a member mask do together.
-pub enum Meeting {
+/// The warp collectives.
+pub enum Collective {
     SyncWarp,
     VoteAll,
     VoteAny,
@@ -43,7 +43,7 @@ pub enum Shuffle {
     Xor,
 }
 
-/// The threads for which an atomic or a fence is one.
+/// The scope of an atomic or a fence.
 #[derive(Clone, Copy)]
 pub enum Scope {
     Block,
@@ -69,7 +69,7 @@ panics! {
     arch() -> u32;
     clock() -> u64;
     barrier(Barrier, bool) -> u32;
-    meet(Meeting, u32, u64) -> u64;
+    collective(Collective, u32, u64) -> u64;
     shuffle(Shuffle, u32, u32, u32, u32) -> (u32, bool);
     sleep() -> ();
     fence(Scope) -> ();
@@ -83,27 +83,29 @@ panics! {
 #[cold]
 #[track_caller]
 fn needs_a_grid(name: &str) -> ! {
-    panic!("`{name}` needs a GPU, or cuda_std's feature `simulator` and a `cuda_sim::Simulator`")
+    panic!(
+        "`{name}` needs a GPU, or cuda_std's feature `simulator` and a launch of `cuda_sim::Simulator`"
+    )
 }
 
-/// No simulator follows the thread's accesses.
+/// Does nothing without the simulator.
 #[inline(always)]
 pub fn thread_fence(_: Scope) {}
 
-/// No simulator follows the operation.
+/// Does nothing without the simulator.
 #[inline(always)]
 pub fn before_atomic(_: usize, _: usize, _: Scope, _: Ordering, _: bool, _: bool) {}
 
-/// No simulator follows the operation.
+/// Does nothing without the simulator.
 #[inline(always)]
 pub fn after_atomic(_: usize, _: bool) {}
 
-/// There is no simulated thread: the program prints.
+/// Prints to standard output.
 pub fn print(text: &str) {
     std::print!("{text}");
 }
 
-/// The array itself: there are no blocks that would need copies.
+/// Returns the array itself: without blocks no copies are needed.
 #[inline(always)]
 pub fn shared_array(declared: *mut u8, _: usize, _: usize) -> *mut u8 {
     declared

@@ -1,17 +1,17 @@
-//! C's `printf`, for the formats that `io::format` makes: a kernel prints the same text here as through the
-//! driver, which leaves formatting to the host's C library.
+//! C's `printf` for the formats of `io::format`. A kernel thus prints the same text on the host as through
+//! the driver, which uses the host's C library.
 
 use core::ffi::CStr;
 use core::ptr;
 use std::format;
 use std::string::String;
 
-/// The text of a format and its values.
+/// Formats the values.
 ///
 /// # Safety
 ///
-/// - The format's conversions are those of `io::format`, with as many values as it has conversions.
-/// - Whose conversion is `%s` is the exposed address of a text that ends in a zero.
+/// - The format's conversions are those of `io::format`, and there is a value for each conversion.
+/// - The value of `%s` is the exposed address of a zero-terminated text.
 pub unsafe fn text(format: &CStr, mut values: *const u64) -> String {
     let format = format.to_str().expect("`print!` writes UTF-8");
     let mut text = String::new();
@@ -29,7 +29,7 @@ pub unsafe fn text(format: &CStr, mut values: *const u64) -> String {
         let bits = unsafe { values.read() };
         // SAFETY: as above; the address is at most that of the end.
         values = unsafe { values.add(1) };
-        // SAFETY: the caller's promise of a `%s`.
+        // SAFETY: the caller's contract for `%s`.
         unsafe { conversion.print(bits, &mut text) };
     }
     text.push_str(rest);
@@ -48,7 +48,7 @@ struct Conversion {
 }
 
 impl Conversion {
-    /// What stands behind the `%`, and the rest.
+    /// Splits the text after a `%` into a conversion and the rest.
     fn read(format: &str) -> (Self, &str) {
         let mut this = Self::default();
         let mut characters = format.char_indices();
@@ -74,7 +74,7 @@ impl Conversion {
 
     /// # Safety
     ///
-    /// The bits of a `%s` are the exposed address of a text that ends in a zero.
+    /// The bits of a `%s` are the exposed address of a zero-terminated text.
     unsafe fn print(&self, bits: u64, text: &mut String) {
         let double = f64::from_bits(bits);
         let digits = self.precision.unwrap_or(6);
@@ -92,11 +92,11 @@ impl Conversion {
                 float(self.letter, digits, double.abs()),
             ),
             's' => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller's contract.
                 let text = unsafe { CStr::from_ptr(ptr::with_exposed_provenance(bits as usize)) };
                 (false, text.to_string_lossy().into_owned())
             }
-            letter => unreachable!("`print!` writes no %{letter}"),
+            letter => unreachable!("`print!` never emits %{letter}"),
         };
         let sign = match (is_negative, self.plus && self.letter != 'u') {
             (true, _) => "-",
@@ -122,7 +122,7 @@ impl Conversion {
     }
 }
 
-/// A number that is not negative.
+/// A non-negative number.
 fn float(letter: char, digits: usize, x: f64) -> String {
     if !x.is_finite() {
         let text = if x.is_nan() { "nan" } else { "inf" };
@@ -155,7 +155,7 @@ fn float(letter: char, digits: usize, x: f64) -> String {
     }
 }
 
-/// The mantissa with so many digits after its point, and the exponent, of ten.
+/// The mantissa with the given number of digits after its point, and the decimal exponent.
 fn scientific(digits: usize, x: f64) -> (String, i32) {
     let text = format!("{x:.digits$e}");
     let (mantissa, exponent) = text.split_once('e').expect("`e` is written");

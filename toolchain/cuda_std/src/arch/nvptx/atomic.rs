@@ -1,14 +1,14 @@
 //! `atom`, `ld`, `st` and `fence` with scope and semantics, one module per scope.
 //!
-//! Not on a generic address: an `atom` there becomes a loop around a compare-and-swap for floats,
-//! and cannot become `red`. So each access asks where its pointer points. LLVM answers at compile
-//! time when it sees the origin of the pointer (a kernel parameter, a static, shared memory) and
-//! drops the other branch; else `isspacep` answers at run time, and other memory traps. The
-//! exception is a relaxed read-modify-write of an integer in block or device scope, which is LLVM's
-//! own (see `relaxed!`): generic where it does not see the origin.
+//! Generic addresses are avoided: a generic `atom` becomes a loop around a compare-and-swap for floats, and
+//! cannot become `red`. So each access tests the address space of its pointer. If LLVM sees the pointer's
+//! origin (a kernel parameter, a static, shared memory), it evaluates the test and removes the other branch.
+//! Otherwise `isspacep` tests at run time, and other memory traps. The exception is a relaxed
+//! read-modify-write of an integer in block or device scope. It is LLVM's own operation (see `relaxed!`), and
+//! generic if LLVM does not see the origin.
 //!
-//! PTX ISA, memory consistency model; `atom`, `ld`, `st`, `fence`. `SeqCst` is `fence.sc` before
-//! the access, which is then an acquire (a relaxed one for stores).
+//! PTX ISA, memory consistency model; `atom`, `ld`, `st`, `fence`. `SeqCst` is `fence.sc` before the access,
+//! which is then an acquire (relaxed for stores).
 
 use core::arch::asm;
 use core::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ use pastey::paste;
 
 use super::{is_global, is_shared, trap};
 
-/// Calls that must not survive optimisation: `cuda_builder` refuses a module that has one left.
+/// Calls that must not survive optimisation: `cuda_builder` rejects a module that contains one.
 mod refused {
     unsafe extern "C" {
         safe fn __cuda_std_refused_atomic_load_with_release_ordering() -> !;
@@ -41,8 +41,8 @@ mod refused {
     }
 }
 
-/// Emits an access for the address space of `$ptr`. A thread's local memory and constants take no
-/// atomic access, so a pointer to neither global nor shared memory traps.
+/// Emits an access for the address space of `$ptr`. PTX has no atomic accesses to local and constant memory,
+/// so other pointers trap.
 macro_rules! in_space {
     ($ptr:expr, $access:ident!($($rest:tt)*)) => {
         if is_shared($ptr.cast()) {
@@ -55,10 +55,10 @@ macro_rules! in_space {
     };
 }
 
-/// `{instruction}` with `%address` as its address in `$space`.
+/// Emits `{instruction}`, with `%address` as the address in `$space`.
 macro_rules! access {
     ($space:literal, $ptr:expr, $instruction:expr, $($operands:tt)*) => {
-        // SAFETY: the caller of the enclosing function promises a pointer valid for the access.
+        // SAFETY: by the contract of the enclosing function, the pointer is valid for the access.
         unsafe {
             asm!(
                 concat!(
@@ -135,7 +135,7 @@ macro_rules! st {
     };
 }
 
-/// The semantics of a read-modify-write, which every ordering has.
+/// The semantics of a read-modify-write, which supports every ordering.
 macro_rules! semantics {
     ($order:expr, $ptr:expr, $instruction:ident!($($rest:tt)*)) => {
         match $order {
@@ -165,10 +165,10 @@ macro_rules! read_modify_write {
     )* } };
 }
 
-/// Returns from the function with LLVM's own read-modify-write where that means what is asked:
-/// relaxed, on an integer, in device scope (which is at least block scope), and `core` has it. LLVM passes it the
-/// address of shared memory as it is; assembly takes the generic one and converts it back, of which
-/// ptxas leaves instructions behind when it first combines the values of the lanes.
+/// Returns LLVM's own read-modify-write if it is equivalent: relaxed, on an integer, in device scope (which
+/// includes block scope), and available in `core`. LLVM passes it addresses in shared memory directly.
+/// Assembly gets the generic address and converts it back; if ptxas combines the values of the lanes first,
+/// instructions of the conversion remain.
 macro_rules! relaxed {
     ("sys", $($rest:tt)*) => {};
     ($scope:tt, $op:ident, f32, $($rest:tt)*) => {};
@@ -178,14 +178,14 @@ macro_rules! relaxed {
     ($scope:tt, $op:ident, $($rest:tt)*) => { paste! { relaxed!(@[<fetch_ $op>], $($rest)*) } };
     (@$method:ident, $ty:ident, $order:expr, $ptr:expr, $value:expr) => { paste! {
         if let Ordering::Relaxed = $order {
-            // SAFETY: the caller of the enclosing function promises a pointer valid for the access.
+            // SAFETY: by the contract of the enclosing function, the pointer is valid for the access.
             let cell = unsafe { core::sync::atomic::[<Atomic $ty:upper>]::from_ptr($ptr) };
             return cell.$method($value, Ordering::Relaxed);
         }
     } };
 }
 
-/// What every type has; `$sum` is its type as `atom.add` calls it.
+/// The operations of all types; `$sum` is the type's name in `atom.add`.
 macro_rules! number {
     ($scope:tt, $ty:ident, $class:ident, $sum:literal, $bits:literal) => { paste! {
         read_modify_write! { $scope, $ty, $class:
@@ -216,15 +216,16 @@ macro_rules! integer {
     };
 }
 
-/// The scope that a load is written with: the one asked for, but 64 bits in block scope are loaded
+/// The scope of a load's instruction: the requested one, except that 64-bit loads in block scope are loaded
 /// in device scope.
 ///
-/// For sm_90, ptxas (13.5, and the driver's for CUDA 13.0) takes what a warp loads from one address
-/// for one value, atomic or not, and keeps loop counters that depend on it in registers of the whole
-/// warp. But the two halves of a warp have been seen to get different values from one 64-bit load in
-/// block scope, with another warp storing meanwhile: they then diverge and count each other's
-/// iterations, and the loop never ends (H200, 2026-11-20; the conformance suite's
-/// `coherence/global/block/i64`). In device scope that has not been seen.
+/// For sm_90, ptxas (13.5, and the driver's for CUDA 13.0) assumes that a warp loads the same value from one
+/// address, also atomically. It keeps loop counters that depend on the value in uniform registers. But the
+/// two halves of a warp can get different values from one 64-bit load in block scope, if another warp stores
+/// at the same time. They then diverge and count each other's iterations, and the loop never ends. Device
+/// scope has not shown this.
+///
+/// Evidence: the conformance suite's `coherence/global/block/i64` on an H200, 2026-11-20.
 macro_rules! load_scope {
     ("cta", "b64") => {
         "gpu"
@@ -234,7 +235,7 @@ macro_rules! load_scope {
     };
 }
 
-/// `load` and `store`; a load may have a wider scope than is asked for.
+/// `load` and `store`; a load may have a wider scope than requested.
 macro_rules! load_store {
     ($scope:tt, $load:ident, $store:ident, $ty:ty, $class:ident, $bits:tt) => {
         /// # Safety

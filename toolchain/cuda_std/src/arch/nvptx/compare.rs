@@ -1,13 +1,13 @@
-//! `memcmp` and `bcmp`, which rustc calls where a kernel compares slices or arrays: `a == b` and `a < b` of bytes, and
-//! `a == b` of integers. `core` has neither. A kernel that compares nothing has no byte of them.
+//! `memcmp` and `bcmp`, which rustc calls if a kernel compares slices or arrays: `a == b` and `a < b` of
+//! bytes, and `a == b` of integers. `core` has neither. Kernels without such comparisons do not contain them.
 //!
-//! Copies need no function here: LLVM's back-end makes loops of `memcpy` and `memset`.
+//! Copies need no function: LLVM's back end compiles `memcpy` and `memset` to loops.
 
-/// Less than 0, 0 or more than 0, as the `n` bytes from `a` are to those from `b`.
+/// Compares the `n` bytes at `a` and `b`; negative, 0 or positive for less, equal or greater.
 ///
 /// # Safety
 ///
-/// All of them can be read.
+/// All bytes are valid for reads.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
     const WORD: usize = size_of::<u32>();
@@ -33,13 +33,13 @@ unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
     0
 }
 
-/// 0 if the `n` bytes from `a` are those from `b`. LLVM calls it where only that matters.
+/// 0 if the `n` bytes at `a` and `b` are equal. LLVM calls it if the order does not matter.
 ///
 /// # Safety
 ///
-/// All of them can be read.
+/// All bytes are valid for reads.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bcmp(a: *const u8, b: *const u8, n: usize) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract.
     unsafe { memcmp(a, b, n) }
 }

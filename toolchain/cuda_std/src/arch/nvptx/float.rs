@@ -37,7 +37,7 @@ pub(crate) mod instruction {
     }
 }
 
-/// Instructions that approximate, in the forms that keep subnormal numbers.
+/// Approximate instructions, in the forms that keep subnormal numbers.
 pub(crate) mod approx {
     use core::arch::asm;
     use core::f32::consts::{LN_2, LOG2_E};

@@ -1,4 +1,4 @@
-//! Conversions of the 16-bit floats, by bits.
+//! Conversions of the bits of 16-bit floats.
 
 use core::arch::asm;
 
@@ -16,7 +16,7 @@ pub(crate) fn f32_to_f16(value: f32) -> u16 {
     (value as f16).to_bits()
 }
 
-/// `cvt.rn.bf16.f32` from sm_80 on; the same rounding in integer arithmetic before.
+/// `cvt.rn.bf16.f32` from sm_80 on; below, the same rounding in integer arithmetic.
 #[inline(always)]
 pub(crate) fn f32_to_bf16(value: f32) -> u16 {
     if cuda_arch() < 800 {

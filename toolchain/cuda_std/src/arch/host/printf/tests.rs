@@ -1,11 +1,11 @@
-//! Held against the C library's own `snprintf`.
+//! Compared with the C library's `snprintf`.
 
 use super::*;
 use std::ffi::CString;
 use std::vec;
 use std::vec::Vec;
 
-/// What is printed of one value.
+/// The text of one value.
 fn ours(format: &str, bits: u64) -> String {
     let format = CString::new(format).unwrap();
     // SAFETY: the formats of these tests have one conversion of 64 bits.
@@ -30,7 +30,7 @@ impl Value {
     fn by_c(&self, format: &CStr) -> String {
         let mut buffer = vec![0u8; 2048];
         let (to, size) = (buffer.as_mut_ptr().cast(), buffer.len());
-        // SAFETY: the buffer has so many bytes; the format has one conversion, of this value's type.
+        // SAFETY: the buffer has that many bytes; the format has one conversion, for this value's type.
         let length = unsafe {
             match self {
                 Self::Integer(x) => libc::snprintf(to, size, format.as_ptr(), *x),
@@ -43,7 +43,7 @@ impl Value {
     }
 }
 
-/// All combinations of flags, widths and precisions that `io::format` writes.
+/// All combinations of flags, widths and precisions that `io::format` emits.
 fn formats(precisions: &[&str], letters: &[&str]) -> Vec<CString> {
     let mut formats = Vec::new();
     for flags in ["", "-", "+", "0", "-+", "+0"] {
@@ -72,7 +72,7 @@ fn compare(formats: &[CString], values: &[Value]) {
     }
 }
 
-/// A generator that repeats: bits of every kind of float.
+/// A generator with a fixed sequence: bits of every kind of float.
 fn random(count: usize) -> impl Iterator<Item = u64> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     core::iter::repeat_with(move || {
@@ -136,7 +136,7 @@ fn floats_are_those_of_c() {
         .chain(random(100).map(f64::from_bits))
         .chain(singles)
         .chain(usual)
-        // The sign of a NaN is never printed: `io::format` takes it away.
+        // The sign of a NaN is never printed: `io::format` removes it.
         .map(|x| Value::Float(if x.is_nan() { f64::NAN } else { x }))
         .collect();
     compare(&formats(&[".4", ".5", ".9", ".17"], &["g"]), &values);

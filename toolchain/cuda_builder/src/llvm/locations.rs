@@ -1,51 +1,51 @@
-//! Where instructions come from.
+//! Source locations of instructions.
 
 use super::api::{Metadata, Value};
 use super::{Module, chain};
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 
-/// A function that gives a part of a file's path.
+/// A function that returns a part of a file's path.
 type DIFilePart = unsafe extern "C" fn(Metadata, *mut u32) -> *const c_char;
 
-/// A line of source, in one of the functions that are inlined into each other.
-pub(crate) struct Place {
+/// A source line in one of the functions that are inlined into each other.
+pub(crate) struct Location {
     location: Metadata,
     pub(crate) file: PathBuf,
-    /// 0 of what the compiler made up.
+    /// 0 for code that the compiler generated.
     pub(crate) line: u32,
 }
 
-// SAFETY (of all blocks below): as of those of `Module`'s other functions; locations, scopes and files are
-// LLVM's own, which its context keeps.
+// SAFETY (of all blocks below): as for `Module`'s other functions. LLVM's context owns locations, scopes and
+// files.
 #[expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all of them, stated above"
+    reason = "one reason for all blocks, stated above"
 )]
 impl Module<'_> {
-    /// Where an instruction comes from, innermost inlined function first; empty without debug information.
-    pub(crate) fn places(&self, instruction: Value) -> Vec<Place> {
+    /// The locations of an instruction, innermost inlined function first; empty without debug information.
+    pub(crate) fn locations(&self, instruction: Value) -> Vec<Location> {
         let api = self.api();
         let locations = unsafe {
             let innermost = (api.LLVMInstructionGetDebugLoc)(instruction);
             chain(innermost, |l| (api.LLVMDILocationGetInlinedAt)(l))
         };
-        let place = |&location: &Metadata| unsafe {
-            Place {
+        let location = |&location: &Metadata| unsafe {
+            Location {
                 location,
                 file: self.file((api.LLVMDILocationGetScope)(location)),
                 line: (api.LLVMDILocationGetLine)(location),
             }
         };
-        locations.iter().map(place).collect()
+        locations.iter().map(location).collect()
     }
 
-    /// Makes one of the instruction's own [`places`](Self::places) its innermost.
-    pub(crate) fn set_place(&self, instruction: Value, place: &Place) {
-        unsafe { (self.api().LLVMInstructionSetDebugLoc)(instruction, place.location) }
+    /// Makes one of the instruction's [`locations`](Self::locations) its innermost location.
+    pub(crate) fn set_location(&self, instruction: Value, location: &Location) {
+        unsafe { (self.api().LLVMInstructionSetDebugLoc)(instruction, location.location) }
     }
 
-    /// A scope's file.
+    /// The file of a scope.
     pub(super) fn file(&self, scope: Metadata) -> PathBuf {
         let api = self.api();
         let text = |part: DIFilePart, file: Metadata| unsafe {

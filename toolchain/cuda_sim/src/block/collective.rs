@@ -1,77 +1,77 @@
-//! Lanes of a warp that do something together: each member has come, all get their results.
+//! Warp collectives: all lanes of the member mask arrive, then all get their results.
 
 use super::{Block, Stop};
-use crate::count::What;
+use crate::count::InstructionKind;
 use crate::finding::Bug;
-use crate::lane::{Meeting, Redux, Request, Shuffle};
+use crate::lane::{Collective, Redux, Request, Shuffle};
 
-/// What a lane gets when nothing is defined.
+/// The value of an undefined result.
 const UNDEFINED: u64 = 0xDEAD_BEEF;
 
 impl Block {
-    /// A lane has come to a meeting.
+    /// A lane reaches a collective.
     #[inline(always)]
-    pub(super) fn attend(&mut self, i: usize, meeting: Meeting) -> Result<(), Stop> {
+    pub(super) fn enter_collective(&mut self, i: usize, op: Collective) -> Result<(), Stop> {
         let lane = &self.lanes[i];
         if self.context.launch().options.count
-            && let Some(what) = what(meeting)
+            && let Some(what) = what(op)
         {
             self.log(i, what);
         }
         let mask = lane.mask.get();
-        if meeting != Meeting::ActiveMask && mask >> lane.lane() & 1 == 0 {
+        if op != Collective::ActiveMask && mask >> lane.lane() & 1 == 0 {
             self.report(Bug::MaskWithoutCaller { mask }, i, None);
             return Err(Stop);
         }
         Ok(())
     }
 
-    /// Lets every complete meeting of the warp take place; whether there was one.
-    pub(super) fn meet(&mut self, w: usize) -> Result<bool, Stop> {
-        let mut undecided = self.warps[w].meeting;
+    /// Completes every collective of the warp whose members have all arrived; returns whether there was one.
+    pub(super) fn run_collectives(&mut self, w: usize) -> Result<bool, Stop> {
+        let mut undecided = self.warps[w].in_collective;
         let mut met = false;
         while undecided != 0 {
             let leader = 32 * w + undecided.trailing_zeros() as usize;
-            let Request::Meeting(meeting) = self.lanes[leader].request.get() else {
-                unreachable!("a lane in a meeting asked for one")
+            let Request::Collective(op) = self.lanes[leader].request.get() else {
+                unreachable!("a lane in the set waits in a collective")
             };
-            if meeting == Meeting::ActiveMask {
+            if op == Collective::ActiveMask {
                 undecided &= undecided - 1;
                 continue;
             }
             let mask = self.lanes[leader].mask.get();
-            let here = self.present(w, undecided & mask, meeting, mask);
+            let here = self.arrived(w, undecided & mask, op, mask);
             undecided &= !here;
             if here == mask {
-                self.hold(w, meeting, mask)?;
+                self.complete(w, op, mask)?;
                 met = true;
             } else {
                 self.check_members(w, leader, mask)?;
             }
         }
-        if !met && self.warps[w].meeting != 0 {
-            met = self.tell_active(w);
+        if !met && self.warps[w].in_collective != 0 {
+            met = self.answer_activemask(w);
         }
         Ok(met)
     }
 
-    /// Which of the lanes have come to this meeting.
+    /// The lanes of `lanes` that have arrived at this collective.
     #[inline]
-    fn present(&self, w: usize, lanes: u32, meeting: Meeting, mask: u32) -> u32 {
+    fn arrived(&self, w: usize, lanes: u32, op: Collective, mask: u32) -> u32 {
         let mut here = 0;
         let mut rest = lanes;
         while rest != 0 {
             let l = rest.trailing_zeros();
             rest &= rest - 1;
             let lane = &self.lanes[32 * w + l as usize];
-            if lane.request.get() == Request::Meeting(meeting) && lane.mask.get() == mask {
+            if lane.request.get() == Request::Collective(op) && lane.mask.get() == mask {
                 here |= 1 << l;
             }
         }
         here
     }
 
-    /// That all members can still come.
+    /// Checks that all missing members can still arrive.
     fn check_members(&self, w: usize, leader: usize, mask: u32) -> Result<(), Stop> {
         let threads = self.lanes.len() - 32 * w;
         let present = u32::MAX >> (32 - threads.min(32));
@@ -88,10 +88,10 @@ impl Block {
         Err(Stop)
     }
 
-    /// `activemask`, when nothing else in the warp can go on: the lanes that wait at one place are
+    /// Answers `activemask` when nothing else in the warp can continue: lanes that wait at the same site are
     /// active together.
-    fn tell_active(&mut self, w: usize) -> bool {
-        let asking = self.present(w, self.warps[w].meeting, Meeting::ActiveMask, 0);
+    fn answer_activemask(&mut self, w: usize) -> bool {
+        let asking = self.arrived(w, self.warps[w].in_collective, Collective::ActiveMask, 0);
         if asking == 0 {
             return false;
         }
@@ -102,38 +102,38 @@ impl Block {
         for l in lanes(together) {
             self.lanes[32 * w + l as usize].result.set(together.into());
         }
-        self.let_go(w, together);
+        self.wake(w, together);
         true
     }
 
-    fn let_go(&mut self, w: usize, members: u32) {
-        self.warps[w].meeting &= !members;
+    fn wake(&mut self, w: usize, members: u32) {
+        self.warps[w].in_collective &= !members;
         self.warps[w].ready |= members;
     }
 
-    /// Gives each member its result.
-    fn hold(&mut self, w: usize, meeting: Meeting, mask: u32) -> Result<(), Stop> {
+    /// Computes the results of a collective and releases its members.
+    fn complete(&mut self, w: usize, op: Collective, mask: u32) -> Result<(), Stop> {
         let options = &self.context.launch().options;
         let (races, count) = (options.checks.races, options.count);
         let members = &self.lanes[32 * w..];
         let value = |l: u32| members[l as usize].value.get();
         let give = |result: u64| lanes(mask).for_each(|l| members[l as usize].result.set(result));
-        match meeting {
-            Meeting::SyncWarp => {
+        match op {
+            Collective::SyncWarp => {
                 if races {
                     let mut memory = self.context.memory.borrow_mut();
                     memory.clocks.sync_warp(w as u32, mask);
                 }
             }
-            Meeting::Shuffle(mode) => self.shuffle(w, mode, mask),
-            Meeting::VoteAll => give(lanes(mask).all(|l| value(l) != 0).into()),
-            Meeting::VoteAny => give(lanes(mask).any(|l| value(l) != 0).into()),
-            Meeting::Ballot => give(
+            Collective::Shuffle(mode) => self.shuffle(w, mode, mask),
+            Collective::VoteAll => give(lanes(mask).all(|l| value(l) != 0).into()),
+            Collective::VoteAny => give(lanes(mask).any(|l| value(l) != 0).into()),
+            Collective::Ballot => give(
                 lanes(mask)
                     .filter(|&l| value(l) != 0)
                     .fold(0, |set, l| set | 1 << l),
             ),
-            Meeting::MatchAny(_) => {
+            Collective::MatchAny(_) => {
                 for l in lanes(mask) {
                     let same = lanes(mask)
                         .filter(|&other| value(other) == value(l))
@@ -141,19 +141,19 @@ impl Block {
                     members[l as usize].result.set(same);
                 }
             }
-            Meeting::MatchAll(_) => {
+            Collective::MatchAll(_) => {
                 let first = value(mask.trailing_zeros());
                 give(lanes(mask).all(|l| value(l) == first).into());
             }
-            Meeting::Redux(op) => {
+            Collective::Redux(op) => {
                 let all = lanes(mask).map(|l| value(l) as u32);
                 give(all.reduce(|a, b| combine(op, a, b)).unwrap_or(0).into());
             }
-            Meeting::ActiveMask => unreachable!("nobody waits for its members"),
+            Collective::ActiveMask => unreachable!("`activemask` has no members"),
         }
-        self.let_go(w, mask);
+        self.wake(w, mask);
         let warp = &self.warps[w];
-        if count && warp.meeting | warp.resting | warp.at_barrier == 0 {
+        if count && warp.in_collective | warp.yielded | warp.at_barrier == 0 {
             let memory = &mut *self.context.memory.borrow_mut();
             memory.logs[w].flush(&mut memory.tally);
         }
@@ -180,7 +180,7 @@ impl Block {
     }
 }
 
-/// `shfl`'s source lane and predicate, from the PTX ISA.
+/// `shfl`'s source lane and predicate, after the PTX ISA.
 fn source(mode: Shuffle, lane: u32, [b, c]: [u32; 2]) -> (u32, bool) {
     let (b, bound, segment) = (b & 31, c & 31, c >> 8 & 31);
     let max_lane = lane & segment | bound & !segment;
@@ -217,19 +217,19 @@ fn combine(op: Redux, a: u32, b: u32) -> u32 {
     }
 }
 
-/// What a meeting counts as.
-fn what(meeting: Meeting) -> Option<What> {
-    Some(match meeting {
-        Meeting::SyncWarp => What::SyncWarp,
-        Meeting::Shuffle(_) => What::Shuffle,
-        Meeting::VoteAll | Meeting::VoteAny | Meeting::Ballot => What::Vote,
-        Meeting::MatchAny(_) | Meeting::MatchAll(_) => What::Match,
-        Meeting::Redux(_) => What::Redux,
-        Meeting::ActiveMask => return None,
+/// The instruction that a collective counts as.
+fn what(op: Collective) -> Option<InstructionKind> {
+    Some(match op {
+        Collective::SyncWarp => InstructionKind::SyncWarp,
+        Collective::Shuffle(_) => InstructionKind::Shuffle,
+        Collective::VoteAll | Collective::VoteAny | Collective::Ballot => InstructionKind::Vote,
+        Collective::MatchAny(_) | Collective::MatchAll(_) => InstructionKind::Match,
+        Collective::Redux(_) => InstructionKind::Redux,
+        Collective::ActiveMask => return None,
     })
 }
 
-/// The lanes of a set, the lowest first.
+/// The lanes of a set in ascending order.
 fn lanes(mut set: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let lane = (set != 0).then(|| set.trailing_zeros());

@@ -1,11 +1,10 @@
-//! What differs between two rungs, in words. Every word follows from a number: none is written
-//! down for a rung by name.
+//! Describes the differences of two rungs. All text is computed from the counters.
 
-use cuda_sim::{Space, What};
+use cuda_sim::{InstructionKind, Space};
 
 use super::Rung;
 
-/// Something that costs time, per 1000 elements, or saves it.
+/// A quantity per 1000 elements that costs time, or saves it.
 struct Quantity {
     name: &'static str,
     of: fn(&Rung) -> f64,
@@ -45,12 +44,12 @@ const QUANTITIES: [Quantity; 9] = [
         rung.per_1000(rung.counters.shared().conflicts())
     }),
     cost("barriers", |rung| {
-        rung.per_1000(rung.counters.of(What::Barrier).requests)
+        rung.per_1000(rung.counters.of(InstructionKind::Barrier).requests)
     }),
     cost("shuffles", |rung| rung.per_1000(rung.exchanges())),
 ];
 
-/// Changes by less are not worth a word.
+/// Smaller changes are not mentioned.
 const NOTABLE: f64 = 0.05;
 
 impl Rung {
@@ -58,8 +57,8 @@ impl Rung {
         1000.0 * count as f64 / self.elements as f64
     }
 
-    /// What the lowest rung costs.
-    pub(super) fn first_words(&self) -> String {
+    /// Describes the costs of the lowest rung.
+    pub(super) fn describe_costs(&self) -> String {
         let costs = QUANTITIES.iter().filter_map(|quantity| {
             let is = (quantity.of)(self);
             (is > 0.0).then(|| format!("{} {}", quantity.name, short(is)))
@@ -67,32 +66,32 @@ impl Rung {
         format!("{}: {}", self.kernel, costs.collect::<Vec<_>>().join(", "))
     }
 
-    /// What is better here than in `before`, and what is worse.
-    pub(super) fn words(&self, before: &Rung) -> String {
+    /// Describes what is better than in `before`, and what is worse.
+    pub(super) fn describe_changes(&self, before: &Rung) -> String {
         let (mut better, mut worse) = (Vec::new(), Vec::new());
         for quantity in &QUANTITIES {
             let (was, is) = ((quantity.of)(before), (quantity.of)(self));
-            // What one of the two does not do at all has no mean.
+            // There is no mean if one of the two has no such instructions.
             let comparable = was.is_finite() && is.is_finite();
             if !comparable || (is - was).abs() <= NOTABLE * was.abs() {
                 continue;
             }
-            let words = format!("{} {} -> {}", quantity.name, short(was), short(is));
+            let change = format!("{} {} -> {}", quantity.name, short(was), short(is));
             if (is > was) == quantity.more_is_better {
-                better.push(words);
+                better.push(change);
             } else {
-                worse.push(words);
+                worse.push(change);
             }
         }
         let mut text = format!("{} after {}:", self.kernel, before.kernel);
-        for (verdict, words) in [("better", better), ("worse", worse)] {
-            if !words.is_empty() {
-                text += &format!(" {verdict}: {};", words.join(", "));
+        for (verdict, changes) in [("better", better), ("worse", worse)] {
+            if !changes.is_empty() {
+                text += &format!(" {verdict}: {};", changes.join(", "));
             }
         }
         match text.strip_suffix(';') {
             Some(text) => text.into(),
-            None => text + " nothing that is counted differs",
+            None => text + " all counters are equal",
         }
     }
 }
@@ -109,17 +108,17 @@ fn short(value: f64) -> String {
 mod tests {
     use crate::ladder::Ladder;
 
-    /// The words about a rung.
-    fn words(kernel: &str) -> String {
+    /// The description of a rung.
+    fn describe_changes(kernel: &str) -> String {
         let ladder = Ladder::new("sum", "i32", 256).unwrap();
         let place = |rung: &super::Rung| rung.kernel == kernel;
         let i = ladder.rungs().iter().position(place).unwrap();
-        ladder.rungs()[i].words(ladder.before(i).unwrap())
+        ladder.rungs()[i].describe_changes(ladder.before(i).unwrap())
     }
 
     #[test]
     fn each_rung_shows_what_it_mends() {
-        let reduce_1 = words("reduce_1");
+        let reduce_1 = describe("reduce_1");
         let (better, worse) = reduce_1.split_once("; worse: ").unwrap();
         assert!(
             better.starts_with("reduce_1 after reduce_0: better: "),
@@ -128,21 +127,21 @@ mod tests {
         assert!(better.contains("lanes in a shared request 6"), "{better}");
         assert!(worse.starts_with("bank conflicts 0 -> "), "{worse}");
 
-        let reduce_2 = words("reduce_2");
+        let reduce_2 = describe("reduce_2");
         assert!(
             reduce_2.contains("bank conflicts ") && reduce_2.contains(" -> 0"),
             "{reduce_2}"
         );
         assert!(!reduce_2.contains("worse"), "{reduce_2}");
 
-        let reduce_4 = words("reduce_4");
+        let reduce_4 = describe("reduce_4");
         assert!(
             reduce_4.contains("better: ") && reduce_4.contains("barriers"),
             "{reduce_4}"
         );
         assert!(reduce_4.ends_with("worse: shuffles 0 -> 9.8"), "{reduce_4}");
 
-        let first = Ladder::new("sum", "i32", 64).unwrap().rungs()[0].first_words();
+        let first = Ladder::new("sum", "i32", 64).unwrap().rungs()[0].describe_costs();
         assert_eq!(
             first,
             "reduce_naive: queue for global atomics 1000, global loads 31.2"
@@ -151,10 +150,10 @@ mod tests {
 
     #[test]
     fn what_is_not_counted_is_not_claimed() {
-        let modulo = words("reduce_0_modulo");
+        let modulo = describe("reduce_0_modulo");
         assert_eq!(
             modulo,
-            "reduce_0_modulo after reduce_0: nothing that is counted differs"
+            "reduce_0_modulo after reduce_0: all counters are equal"
         );
     }
 

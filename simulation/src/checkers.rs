@@ -1,4 +1,4 @@
-//! The right answers of reductions: naive loops, and how far a rounded one may be from them.
+//! Checks of reductions' results: naive loops, and error bounds for rounded results.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,31 +20,31 @@ use crate::oracle::{Drawn, Oracle, Subject, Total, Value, close};
 
 pub type Verdict = Result<(), String>;
 
-/// What a launch read, for a judge.
+/// The input of a launch, for a checker.
 #[derive(Clone, Copy)]
 pub struct Given<'a, I> {
     pub items: &'a [I],
-    /// The most additions between an item and the result.
+    /// The largest number of additions between an item and the result.
     pub chain: f64,
-    /// Whether sums of floats are exact in every order.
+    /// Whether float sums are exact in every order.
     pub whole: bool,
 }
 
-/// Holds what a launch of the operator left against the right answer.
-pub type Judge<I, O> = fn(&O, Given<'_, I>, <O as Op<I>>::Acc) -> Verdict;
+/// Compares the result of a launch with the right one.
+pub type Checker<I, O> = fn(&O, Given<'_, I>, <O as Op<I>>::Acc) -> Verdict;
 
-/// Launches a case of an operator and items.
+/// Launches a case with an operator and items.
 type Run = Box<dyn Fn(&Case, Simulator) -> Result<Launched, Wrong> + Send + Sync>;
 
 /// By the names of operator and items.
 #[derive(Default)]
-struct Judges(BTreeMap<(&'static str, &'static str), Run>);
+struct Checkers(BTreeMap<(&'static str, &'static str), Run>);
 
-static JUDGES: LazyLock<Judges> = LazyLock::new(Judges::all);
+static CHECKERS: LazyLock<Checkers> = LazyLock::new(Checkers::all);
 
-/// Runs a launch by the judge of its operator and items.
+/// Runs a launch with the checker of its operator and items.
 pub fn run(case: &Case, simulator: Simulator) -> Result<Launched, Wrong> {
-    match JUDGES.0.get(&(case.entry.op, case.entry.items)) {
+    match CHECKERS.0.get(&(case.entry.op, case.entry.items)) {
         Some(run) => run(case, simulator),
         None => Err(Wrong::NoOracle {
             entry: case.entry.name,
@@ -52,7 +52,7 @@ pub fn run(case: &Case, simulator: Simulator) -> Result<Launched, Wrong> {
     }
 }
 
-impl Judges {
+impl Checkers {
     fn all() -> Self {
         let mut all = Self::default();
         macro_rules! pair {
@@ -124,31 +124,32 @@ impl Judges {
         all
     }
 
-    /// An operator over items, which is made for the items that it reduces.
+    /// Adds an operator that is constructed from the items that it reduces.
     fn add<I: DrawnItems, O: SinglePass<I>>(
         &mut self,
         operator: fn(&[I]) -> O,
-        judge: Judge<I, O>,
+        checker: Checker<I, O>,
     ) {
         let names = (O::ENTRY.op, O::ENTRY.items);
-        let run: Run = Box::new(move |case, simulator| case.launch_as(simulator, operator, judge));
+        let run: Run =
+            Box::new(move |case, simulator| case.launch_as(simulator, operator, checker));
         assert!(self.0.insert(names, run).is_none(), "{names:?} twice");
     }
 }
 
-/// One of the elements, so that some are equal to it, where there are any.
+/// One of the elements, if there are any, so that some are equal to it.
 fn some<T: Drawn>(elements: &[T]) -> T {
     let one = elements.get(elements.len() / 2);
     one.copied().unwrap_or(T::ZEROES[0])
 }
 
-/// A range from one of the elements to another, so that some are in it, and some equal to its ends.
+/// A range between two of the elements, so that some are inside, and some equal to its ends.
 fn range<T: Drawn>(elements: &[T]) -> InRange<T> {
     let other = elements.get(elements.len() / 3);
     InRange(some(elements), other.copied().unwrap_or(T::ZEROES[0]))
 }
 
-/// By an operator with a naive loop over accumulators.
+/// An operator with a naive loop over accumulators.
 fn reduction<T, O>(op: O, given: Given<'_, T>, got: <O as Op<T>>::Acc) -> Verdict
 where
     T: Drawn,
@@ -185,7 +186,7 @@ where
     close(got, &Total::sum(&sizes.collect::<Vec<_>>()), given.chain)
 }
 
-/// Of all types but `f64`.
+/// All types except `f64`.
 mod narrow {
     use super::*;
 
@@ -201,7 +202,7 @@ mod narrow {
     }
 }
 
-/// Of `f64`.
+/// For `f64`.
 mod scaled {
     use super::*;
 
@@ -226,8 +227,8 @@ mod scaled {
     }
 }
 
-/// Within the error that [`MeanVariance`] has for elements that are not much larger than they are
-/// spread.
+/// Within the error bound of [`MeanVariance`] for elements that are not much larger than their standard
+/// deviation.
 fn moments<T: Drawn + Number>(
     numbers: impl Iterator<Item = T>,
     chain: f64,
@@ -241,7 +242,7 @@ fn moments<T: Drawn + Number>(
     if got.count() != n {
         return Err(format!("{} elements instead of {n}", got.count()));
     }
-    // From the distances to one of them, whose sum is finite where their squares are.
+    // Computed from the distances to one element, whose sum is finite if their squares are.
     let distances: Vec<f64> = values.iter().map(|value| value - values[0]).collect();
     let shift = Total::sum(&distances).value / n;
     let mean = values[0] + shift;
@@ -298,7 +299,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(got: T, right: T) -> Verdict {
     }
 }
 
-/// A place for a polynomial, by its length.
+/// The point at which a polynomial is evaluated, by the polynomial's length.
 fn odd<I>(coefficients: &[I]) -> Horner {
     let x = 0x9E37_79B1 ^ ((coefficients.len() as u32) << 1);
     Horner { x }
@@ -361,7 +362,7 @@ mod tests {
     use kernels_gpu::entry::{library, teaching};
 
     #[test]
-    fn every_reduction_has_its_judge() {
+    fn every_reduction_has_a_checker() {
         let lists = [
             &library::KERNELS,
             &teaching::KERNELS,
@@ -370,7 +371,7 @@ mod tests {
         let entries = lists.into_iter().flat_map(|list| list.entries);
         for entry in entries.filter(|entry| entry.key.is_empty()) {
             assert!(
-                JUDGES.0.contains_key(&(entry.op, entry.items)),
+                CHECKERS.0.contains_key(&(entry.op, entry.items)),
                 "{}",
                 entry.name
             );
