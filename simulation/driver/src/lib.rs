@@ -18,7 +18,7 @@
 //!
 //! | mistake | result |
 //! |---|---|
-//! | whatever the simulator finds in a launch; an array among its arguments that is not all in one allocation | the launch succeeds, and every later call of the context answers `CUDA_ERROR_LAUNCH_FAILED`, of which `cuGetErrorString` has the finding |
+//! | a finding of the simulator in a launch; an array argument that is not inside one allocation | the launch succeeds, and every later call of the context returns `CUDA_ERROR_LAUNCH_FAILED`; `cuGetErrorString` returns the finding |
 //! | a copy or fill outside an allocation; memory freed twice | `CUDA_ERROR_INVALID_VALUE` |
 //! | a handle of another kind, or of a destroyed object | `CUDA_ERROR_INVALID_HANDLE` |
 //! | a call without a current context | `CUDA_ERROR_INVALID_CONTEXT` |

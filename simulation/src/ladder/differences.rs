@@ -109,7 +109,7 @@ mod tests {
     use crate::ladder::Ladder;
 
     /// The description of a rung.
-    fn describe_changes(kernel: &str) -> String {
+    fn describe(kernel: &str) -> String {
         let ladder = Ladder::new("sum", "i32", 256).unwrap();
         let place = |rung: &super::Rung| rung.kernel == kernel;
         let i = ladder.rungs().iter().position(place).unwrap();

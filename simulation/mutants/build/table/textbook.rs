@@ -16,7 +16,7 @@ pub const LAST_BLOCK: Source = source(
         mutant(
             "no_release_fence",
             "the count may be visible before the partial",
-            "        // Whoever sees the count sees the partial.
+            "        // The count must not be visible before the partial.
         device_fence();
 ",
             "",
@@ -34,7 +34,7 @@ pub const LAST_BLOCK: Source = source(
         mutant(
             "release_fence_of_block",
             "the fence has block scope",
-            "        // Whoever sees the count sees the partial.
+            "        // The count must not be visible before the partial.
         device_fence();
 ",
             "        cuda_std::thread::block_fence();
@@ -43,7 +43,7 @@ pub const LAST_BLOCK: Source = source(
         mutant(
             "no_acquire_fence",
             "partials may be read before the count was seen",
-            "        // Whoever has seen all counts sees all partials.
+            "        // Orders the loads of the partials after the count.
         device_fence();
 ",
             "",
@@ -102,7 +102,7 @@ pub const LAST_WARP: Source = source(
         mutant(
             "no_sync_before_write",
             "a lane stores before another lane has loaded",
-            "            // All have read before one writes.
+            "            // All loads must precede the next store.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
 ",
@@ -111,7 +111,7 @@ pub const LAST_WARP: Source = source(
         mutant(
             "no_sync_after_write",
             "a lane loads before another lane has stored",
-            "            // All have written before one reads.
+            "            // All stores must precede the next load.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
 ",
@@ -120,7 +120,7 @@ pub const LAST_WARP: Source = source(
         mutant(
             "sync_of_half_a_warp",
             "the mask names lanes 0 to 15",
-            "            // All have written before one reads.
+            "            // All stores must precede the next load.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
 ",
@@ -130,7 +130,7 @@ pub const LAST_WARP: Source = source(
         mutant(
             "sync_of_halves",
             "each half of the warp waits only for itself, but reads from the other",
-            "            // All have written before one reads.
+            "            // All stores must precede the next load.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
 ",
@@ -140,7 +140,7 @@ pub const LAST_WARP: Source = source(
         mutant(
             "shuffle_for_sync",
             "a shuffle synchronises lanes, but does not order memory",
-            "            // All have written before one reads.
+            "            // All stores must precede the next load.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
 ",
@@ -182,7 +182,7 @@ pub const MAXIMA: Source = source(
         mutant(
             "scratch_reused",
             "the second tree's values overwrite the maximum before all threads have read it",
-            "    // Everyone has the largest before the scratch is used again.
+            "    // All threads must have the maximum before the scratch memory is reused.
     sync_threads();
 ",
             "",
@@ -196,7 +196,7 @@ pub const MAXIMA: Source = source(
         mutant(
             "no_barrier_before_read",
             "threads read the result while the last step writes it",
-            "        // For the next step, or for everyone's read of the result.
+            "        // For the next step, or for the loads of the result.
         sync_threads();
 ",
             "        if s > 1 { sync_threads(); }
@@ -291,7 +291,7 @@ pub const SCAN: Source = source(
         mutant(
             "flag_before_sums",
             "thread 0 sets the flag when only its own sum is stored",
-            "    // All of the block's sums are there before the flag says so.
+            "    // All sums of the block must be stored before the flag is set.
     sync_threads();
 ",
             "",
@@ -334,7 +334,7 @@ pub const SCAN: Source = source(
         mutant(
             "scan_without_barrier_after_read",
             "a thread stores before another thread has loaded",
-            "        // All have read before one writes.
+            "        // All loads must precede the next store.
         sync_threads();
 ",
             "",

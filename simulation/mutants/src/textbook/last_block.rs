@@ -23,10 +23,10 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, counters: &[Atomic
     let sum = block_sum(loaded, scratch);
     if tid == 0 {
         output.set(1 + block as usize, sum);
-        // Whoever sees the count sees the partial.
+        // The count must not be visible before the partial.
         device_fence();
         let before = counters[0].fetch_add(1, Relaxed);
-        // Whoever has seen all counts sees all partials.
+        // Orders the loads of the partials after the count.
         device_fence();
         scratch.set(threads, (before + 1 == blocks).into());
     }

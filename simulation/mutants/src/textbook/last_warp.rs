@@ -34,11 +34,11 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, _counters: &[Atomi
         let mut sum = scratch.get(tid);
         while s > 0 {
             sum = sum.wrapping_add(scratch.get(tid + s));
-            // All have read before one writes.
+            // All loads must precede the next store.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
             scratch.set(tid, sum);
-            // All have written before one reads.
+            // All stores must precede the next load.
             // SAFETY: all lanes of the first warp are here.
             unsafe { sync_warp(u32::MAX) };
             s /= 2;

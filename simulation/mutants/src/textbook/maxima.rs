@@ -17,7 +17,7 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, _counters: &[Atomi
 
     let value = (i < input.len()).then(|| input.get(i));
     let largest = everyone_gets(value.unwrap_or(i32::MIN), scratch, i32::max);
-    // Everyone has the largest before the scratch is used again.
+    // All threads must have the maximum before the scratch memory is reused.
     sync_threads();
     let count = everyone_gets((value == Some(largest)).into(), scratch, |a, b| a + b);
     if tid == 0 {
@@ -35,7 +35,7 @@ fn everyone_gets(value: i32, scratch: Shared<i32>, combine: impl Fn(i32, i32) ->
         if tid < s {
             scratch.set(tid, combine(scratch.get(tid), scratch.get(tid + s)));
         }
-        // For the next step, or for everyone's read of the result.
+        // For the next step, or for the loads of the result.
         sync_threads();
         s /= 2;
     }

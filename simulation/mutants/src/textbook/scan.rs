@@ -39,7 +39,7 @@ pub unsafe fn kernel(input: Global<i32>, output: Global<i32>, counters: &[Atomic
     if i < input.len() {
         output.set(i, scratch.get(before).wrapping_add(sum));
     }
-    // All of the block's sums are there before the flag says so.
+    // All sums of the block must be stored before the flag is set.
     sync_threads();
     if tid == 0 {
         counters[1 + block].store(1, Release);
@@ -56,7 +56,7 @@ fn block_scan(mut sum: i32, scratch: Shared<i32>) -> i32 {
         if tid >= distance {
             sum = sum.wrapping_add(scratch.get(tid - distance));
         }
-        // All have read before one writes.
+        // All loads must precede the next store.
         sync_threads();
         distance *= 2;
     }

@@ -80,8 +80,8 @@ macro_rules! entries {
         ) {
             #[allow(dead_code, reason = "kernels of one type do not name it")]
             type T = $element;
-            // SAFETY: whoever launches the entry vouches for the buffers, and for the shape
-            // which the body, documented where it stands, asks for.
+            // SAFETY: the caller of the entry guarantees the buffers, and the shape that the
+            // body's documentation requires.
             unsafe {
                 let io = Io::new(input, (output, output_len), (scratch, scratch_len), [a, b, c, d]);
                 ($body)(io)
