@@ -180,7 +180,7 @@ fn sums_of_floats_ask_for_a_tolerance() {
 }
 
 #[test]
-fn the_sign_of_a_zero_counts_unless_the_test_says_otherwise() {
+fn the_sign_of_a_zero_counts_unless_the_test_allows_it() {
     operator!(SumFromZero: f32 => f32, 0.0, |x, _| x, |a, b| a + b;);
     let zeros = || laws::of(&SumFromZero, select(vec![1.0, -0.0]));
     let message = "`SumFromZero` over `f32` breaks the law of identity:

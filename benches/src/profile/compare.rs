@@ -49,7 +49,7 @@ const TABLES: [(&str, &[Quantity]); 3] = [
         ],
     ),
     (
-        "Meeting",
+        "Collectives",
         &[
             quantity("barriers", |f| Some(f.barriers)),
             quantity("shuffles", |f| Some(f.shuffles)),

@@ -57,8 +57,8 @@ const REASONS: &[Reason] = &[
         what: &[
             ("Shared memory", "atomic lanes"),
             ("Global memory", "atomic lanes"),
-            ("Meeting", "votes"),
-            ("Meeting", "redux"),
+            ("Collectives", "votes"),
+            ("Collectives", "redux"),
         ],
         text: "`reduce_naive` and `reduce_shared_memory`, sums of integers: where all lanes of a \
                warp add to one address, ptxas lets `REDUX.SUM` combine their values first and one \
@@ -78,7 +78,7 @@ mod tests {
         assert!(lanes("reduce_3_sum_i32").is_none());
         assert!(of("reduce_4_sum_i32", "Shared memory", "store lanes").is_none());
         assert!(of("reduce_4_sum_i32", "Global memory", "load lanes").is_none());
-        assert!(of("reduce_naive_sum_i32", "Meeting", "redux").is_some());
-        assert!(of("reduce_naive_sum_f32", "Meeting", "redux").is_none());
+        assert!(of("reduce_naive_sum_i32", "Collectives", "redux").is_some());
+        assert!(of("reduce_naive_sum_f32", "Collectives", "redux").is_none());
     }
 }

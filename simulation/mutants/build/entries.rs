@@ -14,7 +14,7 @@ const KEY: &str = "u32";
 const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
 
 /// The single-pass entries by name: the operator, and the items of each array.
-const SINGLE_PASSES: [(&str, &str, &[&str]); 15] = [
+const SINGLE_PASS: [(&str, &str, &[&str]); 15] = [
     ("single_pass_sum_i32", "Sum", &["i32"]),
     ("single_pass_max_i32", "Max", &["i32"]),
     ("single_pass_sum_wide_i32", "SumWide", &["i32"]),
@@ -88,7 +88,7 @@ impl Program {
             kind,
         };
         if kernel.starts_with("single_pass_") {
-            let found = SINGLE_PASSES.iter().find(|(name, ..)| *name == kernel);
+            let found = SINGLE_PASS.iter().find(|(name, ..)| *name == kernel);
             let &(_, op, items) =
                 found.unwrap_or_else(|| panic!("there is no copied entry {kernel}"));
             return vec![program(kernel.to_owned(), Kind::SinglePass { op, items })];

@@ -17,11 +17,11 @@
 //! # How it works
 //!
 //! 1. A nested cargo compiles the crate, and `core` from source, for `nvptx64-nvidia-cuda`. The result is one
-//! unoptimised bitcode module. The module `cargo` has the exact command.
+//!    unoptimised bitcode module. The module `cargo` has the exact command.
 //! 2. The libLLVM of the same rustc, called through its C interface, adds what rustc cannot express: address
-//! spaces and convergence (`passes`). Then it optimises and emits PTX, once for each architecture and module.
+//!    spaces and convergence (`passes`). Then it optimises and emits PTX, once for each architecture and module.
 //! 3. Errors that the driver would report only at load become build errors, with the line of the kernels'
-//! source (`check`). Examples are undefined symbols and too much shared memory. Recursion is an error too.
+//!    source (`check`). Examples are undefined symbols and too much shared memory. Recursion is an error too.
 //!
 //! [`toolchain`] finds the compiler. The builder downloads nothing; if a part is missing, the error names it
 //! and the command that installs it.

@@ -157,8 +157,7 @@ impl Drop for Module<'_> {
     }
 }
 
-/// Safe wrappers of the C functions. Values stay valid until they are deleted, which only `delete_global`
-/// does.
+/// Safe wrappers of the C functions. Values stay valid until `delete_global` deletes them.
 ///
 /// Every `Value` must come from this module: the crate has one module in each context, and never stores
 /// values of another.
@@ -487,10 +486,8 @@ impl Module<'_> {
                 api::CODE_MODEL_DEFAULT,
             );
             if machine.is_null() {
-                return Err(format!(
-                    "LLVM has no target machine for {}",
-                    cpu.to_string_lossy()
-                ));
+                let cpu = cpu.to_string_lossy();
+                return Err(format!("LLVM has no target machine for {cpu}"));
             }
             Ok(Machine {
                 llvm: self.llvm,

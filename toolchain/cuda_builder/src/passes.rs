@@ -8,11 +8,11 @@
 //! 3. statics in section `.shared`, and the dynamic shared memory, move to address space 3;
 //! 4. pointer parameters of kernels are declared to point into global memory, address space 1;
 //! 5. inline assembly that is not `pure` becomes convergent, because a shuffle or a barrier must neither be
-//! duplicated nor moved under a condition; so do all functions and all indirect calls;
+//!    duplicated nor moved under a condition; so do all functions and all indirect calls;
 //! 6. orderings of atomic read-modify-writes, which LLVM's NVPTX back end would drop, become fences;
 //! 7. floating-point options become flags of instructions, except in functions that promise the CPU's bits;
 //! 8. in builds with panic messages, the values of messages are declared unused, because `cuda_std` does not
-//! print them.
+//!    print them.
 
 use crate::CudaBuilderError;
 use crate::builder::FloatOptions;

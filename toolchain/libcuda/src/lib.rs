@@ -4,12 +4,12 @@
 //! build and a driver to start. This crate removes both requirements without changing the two crates:
 //!
 //! * **Build.** `sdk/lib64/libcuda.so` is an empty linker script, which satisfies `-lcuda`.
-//! `CUDA_LIBRARY_PATH=<here>/sdk`, set in `.cargo/config.toml`, makes the build scripts of `cust` and
-//! `cust_raw` use this folder first.
+//!   `CUDA_LIBRARY_PATH=<here>/sdk`, set in `.cargo/config.toml`, makes the build scripts of `cust` and
+//!   `cust_raw` use this folder first.
 //! * **Link.** The crate defines all `cu*` symbols that `cust` uses, and a few more ([`FORWARDED`]). They
-//! have the signatures of `cust_raw`, which the compiler checks. The binary is the same with and without CUDA
-//! on the machine, and does not require a CUDA library. If a program uses a `cu*` function that is not in the
-//! list, linking fails.
+//!   have the signatures of `cust_raw`, which the compiler checks. The binary is the same with and without CUDA
+//!   on the machine, and does not require a CUDA library. If a program uses a `cu*` function that is not in the
+//!   list, linking fails.
 //! * **Run.** The first call opens `libcuda.so.1`; each function is looked up once.
 //!
 //! | situation | result |

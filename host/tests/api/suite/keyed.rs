@@ -79,7 +79,7 @@ fn test<T: Number, O: Keyed<u32, T>>(
                 let wrong =
                     |wrong| Failed::from(format!("{}: {wrong}", context::<T>(array.name, part)));
                 let keys = device.upload(&keys(part.n))?;
-                let judge_all = |cells: &[T], rejected: u64| {
+                let check_all = |cells: &[T], rejected: u64| {
                     equal(Some(rejected as usize), part.count("dropped"))?;
                     for (cell, got) in cells.iter().enumerate() {
                         check(*got, cell, &array, part)
@@ -88,14 +88,14 @@ fn test<T: Number, O: Keyed<u32, T>>(
                     Ok(())
                 };
                 let whole = device.reduce_by_key(&keys, part.view(&buffer)?, CELLS, op)?;
-                judge_all(&whole.cells, whole.rejected).map_err(wrong)?;
+                check_all(&whole.cells, whole.rejected).map_err(wrong)?;
                 for algorithm in KeyedAlgorithm::ALL {
                     let mut cells = device.cells(CELLS, op)?.algorithm(algorithm);
                     let is_it = |entry: &Entry| entry.kernel == algorithm.kernel_name();
                     let exists = O::ENTRIES.iter().any(is_it);
                     match (exists, cells.combine(&keys, part.view(&buffer)?)) {
                         (true, Ok(())) => {
-                            judge_all(&cells.download()?, cells.rejected()?).map_err(wrong)?;
+                            check_all(&cells.download()?, cells.rejected()?).map_err(wrong)?;
                         }
                         (false, Err(Error::NoKeyedKernel { .. })) => {}
                         (_, other) => return Err(wrong(format!("{algorithm:?}: {other:?}"))),

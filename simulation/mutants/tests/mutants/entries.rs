@@ -29,7 +29,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
         "single_pass" => {
             // Resident blocks can be interleaved between any two accesses.
             let more: Vec<_> = (3..12).map(Schedule::Random).collect();
-            let cases = single_passes(&entries);
+            let cases = single_pass_cases(&entries);
             run_all(mode, &more, &cases, |(case, resident), seed, simulator| {
                 Case { seed, ..*case }.run(simulator.resident_blocks(*resident))
             })
@@ -131,7 +131,7 @@ fn reductions(entries: &[Entry]) -> Vec<Case> {
 }
 
 /// Each with the number of resident blocks: one, and several.
-fn single_passes(entries: &[Entry]) -> Vec<(Case, u32)> {
+fn single_pass_cases(entries: &[Entry]) -> Vec<(Case, u32)> {
     let mut cases = Vec::new();
     // Threads per block and blocks: fewer and more than the lanes of the warp that combines the partials, and
     // more than all its lanes have in flight.
