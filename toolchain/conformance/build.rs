@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, Ptx};
+use miniz_oxide::deflate::compress_to_vec;
+
+/// The level of compression, of 0 to 10: as text, the modules are most of the test program.
+const COMPRESSION: u8 = 6;
 
 /// sm_75 has its own code paths, because it lacks `redux` and some conversions; newer devices can execute
 /// that module too.
@@ -45,9 +49,12 @@ fn table(modules: &[Ptx]) -> String {
     let mut table = String::from("&[\n");
     for module in modules {
         let path = fs::canonicalize(&module.path).expect("the PTX was just written");
+        let ptx = fs::read(&path).expect("the PTX was just written");
+        let file = path.with_extension("deflate");
+        fs::write(&file, compress_to_vec(&ptx, COMPRESSION)).expect("OUT_DIR is writable");
         writeln!(
             table,
-            "Module {{ name: {:?}, capability: {:?}, ptx: include_str!({path:?}) }},",
+            "Module {{ name: {:?}, capability: {:?}, deflated: include_bytes!({file:?}) }},",
             module.arch.sm(),
             module.arch.capability(),
         )

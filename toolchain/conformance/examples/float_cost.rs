@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .rfind(|module| module.capability <= device.capability)
         .ok_or("no module runs on this device")?;
-    let ours = Module::from_ptx(newest.ptx, &[])?;
+    let ours = Module::from_ptx(newest.ptx(), &[])?;
     let (major, minor) = device.capability;
     let theirs = match nvcc(&format!("sm_{major}{minor}")) {
         Ok(cubin) => Some(Module::from_cubin(cubin, &[])?),

@@ -103,8 +103,8 @@ impl Cuda {
         let context = Context::new(first_device()?).map_err(setup("context"))?;
         CurrentContext::set_current(&context).map_err(setup("context"))?;
         let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(setup("stream"))?;
-        let module =
-            cust::module::Module::from_ptx(module.ptx, &[]).map_err(setup("loading the module"))?;
+        let module = cust::module::Module::from_ptx(module.ptx(), &[])
+            .map_err(setup("loading the module"))?;
         Ok(Self {
             module,
             stream,

@@ -1,5 +1,7 @@
 //! The kernels as PTX, once for each architecture with different code.
 
+use miniz_oxide::inflate::decompress_to_vec;
+
 /// One compilation of `conformance-kernels`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Module {
@@ -7,8 +9,19 @@ pub struct Module {
     pub name: &'static str,
     /// The lowest compute capability that executes it, major and minor.
     pub capability: (u32, u32),
+    deflated: &'static [u8],
+}
+
+impl Module {
     /// The PTX text.
-    pub ptx: &'static str,
+    ///
+    /// # Panics
+    ///
+    /// If the build script wrote something other than compressed text.
+    pub fn ptx(&self) -> String {
+        let text = decompress_to_vec(self.deflated).expect("build.rs compressed it");
+        String::from_utf8(text).expect("PTX is text")
+    }
 }
 
 /// All modules, sorted by compute capability.
@@ -42,15 +55,17 @@ mod tests {
         let table: BTreeSet<&str> = entry::entries().map(|entry| entry.name).collect();
         assert_eq!(MODULES.len(), 3);
         for module in MODULES {
-            assert_eq!(entries(module.ptx), table, "{}", module.name);
+            let ptx = &module.ptx();
+            assert_eq!(entries(ptx), table, "{}", module.name);
         }
     }
 
     #[test]
     fn every_entry_has_the_same_parameters() {
         for module in MODULES {
+            let ptx = &module.ptx();
             for entry in entry::entries() {
-                let kernel = kernel(module.ptx, entry.name);
+                let kernel = kernel(ptx, entry.name);
                 let count = kernel.matches(".param .u64").count();
                 assert_eq!(count, 10, "{} of {}", entry.name, module.name);
             }
@@ -60,7 +75,8 @@ mod tests {
     #[test]
     fn both_forms_of_a_warp_reduction_are_there() {
         for module in MODULES {
-            let redux = kernel(module.ptx, "reduce_add_u32").contains("redux.sync.add");
+            let ptx = &module.ptx();
+            let redux = kernel(ptx, "reduce_add_u32").contains("redux.sync.add");
             assert_eq!(redux, module.capability >= (8, 0), "{}", module.name);
         }
     }
@@ -68,6 +84,7 @@ mod tests {
     #[test]
     fn instructions_are_those_of_the_names() {
         for module in MODULES {
+            let ptx = &module.ptx();
             for (name, instruction) in [
                 ("shuffle_down_f64", "shfl.sync.down.b32"),
                 ("shuffle_up_bf16", "shfl.sync.up.b32"),
@@ -103,7 +120,7 @@ mod tests {
                 ("float_recip_approx_f32", "rcp.approx.f32"),
                 ("float_div_approx_f32", "div.approx.f32"),
             ] {
-                let kernel = kernel(module.ptx, name);
+                let kernel = kernel(ptx, name);
                 assert!(
                     kernel.contains(instruction),
                     "{instruction} in {name} of {}",
@@ -133,12 +150,13 @@ mod tests {
     #[test]
     fn panics_without_messages_leave_no_byte() {
         for module in MODULES {
-            assert!(!module.ptx.contains("__assertfail"), "{}", module.name);
-            assert!(!module.ptx.contains("panicking"), "{}", module.name);
-            let trap = kernel(module.ptx, "trap_panics");
+            let ptx = &module.ptx();
+            assert!(!ptx.contains("__assertfail"), "{}", module.name);
+            assert!(!ptx.contains("panicking"), "{}", module.name);
+            let trap = kernel(ptx, "trap_panics");
             assert!(!trap.contains("call"), "{trap}");
             // `print!` has texts, but panics have none.
-            let texts = texts(module.ptx);
+            let texts = texts(ptx);
             assert!(
                 texts.iter().any(|text| text.contains("of block %")),
                 "{texts:?}"
@@ -147,8 +165,8 @@ mod tests {
                 let of_a_panic = [".rs", "panicked", "was told to", "Option::unwrap"];
                 assert!(!of_a_panic.iter().any(|part| text.contains(part)), "{text}");
             }
-            let printing = module.ptx.matches("vprintf").count();
-            let own = ["print_formats", "print_threads"].map(|name| kernel(module.ptx, name));
+            let printing = ptx.matches("vprintf").count();
+            let own = ["print_formats", "print_threads"].map(|name| kernel(ptx, name));
             let own: usize = own
                 .iter()
                 .map(|kernel| kernel.matches("vprintf").count())
@@ -160,7 +178,7 @@ mod tests {
 
     #[test]
     fn panics_with_messages_have_their_texts_and_nothing_that_formats() {
-        let ptx = PANICS.ptx;
+        let ptx = &PANICS.ptx();
         assert_eq!(entries(ptx), ["trap_panics"].into());
         assert!(ptx.contains(".extern .func __assertfail"));
         let texts = texts(ptx);
@@ -194,12 +212,13 @@ mod tests {
             .flat_map(|name| ["f32", "f64"].map(|ty| format!("\t{name}.{ty}")));
         let refused: Vec<String> = operations.chain(["fma.rn.".into()]).collect();
         for module in MODULES {
+            let ptx = &module.ptx();
             let mut functions = 0;
             for entry in entry::entries().filter(|entry| entry.name.starts_with("float_")) {
                 if entry.name.contains("mul_add") || entry.name.contains("_approx") {
                     continue;
                 }
-                let kernel = kernel(module.ptx, entry.name);
+                let kernel = kernel(ptx, entry.name);
                 for operation in &refused {
                     let name = entry.name;
                     assert!(
@@ -212,7 +231,7 @@ mod tests {
             }
             assert!(functions > 70, "{}", module.name);
             // Functions that several of them call.
-            for function in module.ptx.split(".func").skip(1) {
+            for function in ptx.split(".func").skip(1) {
                 let body = function.split("\n}").next().unwrap_or_default();
                 assert!(
                     !refused.iter().any(|operation| body.contains(operation)),
