@@ -98,26 +98,6 @@ fn a_new_project_runs_and_its_tests_pass() {
     }
 }
 
-/// The operator in README is that of the crate which the test above runs.
-#[test]
-fn the_readme_shows_lines_of_the_crate() {
-    let read = |path: &str| std::fs::read_to_string(workspace::root().join(path)).expect(path);
-    let readme = read("README.md");
-    let (_, rest) = readme
-        .split_once("// kernels/src/lib.rs\n")
-        .expect("a block of code");
-    let (block, _) = rest.split_once("```").expect("its end");
-    let source = read("examples/kernels/src/lib.rs");
-    let mut lines = source.lines().map(str::trim);
-    let shown = block.lines().map(str::trim).filter(|line| !line.is_empty());
-    for line in shown {
-        assert!(
-            lines.any(|other| other == line),
-            "not there, or not in this order: {line}"
-        );
-    }
-}
-
 /// Lines of code: neither comments nor empty.
 fn code(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
