@@ -51,7 +51,7 @@ impl Tally {
         ROWS.lock().expect("no row panics").insert(mutant.id, row);
     }
 
-    /// Takes all records.
+    /// Removes and returns all records.
     pub fn take() -> Self {
         Self(std::mem::take(&mut *ROWS.lock().expect("no row panics")))
     }
