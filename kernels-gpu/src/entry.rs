@@ -88,8 +88,10 @@ pub use host::*;
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;
 
+// `not(test)`: the unit tests of this crate launch nothing, and compiling its entry points takes minutes.
+
 /// Functions that exist on the device, and on the host for the simulator.
-#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+#[cfg(any(all(feature = "simulator", not(test)), target_arch = "nvptx64"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! compiled {
@@ -97,7 +99,7 @@ macro_rules! compiled {
 }
 
 /// Functions that do not exist on the host without the simulator, because nothing runs them.
-#[cfg(not(any(feature = "simulator", target_arch = "nvptx64")))]
+#[cfg(not(any(all(feature = "simulator", not(test)), target_arch = "nvptx64")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! compiled {
@@ -135,7 +137,7 @@ macro_rules! note {
 }
 
 /// The function of a row, for the simulator.
-#[cfg(feature = "simulator")]
+#[cfg(all(feature = "simulator", not(test)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function {
@@ -150,7 +152,7 @@ macro_rules! function {
 }
 
 /// No function, because there is no simulator.
-#[cfg(not(feature = "simulator"))]
+#[cfg(not(all(feature = "simulator", not(test))))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function {

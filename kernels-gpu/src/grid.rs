@@ -102,7 +102,6 @@ impl<A: Element> TempStorage<A> {
 /// A block must not wait for an arbitrary other block: not all blocks run at the same time, and a block that
 /// has not started may never start while the running ones wait for it. But the block that started last may wait
 /// for all others, because each of them runs or has finished:
-/// others, since all of them run or have ended:
 ///
 /// ```text
 /// block 2   arrival 0   loads ...   partial ──► partials[2], done

@@ -1,6 +1,6 @@
 //! A launch of an entry that reduces whole arrays: its data, its memory, and the check of its result.
 
-mod shares;
+pub mod shares;
 
 use std::fmt;
 use std::time::Duration;
@@ -54,6 +54,11 @@ pub struct Case {
     pub data: Data,
     /// The seed of the data.
     pub seed: u64,
+}
+
+/// Whether there is a check for the results of this entry.
+pub fn has_checker(entry: &Entry) -> bool {
+    checkers::has(entry)
 }
 
 /// A launch with the right result.
@@ -371,6 +376,3 @@ impl Storage {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -96,7 +96,7 @@ impl Ladder {
     }
 
     /// The rung that another rung improves, or is a variant of.
-    fn before(&self, rung: usize) -> Option<&Rung> {
+    pub fn before(&self, rung: usize) -> Option<&Rung> {
         let before = match self.rungs[rung].kernel {
             "reduce_1" => "reduce_0",
             "reduce_5" | "reduce_5_x1" => "reduce_4",

@@ -13,7 +13,7 @@
 
 pub mod case;
 mod checkers;
-mod clock;
+pub mod clock;
 pub mod copying;
 pub mod data;
 pub mod kernels;

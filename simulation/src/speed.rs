@@ -133,24 +133,3 @@ fn median(case: &Case, runs: u32, mode: fn(Simulator) -> Simulator) -> Result<Du
     took.sort_unstable();
     Ok(took[took.len() / 2])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_kernel_has_a_speed_in_every_mode() {
-        let text = Speed::measure(10_000, 1).unwrap().write(Style::Markdown);
-        let rows = text.lines().filter(|line| line.starts_with("| reduce_"));
-        let mut count = 0;
-        for row in rows {
-            let cells: Vec<_> = row.split('|').map(str::trim).collect();
-            assert_eq!(cells.len(), 2 + 3 + MODES.len(), "{row}");
-            for speed in &cells[4..8] {
-                assert!(speed.parse::<f64>().unwrap() > 0.0, "{row}");
-            }
-            count += 1;
-        }
-        assert_eq!(count, KERNELS.len() * THREADS.len(), "{text}");
-    }
-}

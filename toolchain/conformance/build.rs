@@ -18,9 +18,19 @@ const ARCHES: [NvvmArch; 3] = [
     NvvmArch::Compute90,
 ];
 
+/// Selects some of them by name, as in `warpfold_build`: `sm_80`. If it names none of them, all are built.
+const ARCHES_VARIABLE: &str = "WARPFOLD_ARCHES";
+
 fn main() {
+    println!("cargo::rerun-if-env-changed={ARCHES_VARIABLE}");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let modules = CudaBuilder::new("kernels").arches(ARCHES).build_all();
+    let asked = env::var(ARCHES_VARIABLE).unwrap_or_default();
+    let named = |arch: &NvvmArch| asked.split(',').any(|name| name.trim() == arch.sm());
+    let mut arches = ARCHES.to_vec();
+    if arches.iter().any(named) {
+        arches.retain(named);
+    }
+    let modules = CudaBuilder::new("kernels").arches(arches).build_all();
     write(&out.join("modules.rs"), modules);
     // The text of a panic does not depend on the architecture, so newer devices execute this module.
     let panics = CudaBuilder::new("kernels")

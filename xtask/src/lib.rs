@@ -9,7 +9,8 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-pub mod bench;
+pub mod arches;
+mod bench;
 pub mod browser;
 pub mod check;
 pub mod dist;

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: what checks correctness on this machine, in minutes; with `--all` the long sweeps too.
 
-use crate::{browser, process, setup, workspace};
+use crate::{arches, browser, process, setup, workspace};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 pub struct Args {
     /// Also the long sweeps: every seeded bug, every launch under the simulator, 2^20 arguments of each float
-    /// function, the machine code for every architecture, other workspaces, and the report in a browser
+    /// function, PTX and machine code for every architecture, other workspaces, and the report in a browser
     #[arg(long)]
     all: bool,
     /// Fail where ptxas is missing and cannot be downloaded, instead of skipping the laws of
@@ -69,6 +69,13 @@ pub fn test(args: &Args) -> Result<bool> {
         cargo.env(SWEEPS, "all");
     } else {
         cargo.args(["--exclude", "kernels-mutants"]);
+        if std::env::var_os(arches::VARIABLE).is_none() {
+            let at_hand = arches::at_hand();
+            cargo.env(
+                arches::VARIABLE,
+                at_hand.as_deref().unwrap_or(WITHOUT_A_DEVICE),
+            );
+        }
     }
     if let Some(browser) = browser {
         cargo.env(browser::CHOSEN, browser.program);
@@ -97,9 +104,12 @@ pub fn test(args: &Args) -> Result<bool> {
 /// Says to sweeps how much of them is wanted.
 const SWEEPS: &str = "WARPFOLD_TESTS";
 
+/// The architecture whose PTX the tests read where no device runs it.
+const WITHOUT_A_DEVICE: &str = "sm_80";
+
 /// What is not run by default.
-const LEFT_OUT: &str = "not run: seeded bugs, other workspaces, and three quarters of the simulated launches; \
-                        `cargo xtask test --all` runs them\n";
+const LEFT_OUT: &str = "not run: seeded bugs, other workspaces, three quarters of the simulated launches, and PTX for \
+                        other devices; `cargo xtask test --all` runs them\n";
 
 /// What libtest and those that speak like it print, added up.
 #[derive(Default)]

@@ -23,7 +23,7 @@ const INPUTS: [&str; 2] = ["fuzz/corpus", "fuzz/found"];
 const GENERATED: [&str; 3] = [
     "Cargo.lock",
     "examples/Cargo.lock",
-    "kernels-gpu/tests/op_laws/numpy_answers.txt",
+    "kernels-gpu/tests/laws/op_laws/numpy_answers.txt",
 ];
 
 /// A user's crates, in workspaces of their own, which have no lints of ours and launch kernels of their own.

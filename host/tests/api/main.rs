@@ -1,8 +1,9 @@
 //! Compares every call of the library on every device with NumPy's results.
 //!
 //! The results are in `tests/data/numpy/answers.jsonl`, which `make.py` there makes and describes. Intended
-//! differences to NumPy are only in [`suite`]'s `differences`. This program runs on the CPU; `simulator.rs`
-//! runs the same tests on the simulated GPU, and `tests/gpu` on a CUDA device.
+//! differences to NumPy are only in [`suite`]'s `differences`. This program runs on the CPU and on the simulated
+//! GPU: the library uses a CUDA driver that runs the kernels under `cuda_sim` with all checks. Afterwards no
+//! simulated memory may be allocated. `tests/gpu` runs the same tests on a CUDA device.
 
 mod suite;
 
@@ -13,7 +14,16 @@ use warpfold::Device;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
+    cuda_sim_driver::install().expect("the driver has not been called before");
     let mut trials = suite::on("cpu", Ok(Device::cpu()));
+    let simulated = Device::first().expect("the simulated device opens");
+    trials.extend(suite::on("simulator", Ok(simulated)));
     trials.extend(suite::of_comparisons());
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    let left = cuda_sim_driver::allocated_bytes();
+    if left > 0 {
+        eprintln!("{left} bytes are still allocated on the simulated device");
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
 }

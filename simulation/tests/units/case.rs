@@ -1,9 +1,10 @@
+//! What a launch of a case finds.
+
 use cuda_sim::{Bug, Simulator};
 use kernels_gpu::entry::{Entry, Function, Values, teaching};
 use kernels_gpu::needs::ResultIn;
 
-use super::{Case, Wrong};
-use crate::data::Data;
+use kernels_sim::{Case, Data, Wrong};
 
 fn entry(name: &str) -> Entry {
     let mut entries = teaching::KERNELS.entries.iter();
