@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn modules_hold_the_table() {
         let table: BTreeSet<&str> = entry::entries().map(|entry| entry.name).collect();
-        assert_eq!(MODULES.len(), 3);
+        assert!(!MODULES.is_empty());
         for module in MODULES {
             let ptx = &module.ptx();
             assert_eq!(entries(ptx), table, "{}", module.name);
