@@ -1,5 +1,4 @@
-//! Gives the binary the commit and the compiler it was built from: a record without them cannot be
-//! repeated.
+//! Embeds the commit and the compiler's version in the binary, so that a record can be reproduced.
 
 use std::process::Command;
 
@@ -7,7 +6,7 @@ fn main() {
     if std::env::var_os("CARGO_FEATURE_SWEEPS").is_some() {
         warpfold_build::embed("../examples/kernels");
     }
-    // The commit moves with this log; the rest is what the measured code, and the simulator beside it, is made of.
+    // This log changes with every commit; the other paths are the sources of what is measured and simulated.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
@@ -47,7 +46,7 @@ fn commit() -> Option<String> {
     })
 }
 
-/// The compiler that builds this, in its own words.
+/// The output of `rustc --version`.
 fn compiler() -> Option<String> {
     let rustc = std::env::var_os("RUSTC")?;
     let output = Command::new(rustc).arg("--version").output().ok()?;

@@ -1,8 +1,8 @@
-// Copies in CUDA C++, compiled by nvcc: the reference kernels for kernels-gpu's copies, for
-// `warpfold-bench bench --suite copy --peers nvcc`. Compared against, never shipped.
+// Copies in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's copies, for
+// `warpfold-bench bench --suite copy --peers nvcc`. Only for comparison, never shipped.
 //
-// As in the post: int indexes, a grid-stride loop, and what is left after the last whole vector by
-// a few threads. Aligned arrays alone, which is what cudaMalloc gives. The host gives the launch.
+// As in the post: `int` indices, and a grid-stride loop; the first threads copy the elements after the last
+// whole vector. Arrays must be aligned to 16 bytes. The host determines the launch.
 
 #include <cub/version.cuh>
 #include <cuda_runtime.h>

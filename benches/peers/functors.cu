@@ -1,9 +1,9 @@
-// CUB's reductions by operators of a user's own: the structures and operators of
-// `examples/kernels`, in CUDA C++. All return a cudaError_t; none allocates, none waits. With
-// `temp` null a reduction writes the bytes it needs to `temp_bytes` and launches nothing.
+// CUB's reductions by user-defined operators: the structures and operators of `examples/kernels`, in CUDA
+// C++. All return a cudaError_t; none allocates, none waits. If `temp` is null, a reduction writes the
+// required size to `temp_bytes` and launches nothing.
 //
 // All have one signature: up to three arrays (`b` and `c` are null for one array), their length, a parameter
-// of the operator, and the address of the result. Of more than INT_MAX elements CUB counts in 64 bits.
+// of the operator, and the address of the result. For more than INT_MAX elements CUB counts in 64 bits.
 //
 // There is no product of matrices: DeviceReduce requires a commutative operator.
 
@@ -14,7 +14,7 @@
 #include <climits>
 #include <cmath>
 
-// As Rust lays it out: aligned to 4 bytes. `Aligned` is aligned to 8, so that a load brings it as a whole.
+// As in Rust, aligned to 4 bytes. `Aligned...` is aligned to 8 bytes, so that one load reads it.
 struct Complex {
     float re, im;
 };
@@ -110,8 +110,9 @@ struct SumDouble {
     __host__ __device__ __forceinline__ double operator()(double a, double b) const { return a + b; }
 };
 
-// The logarithm of a sum of exponentials, as usual in CUDA C++: both numbers in float. (With two doubles, as
-// warpfold's, each `combine` would be several times as many instructions.) The result is stored as two doubles.
+// The logarithm of a sum of exponentials, as usual in CUDA C++: both numbers are float. (With two doubles, as
+// in warpfold, an operation would have several times as many instructions.) The result is stored as two
+// doubles.
 struct MaxSum {
     float max, sum;
 };
@@ -129,7 +130,7 @@ struct OneTerm {
     __host__ __device__ __forceinline__ MaxSum operator()(float x) const { return MaxSum{x, 1.0f}; }
 };
 
-// With finite numbers and the identity only: no case for infinities among the numbers.
+// Only for finite numbers and the identity, not for infinities.
 struct CombineTerms {
     __host__ __device__ __forceinline__ MaxSum operator()(const MaxSum &a, const MaxSum &b) const {
         const bool b_is_higher = b.max > a.max;
@@ -139,11 +140,11 @@ struct CombineTerms {
     }
 };
 
-#define PARAMETERS                                                                                             \
-    void *temp, size_t *temp_bytes, const void *a, const void *b, const void *c, long long n, float parameter, \
-        void *result, cudaStream_t stream
+#define PARAMETERS                                                                                  \
+    void *temp, size_t *temp_bytes, const void *a, const void *b, const void *c, long long n,      \
+        float parameter, void *result, cudaStream_t stream
 
-// `CALL` with a number of elements of the type that CUB is to count in.
+// Invokes `CALL` with the number of elements, in the type in which CUB counts.
 #define COUNTED(CALL)                    \
     if (n <= INT_MAX) {                  \
         return CALL(static_cast<int>(n)); \
@@ -154,8 +155,9 @@ template <typename T>
 static cudaError_t sum_complex(PARAMETERS) {
     (void)b, (void)c, (void)parameter;
     const auto call = [&](auto count) {
-        return cub::DeviceReduce::Reduce(temp, *temp_bytes, static_cast<const T *>(a), static_cast<T *>(result),
-                                         count, SumComplex<T>{}, T{-0.0f, -0.0f}, stream);
+        return cub::DeviceReduce::Reduce(temp, *temp_bytes, static_cast<const T *>(a),
+                                         static_cast<T *>(result), count, SumComplex<T>{}, T{-0.0f, -0.0f},
+                                         stream);
     };
     COUNTED(call);
 }
@@ -165,8 +167,8 @@ static cudaError_t best(PARAMETERS) {
     (void)b, (void)c, (void)parameter;
     const auto call = [&](auto count) {
         return cub::DeviceReduce::TransformReduce(temp, *temp_bytes, static_cast<const T *>(a),
-                                                  static_cast<T *>(result), count, BestOf<T>{}, WithoutNan<T>{},
-                                                  T{-INFINITY, UINT_MAX}, stream);
+                                                  static_cast<T *>(result), count, BestOf<T>{},
+                                                  WithoutNan<T>{}, T{-INFINITY, UINT_MAX}, stream);
     };
     COUNTED(call);
 }
@@ -183,11 +185,11 @@ static cudaError_t squares_about(PARAMETERS) {
 
 static cudaError_t bounding_box(PARAMETERS) {
     (void)b, (void)c, (void)parameter;
-    const Box3 nowhere{Point{INFINITY, INFINITY, INFINITY}, Point{-INFINITY, -INFINITY, -INFINITY}};
+    const Box3 empty{Point{INFINITY, INFINITY, INFINITY}, Point{-INFINITY, -INFINITY, -INFINITY}};
     const auto call = [&](auto count) {
         return cub::DeviceReduce::TransformReduce(temp, *temp_bytes, static_cast<const Point *>(a),
                                                   static_cast<Box3 *>(result), count, JoinBoxes{}, BoxOf{},
-                                                  nowhere, stream);
+                                                  empty, stream);
     };
     COUNTED(call);
 }
@@ -229,4 +231,6 @@ PEER(cub_log_sum_exp_f32, log_sum_exp)
 
 extern "C" int cub_version() { return CUB_VERSION; }
 
-extern "C" const char *error_string(int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }
+extern "C" const char *error_string(int status) {
+    return cudaGetErrorString(static_cast<cudaError_t>(status));
+}

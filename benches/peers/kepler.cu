@@ -1,16 +1,16 @@
-// Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's `kepler`,
-// for `warpfold-bench bench --suite kepler --peers all`. Compared with, never shipped.
+// Reductions by shuffles and atomics in CUDA C++, compiled by nvcc: the reference kernels of kernels-gpu's
+// `kepler`, for `warpfold-bench bench --suite kepler --peers all`. Only for comparison, never shipped.
 //
-// The algorithms of "Faster Parallel Reductions on Kepler", as templates over the element, the operator and how many
-// elements a load brings: grid-stride loops that nvcc unrolls as it likes, `int` indices (right up to n == 2^30), 512
-// threads, at most 1024 blocks. Elements after the last whole vector are the first threads'. Vectors need an input
-// that starts at a multiple of 16 bytes, which warpfold's kernels do not ask for.
+// The algorithms of "Faster Parallel Reductions on Kepler", as templates over the element, the operator and
+// the number of elements per load: grid-stride loops that nvcc unrolls, `int` indices (correct up to n ==
+// 2^30), 512 threads, at most 1024 blocks. The first threads reduce the elements after the last whole vector.
+// Loads of vectors require an input aligned to 16 bytes; warpfold's kernels do not.
 
 #include <cuda_runtime.h>
 
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
-constexpr int MOST_BLOCKS = 1024;
+constexpr int MAX_BLOCKS = 1024;
 
 template <typename T>
 struct Plus {
@@ -19,12 +19,12 @@ struct Plus {
     static __device__ __forceinline__ void atomically_into(T *a, T b) { atomicAdd(a, b); }
 };
 
-// `Count` neighbours, by one load.
+// `Count` neighbours, read by one load.
 template <typename T, int Count>
 struct alignas(sizeof(T) * Count) Neighbours {
     T each[Count];
 
-    // In a tree.
+    // Combines the neighbours in a tree.
     template <typename Op>
     __device__ __forceinline__ T combined() const {
         if constexpr (Count == 1) {
@@ -38,31 +38,31 @@ struct alignas(sizeof(T) * Count) Neighbours {
     }
 };
 
-// The elements of a thread, combined.
+// Combines the elements of a thread.
 template <typename T, typename Op, int Count>
 __device__ __forceinline__ T of_thread(const T *in, int n) {
     const auto *vectors = reinterpret_cast<const Neighbours<T, Count> *>(in);
     const int vector_count = n / Count;
     const int me = blockIdx.x * blockDim.x + threadIdx.x;
     T value = Op::identity();
-    for (int at = me; at < vector_count; at += gridDim.x * blockDim.x) {
-        value = Op::of(value, vectors[at].template combined<Op>());
+    for (int i = me; i < vector_count; i += gridDim.x * blockDim.x) {
+        value = Op::of(value, vectors[i].template combined<Op>());
     }
     if (Count > 1 && me < n % Count) value = Op::of(value, in[vector_count * Count + me]);
     return value;
 }
 
-// The values of a warp; in lane 0.
+// Combines the values of a warp; the result is in lane 0.
 template <typename T, typename Op>
 __device__ __forceinline__ T of_warp(T value) {
 #pragma unroll
-    for (int apart = WARP / 2; apart > 0; apart /= 2) {
-        value = Op::of(value, __shfl_down_sync(ALL_LANES, value, apart));
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        value = Op::of(value, __shfl_down_sync(ALL_LANES, value, distance));
     }
     return value;
 }
 
-// The values of a block: of each warp, then of the warps by the first one; in thread 0.
+// Combines the values of a block: first each warp, then the first warp all warps; the result is in thread 0.
 template <typename T, typename Op>
 __device__ __forceinline__ T of_block(T value) {
     __shared__ T of_warps[WARP];
@@ -70,12 +70,12 @@ __device__ __forceinline__ T of_block(T value) {
     value = of_warp<T, Op>(value);
     if (lane == 0) of_warps[warp] = value;
     __syncthreads();
-    const bool is_one = threadIdx.x < blockDim.x / WARP;
-    value = is_one ? of_warps[lane] : Op::identity();
+    const bool has_partial = threadIdx.x < blockDim.x / WARP;
+    value = has_partial ? of_warps[lane] : Op::identity();
     return warp == 0 ? of_warp<T, Op>(value) : value;
 }
 
-// A partial for each block: the same sum every time.
+// A partial for each block: the result is the same in every run.
 struct Stable {
     template <typename T, typename Op>
     static __device__ __forceinline__ void combine(T value, T *out) {
@@ -107,25 +107,26 @@ __global__ void reduce(const T *in, int n, T *out) {
     Combine::template combine<T, Op>(of_thread<T, Op, Count>(in, n), out);
 }
 
-// ---- The launches --------------------------------------------------------------------------------------------
+// ---- The launches ------------------------------------------------------------------------------------
 
 static int blocks_for(int n, int threads, int count) {
     const long long per_block = static_cast<long long>(threads) * count;
     const long long blocks = (n + per_block - 1) / per_block;
-    return blocks < MOST_BLOCKS ? static_cast<int>(blocks) : MOST_BLOCKS;
+    return blocks < MAX_BLOCKS ? static_cast<int>(blocks) : MAX_BLOCKS;
 }
 
-// Partials, and a block that reduces them.
+// Two passes: partials, and one block that reduces them.
 template <typename T, typename Op, int Count>
-static cudaError_t two_passes(const T *in, int n, int threads, T *partials, T *result, cudaStream_t stream) {
+static cudaError_t two_passes(const T *in, int n, int threads, T *partials, T *result,
+                              cudaStream_t stream) {
     const int blocks = blocks_for(n, threads, Count);
     T *out = blocks == 1 ? result : partials;
     reduce<T, Op, Stable, Count><<<blocks, threads, 0, stream>>>(in, n, out);
-    if (blocks > 1) reduce<T, Op, Stable, 1><<<1, MOST_BLOCKS, 0, stream>>>(partials, blocks, result);
+    if (blocks > 1) reduce<T, Op, Stable, 1><<<1, MAX_BLOCKS, 0, stream>>>(partials, blocks, result);
     return cudaGetLastError();
 }
 
-// One pass of atomics on a result that is 0 before.
+// One pass of atomics on a result that is set to 0 first.
 template <typename T, typename Op, typename Combine, int Count>
 static cudaError_t one_pass(const T *in, int n, int threads, T *result, cudaStream_t stream) {
     const cudaError_t zeroed = cudaMemsetAsync(result, 0, sizeof(T), stream);
@@ -134,8 +135,8 @@ static cudaError_t one_pass(const T *in, int n, int threads, T *result, cudaStre
     return cudaGetLastError();
 }
 
-// What the bench calls, for sums of int, with the parameters of ladder.cu's. All return a cudaError_t; none
-// allocates, none waits.
+// The bench's interface, for sums of int, with the parameters of ladder.cu. All functions return a
+// cudaError_t; none allocates, none waits.
 
 using Element = int;
 using Operator = Plus<Element>;

@@ -1,10 +1,11 @@
-// Reduction by key in CUDA C++, compiled by nvcc: the reference kernel of every kernel in kernels-gpu/src/keyed, and
-// CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Compared with, never shipped.
+// Reduction by key in CUDA C++, compiled by nvcc: a reference kernel for every kernel in
+// kernels-gpu/src/keyed, and CUB's ReduceByKey, for `warpfold-bench bench --suite keyed --peers all`. Only
+// for comparison, never shipped.
 //
-// Sums by keys of unsigned int into dense cells. `int` indices (n <= 2^30); a key is not checked against the number of
-// cells, which warpfold's kernels do. One element per thread, or one tile per block, and as many blocks as that
-// takes. keyed_warp is the algorithm of "Voting and Shuffling to Optimize Atomic Operations"; all members of a warp
-// stay in its loops, as today's warps require.
+// Sums by keys of unsigned int into dense cells, with `int` indices (n <= 2^30). Unlike warpfold's kernels,
+// these do not compare a key with the number of cells. Each thread has one element, or each block one tile;
+// the number of blocks follows. keyed_warp is the algorithm of "Voting and Shuffling to Optimize Atomic
+// Operations"; all members of a warp stay in its loops, as independent thread scheduling requires.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -18,7 +19,7 @@ __global__ void keyed_atomic(const unsigned *keys, const T *values, int n, T *ce
     if (i < n) atomicAdd(&cells[keys[i]], values[i]);
 }
 
-// The bits of a value, on which a compare-and-swap works.
+// The bits of a value, for compare-and-swap.
 template <typename T>
 struct Bits;
 
@@ -36,7 +37,8 @@ struct Bits<double> {
     static __device__ __forceinline__ double back(Word word) { return __longlong_as_double(word); }
 };
 
-// As for hardware without an atomic of the type: adds to what was last seen, until nobody has changed it meanwhile.
+// As for hardware without an atomic of the type: adds to the last seen value, until no other thread has
+// changed it.
 template <typename T>
 __device__ void add_by_cas(T *cell, T value) {
     using Word = typename Bits<T>::Word;
@@ -54,8 +56,8 @@ __global__ void keyed_cas(const unsigned *keys, const T *values, int n, T *cells
     if (i < n) add_by_cas(&cells[keys[i]], values[i]);
 }
 
-// The lanes of the warp that hold this lane's key, without match.any: the key of the first lane that has no group
-// yet is broadcast, and a ballot finds its group.
+// The lanes of the warp with this lane's key, without match.any. In each round the first lane without a group
+// broadcasts its key, and a ballot finds the group.
 __device__ unsigned same_key(unsigned members, unsigned key) {
     unsigned mine = 0;
     for (unsigned left = members; left != 0;) {
@@ -68,8 +70,9 @@ __device__ unsigned same_key(unsigned members, unsigned key) {
     return mine;
 }
 
-// The sum over the lanes of a group; in its first lane. In each round a lane adds the value of the next one of its
-// group, and every second lane leaves. `later` has the lanes of the group behind this one that have not left.
+// The sum over the lanes of a group; the result is in its first lane. In each round a lane adds the value of
+// the next lane of its group, and every second lane leaves. `later` has the group's higher lanes that have
+// not left.
 template <typename T>
 __device__ T sum_of_group(unsigned members, unsigned group, T value) {
     const unsigned lane = threadIdx.x & 31;
@@ -162,12 +165,13 @@ struct Four<float> {
 template <>
 struct Four<double> {
     __device__ void get(const double *p, double *x) {
-        double2 low = reinterpret_cast<const double2 *>(p)[0], high = reinterpret_cast<const double2 *>(p)[1];
+        double2 low = reinterpret_cast<const double2 *>(p)[0];
+        double2 high = reinterpret_cast<const double2 *>(p)[1];
         x[0] = low.x, x[1] = low.y, x[2] = high.x, x[3] = high.y;
     }
 };
 
-// Keys and values begin at a multiple of 16 bytes.
+// Keys and values must be aligned to 16 bytes.
 template <typename T>
 __global__ void keyed_runs(const unsigned *keys, const T *values, int n, T *cells) {
     int lane = threadIdx.x & 31;
@@ -221,36 +225,37 @@ __global__ void keyed_runs(const unsigned *keys, const T *values, int n, T *cell
     if (!(links >> lane >> 1 & 1)) atomicAdd(&cells[tail_key], tail);
 }
 
-// ---------------------------------------------------------------------------------------------
+// ---- The launches ------------------------------------------------------------------------------------
 
-// What the bench calls. All return a cudaError_t; none allocates, none waits. `cells` is what
-// follows the keys, per array of values.
+// The bench's interface. All functions return a cudaError_t; none allocates, none waits. `cells` has
+// `cell_count` cells for each array of values.
 
 template <typename T>
-static int launch(int kernel, const unsigned *keys, const T *values, int n, T *cells, int cell_count, int threads,
-                  cudaStream_t stream) {
+static int launch(int kernel, const unsigned *keys, const T *values, int n, T *cells, int cell_count,
+                  int threads, cudaStream_t stream) {
     auto blocks = [&](int per_thread) { return (n + threads * per_thread - 1) / (threads * per_thread); };
+    const int one = blocks(1), tile = blocks(PER_THREAD), count = cell_count;
     switch (kernel) {
-        case 0: keyed_atomic<<<blocks(1), threads, 0, stream>>>(keys, values, n, cells); break;
-        case 1: keyed_cas<<<blocks(1), threads, 0, stream>>>(keys, values, n, cells); break;
-        case 2: keyed_warp<T, false, 1><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
-        case 3: keyed_warp<T, true, 1><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
-        case 4: keyed_bins<<<blocks(PER_THREAD), threads, 0, stream>>>(keys, values, n, cells); break;
-        case 5: keyed_runs<<<blocks(PER_THREAD), threads, 0, stream>>>(keys, values, n, cells); break;
-        case 6: keyed_warp<T, true, 3><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
-        case 7: keyed_warp<T, false, 3><<<blocks(1), threads, 0, stream>>>(keys, values, n, cells, cell_count); break;
+        case 0: keyed_atomic<<<one, threads, 0, stream>>>(keys, values, n, cells); break;
+        case 1: keyed_cas<<<one, threads, 0, stream>>>(keys, values, n, cells); break;
+        case 2: keyed_warp<T, false, 1><<<one, threads, 0, stream>>>(keys, values, n, cells, count); break;
+        case 3: keyed_warp<T, true, 1><<<one, threads, 0, stream>>>(keys, values, n, cells, count); break;
+        case 4: keyed_bins<<<tile, threads, 0, stream>>>(keys, values, n, cells); break;
+        case 5: keyed_runs<<<tile, threads, 0, stream>>>(keys, values, n, cells); break;
+        case 6: keyed_warp<T, true, 3><<<one, threads, 0, stream>>>(keys, values, n, cells, count); break;
+        case 7: keyed_warp<T, false, 3><<<one, threads, 0, stream>>>(keys, values, n, cells, count); break;
         default: return cudaErrorInvalidValue;
     }
     return cudaGetLastError();
 }
 
-extern "C" int keyed_f32(int kernel, const unsigned *keys, const float *values, int n, float *cells, int cell_count,
-                         int threads, cudaStream_t stream) {
+extern "C" int keyed_f32(int kernel, const unsigned *keys, const float *values, int n, float *cells,
+                         int cell_count, int threads, cudaStream_t stream) {
     return launch(kernel, keys, values, n, cells, cell_count, threads, stream);
 }
 
-extern "C" int keyed_f64(int kernel, const unsigned *keys, const double *values, int n, double *cells, int cell_count,
-                         int threads, cudaStream_t stream) {
+extern "C" int keyed_f64(int kernel, const unsigned *keys, const double *values, int n, double *cells,
+                         int cell_count, int threads, cudaStream_t stream) {
     return launch(kernel, keys, values, n, cells, cell_count, threads, stream);
 }
 
@@ -261,18 +266,22 @@ struct Add {
     }
 };
 
-// cub::DeviceReduce::ReduceByKey: a key and a sum for each run of equal keys, and how many there are.
-// With `temp` null it writes the bytes it needs to `temp_bytes` and launches nothing.
-extern "C" int cub_by_key_f32(void *temp, size_t *temp_bytes, const unsigned *keys, const float *values, int n,
-                              unsigned *run_keys, float *run_sums, int *runs, cudaStream_t stream) {
-    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n, stream);
+// cub::DeviceReduce::ReduceByKey: a key and a sum for each run of equal keys, and the number of runs. If
+// `temp` is null, writes the required size to `temp_bytes` and launches nothing.
+extern "C" int cub_by_key_f32(void *temp, size_t *temp_bytes, const unsigned *keys, const float *values,
+                              int n, unsigned *run_keys, float *run_sums, int *runs, cudaStream_t stream) {
+    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n,
+                                          stream);
 }
 
-extern "C" int cub_by_key_f64(void *temp, size_t *temp_bytes, const unsigned *keys, const double *values, int n,
-                              unsigned *run_keys, double *run_sums, int *runs, cudaStream_t stream) {
-    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n, stream);
+extern "C" int cub_by_key_f64(void *temp, size_t *temp_bytes, const unsigned *keys, const double *values,
+                              int n, unsigned *run_keys, double *run_sums, int *runs, cudaStream_t stream) {
+    return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n,
+                                          stream);
 }
 
 extern "C" int cub_version() { return CUB_VERSION; }
 
-extern "C" const char *error_string(int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }
+extern "C" const char *error_string(int status) {
+    return cudaGetErrorString(static_cast<cudaError_t>(status));
+}

@@ -1,17 +1,17 @@
-// The ladder's reference kernels: each rung of kernels-gpu's ladder in CUDA C++, compiled by nvcc, and CUB's sum,
-// for `warpfold-bench ladder --peers`. Compared with, never shipped.
+// The ladder's reference kernels: each rung of kernels-gpu's ladder in CUDA C++, compiled by nvcc, and CUB's
+// sum, for `warpfold-bench ladder --peers`. Only for comparison, never shipped.
 //
-// A rung is three choices: what a thread loads, how a block combines what its threads hold, and who writes the
-// result. They are written once each, as templates over the element and the operator; a kernel puts three of them
-// together. All rungs make the same accesses, barriers and launches as the published ladder ("CUDA 006 -
-// Reduction"), with these corrections, without which they are wrong for some n:
-//   - a launch asks for shared memory for each thread's element, not for each block's;
+// A rung has three parts: the loads of a thread, the combination in a block, and the store of the result.
+// Each part is a template over the element and the operator; a kernel combines three parts. All rungs make
+// the same accesses, barriers and launches as the published ladder ("CUDA 006 - Reduction"), with these
+// corrections, without which they are wrong for some n:
+//   - a launch has shared memory for each thread's element, not for each block's;
 //   - a thread of reduce_3 or reduce_4 whose element is past n holds the identity;
-//   - a warp alone is synchronised by __syncwarp, since a barrier in a branch must be reached by the whole block;
+//   - a single warp uses __syncwarp, because the whole block must reach a barrier in a branch;
 //   - temporary storage is allocated beforehand, and the last pass writes the result itself.
-// reduce_5_x* tests before each chunk, as published, and is unrolled; warpfold's tests once for all chunks. From 4
-// chunks on the ratio of the two compares two algorithms.
-// Indices are `int`, right up to n == 2^30: reduce_5 steps past n by up to one grid.
+// reduce_5_x* is unrolled and tests the index before each chunk, as published; warpfold's kernel tests once
+// for all chunks. From 4 chunks on, their ratio compares two algorithms. Indices are `int`, correct up to n
+// == 2^30: those of reduce_5 exceed n by up to one grid.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -22,7 +22,8 @@
 constexpr unsigned WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// An operator: its identity, two values combined, an atomic, and a warp's instruction where there is one.
+// An operator: its identity, the combination of two values, an atomic, and a warp's instruction if there is
+// one.
 template <typename T>
 struct Plus {
     static __device__ __forceinline__ T identity() { return T{}; }
@@ -35,16 +36,16 @@ __device__ __forceinline__ int global_thread() { return blockIdx.x * blockDim.x 
 
 __device__ __forceinline__ unsigned grid_threads() { return blockDim.x * gridDim.x; }
 
-// ---- What a thread loads -------------------------------------------------------------------------------------
+// ---- The loads of a thread ---------------------------------------------------------------------------
 //
-// Each puts the thread's value into its cell of shared memory. No barrier: the combination begins with one.
+// Each stores the thread's value in its cell of shared memory. No barrier: the combination begins with one.
 
 // One element.
 struct One {
     template <typename T, typename Op>
     static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
-        const int at = global_thread();
-        cells[threadIdx.x] = at < n ? in[at] : Op::identity();
+        const int i = global_thread();
+        cells[threadIdx.x] = i < n ? in[i] : Op::identity();
     }
 };
 
@@ -53,39 +54,39 @@ struct Two {
     template <typename T, typename Op>
     static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
         One::load<T, Op>(in, n, cells);
-        const unsigned at = global_thread() + grid_threads();
-        if (at < n) Op::into(cells[threadIdx.x], in[at]);
+        const unsigned i = global_thread() + grid_threads();
+        if (i < n) Op::into(cells[threadIdx.x], in[i]);
     }
 };
 
-// Every element that a grid-stride loop gives it.
+// All elements of a grid-stride loop.
 struct Stride {
     template <typename T, typename Op>
     static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
         cells[threadIdx.x] = Op::identity();
-        for (int at = global_thread(); at < n; at += grid_threads()) Op::into(cells[threadIdx.x], in[at]);
+        for (int i = global_thread(); i < n; i += grid_threads()) Op::into(cells[threadIdx.x], in[i]);
     }
 };
 
-// At most so many of them, unrolled.
+// At most `Count` elements of a grid-stride loop, unrolled.
 template <int Count>
 struct Chunks {
     template <typename T, typename Op>
     static __device__ __forceinline__ void load(const T *in, int n, T *cells) {
         cells[threadIdx.x] = Op::identity();
-        int at = global_thread();
+        int i = global_thread();
 #pragma unroll
-        for (int chunk = 0; chunk < Count && at < n; ++chunk, at += grid_threads()) {
-            Op::into(cells[threadIdx.x], in[at]);
+        for (int chunk = 0; chunk < Count && i < n; ++chunk, i += grid_threads()) {
+            Op::into(cells[threadIdx.x], in[i]);
         }
     }
 };
 
-// ---- How a block combines ------------------------------------------------------------------------------------
+// ---- The combination in a block ----------------------------------------------------------------------
 //
-// Each has thread 0 store the block's value.
+// Thread 0 stores the block's value.
 
-// In shared memory, with partners at distances 1, 2, 4 ...: every thread tests by a division whether it combines.
+// In shared memory, with partners at distances 1, 2, 4 ...; a thread finds by a division whether it combines.
 struct ByRemainder {
     template <typename T, typename Op>
     static __device__ __forceinline__ void combine(T *cells, T *out) {
@@ -99,22 +100,22 @@ struct ByRemainder {
     }
 };
 
-// The same partners, combined by the first threads: only one warp diverges, and banks conflict.
+// The same partners, combined by the first threads: only one warp diverges, but there are bank conflicts.
 struct ByFirstThreads {
     template <typename T, typename Op>
     static __device__ __forceinline__ void combine(T *cells, T *out) {
         const int me = threadIdx.x;
         __syncthreads();
         for (unsigned apart = 1; apart < blockDim.x; apart *= 2) {
-            const int at = 2 * apart * me;
-            if (at < blockDim.x) Op::into(cells[at], cells[at + apart]);
+            const int i = 2 * apart * me;
+            if (i < blockDim.x) Op::into(cells[i], cells[i + apart]);
             __syncthreads();
         }
         if (me == 0) *out = cells[0];
     }
 };
 
-// Partners half of the block apart, then a quarter ..., no nearer than `Last`: neighbours access neighbours.
+// Partners at a distance of half the block, then a quarter ..., down to `Last`: neighbours access neighbours.
 template <unsigned Last, typename T, typename Op>
 __device__ __forceinline__ void halve(T *cells) {
     const int me = threadIdx.x;
@@ -133,7 +134,7 @@ struct ByHalves {
     }
 };
 
-// Halves until a warp is left, which shuffles.
+// Halves until one warp is left, which uses shuffles.
 struct ByShuffles {
     template <typename T, typename Op>
     static __device__ __forceinline__ void combine(T *cells, T *out) {
@@ -148,7 +149,7 @@ struct ByShuffles {
     }
 };
 
-// Halves until a warp is left, which has an instruction for the rest. Its lanes write back what they get.
+// Halves until one warp is left, which uses one instruction for the rest. Its lanes write back the result.
 struct ByInstruction {
     template <typename T, typename Op>
     static __device__ __forceinline__ void combine(T *cells, T *out) {
@@ -160,7 +161,7 @@ struct ByInstruction {
     }
 };
 
-// ---- The kernels ---------------------------------------------------------------------------------------------
+// ---- The kernels -------------------------------------------------------------------------------------
 
 // A partial for each block.
 template <typename T, typename Op, typename Load, typename Combine>
@@ -174,8 +175,8 @@ __global__ void partials_of_blocks(const T *in, int n, T *partials) {
 // An atomic on the result for each element.
 template <typename T, typename Op>
 __global__ void atomic_of_threads(const T *in, int n, T *result) {
-    const int at = global_thread();
-    if (at < n) Op::atomically_into(result, in[at]);
+    const int i = global_thread();
+    if (i < n) Op::atomically_into(result, in[i]);
 }
 
 // An atomic in shared memory for each element, and one on the result for each block.
@@ -185,18 +186,18 @@ __global__ void atomic_of_blocks(const T *in, int n, T *result) {
     const bool is_first = threadIdx.x == 0;
     if (is_first) of_block = Op::identity();
     __syncthreads();
-    const int at = global_thread();
-    if (at < n) Op::atomically_into(&of_block, in[at]);
+    const int i = global_thread();
+    if (i < n) Op::atomically_into(&of_block, in[i]);
     __syncthreads();
     if (is_first) Op::atomically_into(result, of_block);
 }
 
-// ---- The launches --------------------------------------------------------------------------------------------
+// ---- The launches ------------------------------------------------------------------------------------
 
 template <typename T>
 using Kernel = void (*)(const T *, int, T *);
 
-// Where a reference kernel reads and writes: device addresses. The partials of the odd passes and of the even ones.
+// Device addresses of a reference kernel's arrays. The partials are those of the odd and of the even passes.
 template <typename T>
 struct Arrays {
     const T *in;
@@ -209,16 +210,17 @@ static int blocks_for(int n, int threads, int per_thread) {
     return static_cast<int>((n + per_block - 1) / per_block);
 }
 
-// One pass of atomics on a result that is 0 before.
+// One pass of atomics on a result that is set to 0 first.
 template <typename T>
-static cudaError_t atomics(Kernel<T> kernel, const Arrays<T> &arrays, int n, int threads, cudaStream_t stream) {
+static cudaError_t atomics(Kernel<T> kernel, const Arrays<T> &arrays, int n, int threads,
+                           cudaStream_t stream) {
     const cudaError_t zeroed = cudaMemsetAsync(arrays.result, 0, sizeof(T), stream);
     if (zeroed != cudaSuccess) return zeroed;
     kernel<<<blocks_for(n, threads, 1), threads, 0, stream>>>(arrays.in, n, arrays.result);
     return cudaGetLastError();
 }
 
-// Passes by the same kernel, each over the partials of the one before, until there is one block.
+// Passes of the same kernel, each over the partials of the previous one, until there is one block.
 template <typename T>
 static cudaError_t passes(Kernel<T> kernel, const Arrays<T> &arrays, int n, int threads, int per_thread,
                           cudaStream_t stream) {
@@ -234,7 +236,7 @@ static cudaError_t passes(Kernel<T> kernel, const Arrays<T> &arrays, int n, int 
     }
 }
 
-// What the bench calls, for sums of int. All return a cudaError_t; none allocates, none waits.
+// The bench's interface, for sums of int. All functions return a cudaError_t; none allocates, none waits.
 
 using Element = int;
 using Operator = Plus<Element>;
@@ -274,8 +276,8 @@ PARTIALS(reduce_5_x4, 4, Chunks<4>, ByShuffles)
 PARTIALS(reduce_5_x8, 8, Chunks<8>, ByShuffles)
 PARTIALS(reduce_5_x16, 16, Chunks<16>, ByShuffles)
 
-// cub::DeviceReduce::Sum with the policy that CUB chooses by itself, and 32-bit offsets where n allows.
-// With `temp` null it writes the bytes it needs to `temp_bytes` and launches nothing.
+// cub::DeviceReduce::Sum with CUB's default policy, and 32-bit offsets if n allows them. If `temp` is null,
+// writes the required size to `temp_bytes` and launches nothing.
 extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long long n, int *result,
                        cudaStream_t stream) {
     if (n <= INT_MAX) {
@@ -286,4 +288,6 @@ extern "C" int cub_sum(void *temp, size_t *temp_bytes, const int *input, long lo
 
 extern "C" int cub_version() { return CUB_VERSION; }
 
-extern "C" const char *error_string(int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }
+extern "C" const char *error_string(int status) {
+    return cudaGetErrorString(static_cast<cudaError_t>(status));
+}

@@ -2,21 +2,21 @@
 
     python3 reductions.py torch|cupy DEVICE FLUSH_BYTES
 
-Speaks JSON, a line each way. It begins with {"version": ...} or {"absent": reason}. Then it answers
+Requests and responses are JSON, one per line. The first line of the output is {"version": ...} or
+{"absent": reason}. Then come requests:
 
-    {"load": [file, file], "element": "f32"}   with {}: the files' elements are the arrays from now on, of which the
-                                               second is for products alone and may be empty
-    {"set": index, "bytes": hex}               with {}: so is this element of the first
+    {"load": [file, file], "element": "f32"}   loads both arrays; the second may be empty without dot products
+    {"set": index, "bytes": hex}               overwrites an element of the first array
     {"op": "sum", "n": n, "cache": "cold", "timing": "device", "calls": 16}
-                                               with {"us": time, "answers": [text, ...]}
 
-or with {"error": reason}, and goes on. Times are between events on the stream:
+The response is {} to the first two, {"us": time, "answers": [text, ...]} to the third, and {"error": reason}
+to a request that fails. Times are between events on the stream:
 
-    "device"    around all calls, divided by their number, behind flushes of the caches, which keep the device busy
-                while the host enqueues. "cold": each call reads a copy of its own, which nothing has read since;
-                the answers are theirs. "warm": all read the same, which a call that is not timed has read before
-    "launch"    around each call, on an idle stream; the median
-    "stream"    around each of calls that follow one another without a wait; the median
+    "device"    around all calls, divided by their number. Flushes of the caches before them keep the device
+                busy while the host enqueues. "cold": each call reads its own copy, which nothing has read
+                since, and has its own answer. "warm": all calls read one array, as does a call before them
+    "launch"    around each call on an idle stream; the median
+    "stream"    around each of several calls without a wait in between; the median
 """
 
 import json
@@ -27,10 +27,10 @@ import sys
 import_name, device, flush_bytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
 PAGE_BYTES = 2 << 20
-MOST_FLUSHES = 16
+MAX_FLUSHES = 16
 
 
-def say(**line):
+def respond(**line):
     print(json.dumps(line), flush=True)
 
 
@@ -46,10 +46,11 @@ class Torch:
             "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
         }
         self.ops = {
-            "sum": torch.sum, "min": torch.amin, "max": torch.amax, "arg_min": torch.argmin, "arg_max": torch.argmax,
+            "sum": torch.sum, "min": torch.amin, "max": torch.amax,
+            "arg_min": torch.argmin, "arg_max": torch.argmax,
             "dot": torch.dot, "mean_variance": lambda x: torch.var_mean(x, correction=0),
         }
-        self.elsewhere = torch.ones(flush_bytes // 4, dtype=torch.int32, device="cuda")
+        self.flush_array = torch.ones(flush_bytes // 4, dtype=torch.int32, device="cuda")
         self.event = lambda: torch.cuda.Event(enable_timing=True)
 
     def load(self, file, element):
@@ -99,7 +100,7 @@ class Cupy:
             "sum": self.sum, "min": cupy.min, "max": cupy.max, "arg_min": cupy.argmin, "arg_max": cupy.argmax,
             "dot": cupy.dot,
         }
-        self.elsewhere = cupy.ones(flush_bytes // 4, dtype="int32")
+        self.flush_array = cupy.ones(flush_bytes // 4, dtype="int32")
         self.event = cupy.cuda.Event
 
     def sum(self, x):
@@ -140,13 +141,13 @@ class Bench:
         self.library = library
         self.arrays = []
         self.events = []
-        # By number of elements and of calls; of the arrays as they are now.
+        # Copies of the current arrays, by number of elements and of calls.
         self.copies = {}
         self.flushes = {}
 
     def load(self, load, element):
         self.copies.clear()
-        # Nothing of the old arrays is kept while the new ones are made.
+        # Frees the old arrays before the new ones are allocated.
         self.arrays = []
         if element not in self.library.elements:
             raise ValueError(f"has no {element}")
@@ -158,7 +159,7 @@ class Bench:
         array[set : set + 1] = self.library.of_bytes(bytearray.fromhex(bytes), array)
 
     def inputs(self, op, n, count):
-        """The operator's arrays, so many times, each copy on pages of its own."""
+        """Makes `count` copies of the operator's arrays, each on its own pages."""
         arrays = self.arrays if op == "dot" else self.arrays[:1]
         if count == 1:
             return [[array[:n] for array in arrays]]
@@ -170,8 +171,8 @@ class Bench:
                 page = PAGE_BYTES // array.itemsize
                 stride = (n + page - 1) // page * page
                 memory = self.library.empty(stride * count, array)
-                for place, copy in enumerate(self.copies[key]):
-                    copy.append(memory[place * stride : place * stride + n])
+                for index, copy in enumerate(self.copies[key]):
+                    copy.append(memory[index * stride : index * stride + n])
                     copy[-1][:] = array[:n]
         return self.copies[key]
 
@@ -183,7 +184,7 @@ class Bench:
             us, answers = self.batch(reduce, (op, n, cache), calls)
         else:
             us, answers = self.each(reduce, self.inputs(op, n, 1)[0], timing, calls)
-        say(us=us, answers=[self.library.text(answer) for answer in answers])
+        respond(us=us, answers=[self.library.text(answer) for answer in answers])
 
     def batch(self, reduce, what, calls):
         op, n, cache = what
@@ -192,15 +193,15 @@ class Bench:
         flushes = self.flushes.setdefault((what, calls), 1)
         start, end = self.events[0]
         for _ in range(flushes):
-            self.library.elsewhere.max()
+            self.library.flush_array.max()
         if is_warm:
             reduce(*inputs[0])
         start.record()
         answers = [reduce(*arrays) for arrays in inputs]
         end.record()
         if self.library.is_done(start):
-            # The device has waited for the host.
-            self.flushes[(what, calls)] = min(2 * flushes, MOST_FLUSHES)
+            # The device reached the batch before the host had enqueued it.
+            self.flushes[(what, calls)] = min(2 * flushes, MAX_FLUSHES)
         self.library.wait()
         return self.library.elapsed_us(start, end) / calls, answers
 
@@ -220,22 +221,22 @@ def main():
     try:
         bench = Bench({"torch": Torch, "cupy": Cupy}[import_name]())
     except Exception as error:
-        say(absent=f"{type(error).__name__}: {error}")
+        respond(absent=f"{type(error).__name__}: {error}")
         return
-    say(version=bench.library.version)
+    respond(version=bench.library.version)
     for line in sys.stdin:
-        order = json.loads(line)
+        request = json.loads(line)
         try:
-            if "load" in order:
-                bench.load(**order)
-                say()
-            elif "set" in order:
-                bench.set(**order)
-                say()
+            if "load" in request:
+                bench.load(**request)
+                respond()
+            elif "set" in request:
+                bench.set(**request)
+                respond()
             else:
-                bench.time(**order)
+                bench.time(**request)
         except Exception as error:
-            say(error=f"{type(error).__name__}: {error}")
+            respond(error=f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

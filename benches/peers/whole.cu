@@ -1,20 +1,18 @@
-// CUB's reductions of whole arrays of one element type, and a kernel that does nothing: what the library's calls
-// are timed beside. Compiled once for each type, with -DELEMENT=<code>; -DLONG=1 if an array has more than
-// INT_MAX elements.
+// CUB's reductions of whole arrays of one element type, and an empty kernel. Compiled once for each type,
+// with -DELEMENT=<code>, and with -DLONG=1 if an array has more than INT_MAX elements.
 //
-// CUB accumulates in the type that warpfold accumulates in, and writes that type:
+// CUB accumulates in the same type as warpfold, and writes that type:
 //
-//   | operator         | of                         | accumulator                             | CUB's call      |
-//   |------------------|----------------------------|-----------------------------------------|-----------------|
-//   | sum              | i8, i16; u8, u16; f16, bf16 | int; unsigned; float                    | Reduce          |
-//   | sum              | the others                 | the element                             | Sum             |
-//   | min, max         | all                        | the element, in which both are exact    | Min, Max        |
-//   | arg_min, arg_max | all                        | the element and its index               | ArgMin, ArgMax  |
-//   | dot              | all                        | 64 bits: long long, unsigned ..., double | TransformReduce |
-//   | mean_variance    | all                        | two doubles: see Deviations             | TransformReduce |
+// | operator         | elements                   | accumulator                           | CUB's call      |
+// |------------------|----------------------------|---------------------------------------|-----------------|
+// | sum              | i8 i16, u8 u16, f16 bf16   | int, unsigned, float                  | Reduce          |
+// | sum              | the others                 | the element                           | Sum             |
+// | min, max         | all                        | the element, in which both are exact  | Min, Max        |
+// | arg_min, arg_max | all                        | the element and its index             | ArgMin, ArgMax  |
+// | dot              | all                        | long long, unsigned long long, double | TransformReduce |
+// | mean_variance    | all                        | two doubles: see Deviations           | TransformReduce |
 //
-// The policy is CUB's own, or a tuned one (sum, min, max): what CUB can do where its default policy, which was
-// tuned on other cards, does not fit.
+// The policy is CUB's default, which was tuned on other cards, or a policy tuned for this one (sum, min, max).
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -32,7 +30,7 @@
 #define LONG 0
 #endif
 
-// By code: the element, what its sum is accumulated in, and its products.
+// The types of a code: the element, the accumulator of its sum, and that of its products.
 template <int Code>
 struct Types;
 
@@ -61,7 +59,7 @@ using Element = Types<ELEMENT>::Element;
 using Sum = Types<ELEMENT>::Sum;
 using Product = Types<ELEMENT>::Product;
 
-// 16-bit floats by way of float; exact.
+// Exact; 16-bit floats are converted through float.
 template <typename To>
 __host__ __device__ __forceinline__ To widened(Element x) {
     if constexpr (std::is_arithmetic<Element>::value) {
@@ -71,7 +69,7 @@ __host__ __device__ __forceinline__ To widened(Element x) {
     }
 }
 
-// What travels through all calls.
+// The parameters of all calls.
 struct Call {
     void *temp;
     size_t *temp_bytes;
@@ -88,22 +86,22 @@ struct Call {
     }
 };
 
-// `of` with the number of elements, of the type that CUB is to count in.
+// Invokes `reduce` with the number of elements, in the type in which CUB counts.
 template <typename F>
-static cudaError_t counted(const Call &call, F of) {
+static cudaError_t counted(const Call &call, F reduce) {
     if constexpr (LONG != 0) {
         if (call.n > INT_MAX) {
-            return of(call.n);
+            return reduce(call.n);
         }
     }
-    return of(static_cast<int>(call.n));
+    return reduce(static_cast<int>(call.n));
 }
-
 
 static cudaError_t sum(const Call &call) {
     return counted(call, [&](auto n) {
         if constexpr (std::is_same<Sum, Element>::value) {
-            return cub::DeviceReduce::Sum(call.temp, *call.temp_bytes, call.a, call.result_as<Sum>(), n, call.stream);
+            return cub::DeviceReduce::Sum(call.temp, *call.temp_bytes, call.a, call.result_as<Sum>(), n,
+                                          call.stream);
         } else {
             return cub::DeviceReduce::Reduce(call.temp, *call.temp_bytes, call.a, call.result_as<Sum>(), n,
                                              ::cuda::std::plus<Sum>{}, Sum{}, call.stream);
@@ -111,25 +109,27 @@ static cudaError_t sum(const Call &call) {
     });
 }
 
-static cudaError_t least(const Call &call) {
+static cudaError_t minimum(const Call &call) {
     return counted(call, [&](auto n) {
-        return cub::DeviceReduce::Min(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(), n, call.stream);
+        return cub::DeviceReduce::Min(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(), n,
+                                      call.stream);
     });
 }
 
-static cudaError_t largest(const Call &call) {
+static cudaError_t maximum(const Call &call) {
     return counted(call, [&](auto n) {
-        return cub::DeviceReduce::Max(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(), n, call.stream);
+        return cub::DeviceReduce::Max(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(), n,
+                                      call.stream);
     });
 }
 
-// The value, and 8 bytes behind the result's address its index. Both count in 64 bits by themselves.
-static cudaError_t where_least(const Call &call) {
+// The value at the result's address, and its index 8 bytes after it. CUB counts in 64 bits by itself.
+static cudaError_t arg_min(const Call &call) {
     return cub::DeviceReduce::ArgMin(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(),
                                      call.result_as<long long>(8), call.n, call.stream);
 }
 
-static cudaError_t where_largest(const Call &call) {
+static cudaError_t arg_max(const Call &call) {
     return cub::DeviceReduce::ArgMax(call.temp, *call.temp_bytes, call.a, call.result_as<Element>(),
                                      call.result_as<long long>(8), call.n, call.stream);
 }
@@ -152,8 +152,8 @@ static cudaError_t dot(const Call &call) {
     });
 }
 
-// The sums of the distances from a value near the mean, which the host gives, and of their squares. Mean and
-// variance follow without cancellation, and without a division for each element.
+// The sums of the deviations from a value near the mean, which the host chooses, and of their squares. Mean
+// and variance follow from them without cancellation, and without a division for each element.
 struct Deviations {
     double sum, squares;
 };
@@ -167,20 +167,21 @@ struct Deviation {
 };
 
 struct AddDeviations {
-    __host__ __device__ __forceinline__ Deviations operator()(const Deviations &a, const Deviations &b) const {
+    __host__ __device__ __forceinline__ Deviations operator()(const Deviations &a,
+                                                              const Deviations &b) const {
         return Deviations{a.sum + b.sum, a.squares + b.squares};
     }
 };
 
 static cudaError_t mean_variance(const Call &call) {
     return counted(call, [&](auto n) {
-        return cub::DeviceReduce::TransformReduce(call.temp, *call.temp_bytes, call.a, call.result_as<Deviations>(),
-                                                  n, AddDeviations{}, Deviation{call.shift}, Deviations{0.0, 0.0},
-                                                  call.stream);
+        return cub::DeviceReduce::TransformReduce(call.temp, *call.temp_bytes, call.a,
+                                                  call.result_as<Deviations>(), n, AddDeviations{},
+                                                  Deviation{call.shift}, Deviations{0.0, 0.0}, call.stream);
     });
 }
 
-// Blocks of 512 threads with 16 elements of 4 bytes each, by loads of 4 elements.
+// Blocks of 512 threads, 16 elements of 4 bytes per thread, loads of 4 elements.
 template <typename T>
 struct Tuned {
     struct Policy : cub::ChainedPolicy<500, Policy, Policy> {
@@ -197,40 +198,43 @@ static cudaError_t tuned(const Call &call, Op op, T init) {
     using Offset = unsigned long long;
     using Dispatch =
         cub::DispatchReduce<const Element *, T *, Offset, Op, T, T, ::cuda::std::identity, Tuned<T>>;
-    return Dispatch::Dispatch(call.temp, *call.temp_bytes, call.a, call.result_as<T>(), static_cast<Offset>(call.n),
-                              op, init, call.stream);
+    return Dispatch::Dispatch(call.temp, *call.temp_bytes, call.a, call.result_as<T>(),
+                              static_cast<Offset>(call.n), op, init, call.stream);
 }
 
-// All return a cudaError_t; none allocates, none waits. With `temp` null a reduction writes the bytes it needs to
-// `temp_bytes` and launches nothing. `b` is for dot alone, `shift` for mean_variance; `result` has room for 16
-// bytes.
+// The bench's interface. Both functions return a cudaError_t; neither allocates or waits. If `temp` is null,
+// a reduction writes the required size to `temp_bytes` and launches nothing. Only dot uses `b`, only
+// mean_variance `shift`; `result` has room for 16 bytes.
 extern "C" int cub_reduce(int op, int is_tuned, void *temp, size_t *temp_bytes, const void *a, const void *b,
                           long long n, double shift, void *result, cudaStream_t stream) {
-    const Call call{temp,  temp_bytes, static_cast<const Element *>(a), static_cast<const Element *>(b), n,
-                    shift, result,     stream};
+    const auto *first = static_cast<const Element *>(a);
+    const auto *second = static_cast<const Element *>(b);
+    const Call call{temp, temp_bytes, first, second, n, shift, result, stream};
     using Limits = ::cuda::std::numeric_limits<Element>;
     switch (op * 2 + is_tuned) {
         case 0: return sum(call);
         case 1: return tuned<Sum>(call, ::cuda::std::plus<Sum>{}, Sum{});
-        case 2: return least(call);
+        case 2: return minimum(call);
         case 3: return tuned<Element>(call, ::cuda::minimum<Element>{}, Limits::max());
-        case 4: return largest(call);
+        case 4: return maximum(call);
         case 5: return tuned<Element>(call, ::cuda::maximum<Element>{}, Limits::lowest());
-        case 6: return where_least(call);
-        case 8: return where_largest(call);
+        case 6: return arg_min(call);
+        case 8: return arg_max(call);
         case 10: return dot(call);
         case 12: return mean_variance(call);
         default: return cudaErrorInvalidValue;
     }
 }
 
-__global__ void nothing() {}
+__global__ void empty_kernel() {}
 
-extern "C" int launch_nothing(cudaStream_t stream) {
-    nothing<<<1, 32, 0, stream>>>();
+extern "C" int launch_empty_kernel(cudaStream_t stream) {
+    empty_kernel<<<1, 32, 0, stream>>>();
     return cudaGetLastError();
 }
 
 extern "C" int cub_version() { return CUB_VERSION; }
 
-extern "C" const char *error_string(int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }
+extern "C" const char *error_string(int status) {
+    return cudaGetErrorString(static_cast<cudaError_t>(status));
+}

@@ -14,7 +14,7 @@ use warpfold_results::machine::{Cuda, Machine};
 
 use crate::driver::checked;
 
-/// What a record begins with.
+/// The first fields of a record.
 pub struct Started {
     pub date: String,
     pub command_line: String,
@@ -22,7 +22,6 @@ pub struct Started {
 }
 
 impl Started {
-    /// Now, here.
     pub fn now() -> Result<Started> {
         let arguments: Vec<_> = env::args_os()
             .map(|a| a.to_string_lossy().into_owned())
@@ -30,19 +29,19 @@ impl Started {
         Ok(Started {
             date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             command_line: arguments.join(" "),
-            machine: here()?,
+            machine: current()?,
         })
     }
 }
 
-/// The computer as it is now.
-pub fn here() -> Result<Machine> {
+/// This computer, with its free memory as of now.
+pub fn current() -> Result<Machine> {
     let system = System::new_with_specifics(
         RefreshKind::nothing()
             .with_memory(MemoryRefreshKind::nothing().with_ram())
             .with_cpu(CpuRefreshKind::nothing()),
     )
-    .map_err(|error| anyhow!("cannot look at this machine's memory and processors: {error}"))?;
+    .map_err(|error| anyhow!("cannot read this machine's memory and processors: {error}"))?;
     let container = system
         .cgroup_limits()
         .map_or(u64::MAX, |limits| limits.free_memory);
@@ -61,7 +60,7 @@ pub fn here() -> Result<Machine> {
     })
 }
 
-/// What a record says of the device.
+/// The device's properties, for a record.
 pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<Cuda> {
     let (major, minor) = info.driver_version;
     Ok(Cuda {
@@ -80,11 +79,10 @@ pub fn describe(gpu: &Device, info: &DeviceInfo) -> Result<Cuda> {
     })
 }
 
-/// What the driver says of the stream that is timed.
+/// The kind of the timed stream.
 fn stream_kind(gpu: &Device) -> Result<&'static str> {
     let mut flags = 0;
-    // SAFETY: the stream is the device's and lives as long as `gpu`; `flags` is a place for the
-    // answer.
+    // SAFETY: the stream lives as long as its device `gpu`; `flags` is a valid pointer for the result.
     let status = unsafe { cust_raw::cuStreamGetFlags(gpu.stream_ptr().cast(), &mut flags) };
     checked("cuStreamGetFlags", status)?;
     let non_blocking = cust_raw::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
@@ -95,8 +93,7 @@ fn stream_kind(gpu: &Device) -> Result<&'static str> {
     })
 }
 
-/// The place on the bus of the device with this index, by which other libraries of the driver know it:
-/// `00000000:1B:00.0`.
+/// The PCI bus ID of the device with this index, by which NVML finds it: `00000000:1B:00.0`.
 pub fn pci_bus_id(index: u32) -> Result<String> {
     let [domain, bus, device] = [
         CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
@@ -109,12 +106,12 @@ pub fn pci_bus_id(index: u32) -> Result<String> {
 
 fn attribute(index: u32, which: CUdevice_attribute) -> Result<i32> {
     let (mut device, mut value) = (0, 0);
-    // SAFETY: a place for the answer; an index that there is not is an error.
-    let got = unsafe { cust_raw::cuDeviceGet(&mut device, index as i32) };
-    checked("cuDeviceGet", got)?;
-    // SAFETY: a place for the answer; the device is one that the driver has given.
-    let got = unsafe { cust_raw::cuDeviceGetAttribute(&mut value, which, device) };
-    checked("cuDeviceGetAttribute", got)?;
+    // SAFETY: `device` is a valid pointer for the result; an index out of range is an error.
+    let status = unsafe { cust_raw::cuDeviceGet(&mut device, index as i32) };
+    checked("cuDeviceGet", status)?;
+    // SAFETY: `value` is a valid pointer for the result; the driver returned the device's handle.
+    let status = unsafe { cust_raw::cuDeviceGetAttribute(&mut value, which, device) };
+    checked("cuDeviceGetAttribute", status)?;
     Ok(value)
 }
 
@@ -124,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_machine_has_memory_and_processors() {
-        let machine = here().unwrap();
+        let machine = current().unwrap();
         assert!(machine.logical_cpus > 0);
         assert!(machine.free_memory_bytes > 0, "{machine:?}");
         assert!(

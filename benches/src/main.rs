@@ -1,4 +1,4 @@
-//! `warpfold-bench`: measures warpfold beside its peers and the hardware's limit.
+//! `warpfold-bench`: measures warpfold, its peers and the hardware's limit.
 //!
 //! ```text
 //! warpfold-bench bench --suite all --peers all --out results
@@ -6,12 +6,12 @@
 //! warpfold-bench profile --ladder --out profile
 //! ```
 //!
-//! One binary for every machine: without a CUDA device it says so and measures the CPU.
-//! Without the feature `sweeps` it has the command `ladder` alone.
+//! One binary for every machine: without a CUDA device it prints a note and measures the CPU.
+//! Without the feature `sweeps` it has only the command `ladder`.
 //!
-//! Exit code 0: every answer was right; 1: one was wrong, or the run failed; 2: bad arguments.
+//! Exit code 0: all answers are right; 1: a wrong answer or a failed run; 2: bad arguments.
 
-// What only sweeps use is there without them, too.
+// Without `sweeps`, some functions have no caller.
 #![cfg_attr(not(feature = "sweeps"), allow(dead_code))]
 
 mod driver;
@@ -51,8 +51,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line; a reader who has gone away (`| head`) is no error.
-fn say(line: &str) -> io::Result<()> {
+/// Prints a line; a closed pipe (`| head`) is not an error.
+fn print_line(line: &str) -> io::Result<()> {
     match writeln!(io::stdout(), "{line}") {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done,

@@ -7,9 +7,9 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
 use warpfold::file::DType;
 
-use crate::sweep::options::{Operation, PeerName, Sizes, SweepOptions, Wanted};
+use crate::sweep::options::{Operation, PeerName, Sizes, SweepOptions, SuiteName};
 
-/// Measures warpfold beside its peers and the hardware's limit.
+/// Measures warpfold, its peers and the hardware's limit.
 #[derive(Debug, Parser)]
 #[command(name = "warpfold-bench", version)]
 pub struct Cli {
@@ -20,22 +20,22 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[cfg(feature = "sweeps")]
-    /// Sweeps over sizes, types and kernels, beside peers and the hardware's limit, with a report
+    /// Sweep over sizes, types and kernels, compare with peers and the hardware's limit, and write a report
     Bench(Box<SweepOptions>),
-    /// The reduction ladder at one size, as a table: every rung on the same random integers, timed in turn
+    /// Time every rung of the reduction ladder on the same random integers, and print a table
     Ladder(LadderOptions),
     #[cfg(feature = "sweeps")]
-    /// What each kernel does and where its time goes, by Nsight Compute
+    /// Count each kernel's instructions and measure where its time goes, with Nsight Compute
     Profile(ProfileOptions),
     #[cfg(feature = "sweeps")]
-    /// Launch kernels once each and check their answers: what a profiler or a sanitizer runs
+    /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
 }
 
-/// Integers that the ladder reduces by default.
+/// The ladder's default number of integers.
 const LADDER_N: usize = 400_000_000;
 
-/// The same on the CPU, whose rows are a first look.
+/// The ladder's default number of integers on the CPU.
 const CPU_N: usize = 1 << 26;
 
 #[derive(Args, Debug)]
@@ -48,11 +48,11 @@ pub struct LadderOptions {
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub threads: Vec<u32>,
 
-    /// Time the same kernels from nvcc, and CUB's sum, in the same rounds (needs nvcc)
+    /// Also time the same kernels compiled by nvcc, and CUB's sum (needs nvcc)
     #[arg(long)]
     pub peers: bool,
 
-    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    /// Index of the CUDA device [default: the first, or the CPU without one]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
@@ -60,23 +60,24 @@ pub struct LadderOptions {
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 
-    /// Write everything, with every sample, to this file: the results.json of `bench`
+    /// Write all results and samples to this file, in the format of results.json of `bench`
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["ladder", "kepler", "entries", "read"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true)
+    .args(["ladder", "kepler", "entries", "read"]))]
 pub struct ProfileOptions {
-    /// Every rung on i32, the trees on f32 and f64 too
+    /// Every rung on i32; reduce_0, reduce_1, reduce_2 and reduce_4 also on f32 and f64
     #[arg(long)]
     pub ladder: bool,
 
-    /// Shuffles and atomics, by one i32 at a time, by two and by four
+    /// Shuffles and atomics on i32, with loads of one, two and four elements
     #[arg(long)]
     pub kepler: bool,
 
-    /// These entries, as reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
+    /// These entries, e.g. reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
     #[arg(long, value_name = "E,..", value_delimiter = ',')]
     pub entries: Vec<String>,
 
@@ -84,11 +85,11 @@ pub struct ProfileOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ladder", "kepler", "entries", "lines"])]
     pub read: Option<PathBuf>,
 
-    /// Elements where instructions are counted; a power of two fills all blocks
+    /// Number of elements for counting instructions; a power of two fills all blocks
     #[arg(long, value_name = "N", value_parser = count, default_value = "2^20")]
     pub n: usize,
 
-    /// Threads per block where instructions are counted
+    /// Threads per block for counting instructions
     #[arg(
         long,
         value_name = "T,..",
@@ -97,48 +98,47 @@ pub struct ProfileOptions {
     )]
     pub threads: Vec<u32>,
 
-    /// Elements where time is measured
+    /// Number of elements for measuring time
     #[arg(long, value_name = "N", value_parser = count, default_value = "400000000")]
     pub timed_n: usize,
 
-    /// Threads per block where time is measured
+    /// Threads per block for measuring time
     #[arg(long, value_name = "T", default_value = "256")]
     pub timed_threads: u32,
 
-    /// Do one of the two
+    /// Only count instructions, or only measure time
     #[arg(long)]
     pub only: Option<Only>,
 
-    /// Show in place of both in which lines of the source the time goes: where
-    /// `cargo xtask profile --lines` has built the kernels
+    /// Attribute the time to source lines instead; needs kernels built by `cargo xtask profile --lines`
     #[arg(long, conflicts_with = "only")]
     pub lines: bool,
 
-    /// Keep what Nsight Compute printed, the figures, the tables and a page in this folder
+    /// Write Nsight Compute's output, the figures, the tables and an HTML page to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// CUDA's index of the device [default: the first]
+    /// Index of the CUDA device [default: the first]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
-    /// Of the random integers [default: a fresh one]
+    /// Random seed [default: random, recorded]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 }
 
-/// One half of what `profile` does.
+/// A part of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Only {
-    /// What the instructions do.
+    /// Counts of instructions
     Counts,
-    /// Where the time goes.
+    /// Times
     Times,
 }
 
 #[derive(Args, Debug)]
 pub struct LaunchOptions {
-    /// The entries, as reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
+    /// Entries, e.g. reduce_2_sum_i32, block_atomic_vec4_min_f32 or single_pass_max_f64
     #[arg(long, value_name = "E,..", value_delimiter = ',', required = true)]
     pub entries: Vec<String>,
 
@@ -150,34 +150,34 @@ pub struct LaunchOptions {
     #[arg(long, value_name = "T", default_value = "256")]
     pub threads: u32,
 
-    /// CUDA's index of the device [default: the first, or the CPU where there is none]
+    /// Index of the CUDA device [default: the first, or the CPU without one]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
-    /// Of the random integers
+    /// Random seed
     #[arg(long, value_name = "S", default_value = "1")]
     pub seed: u64,
 
-    /// Write what was launched to this file
+    /// Write a list of the launches to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
 
 impl LadderOptions {
-    /// Integers to reduce on the CPU, at most as many as fit.
-    pub fn on_cpu(&self, fits: usize) -> usize {
-        self.n.unwrap_or(CPU_N).min(fits)
+    /// The number of integers on the CPU, at most `limit`.
+    pub fn on_cpu(&self, limit: usize) -> usize {
+        self.n.unwrap_or(CPU_N).min(limit)
     }
 
-    /// The same as options of `bench`.
+    /// The equivalent options of `bench`.
     pub fn sweep(&self) -> SweepOptions {
         let (nvcc_and_cub, none) = (vec![PeerName::Nvcc, PeerName::Cub], Vec::new());
         let threads = match self.threads.as_slice() {
             [] => vec![Policy::LADDER_THREADS],
-            asked => asked.to_vec(),
+            threads => threads.to_vec(),
         };
         SweepOptions {
-            suite: vec![Wanted::Ladder],
+            suite: vec![SuiteName::Ladder],
             sizes: vec![Sizes::one(self.n.unwrap_or(LADDER_N))],
             types: vec![DType::I32],
             ops: vec![Operation::Sum],
@@ -190,19 +190,19 @@ impl LadderOptions {
     }
 }
 
-/// An argument that could be read but cannot be used; exit code 2, as clap's own.
+/// An argument of valid form and invalid value; exit code 2, like clap's errors.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BadOption(String);
 
 impl BadOption {
-    /// With the text of the error that the option led to.
+    /// With the text of the underlying error.
     pub fn new(error: impl Display) -> BadOption {
         BadOption(format!("{error:#}"))
     }
 }
 
-/// Tells the errors that an option led to from those that nobody could foresee.
+/// Converts the errors that an option causes to [`BadOption`].
 pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
     use warpfold::Error::{BlockSize, Blocks, Chunks, DeviceIndex, GridTooLarge};
     match error {
@@ -215,7 +215,7 @@ pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
     }
 }
 
-/// A number of elements.
+/// Parses a number of elements.
 pub fn count(text: &str) -> Result<usize, String> {
     let digits = text.replace('_', "");
     let count = match digits.split_once('^') {
@@ -226,9 +226,9 @@ pub fn count(text: &str) -> Result<usize, String> {
         },
     };
     match count {
-        Some(0) => Err("there is nothing to time in an empty array; n must be at least 1".into()),
+        Some(0) => Err("the number of elements is 0; must be at least 1".into()),
         Some(count) => Ok(count),
-        None => Err("not a number of elements such as 400000000, 400_000_000 or 2^28".into()),
+        None => Err("not a number of elements; write 400000000, 400_000_000 or 2^28".into()),
     }
 }
 
@@ -259,11 +259,11 @@ mod tests {
         let sweep = |line: &str| parse(line).unwrap().sweep();
         let options = sweep("");
         assert_eq!(options.suites(), [Suite::Ladder]);
-        assert_eq!(options.asked_sizes(), [400_000_000]);
+        assert_eq!(options.requested_sizes(), [400_000_000]);
         assert_eq!(options.threads(&[]), [256]);
         assert!(!options.wants(By::Nvcc) && options.device.is_none() && options.seed.is_none());
         let options = sweep("--n 2^10 --threads 512,256,512 --peers --seed 9");
-        assert_eq!(options.asked_sizes(), [1 << 10]);
+        assert_eq!(options.requested_sizes(), [1 << 10]);
         assert_eq!(options.threads(&[]), [512, 256]);
         assert!(options.wants(By::Nvcc) && options.wants(By::Cub) && !options.wants(By::Torch));
         assert_eq!(options.seed, Some(9));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn counts() {
+    fn counts_are_parsed() {
         assert_eq!(count("400_000_000"), Ok(400_000_000));
         assert_eq!(count("2^28"), Ok(1 << 28));
         assert!(count("0").unwrap_err().contains("at least 1"));

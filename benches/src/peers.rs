@@ -1,5 +1,4 @@
-//! The peers that nvcc compiles: sources in CUDA C++ (`peers/`), compiled by the nvcc of this machine at run
-//! time and loaded. Where there is no nvcc there are no such peers; nothing else changes.
+//! Peers in CUDA C++ (`peers/`), compiled at run time by this machine's nvcc; left out without nvcc.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,23 +12,23 @@ use libloading::{Library, Symbol};
 
 use crate::tool;
 
-/// What the peers were built with.
+/// The compiler, its flags and the version of CUB.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// nvcc's own words: `release 13.0, V13.0.88`.
+    /// As nvcc prints it: `release 13.0, V13.0.88`.
     pub nvcc_version: String,
     pub nvcc_flags: Vec<String>,
     pub cub_version: String,
 }
 
-/// A library that was compiled from sources of ours.
+/// A shared library compiled from this package's sources.
 pub struct Peers {
-    /// Never unloaded: the CUDA runtime in it goes with the process.
+    /// Never unloaded: the CUDA runtime in it lives until the process ends.
     library: &'static Library,
     pub built: Built,
 }
 
-/// One of its functions.
+/// A function of [`Peers`].
 pub struct Function<F: 'static> {
     library: &'static Library,
     call: Symbol<'static, F>,
@@ -39,14 +38,15 @@ type VersionFn = unsafe extern "C" fn() -> i32;
 type ErrorStringFn = unsafe extern "C" fn(i32) -> *const c_char;
 
 impl Peers {
-    /// As [`build_with`](Self::build_with), without macros.
+    /// [`build_with`](Self::build_with) without macros.
     pub fn build(sources: &[(&str, &str)], capability: (u32, u32)) -> Result<Peers> {
         Self::build_with(sources, &[], capability)
     }
 
-    /// Compiles sources (their names and texts) with these macros into one library for a device of this compute
-    /// capability, or takes it from the cache, and loads it. The sources define `int cub_version()` and
-    /// `const char *error_string(int)`, both `extern "C"`. The error is the reason for going on without.
+    /// Compiles sources (names and texts) with these macros into one library for a compute capability, or
+    /// takes it from the cache, and loads it. The sources must define `int cub_version()` and
+    /// `const char *error_string(int)`, both `extern "C"`. After an error the caller continues without these
+    /// peers.
     pub fn build_with(
         sources: &[(&str, &str)],
         macros: &[(&str, u32)],
@@ -60,8 +60,8 @@ impl Peers {
             .map(|(name, value)| format!("-D{name}={value}"));
         let flags: Vec<_> = nvcc_flags.iter().cloned().chain(macros).collect();
         let library = compile(sources, &nvcc, &nvcc_version, &flags)?;
-        // SAFETY: the library is what nvcc made of the sources (the cache's file name carries a hash of
-        // sources, flags and compiler); its initialisers are CUDA's registration of kernels.
+        // SAFETY: nvcc compiled the library from the sources (its file name contains a hash of sources, flags
+        // and compiler); its initialisers only register kernels with CUDA.
         let library = unsafe { Library::new(&library) }
             .with_context(|| format!("cannot load {}", library.display()))?;
         let library: &Library = Box::leak(Box::new(library));
@@ -75,26 +75,25 @@ impl Peers {
         Ok(Peers { library, built })
     }
 
-    /// The function of this name.
+    /// The function with this name.
     ///
     /// # Safety
     ///
-    /// The sources define it with the signature of `F`, if they define it.
+    /// If the sources define the function, its signature is `F`.
     pub unsafe fn function<F>(&self, name: &str) -> Result<Function<F>> {
         // SAFETY: the caller's promise.
         let call = unsafe { self.library.get(name) };
         Ok(Function {
             library: self.library,
-            call: call.with_context(|| format!("the peers have no {name}"))?,
+            call: call.with_context(|| format!("the peers' library has no function {name}"))?,
         })
     }
 
-    /// CUB's reduction of this name.
+    /// CUB's reduction with this name.
     ///
     /// # Safety
     ///
-    /// The sources define it with the signature of [`CubFn`], up to what the pointers point at, if they
-    /// define it.
+    /// If the sources define the function, its signature is [`CubFn`], apart from the types of the pointees.
     pub unsafe fn cub(&self, name: &str) -> Result<Cub> {
         // SAFETY: the caller's promise.
         Ok(Cub(unsafe { self.function(name) }?))
@@ -110,13 +109,13 @@ impl<F> Deref for Function<F> {
 }
 
 impl<F> Function<F> {
-    /// An error that the function has returned, in the words of the library's `error_string`.
+    /// Converts a status of the function to an error with the text of `error_string`.
     pub fn check(&self, status: i32, what: &str) -> Result<()> {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: all sources define `error_string` with this signature; the text it gives is a constant of
-        // the CUDA runtime and ends in a zero.
+        // SAFETY: all sources define `error_string` with this signature; it returns a NUL-terminated constant
+        // of the CUDA runtime.
         let text = unsafe {
             let error_string = self.library.get::<ErrorStringFn>(c"error_string")?;
             CStr::from_ptr(error_string(status))
@@ -127,7 +126,7 @@ impl<F> Function<F> {
     }
 }
 
-/// Temporary storage and its bytes, input, length, result, stream.
+/// Temporary storage and its size in bytes, input, length, result, stream.
 type CubFn = unsafe extern "C" fn(
     *mut c_void,
     *mut usize,
@@ -137,7 +136,7 @@ type CubFn = unsafe extern "C" fn(
     *mut c_void,
 ) -> i32;
 
-/// One of CUB's reductions of an array to a value.
+/// One of CUB's reductions of an array.
 pub struct Cub(Function<CubFn>);
 
 impl Cub {
@@ -145,7 +144,7 @@ impl Cub {
     pub fn temp_bytes(&self, n: usize) -> Result<usize> {
         let mut bytes = 0;
         let none = ptr::null_mut();
-        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        // SAFETY: with null storage the call only writes `bytes`, a local variable.
         let status = unsafe { (self.0)(none, &mut bytes, none, n as i64, none, none) };
         self.0.check(status, "CUB, temporary storage")?;
         Ok(bytes)
@@ -156,9 +155,9 @@ impl Cub {
     /// # Safety
     ///
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
-    ///   elements of the type at `input`, one at `result`, and the temporary storage, as
-    ///   [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    /// - Until the stream has completed the work, these are live device memory without overlap: `n` elements
+    ///   of the type at `input`, one at `result`, and [`temp_bytes`](Self::temp_bytes) of temporary storage
+    ///   for this `n`.
     pub unsafe fn enqueue(
         &self,
         input: u64,
@@ -185,7 +184,7 @@ fn find_nvcc() -> Result<PathBuf> {
         .context("nvcc was not found on PATH, in CUDA_PATH/bin, or in /usr/local/cuda/bin")
 }
 
-/// nvcc's version, in its own words: the release without what stands around it.
+/// The release in the output of `nvcc --version`.
 fn version(nvcc: &Path) -> Result<String> {
     let text = tool::run(Command::new(nvcc).arg("--version"))?;
     let release = text.lines().find_map(|line| line.split_once("release "));
@@ -210,7 +209,7 @@ fn flags((major, minor): (u32, u32)) -> Vec<String> {
     .into()
 }
 
-/// The shared library, compiled unless the cache has it. Its name says what it was made from.
+/// The shared library, compiled unless it is in the cache, where a hash of all arguments is its name.
 fn compile(
     sources: &[(&str, &str)],
     nvcc: &Path,
@@ -221,15 +220,14 @@ fn compile(
     (sources, nvcc, nvcc_version, flags).hash(&mut hasher);
     let key = hasher.finish();
 
-    let folder = cache_dir().context("no home folder to keep the compiled peers in")?;
+    let folder = cache_dir().context("no home folder for the cache of compiled peers")?;
     let library = folder.join(format!("peers-{key:016x}.so"));
     if library.is_file() {
         return Ok(library);
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
 
-    // Compiled beside its place and then moved, so that an interrupted compiler leaves nothing
-    // that looks finished.
+    // Compiled in a temporary folder, then moved: an interrupted compiler leaves no incomplete library.
     let work = tempfile::tempdir_in(&folder)
         .with_context(|| format!("cannot write in {}", folder.display()))?;
     let output = work.path().join("peers.so");
@@ -258,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_architecture_is_the_devices() {
+    fn the_architecture_is_that_of_the_device() {
         assert!(flags((9, 0)).contains(&"-arch=sm_90".to_owned()));
         assert!(flags((12, 0)).contains(&"-arch=sm_120".to_owned()));
     }

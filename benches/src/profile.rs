@@ -1,9 +1,8 @@
-//! `warpfold-bench profile`: Nsight Compute over chosen entries.
+//! `warpfold-bench profile`: profiles entries with Nsight Compute.
 //!
-//! Each entry is launched once under ncu, by this same program's `launch`. Two runs: one counts
-//! what the instructions do, at a size whose blocks are all full, so that figures per block are
-//! whole numbers; the other, at a large size, asks where the time goes. In their place a third asks in
-//! which lines of the source it goes.
+//! ncu runs this program's command `launch`, which launches each entry once. The first run counts
+//! instructions; all its blocks are full, so that counts per block are whole numbers. The second run measures
+//! times at a large size. With `--lines`, one run attributes the time to source lines instead.
 
 mod compare;
 mod entry;
@@ -30,19 +29,19 @@ use warpfold_results::schema::Profiled;
 
 use crate::machine::Started;
 use crate::options::{BadOption, Only, ProfileOptions};
-use crate::say;
+use crate::print_line;
 pub use entry::Entry;
 use figures::{Figures, Opcode};
-use lines::Lined;
+use lines::LineProfile;
 use run::Run;
 pub use run::Size;
 use simulated::simulate;
 use times::Times;
 
-/// The version of the JSON; a change of meaning gives it a new number.
+/// The version of the JSON; incremented when the meaning of a field changes.
 const SCHEMA: &str = "warpfold-bench/profile/1";
 
-/// One run of `warpfold-bench profile`. This struct and what it is made of are the schema.
+/// One run of `warpfold-bench profile`. This struct and the types of its fields are the schema.
 #[derive(Debug, Serialize, Deserialize)]
 struct Profile {
     /// [`SCHEMA`].
@@ -52,22 +51,20 @@ struct Profile {
     version: String,
     /// The commit the binary was built from, or `unknown`.
     commit: String,
-    /// As it was typed.
     command_line: String,
     /// The device's name.
     device: String,
     /// Nsight Compute's version.
     ncu: String,
-    /// Of the random integers.
     seed: u64,
     counted: Vec<Counted>,
     timed: Vec<Times>,
-    /// Empty unless lines were asked for.
+    /// Empty without `--lines`.
     #[serde(default)]
-    lined: Vec<Lined>,
+    lined: Vec<LineProfile>,
 }
 
-/// What was counted of one launch.
+/// The counts of one launch.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counted {
     entry: String,
@@ -82,7 +79,7 @@ struct Counted {
 pub fn run(options: &ProfileOptions) -> Result<()> {
     if let Some(folder) = &options.out {
         fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))
+            .with_context(|| format!("cannot create {}", folder.display()))
             .map_err(BadOption::new)?;
     }
     let profile = match &options.read {
@@ -91,18 +88,18 @@ pub fn run(options: &ProfileOptions) -> Result<()> {
     };
     let (text, unexplained) = profile.markdown()?;
     if let Some(folder) = &options.out {
-        profile.keep_in(folder, &text)?;
+        profile.write_to(folder, &text)?;
     }
-    say(&text)?;
+    print_line(&text)?;
     ensure!(
         unexplained == 0,
-        "{unexplained} differences between simulator and hardware have no reason"
+        "{unexplained} differences between simulator and hardware have no known reason"
     );
     Ok(())
 }
 
-/// Kernels that a sweep has measured; the error is the reason why there are no figures.
-pub fn of_sweep(
+/// Profiles the kernels that a sweep has measured.
+pub fn profile_kernels(
     kernels: &[Entry],
     size: Size,
     device: Option<u32>,
@@ -112,14 +109,14 @@ pub fn of_sweep(
     Ok(timed.iter().map(Times::profiled).collect())
 }
 
-/// What is profiled: where instructions are counted, and where time is measured.
+/// The entries to count and the entries to time.
 #[derive(Debug)]
-struct Chosen {
+struct Selection {
     counted: Vec<Entry>,
     timed: Vec<Entry>,
 }
 
-impl Chosen {
+impl Selection {
     fn of(options: &ProfileOptions) -> Result<Self> {
         let mut all = Vec::new();
         if options.ladder {
@@ -128,7 +125,7 @@ impl Chosen {
         if options.kepler {
             all.extend(Entry::kepler());
         }
-        // What the ladder has of other elements is there for the banks' sake.
+        // The ladder's entries on f32 and f64 are only for counting bank conflicts.
         let mut timed = all.clone();
         timed.retain(|entry| entry.element == DType::I32);
         for name in &options.entries {
@@ -142,7 +139,7 @@ impl Chosen {
         all.retain(|entry| entry.has_equal_blocks());
         if all.is_empty() && options.only == Some(Only::Counts) {
             return Err(BadOption::new(
-                "there is nothing to count: blocks of a single pass differ, and none stands for the others",
+                "there is nothing to count: single_pass is not counted, because its blocks do different work",
             )
             .into());
         }
@@ -155,7 +152,7 @@ impl Chosen {
 
 fn measure(options: &ProfileOptions) -> Result<Profile> {
     let started = Started::now()?;
-    let chosen = Chosen::of(options)?;
+    let selection = Selection::of(options)?;
     let seed = options.seed.unwrap_or_else(|| rand::random::<u32>().into());
     let run = Run::new(seed, options.device, options.out.as_deref())?;
     let mut profile = Profile {
@@ -176,19 +173,19 @@ fn measure(options: &ProfileOptions) -> Result<Profile> {
         threads: options.timed_threads,
     };
     if options.lines {
-        (profile.device, profile.lined) = run.lines(&chosen.timed, timed_size)?;
+        (profile.device, profile.lined) = run.lines(&selection.timed, timed_size)?;
         return Ok(profile);
     }
-    if options.only != Some(Only::Times) && !chosen.counted.is_empty() {
+    if options.only != Some(Only::Times) && !selection.counted.is_empty() {
         for &threads in &options.threads {
             let n = options.n;
-            let (device, counted) = run.count(&chosen.counted, Size { n, threads })?;
+            let (device, counted) = run.count(&selection.counted, Size { n, threads })?;
             profile.device = device;
             profile.counted.extend(counted);
         }
     }
     if options.only != Some(Only::Counts) {
-        (profile.device, profile.timed) = run.time(&chosen.timed, timed_size)?;
+        (profile.device, profile.timed) = run.time(&selection.timed, timed_size)?;
     }
     Ok(profile)
 }
@@ -198,15 +195,15 @@ fn read(file: &Path) -> Result<Profile> {
     let text = fs::read_to_string(file)
         .map_err(|error| BadOption::new(format!("cannot read {name}: {error}")))?;
     let profile: Profile = serde_json::from_str(&text)
-        .map_err(|error| BadOption::new(format!("{name} is no profile: {error}")))?;
+        .map_err(|error| BadOption::new(format!("{name} is not a profile: {error}")))?;
     if profile.schema != SCHEMA {
         let other = &profile.schema;
-        return Err(BadOption::new(format!("{name}: its schema is {other}, not {SCHEMA}")).into());
+        return Err(BadOption::new(format!("{name} has schema {other}; must be {SCHEMA}")).into());
     }
     Ok(profile)
 }
 
-fn keep(folder: &Path, name: &str, text: &str) -> Result<()> {
+fn write_file(folder: &Path, name: &str, text: &str) -> Result<()> {
     let file = folder.join(name);
     fs::write(&file, text)
         .with_context(|| format!("cannot write {}", file.display()))
@@ -215,20 +212,20 @@ fn keep(folder: &Path, name: &str, text: &str) -> Result<()> {
 }
 
 impl Profile {
-    /// As JSON, as the tables of `text`, and as a page where times were measured.
-    fn keep_in(&self, folder: &Path, text: &str) -> Result<()> {
+    /// Writes JSON, the tables of `text`, and an HTML page if times were measured.
+    fn write_to(&self, folder: &Path, text: &str) -> Result<()> {
         let json = serde_json::to_string_pretty(self)?;
-        keep(folder, "profile.json", &(json + "\n"))?;
-        keep(folder, "profile.md", text)?;
+        write_file(folder, "profile.json", &(json + "\n"))?;
+        write_file(folder, "profile.md", text)?;
         let profiled: Vec<_> = self.timed.iter().map(Times::profiled).collect();
         if !profiled.is_empty() {
             let page = profile_html(&profiled, &self.about());
-            keep(folder, "profile.html", &page)?;
+            write_file(folder, "profile.html", &page)?;
         }
         Ok(())
     }
 
-    /// By whom, when and on what.
+    /// The device, the versions, the commit and the date.
     fn about(&self) -> String {
         format!(
             "{}, Nsight Compute {}, warpfold-bench {}, commit {}, {}",
@@ -236,8 +233,7 @@ impl Profile {
         )
     }
 
-    /// The tables, and how many differences in the ladder nobody has explained. Of other kernels they are
-    /// shown alone.
+    /// The tables, and the number of unexplained differences in the ladder; others are only printed.
     fn markdown(&self) -> Result<(String, usize)> {
         let mut text = format!(
             "# Under Nsight Compute\n\n{}\n\n    {}\n\n",
@@ -267,7 +263,7 @@ impl Profile {
 }
 
 const COUNTS: &str = "One figure: the simulator and the hardware agree. **Two**: simulator / \
-hardware; the reasons stand below the tables. A question mark: nothing counts it.";
+hardware; the reasons are below the tables. A question mark: not counted.";
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! The rows of the ladder, and reductions by an algorithm that is known at run time only: not every pair of
-//! operator and element has the ladder.
+//! The rows of the ladder, and reductions by an algorithm chosen at run time. Not every operator and element
+//! has the ladder's kernels.
 
 use anyhow::Result;
 use kernels_gpu::element::{bf16, f16};
@@ -8,7 +8,7 @@ use warpfold::{Algorithm, Element, Max, Min, Op, Plan, Reduction, SinglePass, Su
 
 use crate::options::{BadOption, bad_option};
 
-/// The rows of the ladder, with the reduce_5 rows that `chunks` asks for in place of its own.
+/// The rows of the ladder; `chunks`, unless empty, replaces the numbers of chunks of its reduce_5 rows.
 pub fn ladder(chunks: &[u32]) -> Vec<Algorithm> {
     if chunks.is_empty() {
         return Algorithm::LADDER.to_vec();
@@ -19,16 +19,16 @@ pub fn ladder(chunks: &[u32]) -> Vec<Algorithm> {
             Algorithm::Reduce5Loop { .. } | Algorithm::Reduce5 { .. }
         )
     };
-    let others = Algorithm::LADDER.iter().copied();
-    let others = others.filter(|algorithm| !is_reduce_5(algorithm));
+    let rest = Algorithm::LADDER.iter().copied();
+    let rest = rest.filter(|algorithm| !is_reduce_5(algorithm));
     let loops = chunks
         .iter()
         .map(|&chunks| Algorithm::Reduce5Loop { chunks });
     let unrolled = chunks.iter().map(|&chunks| Algorithm::Reduce5 { chunks });
-    others.chain(loops).chain(unrolled).collect()
+    rest.chain(loops).chain(unrolled).collect()
 }
 
-/// Elements per thread, where the kernel's name does not say it.
+/// Elements per thread, unless the kernel's name contains them.
 pub fn chunks(algorithm: Algorithm) -> Option<u32> {
     match algorithm {
         Algorithm::Reduce5Loop { chunks } => Some(chunks),
@@ -36,11 +36,10 @@ pub fn chunks(algorithm: Algorithm) -> Option<u32> {
     }
 }
 
-/// An operator whose reductions can be asked for by any algorithm.
+/// An operator whose reductions take an algorithm at run time.
 pub trait Rungs<T: Element>: SinglePass<T> {
-    /// The plan, with so many threads per block or with the default; [`BadOption`] where there is no such
-    /// kernel.
-    fn by<'a>(
+    /// Plans the reduction with `threads` per block, or the default; [`BadOption`] without such a kernel.
+    fn plan<'a>(
         reduction: Reduction<'a, T, Self>,
         algorithm: Algorithm,
         threads: Option<u32>,
@@ -50,7 +49,7 @@ pub trait Rungs<T: Element>: SinglePass<T> {
 macro_rules! rungs {
     ($way:ident: $($op:ident of $($element:ident)*;)*) => { $($(
         impl Rungs<$element> for $op {
-            fn by<'a>(
+            fn plan<'a>(
                 reduction: Reduction<'a, $element, Self>,
                 algorithm: Algorithm,
                 threads: Option<u32>,
@@ -88,12 +87,12 @@ rungs! { single_pass:
     Max of i8 i16 i64 u8 u16 u32 u64 f16 bf16 f64;
 }
 
-/// Refuses an algorithm for an operator that has a single pass alone.
+/// The error for an algorithm that the operator and element lack.
 pub fn no_kernel(algorithm: Algorithm, entry: &Entry) -> anyhow::Error {
     let kernel = algorithm.kernel_name();
     BadOption::new(format!(
-        "there is no kernel {kernel} of {} over {}: the ladder has sums of i32, u32, i64, u64, f32 and f64, \
-         and minima and maxima of i32 and f32",
+        "there is no kernel {kernel} for the {} of {}: the ladder has the sum of i32, u32, i64, u64, f32 and \
+         f64, and the min and max of i32 and f32",
         entry.op, entry.items
     ))
     .into()
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_take_the_place_of_the_ladders_own() {
+    fn chunks_replace_those_of_the_ladder() {
         assert_eq!(ladder(&[]), Algorithm::LADDER);
         let rungs = ladder(&[2, 3]);
         let five: Vec<_> = rungs
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_can_be_told_apart() {
+    fn rows_are_distinct() {
         let rows: Vec<_> = ladder(&[1, 2, 4, 8, 16])
             .iter()
             .map(|&a| (a.kernel_name(), chunks(a)))
@@ -137,23 +136,23 @@ mod tests {
         assert_eq!(rows.iter().collect::<HashSet<_>>().len(), rows.len());
     }
 
-    /// Whether there is a plan, and whether the kernels are there.
+    /// Whether the reduction can be planned, and whether its kernel exists.
     fn has<T: Element, O: Rungs<T>>(op: O) -> (bool, bool) {
         let cpu = Device::cpu();
         let one = cpu.alloc::<T>(1).unwrap();
-        let planned = O::by(cpu.reduce(&one, op), Algorithm::Reduce2, None);
+        let planned = O::plan(cpu.reduce(&one, op), Algorithm::Reduce2, None);
         if let Err(error) = &planned {
             assert!(error.is::<BadOption>(), "{error}");
         }
         let mut entries = teaching::KERNELS.entries.iter();
-        let is_there = |entry: &Entry| {
+        let is_kernel = |entry: &Entry| {
             (entry.kernel, entry.op, entry.items) == ("reduce_2", O::ENTRY.op, O::ENTRY.items)
         };
-        (planned.is_ok(), entries.any(is_there))
+        (planned.is_ok(), entries.any(is_kernel))
     }
 
     #[test]
-    fn what_has_no_ladder_is_refused_and_nothing_else() {
+    fn exactly_the_missing_kernels_are_refused() {
         macro_rules! all {
             ($($element:ident)*) => { [$(
                 has::<$element, _>(Sum),
@@ -162,7 +161,7 @@ mod tests {
             ),*] };
         }
         let all = all!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
-        assert!(all.iter().all(|(planned, is_there)| planned == is_there));
+        assert!(all.iter().all(|(planned, exists)| planned == exists));
         assert_eq!(all.iter().filter(|(planned, _)| *planned).count(), 10);
     }
 }

@@ -1,13 +1,10 @@
-//! `bench`: every suite over many sizes, beside the peers and the hardware's limit, with what a reader
-//! needs to argue with the figures.
+//! `bench`: runs suites over many sizes, with peers and the hardware's limit, and records how it measured.
 //!
-//! Rows with the same input form a group, and are timed in turn, once a round ([`rounds`]). The ways of
-//! timing are those of `Timing` and `Cache` of the schema; how each is done on a
-//! device stands in [`subject`]. Every run of every row overwrites the result first, and its answer is
-//! compared with an exact one; elements that are all zero are refused ([`data`]).
+//! Rows with the same input form a group and are timed in turn, once per round ([`rounds`]). The ways of
+//! timing are `Timing` and `Cache` of the schema; [`subject`] implements them on a device. Every run
+//! overwrites the result first, and its answer is compared with an exact one ([`data`]).
 
 mod answers;
-mod asked;
 mod cases;
 #[cfg(feature = "sweeps")]
 mod clocks;
@@ -22,6 +19,7 @@ mod processor;
 mod profiled;
 #[cfg(feature = "sweeps")]
 mod python;
+mod requested;
 mod rounds;
 mod run;
 #[cfg(feature = "sweeps")]
@@ -33,17 +31,16 @@ use anyhow::{Context, Result};
 use warpfold::Device;
 use warpfold_results::words::thousands;
 
-use self::options::{BackendName, Sizes, SweepOptions, Wanted};
+use self::options::{BackendName, Sizes, SweepOptions, SuiteName};
 use self::output::{Output, Target};
 use self::run::Sweep;
 use crate::machine;
 use crate::options::{BadOption, LadderOptions, bad_option};
 
 #[cfg(feature = "sweeps")]
-/// Fails where an answer was wrong, a row slower than it may be, or the run broken off; the results are
-/// written all the same.
+/// Runs the sweep and writes the results; then fails if an answer is wrong, a row too slow, or a part missing.
 pub fn run(options: &SweepOptions) -> Result<()> {
-    // What can be wrong with the command line is said before anything is measured.
+    // Errors of the command line come before any measurement.
     options.check().map_err(refuse)?;
     suites::check(options)?;
     let output = Output::open(options, Target::Folder(options.out.clone()))?;
@@ -65,33 +62,33 @@ pub fn ladder(ladder: &LadderOptions) -> Result<()> {
     let gpu = gpu(&options)?;
     let mut notes = Vec::new();
     if gpu.is_err() {
-        notes.push("no CUDA device (`cargo xtask doctor` says why): sums on the CPU".into());
+        notes.push("no CUDA device (`cargo xtask doctor` explains why): sums on the CPU".into());
         notes.push("`cargo xtask ladder --sim` simulates each rung, without a GPU".into());
-        let fits = processor::most(machine::here()?.free_memory_bytes);
-        let n = ladder.on_cpu(fits);
-        if let Some(asked) = ladder.n.filter(|asked| *asked > n) {
+        let limit = processor::max_integers(machine::current()?.free_memory_bytes);
+        let n = ladder.on_cpu(limit);
+        if let Some(requested) = ladder.n.filter(|requested| *requested > n) {
             notes.push(format!(
                 "n is {}, because {} integers do not fit into a quarter of the free memory",
                 thousands(n as u64),
-                thousands(asked as u64)
+                thousands(requested as u64)
             ));
         }
         options.sizes = vec![Sizes::one(n)];
-        options.suite = vec![Wanted::Whole];
+        options.suite = vec![SuiteName::Whole];
         options.backend = vec![BackendName::Cpu];
         options.quick = true;
     }
     measure(&options, &output, gpu, notes)
 }
 
-/// The CUDA device, or why none is used: `None` where the options want none.
+/// The CUDA device, or why there is none: `None` if the options exclude it.
 type Gpu = Result<Device, Option<warpfold::Error>>;
 
-/// Measures on the device, and on the CPU what is asked for there.
+/// Measures on the device, on the CPU and in the simulator, as requested.
 fn measure(options: &SweepOptions, output: &Output, gpu: Gpu, notes: Vec<String>) -> Result<()> {
     let gpu = gpu.as_ref().ok();
     let mut sweep = Sweep::begin(options, gpu)?;
-    sweep.heed_interrupts()?;
+    sweep.handle_interrupts()?;
     for note in notes {
         sweep.note_in_header(note);
     }
@@ -110,33 +107,33 @@ fn measure(options: &SweepOptions, output: &Output, gpu: Gpu, notes: Vec<String>
     ended
 }
 
-/// The CUDA device; fails where it was asked for and is not there.
+/// The CUDA device; fails if it was requested and there is none.
 fn gpu(options: &SweepOptions) -> Result<Gpu> {
-    let asked = options.backend.contains(&BackendName::Cuda);
-    if !options.backend.is_empty() && !asked {
+    let is_requested = options.backend.contains(&BackendName::Cuda);
+    if !options.backend.is_empty() && !is_requested {
         return Ok(Err(None));
     }
     match Device::nth(options.device.unwrap_or(0)) {
         Ok(gpu) => Ok(Ok(gpu)),
-        Err(error) if asked || options.device.is_some() => Err(bad_option(error)),
+        Err(error) if is_requested || options.device.is_some() => Err(bad_option(error)),
         Err(error) => Ok(Err(Some(error))),
     }
 }
 
-/// Whether the CPU, or the simulator on it, has something to do.
+/// Whether to measure on the CPU or in the simulator.
 fn on_processor(options: &SweepOptions, gpu: Option<&Device>) -> bool {
-    let others = [BackendName::Cpu, BackendName::Sim];
-    others
+    let backends = [BackendName::Cpu, BackendName::Sim];
+    backends
         .into_iter()
         .any(|name| options.measures_on(name, gpu.is_some()))
 }
 
-/// An error that the command line led to.
+/// A [`BadOption`] with this text.
 fn refuse(text: impl Into<String>) -> anyhow::Error {
     BadOption::new(text.into()).into()
 }
 
-/// As [`Context::context`], of a bad option.
+/// Like [`Context::with_context`], for a [`BadOption`].
 trait OrRefuse<T> {
     fn or_refuse(self, what: impl FnOnce() -> String) -> Result<T>;
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// The program `name` in the first of the folders of PATH, then of `folders`, that has it.
+/// The path of a program: searches PATH, then `folders`.
 pub fn find(name: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<_> = env::split_paths(&path).collect();
@@ -22,7 +22,7 @@ fn find_in(name: &str, folders: impl IntoIterator<Item = PathBuf>) -> Option<Pat
         .find(|program| program.is_file())
 }
 
-/// What the program wrote to its standard output; where it fails, the error quotes it.
+/// Runs a program and returns its standard output. If the program fails, the error contains all its output.
 pub fn run(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
@@ -30,12 +30,12 @@ pub fn run(command: &mut Command) -> Result<String> {
         .with_context(|| format!("cannot start {name}"))?;
     if !output.status.success() {
         let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-        let said = [output.stdout, output.stderr].concat();
+        let text = [output.stdout, output.stderr].concat();
         bail!(
             "{name} {} ended with {}:\n{}",
             arguments.join(" "),
             output.status,
-            String::from_utf8_lossy(&said).trim()
+            String::from_utf8_lossy(&text).trim()
         );
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_taken_from_the_first_folder_that_has_it() {
+    fn the_first_folder_with_the_program_is_used() {
         let (empty, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let program = full.path().join(format!("ncu{}", env::consts::EXE_SUFFIX));
         std::fs::write(&program, "").unwrap();
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_quoted() {
+    fn the_error_contains_the_programs_output() {
         let error = run(Command::new("sh").args(["-c", "echo no such arch >&2; exit 3"]));
         let error = error.unwrap_err().to_string();
         assert!(

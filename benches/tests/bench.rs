@@ -1,4 +1,4 @@
-//! `warpfold-bench bench` and `ladder` as people call them, on the CPU and the simulator.
+//! Runs of `warpfold-bench bench` and `ladder`, on the CPU and in the simulator.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use tempfile::TempDir;
 use warpfold_results::read::read;
 use warpfold_results::schema::{Backend, By, Results, Suite};
 
-/// The smallest sweep that has something of everything.
+/// A small sweep on the CPU and in the simulator.
 const SMALL: &str = "--backend cpu,sim --suite whole,ladder --sizes 2^10,1000 --types i32,f32 \
                      --ops sum,min --quick --seed 7";
 
 fn run(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_warpfold-bench"))
         .args(line.split_whitespace())
-        // No device, whatever the machine has.
+        // Hides the machine's GPUs.
         .env("CUDA_VISIBLE_DEVICES", "")
         .output()
         .unwrap()
@@ -25,38 +25,38 @@ fn bench(line: &str, out: &Path) -> Output {
     run(&format!("bench {line} --out {}", out.display()))
 }
 
-/// Runs it, and gives what it says and its results.
+/// Runs the bench, and returns its standard output and its results.
 fn results(line: &str, out: &Path) -> (String, Results) {
     let output = bench(line, out);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
     (
         String::from_utf8_lossy(&output.stdout).into_owned(),
         read(&out.join("results.json")).unwrap(),
     )
 }
 
-/// Runs it, wants this exit code, and gives what it says.
+/// Runs the bench, checks its exit code, and returns its standard error.
 fn fails(code: i32, line: &str, out: &Path) -> String {
     let output = bench(line, out);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{line}: {said}");
-    assert!(!said.contains("panicked"), "{said}");
-    said
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{line}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    stderr
 }
 
 #[test]
-fn without_a_device_the_ladder_is_a_sum_on_the_cpu_and_says_why() {
+fn without_a_device_the_ladder_is_a_sum_on_the_cpu_with_a_note() {
     let (folder, _) = folder();
     let file = folder.path().join("ladder.json");
     let output = run(&format!(
         "ladder --n 100_000 --peers --seed 7 --json {}",
         file.display()
     ));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     for part in [
-        "no CUDA device (`cargo xtask doctor` says why)",
+        "no CUDA device (`cargo xtask doctor` explains why)",
         "sums on the CPU",
         "random, seed 7",
         "of sum i32, n 100,000",
@@ -64,7 +64,7 @@ fn without_a_device_the_ladder_is_a_sum_on_the_cpu_and_says_why() {
         "| one loop, one core (plain loop) ",
         "right |",
     ] {
-        assert!(said.contains(part), "{part} is not in:\n{said}");
+        assert!(stdout.contains(part), "{part} is not in:\n{stdout}");
     }
     let results = read(&file).unwrap();
     assert!(results.complete && results.is_right());
@@ -78,16 +78,16 @@ fn without_a_device_the_ladder_is_a_sum_on_the_cpu_and_says_why() {
 }
 
 #[test]
-fn a_ladder_that_cannot_be_is_refused() {
+fn an_invalid_ladder_is_refused() {
     for (line, reason) in [
         ("--threads 300", "300 threads"),
         ("--n 0", "at least 1"),
         ("--json /no/such/folder/ladder.json", "cannot write"),
     ] {
         let output = run(&format!("ladder {line}"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
-        assert!(said.contains(reason), "{line}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
+        assert!(stderr.contains(reason), "{line}: {stderr}");
     }
 }
 
@@ -98,7 +98,7 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn what_cannot_be_profiled_is_a_note_and_no_failure() {
+fn an_impossible_profile_is_a_note_and_not_an_error() {
     let (_folder, out) = folder();
     let line = "--backend sim --suite ladder --sizes 2^10 --algorithms reduce_2 --quick --profile";
     let (_, results) = results(line, &out);
@@ -110,20 +110,20 @@ fn what_cannot_be_profiled_is_a_note_and_no_failure() {
 }
 
 #[test]
-fn a_small_sweep_leaves_results_a_table_and_a_page() {
+fn a_small_sweep_writes_results_a_table_and_a_report() {
     let (_folder, out) = folder();
-    let (said, results) = results(SMALL, &out);
+    let (stdout, results) = results(SMALL, &out);
     for name in ["results.json", "results.csv", "report.html"] {
-        assert!(said.contains(name), "{said}");
+        assert!(stdout.contains(name), "{stdout}");
     }
-    let lines = said.lines().filter(|line| line.contains("| cpu "));
-    assert_eq!(lines.count(), 2 * 2 * 2, "{said}");
-    assert!(said.contains("Whole-array reductions (CPU)"), "{said}");
+    let lines = stdout.lines().filter(|line| line.contains("| cpu "));
+    assert_eq!(lines.count(), 2 * 2 * 2, "{stdout}");
+    assert!(stdout.contains("Whole-array reductions (CPU)"), "{stdout}");
     let of = |backend, suite| {
         let rows = results.rows.iter();
         rows.filter(move |row| (row.backend, row.suite) == (backend, suite))
     };
-    // Two types, two operators, two sizes: ours, a loop, and the ceiling.
+    // Two types, two operators, two sizes: warpfold, a plain loop, and the ceiling.
     assert_eq!(of(Backend::Cpu, Suite::Whole).count(), 2 * 2 * 2 * 3);
     for row in of(Backend::Cpu, Suite::Whole) {
         assert!(row.samples_us.len() >= 20 && row.time.is_some(), "{row:?}");
@@ -162,12 +162,15 @@ fn a_small_sweep_leaves_results_a_table_and_a_page() {
 }
 
 #[test]
-fn quiet_prints_the_files_alone_and_rows_name_their_threads() {
+fn quiet_prints_only_the_files_and_rows_name_their_threads() {
     let (_folder, out) = folder();
     let line = "--backend cpu --suite whole --sizes 2^16 --types i8,f16 --ops max --quick";
-    let (said, results) = results(&format!("{line} --cpu-threads 2 --quiet"), &out);
+    let (stdout, results) = results(&format!("{line} --cpu-threads 2 --quiet"), &out);
     let shown = out.display().to_string();
-    assert!(said.lines().all(|line| line.starts_with(&shown)), "{said}");
+    assert!(
+        stdout.lines().all(|line| line.starts_with(&shown)),
+        "{stdout}"
+    );
     assert_eq!(results.rows.len(), 2 * 3);
     for row in &results.rows {
         let threads = (row.by != By::Loop).then_some("threads: 2");
@@ -177,19 +180,19 @@ fn quiet_prints_the_files_alone_and_rows_name_their_threads() {
 }
 
 #[test]
-fn a_wrong_kernel_is_refused_and_everything_else_kept() {
+fn a_wrong_kernel_has_no_time_and_other_rows_are_kept() {
     let (_folder, out) = folder();
     let line = "--backend cpu --suite whole --sizes 1000 --types i32 --ops sum --quick";
-    let said = fails(1, &format!("{line} --wrong-kernel"), &out);
+    let stderr = fails(1, &format!("{line} --wrong-kernel"), &out);
     assert!(
-        said.contains("wrong answer") && said.contains("wrong_kernel"),
-        "{said}"
+        stderr.contains("wrong answer") && stderr.contains("wrong_kernel"),
+        "{stderr}"
     );
     let results = read(&out.join("results.json")).unwrap();
-    let wrong = |name| results.rows.iter().find(|row| row.kernel == name).unwrap();
-    let row = wrong("wrong_kernel");
+    let row_of = |name| results.rows.iter().find(|row| row.kernel == name).unwrap();
+    let row = row_of("wrong_kernel");
     assert!(row.time.is_none() && row.wrong.as_ref().unwrap().runs > 20);
-    assert!(wrong("cpu").time.is_some());
+    assert!(row_of("cpu").time.is_some());
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn runs_are_compared_and_a_regression_is_an_exit_code() {
     let (folder, out) = folder();
     let line = "--backend cpu --suite whole --sizes 2^16 --types i32 --ops sum --quick";
     let (_, mut old) = results(line, &out);
-    // An old run in which the library was a thousand times as fast, and steady.
+    // An old run in which the library was stable and a thousand times as fast.
     for row in old.rows.iter_mut().filter(|row| row.by == By::Warpfold) {
         let time = row.time.as_mut().unwrap();
         time.median_us /= 1e3;
@@ -207,24 +210,28 @@ fn runs_are_compared_and_a_regression_is_an_exit_code() {
     let file = folder.path().join("old.json");
     fs::write(&file, serde_json::to_string(&old).unwrap()).unwrap();
     let compare = format!("{line} --compare {}", file.display());
-    let said = bench(&compare, &out);
-    assert_eq!(said.status.code(), Some(0), "it was not asked to fail");
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let output = bench(&compare, &out);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "without --fail-on-regression"
+    );
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        said.contains("new/old") && said.contains("beside 20"),
-        "{said}"
+        stdout.contains("new/old") && stdout.contains("compared with 20"),
+        "{stdout}"
     );
     let failing = bench(&format!("{compare} --fail-on-regression"), &out);
     let new = read(&out.join("results.json")).unwrap();
-    let ours = new.rows.iter().find(|row| row.by == By::Warpfold).unwrap();
-    // On a busy machine the row may be too spread to be a regression.
-    let code = if ours.time.unwrap().unstable { 0 } else { 1 };
+    let row = new.rows.iter().find(|row| row.by == By::Warpfold).unwrap();
+    // On a busy machine the row may be too unstable to be a regression.
+    let code = if row.time.unwrap().unstable { 0 } else { 1 };
     assert_eq!(failing.status.code(), Some(code));
 }
 
-/// Whether the process has a handler of interrupts by now.
+/// Whether the process has installed a handler of interrupts.
 #[cfg(target_os = "linux")]
-fn listens(pid: u32) -> bool {
+fn handles_interrupts(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
@@ -243,11 +250,11 @@ fn an_interrupt_keeps_what_has_been_measured() {
     let mut running = Command::new(env!("CARGO_BIN_EXE_warpfold-bench"));
     running.arg("bench").args(line.split_whitespace());
     let mut running = running.arg("--out").arg(&out).spawn().unwrap();
-    while !listens(running.id()) {
-        assert_eq!(running.try_wait().unwrap(), None, "it has ended");
+    while !handles_interrupts(running.id()) {
+        assert_eq!(running.try_wait().unwrap(), None, "the bench has ended");
         sleep(Duration::from_millis(20));
     }
-    // Some small sizes are done by then, and the large ones, which take longer here, are not.
+    // By then some small sizes are done, and some large ones are not.
     sleep(Duration::from_secs(4));
     let interrupt = ["-s", "INT", &running.id().to_string()];
     assert!(
@@ -269,7 +276,7 @@ fn an_interrupt_keeps_what_has_been_measured() {
 }
 
 #[test]
-fn what_cannot_be_is_said_before_anything_is_measured() {
+fn invalid_options_are_refused_before_any_measurement() {
     let (folder, out) = folder();
     let file = folder.path().join("file");
     fs::write(&file, "{\"schema\": 3").unwrap();
@@ -286,12 +293,12 @@ fn what_cannot_be_is_said_before_anything_is_measured() {
         (format!("--compare {file}.none"), "cannot read"),
         (format!("--backend cpu --input {file}"), "--input"),
     ] {
-        let said = fails(2, &line, &out);
-        assert!(said.contains(reason), "{line}: {said}");
+        let stderr = fails(2, &line, &out);
+        assert!(stderr.contains(reason), "{line}: {stderr}");
     }
     let below_a_file = folder.path().join("file/out");
-    let said = fails(2, "--backend cpu --quick", &below_a_file);
-    assert!(said.contains("cannot make the folder"), "{said}");
+    let stderr = fails(2, "--backend cpu --quick", &below_a_file);
+    assert!(stderr.contains("cannot create the folder"), "{stderr}");
 }
 
 /// A `.npy` file of `f32`.
@@ -312,9 +319,9 @@ fn npy(file: &Path, values: &[f32]) {
 }
 
 #[test]
-fn someones_own_elements_are_measured_but_not_zeros() {
+fn elements_from_a_file_are_measured_unless_zero_or_nan() {
     let (folder, out) = folder();
-    let file = folder.path().join("own.npy");
+    let file = folder.path().join("input.npy");
     npy(
         &file,
         &(0..5000).map(|i| i as f32 * 0.1).collect::<Vec<_>>(),
@@ -323,17 +330,18 @@ fn someones_own_elements_are_measured_but_not_zeros() {
         "--backend cpu --suite whole --quick --input {}",
         file.display()
     );
-    let (_, own) = results(&line, &out);
-    assert_eq!(own.method.input.as_deref(), file.to_str());
+    let (_, measured) = results(&line, &out);
+    assert_eq!(measured.method.input.as_deref(), file.to_str());
     assert!(
-        own.rows
+        measured
+            .rows
             .iter()
             .all(|row| row.n == 5000 && row.element == "f32")
     );
-    let said = fails(2, &format!("{line} --sizes 5001"), &out);
-    assert!(said.contains("5000 elements, not 5001"), "{said}");
-    let said = fails(2, &format!("{line} --types f64"), &out);
-    assert!(said.contains("holds f32"), "{said}");
+    let stderr = fails(2, &format!("{line} --sizes 5001"), &out);
+    assert!(stderr.contains("5000 elements; --sizes 5001"), "{stderr}");
+    let stderr = fails(2, &format!("{line} --types f64"), &out);
+    assert!(stderr.contains("holds f32"), "{stderr}");
 
     npy(&file, &[0.0; 100]);
     assert!(fails(2, &line, &out).contains("all 100 elements are zero"));

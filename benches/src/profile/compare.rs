@@ -1,4 +1,4 @@
-//! The simulator beside Nsight Compute.
+//! Compares the simulator's counts with Nsight Compute's.
 
 use serde::{Deserialize, Serialize};
 use warpfold_results::table;
@@ -59,21 +59,21 @@ const TABLES: [(&str, &[Quantity]); 3] = [
     ),
 ];
 
-/// Where the two sides say different things.
+/// A count that differs between simulator and hardware.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     pub entry: String,
     pub threads: u32,
-    /// `shared memory: load lanes`
+    /// For example `shared memory: load lanes`.
     pub quantity: String,
     /// Per block.
     pub simulator: String,
     pub hardware: String,
-    /// Why, where it is known.
+    /// The reason, if known.
     pub reason: Option<String>,
 }
 
-/// The tables, and every difference.
+/// The tables, and all differences.
 pub fn compare(launches: &[(&Counted, Simulated)]) -> (String, Vec<Difference>) {
     let mut text = String::new();
     let mut differences = Vec::new();
@@ -118,7 +118,7 @@ pub fn compare(launches: &[(&Counted, Simulated)]) -> (String, Vec<Difference>) 
     (text, differences)
 }
 
-/// Each reason once, and each difference without one.
+/// A list of the distinct reasons, then of the differences without one.
 fn explained(differences: &[Difference]) -> String {
     let mut text = String::new();
     let mut given: Vec<&str> = Vec::new();
@@ -141,7 +141,7 @@ fn explained(differences: &[Difference]) -> String {
     text
 }
 
-/// A whole number where all blocks are alike.
+/// The count per block: a whole number if all blocks have the same count.
 fn per_block(count: u64, blocks: u32) -> String {
     let blocks = u64::from(blocks.max(1));
     if count.is_multiple_of(blocks) {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agrees_is_said_once_and_what_differs_twice() {
+    fn equal_counts_are_printed_once_and_different_ones_twice() {
         let [reduce_1, reduce_2, _] = hardware();
         let launches = [
             counted("reduce_1_sum_i32", reduce_1.clone()),

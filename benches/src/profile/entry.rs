@@ -1,4 +1,4 @@
-//! Which kernels are profiled.
+//! The kernels that can be profiled.
 
 use anyhow::Result;
 use kernels_gpu::entry::{library, teaching};
@@ -17,22 +17,20 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Its symbol, as `reduce_2_sum_i32`.
+    /// The name of its symbol: `reduce_2_sum_i32`.
     pub fn name(self) -> String {
         let kernel = self.algorithm.kernel_name();
         format!("{kernel}_{}_{}", self.operator.name(), self.element.name())
     }
 
-    /// The entry that is called `name`.
     pub fn named(name: &str) -> Result<Entry> {
         let found = Entry::all().find(|entry| entry.name() == name && entry.exists());
         found.ok_or_else(|| {
             BadOption::new(format!(
-                "there is no entry {name} to profile; entries are named <kernel>_<operator>_<element>, as \
-                 reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32: of the single pass the sum, \
-                 min and max of all types; of the ladder and of shuffles and atomics the sum of i32, u32, i64, \
-                 u64, f32 and f64, and the min and max of i32 and f32 (`cargo xtask sass` lists the entries \
-                 there are)"
+                "there is no entry {name} to profile; names are <kernel>_<operator>_<element>, e.g. \
+                 reduce_2_sum_i32, block_atomic_vec4_sum_i32 or single_pass_min_f32; single_pass has sum, \
+                 min and max of all types; the other kernels have the sum of i32, u32, i64, u64, f32 and \
+                 f64, and the min and max of i32 and f32 (`cargo xtask sass` lists all entries)"
             ))
             .into()
         })
@@ -50,7 +48,7 @@ impl Entry {
         })
     }
 
-    /// Whether the tables have it.
+    /// Whether there is such a kernel.
     fn exists(self) -> bool {
         let name = self.name();
         let lists = [&library::KERNELS, &teaching::KERNELS];
@@ -58,8 +56,7 @@ impl Entry {
         entries.any(|entry| entry.name == name)
     }
 
-    /// Every rung on `i32`; on `f32` and `f64` those whose trees differ, by which the rules of the
-    /// banks can be told apart.
+    /// Every rung on `i32`; on `f32` and `f64` the rungs whose bank conflicts may differ.
     pub fn ladder() -> Vec<Entry> {
         let trees = [
             Algorithm::Reduce0,
@@ -73,22 +70,22 @@ impl Entry {
         ladder
     }
 
-    /// Shuffles and atomics in every width, on `i32`.
+    /// Shuffles and atomics with every vector width, on `i32`.
     pub fn kepler() -> Vec<Entry> {
         sums(Algorithm::KEPLER, DType::I32)
     }
 
-    /// A sum by a rung.
+    /// Whether this is a sum by a rung of the ladder.
     pub fn is_of_ladder(self) -> bool {
         self.operator == Op::Sum && Algorithm::LADDER.contains(&self.algorithm)
     }
 
-    /// Whether all blocks do the same, so that some of them, simulated, stand for the rest.
+    /// Whether all blocks do the same work, so that it is enough to simulate some of them.
     pub fn has_equal_blocks(self) -> bool {
         self.algorithm != Algorithm::SinglePass
     }
 
-    /// Whether other entries launch it after themselves.
+    /// Whether other entries launch this kernel as their second pass.
     pub fn is_second_pass(self) -> bool {
         self.algorithm == Algorithm::Stable { vector: 1 }
     }
@@ -111,8 +108,8 @@ mod tests {
 
     #[test]
     fn an_entry_is_found_by_its_name() {
-        let wide = [Entry::ladder(), Entry::kepler()].concat();
-        for entry in wide {
+        let entries = [Entry::ladder(), Entry::kepler()].concat();
+        for entry in entries {
             assert_eq!(Entry::named(&entry.name()).unwrap(), entry);
         }
         for name in [
@@ -128,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_a_bad_option() {
+    fn an_unknown_entry_is_a_bad_option() {
         for name in [
             "",
             "reduce_9_sum_i32",
             "reduce_2",
             "reduce_2_sum_i16",
-            // Of no minimum of f64, and no redux of floats, are there kernels in the ladder.
+            // The ladder has no minimum of f64 and no redux of floats.
             "reduce_2_min_f64",
             "reduce_4_redux_sum_f32",
             "single_pass_sum_wide_i32",
@@ -142,8 +139,8 @@ mod tests {
         ] {
             let error = Entry::named(name).unwrap_err();
             assert!(error.is::<BadOption>(), "{error}");
-            let said = error.to_string();
-            assert!(said.contains("block_atomic_vec4_sum_i32"), "{said}");
+            let text = error.to_string();
+            assert!(text.contains("block_atomic_vec4_sum_i32"), "{text}");
         }
     }
 

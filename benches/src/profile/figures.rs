@@ -1,4 +1,4 @@
-//! What a launch did: the same figures for the hardware and for a model of it.
+//! The counts of a launch, in the same form for the hardware and for the simulator.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pages::{Instruction, Listing, Measured};
 
-/// Counted over a whole launch.
+/// The counts of a whole launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub global_load: Access,
@@ -16,48 +16,48 @@ pub struct Figures {
     pub shared_load: Access,
     pub shared_store: Access,
     pub shared_atomic: Access,
-    /// Warps that arrived at a barrier of the block, over all barriers.
+    /// Arrivals of warps at all barriers of their blocks.
     pub barriers: u64,
-    /// Warp instructions, as are those below.
+    /// In warp instructions, like the fields below.
     pub shuffles: u64,
     pub votes: u64,
     pub matches: u64,
     pub reduxes: u64,
-    /// Accesses to memory that is neither known to be global nor shared: generic and local.
+    /// Generic and local accesses.
     pub other_memory: u64,
 }
 
 /// One kind of access to one kind of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Access {
-    /// Warp instructions with at least one lane switched on; null where nothing counts them.
+    /// Warp instructions with at least one active lane; null if not counted.
     pub requests: Option<u64>,
-    /// Lanes switched on, over all requests.
+    /// Active lanes, over all requests.
     pub lanes: u64,
-    /// How often shared memory had to be asked.
+    /// Passes of all requests through shared memory.
     pub wavefronts: u64,
-    /// The same, had no two lanes met in a bank.
+    /// The passes that would be needed without bank conflicts.
     pub ideal: u64,
     /// Sectors of 32 bytes of global memory.
     pub sectors: u64,
 }
 
 impl Access {
-    /// Wavefronts that bank conflicts cost.
+    /// Additional wavefronts because of bank conflicts.
     pub fn conflicts(&self) -> u64 {
         self.wavefronts.saturating_sub(self.ideal)
     }
 }
 
-/// What was counted of the instructions of one opcode.
+/// The counts of the instructions with one opcode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opcode {
-    /// Warp instructions, also those with all lanes switched off by a predicate.
+    /// Warp instructions, including those with all lanes predicated off.
     pub issued: u64,
     pub lanes: u64,
 }
 
-/// The opcodes of a listing that touch memory or make threads meet.
+/// The counts of a listing's memory accesses and collectives, by opcode.
 pub fn opcodes(listing: &Listing) -> BTreeMap<String, Opcode> {
     let mut opcodes = BTreeMap::<String, Opcode>::new();
     for instruction in &listing.instructions {
@@ -70,7 +70,7 @@ pub fn opcodes(listing: &Listing) -> BTreeMap<String, Opcode> {
     opcodes
 }
 
-/// What an instruction does.
+/// The kind of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     GlobalLoad,
@@ -106,9 +106,8 @@ fn kind(opcode: &str) -> Option<Kind> {
 }
 
 impl Figures {
-    /// The hardware's. Requests to global memory are the L1 cache's; those to shared memory are
-    /// the ideal wavefronts, where an element has at most 4 bytes and a request needs no more than
-    /// one.
+    /// The hardware's counts. Requests to global memory are those of the L1 cache. For elements of at most 4
+    /// bytes, requests to shared memory are the ideal wavefronts, because each request needs one.
     pub fn of(launch: &Measured, listing: &Listing, element_bytes: usize) -> Result<Figures> {
         let mut figures = Figures::default();
         for instruction in &listing.instructions {
@@ -167,8 +166,7 @@ pub(crate) mod tests {
     use super::super::pages;
     use super::*;
 
-    /// The hardware's figures of reduce_1 and reduce_2 of i32 and reduce_0 of f64, 4096 blocks of
-    /// 256 threads each.
+    /// The hardware's counts of reduce_1 and reduce_2 on i32 and reduce_0 on f64, in 4096 blocks of 256 threads.
     pub fn hardware() -> [Figures; 3] {
         let launches = pages::launches(include_str!("testdata/raw.csv")).unwrap();
         let listings = pages::instructions(include_str!("testdata/source.csv")).unwrap();
@@ -177,14 +175,15 @@ pub(crate) mod tests {
         })
     }
 
-    /// What the source says that a block of 256 threads does: 8 warps store and meet; in each of 8
-    /// steps those with work load twice and store once, and all meet; one thread loads the result.
+    /// By the source, a block of 256 threads does this: 8 warps store and wait at a barrier. In each of 8
+    /// steps the active threads load twice and store once, and all warps wait at a barrier. One thread loads
+    /// the result.
     #[test]
-    fn the_hardware_does_what_the_source_says() {
+    fn the_hardwares_counts_follow_from_the_source() {
         let [reduce_1, reduce_2, _] = hardware();
         let [reduce_1, reduce_2] = [reduce_1, reduce_2].map(|figures| {
             let per_block = |count: u64| {
-                assert_eq!(count % 4096, 0, "all blocks are alike");
+                assert_eq!(count % 4096, 0, "all blocks do the same");
                 count / 4096
             };
             let access =
@@ -203,7 +202,7 @@ pub(crate) mod tests {
             ]
         });
         let (warps, lanes) = (8, 255);
-        // Warps with work: 4, 2, 1, then one in each of the last five steps.
+        // Active warps: 4, 2, 1, then one in each of the last five steps.
         let requests = 4 + 2 + 1 + 5;
         let rest = [
             [warps, 256, 0, 4 * warps],
@@ -212,7 +211,7 @@ pub(crate) mod tests {
         ];
         let load = |wavefronts| [2 * requests + 1, 2 * lanes + 1, 2 * wavefronts + 1, 0];
         let store = |wavefronts| [requests + warps, lanes + 256, wavefronts + warps, 0];
-        // Strides of 2, 4, 8 and 16 elements meet in banks; from 32 on so do all lanes there are.
+        // Strides of 2, 4, 8 and 16 elements cause bank conflicts; from 32 on all lanes access one bank.
         let strided = 4 * 2 + 2 * 4 + 8 + 8 + 8 + 4 + 2 + 1;
         assert_eq!(reduce_1[..2], [load(strided), store(strided)]);
         assert_eq!(reduce_1[2..], rest);
@@ -220,9 +219,9 @@ pub(crate) mod tests {
         assert_eq!(reduce_2[2..], rest);
     }
 
-    /// Elements of 8 bytes are asked for by half warps. In the first four steps of reduce_0 every
-    /// half has a lane with work, in the fifth every warp, in the last three every second, fourth
-    /// and eighth warp.
+    /// Shared memory serves elements of 8 bytes by half warps. In the first four steps of reduce_0 every half
+    /// warp has an active lane, in the fifth every warp, in the last three every second, fourth and eighth
+    /// warp.
     #[test]
     fn the_hardware_serves_8_bytes_by_half_warps() {
         let [.., reduce_0] = hardware();
@@ -234,7 +233,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn opcodes_count_also_what_is_switched_off() {
+    fn opcodes_include_predicated_off_instructions() {
         let listings = pages::instructions(include_str!("testdata/source.csv")).unwrap();
         let opcodes = opcodes(&listings[1]);
         let per_block = |name: &str| opcodes[name].issued / 4096;

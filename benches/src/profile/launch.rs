@@ -1,5 +1,4 @@
-//! `warpfold-bench launch`: each entry once, its answer checked. It is what runs under a profiler
-//! or a sanitizer.
+//! `warpfold-bench launch`: launches each entry once and checks its answer, under a profiler or a sanitizer.
 
 use std::fs;
 
@@ -10,11 +9,11 @@ use warpfold::{Buffer, Device, Max, Min, Sum};
 use super::entry::Entry;
 use crate::options::{LaunchOptions, bad_option};
 use crate::rungs::Rungs;
-use crate::say;
+use crate::print_line;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Op;
 
-/// What was launched.
+/// A run of `launch`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Launched {
     pub device: String,
@@ -23,7 +22,7 @@ pub struct Launched {
     pub launches: Vec<Launch>,
 }
 
-/// The first pass over the input; passes over partials are not told of.
+/// The first pass of an entry; its later passes, over partials, are not recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
     pub entry: String,
@@ -31,7 +30,7 @@ pub struct Launch {
     pub blocks: u32,
 }
 
-/// Fails where an answer was wrong.
+/// Fails if an answer is wrong.
 pub fn run(options: &LaunchOptions) -> Result<()> {
     let entries: Vec<_> = options
         .entries
@@ -51,10 +50,10 @@ pub fn run(options: &LaunchOptions) -> Result<()> {
     };
     let mut all_right = true;
     for entry in entries {
-        let done = launch(&device, entry, options);
-        let (right, blocks) = done.with_context(|| entry.name())?;
+        let launch_result = launch(&device, entry, options);
+        let (right, blocks) = launch_result.with_context(|| entry.name())?;
         let verdict = if right { "right" } else { "WRONG" };
-        say(&format!(
+        print_line(&format!(
             "{}, {} threads: {verdict}",
             entry.name(),
             options.threads
@@ -70,11 +69,11 @@ pub fn run(options: &LaunchOptions) -> Result<()> {
         let json = serde_json::to_string_pretty(&launched)?;
         fs::write(file, json).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    ensure!(all_right, "a wrong answer");
+    ensure!(all_right, "at least one answer is wrong");
     Ok(())
 }
 
-/// Whether the answer was right, and the blocks of the first pass; none on a CPU.
+/// Whether the answer is right, and the number of blocks of the first pass: 0 on the CPU.
 fn launch(device: &Device, entry: Entry, options: &LaunchOptions) -> Result<(bool, u32)> {
     warpfold::with_type!(entry.element, |T| reduce::<T>(device, entry, options))
 }
@@ -107,7 +106,7 @@ fn reduce_by<T: Number, O: Rungs<T, Output: Into<Option<T>>>>(
     expected: Expected<T>,
 ) -> Result<(bool, u32)> {
     let reduction = device.reduce(input, operator);
-    let mut plan = O::by(reduction, entry.algorithm, Some(threads))?;
+    let mut plan = O::plan(reduction, entry.algorithm, Some(threads))?;
     plan.enqueue()?;
     let blocks = plan.passes().first().map_or(0, |pass| pass.blocks);
     Ok((data::check(plan.result()?, expected).is_ok(), blocks))
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_launched_is_a_bad_option() {
+    fn an_invalid_launch_is_a_bad_option() {
         crate::driver::simulated();
         for words in [
             "--entries reduce_9_sum_i32",
@@ -160,7 +159,7 @@ mod tests {
                 }
             }
         }
-        // All of the single pass; ten of the other.
+        // single_pass has all 36 pairs of operator and type, block_atomic_vec4 ten.
         assert_eq!(launched, 36 + 10);
     }
 }

@@ -1,4 +1,4 @@
-//! Where the time of a launch goes, by lines of source.
+//! The time of a launch by source line.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -14,41 +14,41 @@ use super::located::{Located, located};
 use super::ncu::{EXECUTED, SAMPLES, SELECTED};
 use super::pages;
 
-/// A launch, line by line.
+/// The costs of a launch by source line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Lined {
+pub struct LineProfile {
     pub entry: String,
     pub n: usize,
     pub threads: u32,
     pub blocks: u32,
-    /// The hottest first.
+    /// The line with the most samples first.
     pub lines: Vec<Line>,
-    /// Of instructions that come from no line.
-    pub without_line: Heat,
+    /// Of instructions without a source line.
+    pub without_line: Cost,
 }
 
-/// A line of source.
+/// A source line and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// From the repository's root, where it lies below that.
+    /// Relative to the repository's root, if inside it.
     pub file: String,
     pub line: u32,
     #[serde(flatten)]
-    pub heat: Heat,
+    pub cost: Cost,
 }
 
-/// What instructions cost.
+/// The cost of instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heat {
-    /// Warp instructions that were executed.
+pub struct Cost {
+    /// Executed warp instructions.
     pub instructions: u64,
-    /// How often a warp was met there, of all times that somebody looked.
+    /// Samples in which a warp was at these instructions.
     pub samples: u64,
-    /// Of those, how often it was stalled.
+    /// Samples in which that warp was stalled.
     pub stalled: u64,
 }
 
-impl Heat {
+impl Cost {
     fn add(&mut self, count: impl Fn(&str) -> u64) {
         let samples = count(SAMPLES);
         self.instructions += count(EXECUTED);
@@ -56,8 +56,8 @@ impl Heat {
         self.stalled += samples.saturating_sub(count(SELECTED));
     }
 
-    fn less(self, other: Heat) -> Heat {
-        Heat {
+    fn minus(self, other: Cost) -> Cost {
+        Cost {
             instructions: self.instructions.saturating_sub(other.instructions),
             samples: self.samples.saturating_sub(other.samples),
             stalled: self.stalled.saturating_sub(other.stalled),
@@ -65,8 +65,8 @@ impl Heat {
     }
 }
 
-/// What was launched, from the pages of instructions below their lines and of all instructions.
-pub fn lined(launched: &Launched, page: &str, source: &str) -> Result<Vec<Lined>> {
+/// The costs of each launch, from ncu's page of instructions by source line and its page of all instructions.
+pub fn lined(launched: &Launched, page: &str, source: &str) -> Result<Vec<LineProfile>> {
     let located = located(page)?;
     let listings = pages::instructions(source)?;
     let each = launched.launches.iter();
@@ -74,43 +74,43 @@ pub fn lined(launched: &Launched, page: &str, source: &str) -> Result<Vec<Lined>
         let entry = launch.entry.as_str();
         let listing = listings.iter().find(|listing| listing.kernel == entry);
         let listing = listing.with_context(|| format!("ncu printed no instructions of {entry}"))?;
-        let mut all = Heat::default();
+        let mut all = Cost::default();
         for instruction in &listing.instructions {
             all.add(|metric| instruction.count(metric));
         }
         let (lines, found) = by_line(located.iter().filter(|one| one.kernel == entry));
         ensure!(!lines.is_empty(), "ncu printed no lines of {entry}");
-        Ok(Lined {
+        Ok(LineProfile {
             entry: entry.to_owned(),
             n: launched.n,
             threads: launch.threads,
             blocks: launch.blocks,
             lines,
-            without_line: all.less(found),
+            without_line: all.minus(found),
         })
     })
     .collect()
 }
 
-/// The hottest first; and what they come to. ncu prints an instruction again where another file has its
-/// line, too; it counts once.
-fn by_line<'a>(located: impl Iterator<Item = &'a Located>) -> (Vec<Line>, Heat) {
+/// The lines, the hottest first, and their total cost. ncu prints an instruction once for each file that has
+/// its line; here it counts once.
+fn by_line<'a>(located: impl Iterator<Item = &'a Located>) -> (Vec<Line>, Cost) {
     let mut seen = HashSet::new();
-    let (mut lines, mut all) = (BTreeMap::<_, Heat>::new(), Heat::default());
+    let (mut lines, mut all) = (BTreeMap::<_, Cost>::new(), Cost::default());
     for one in located.filter(|one| seen.insert(&one.address)) {
-        let heat = lines.entry((short(&one.file), one.line)).or_default();
-        heat.add(|metric| one.count(metric));
+        let cost = lines.entry((short(&one.file), one.line)).or_default();
+        cost.add(|metric| one.count(metric));
         all.add(|metric| one.count(metric));
     }
     let mut lines: Vec<_> = lines
         .into_iter()
-        .map(|((file, line), heat)| Line { file, line, heat })
+        .map(|((file, line), cost)| Line { file, line, cost })
         .collect();
-    lines.sort_by_key(|line| std::cmp::Reverse((line.heat.samples, line.heat.instructions)));
+    lines.sort_by_key(|line| std::cmp::Reverse((line.cost.samples, line.cost.instructions)));
     (lines, all)
 }
 
-/// The repository that this was built from, where it still is.
+/// The root of the repository that this program was built from.
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
@@ -122,17 +122,17 @@ fn short(file: &str) -> String {
     path.display().to_string()
 }
 
-/// The launches for people, each with its lines.
-pub fn markdown(lined: &[Lined]) -> String {
+/// The launches with their lines, as Markdown tables.
+pub fn markdown(lined: &[LineProfile]) -> String {
     let mut files = Files::default();
     let mut text = format!("{COLUMNS}\n");
     for one in lined {
         let mut rows = Vec::new();
         for line in &one.lines {
-            let place = format!("{}:{}", line.file, line.line);
-            rows.push(row(place, line.heat, files.line(&line.file, line.line)));
+            let location = format!("{}:{}", line.file, line.line);
+            rows.push(row(location, line.cost, files.line(&line.file, line.line)));
         }
-        if one.without_line != Heat::default() {
+        if one.without_line != Cost::default() {
             rows.push(row("(no line)".into(), one.without_line, String::new()));
         }
         let heads = ["line", "instructions", "samples", "stalled", "source"];
@@ -147,13 +147,13 @@ pub fn markdown(lined: &[Lined]) -> String {
     text
 }
 
-const COLUMNS: &str = "The hottest lines first. Instructions: of warps, that were executed. Samples: how \
-often a warp was met there. Stalled: of those, how often it could not go on.";
+const COLUMNS: &str = "The hottest lines first. Instructions: executed warp instructions. Samples: how often \
+a sampled warp was at the line. Stalled: the samples in which the warp was stalled.";
 
-fn row(place: String, heat: Heat, source: String) -> [String; 5] {
+fn row(location: String, cost: Cost, source: String) -> [String; 5] {
     let [instructions, samples, stalled] =
-        [heat.instructions, heat.samples, heat.stalled].map(thousands);
-    [place, instructions, samples, stalled, source]
+        [cost.instructions, cost.samples, cost.stalled].map(thousands);
+    [location, instructions, samples, stalled, source]
 }
 
 /// Source files, each read once.
@@ -161,7 +161,7 @@ fn row(place: String, heat: Heat, source: String) -> [String; 5] {
 struct Files(HashMap<String, Vec<String>>);
 
 impl Files {
-    /// As a cell of a Markdown table; empty where the source is not on this machine.
+    /// The line's text, escaped for a Markdown table; empty if the source is not on this machine.
     fn line(&mut self, file: &str, line: u32) -> String {
         let lines = self.0.entry(file.to_owned()).or_insert_with(|| {
             let text = fs::read_to_string(root().join(file)).unwrap_or_default();
@@ -178,9 +178,8 @@ mod tests {
     use super::super::launch::Launch;
     use super::*;
 
-    /// Made by hand after the columns that ncu is known to print; the instructions are those of
-    /// `reduce_2_sum_i32`, the figures are not.
-    fn lined() -> Vec<Lined> {
+    /// Written by hand with ncu's columns: instructions of `reduce_2_sum_i32`, counts made up.
+    fn lined() -> Vec<LineProfile> {
         let page =
             include_str!("testdata/lines.csv").replace("ROOT", &root().display().to_string());
         let launched = Launched {
@@ -197,30 +196,30 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_what_their_instructions_cost_the_hottest_first() {
+    fn lines_have_the_cost_of_their_instructions_the_hottest_first() {
         let [lined] = &lined()[..] else { panic!() };
         let lines: Vec<_> = lined
             .lines
             .iter()
-            .map(|line| (line.file.as_str(), line.line, line.heat))
+            .map(|line| (line.file.as_str(), line.line, line.cost))
             .collect();
-        let heat = |instructions, samples, stalled| Heat {
+        let cost = |instructions, samples, stalled| Cost {
             instructions,
             samples,
             stalled,
         };
         let reduce_2 = "kernels-gpu/src/harris/reduce_2.rs";
         let expected = [
-            (reduce_2, 53, heat(786_432, 300, 290)),
-            (reduce_2, 42, heat(32_768, 70, 65)),
-            ("kernels-gpu/src/op/sum.rs", 14, heat(262_144, 30, 10)),
+            (reduce_2, 53, cost(786_432, 300, 290)),
+            (reduce_2, 42, cost(32_768, 70, 65)),
+            ("kernels-gpu/src/op/sum.rs", 14, cost(262_144, 30, 10)),
         ];
         assert_eq!(lines, expected);
-        assert_eq!(lined.without_line, heat(32_768, 5, 5));
+        assert_eq!(lined.without_line, cost(32_768, 5, 5));
     }
 
     #[test]
-    fn people_see_the_line_and_its_text() {
+    fn the_table_has_the_line_and_its_text() {
         let text = markdown(&lined());
         let row = text
             .lines()
@@ -229,7 +228,7 @@ mod tests {
         assert!(row.contains("786,432") && row.contains("290"), "{text}");
         let kernel = include_str!("../../../kernels-gpu/src/harris/reduce_2.rs");
         let line = kernel.lines().nth(53 - 1).unwrap().trim();
-        assert!(row.contains(line), "the kernel's own text: {row}");
+        assert!(row.contains(line), "the source's text: {row}");
         assert!(text.contains("(no line)"), "{text}");
     }
 

@@ -1,7 +1,8 @@
-//! ncu's page of instructions below the lines of source that they come from, read.
+//! Parses ncu's page of instructions grouped by source line.
 //!
-//! For each file and kernel a line with the file's path, one with the kernel's name, a header, and then
-//! the lines of source, which have a number, and below each its instructions, which have an address:
+//! For each file and kernel the page has a line with the file's path, one with the kernel's name and a
+//! header. Then come the source lines, which have a number; below each are its instructions, which have an
+//! address:
 //!
 //! ```text
 //! "File Path","/repository/kernels-gpu/src/harris/reduce_2.rs"
@@ -11,8 +12,8 @@
 //! "","","0x7fb0257bcac0","@!P0 LDS R4, [R5]","262144"
 //! ```
 //!
-//! What stands behind a line's number is not read: it is the sum of what stands below it, and its text is
-//! printed with quotes in quotes.
+//! The other columns of a source line are ignored: its counts are the sums of those below it, and quotes in
+//! its text are not escaped.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use csv::{ReaderBuilder, StringRecord};
 use super::ncu::{EXECUTED, SAMPLES, SELECTED};
 use super::pages::number;
 
-/// An instruction, with its line and what was counted of it.
+/// An instruction with its source line and its counts.
 #[derive(Debug, PartialEq)]
 pub struct Located {
     pub kernel: String,
@@ -33,13 +34,13 @@ pub struct Located {
 }
 
 impl Located {
-    /// Zero where the metric does not apply.
+    /// The value of a metric; 0 if it does not apply.
     pub fn count(&self, metric: &str) -> u64 {
         self.values.get(metric).map_or(0, |&value| value as u64)
     }
 }
 
-/// The instructions of all kernels that have lines.
+/// All instructions that have source lines.
 pub fn located(page: &str) -> Result<Vec<Located>> {
     let mut located = Vec::new();
     let (mut file, mut kernel) = (None, None);
@@ -57,25 +58,26 @@ pub fn located(page: &str) -> Result<Vec<Located>> {
             _ => {
                 let header: &Header = header
                     .as_ref()
-                    .with_context(|| format!("ncu printed outside of a listing: {text}"))?;
+                    .with_context(|| format!("ncu printed a line outside of a listing: {text}"))?;
                 if let Ok(number) = first.parse() {
                     line = Some(number);
                 }
-                let whole = record.len() == header.names.len();
-                let Some((address, values)) = header.instruction(&record).filter(|_| whole) else {
+                let is_complete = record.len() == header.names.len();
+                let Some((address, values)) = header.instruction(&record).filter(|_| is_complete) else {
                     ensure!(
                         line.is_some(),
-                        "ncu printed neither a line nor an instruction: {text}"
+                        "ncu printed neither a source line nor an instruction: {text}"
                     );
-                    let is_cut = first.is_empty() && !whole;
-                    ensure!(!is_cut, "ncu printed half a line: {text}");
+                    let is_truncated = first.is_empty() && !is_complete;
+                    ensure!(!is_truncated, "ncu printed an incomplete line: {text}");
                     continue;
                 };
-                let of = || format!("ncu printed an instruction without its place: {text}");
+                let incomplete =
+                    || format!("ncu printed an instruction without kernel, file or line: {text}");
                 located.push(Located {
-                    kernel: kernel.clone().with_context(of)?,
-                    file: file.clone().with_context(of)?,
-                    line: line.with_context(of)?,
+                    kernel: kernel.clone().with_context(incomplete)?,
+                    file: file.clone().with_context(incomplete)?,
+                    line: line.with_context(incomplete)?,
                     address,
                     values,
                 });
@@ -86,15 +88,15 @@ pub fn located(page: &str) -> Result<Vec<Located>> {
     Ok(located)
 }
 
-const NO_LINES: &str = "ncu found no lines of source: the kernels need line numbers, with which \
-`cargo xtask profile --lines` builds them";
+const NO_LINES: &str = "ncu found no source lines: build the kernels with line numbers, by \
+`cargo xtask profile --lines`";
 
-/// Not an empty line, and none of ncu's own remarks.
+/// Whether a line is neither empty nor a message of ncu.
 fn is_of_page(text: &str) -> bool {
     !text.trim().is_empty() && !text.starts_with("==")
 }
 
-/// One line at a time: a quote in a line's text spoils no other.
+/// Parses one line alone, so that an unescaped quote affects no other line.
 fn record(text: &str) -> Result<StringRecord> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -112,21 +114,21 @@ struct Header {
 
 impl Header {
     fn of(names: StringRecord) -> Result<Self> {
-        let place = |name: &str| {
-            let at = names.iter().position(|column| column == name);
-            at.with_context(|| {
+        let column = |name: &str| {
+            let index = names.iter().position(|other| other == name);
+            index.with_context(|| {
                 let names: Vec<_> = names.iter().collect();
-                format!("ncu printed no column {name}, but {}", names.join(", "))
+                format!("ncu printed no column {name}; its columns are {}", names.join(", "))
             })
         };
-        let address = place("Address")?;
+        let address = column("Address")?;
         for metric in [EXECUTED, SAMPLES, SELECTED] {
-            place(metric)?;
+            column(metric)?;
         }
         Ok(Self { names, address })
     }
 
-    /// The address, and the columns that hold numbers.
+    /// The address and the numeric columns; `None` for a source line.
     fn instruction(&self, record: &StringRecord) -> Option<(String, BTreeMap<String, f64>)> {
         let address = record.get(self.address)?;
         if !address.starts_with("0x") {
@@ -142,39 +144,39 @@ impl Header {
 mod tests {
     use super::*;
 
-    /// Made by hand, see `lines.rs`.
+    /// Written by hand, see `lines.rs`.
     const PAGE: &str = include_str!("testdata/lines.csv");
 
     #[test]
     fn instructions_have_the_line_above_them() {
         let located = located(PAGE).unwrap();
-        let places: Vec<_> = located
+        let lines: Vec<_> = located
             .iter()
             .map(|one| (one.line, one.address.as_str(), one.count(EXECUTED)))
             .collect();
-        assert_eq!(places[0], (42, "0x7fb0257bc9e0", 32_768));
-        assert_eq!(places[1], (53, "0x7fb0257bcac0", 262_144));
+        assert_eq!(lines[0], (42, "0x7fb0257bc9e0", 32_768));
+        assert_eq!(lines[1], (53, "0x7fb0257bcac0", 262_144));
         assert!(located.iter().all(|one| one.kernel == "reduce_2_sum_i32"));
         assert!(located[1].file.ends_with("reduce_2.rs"));
         assert_eq!(located[1].count(SAMPLES), 100);
     }
 
     #[test]
-    fn what_is_no_such_page_is_an_error_that_shows_it() {
+    fn the_error_for_an_invalid_page_quotes_it() {
         let error = |page: &str| located(page).unwrap_err().to_string();
         assert!(error("").contains("--lines"));
         assert!(error("\"Kernel Name\",\"k\"\n\"Address\",\"Source\"\n").contains("--lines"));
         let header = "\"Line No\",\"Source\",\"Address\",\"Source\",\"# Samples\"\n";
-        let said = error(header);
+        let text = error(header);
         assert!(
-            said.contains("inst_executed") && said.contains("# Samples"),
-            "{said}"
+            text.contains("inst_executed") && text.contains("# Samples"),
+            "{text}"
         );
-        let said = error("\"#\",\"Source\",\"Samples\"\n");
-        assert!(said.contains("\"#\",\"Source\",\"Samples\""), "{said}");
-        let said = error(&PAGE.replace("\"41\"", "\"\""));
-        assert!(said.contains("neither a line"), "{said}");
-        let said = error(&PAGE.replace(",\"100\",\"2\"", ""));
-        assert!(said.contains("half a line"), "{said}");
+        let text = error("\"#\",\"Source\",\"Samples\"\n");
+        assert!(text.contains("\"#\",\"Source\",\"Samples\""), "{text}");
+        let text = error(&PAGE.replace("\"41\"", "\"\""));
+        assert!(text.contains("neither a source line"), "{text}");
+        let text = error(&PAGE.replace(",\"100\",\"2\"", ""));
+        assert!(text.contains("an incomplete line"), "{text}");
     }
 }

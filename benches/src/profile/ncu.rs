@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::tool;
 
-/// Counted by the instructions themselves, which ncu patches: exact, and the same in every run.
+/// Counted in the instructions, which ncu patches: exact, and the same in every run.
 const PER_INSTRUCTION: &[&str] = &[
     "inst_executed",
     "thread_inst_executed_true",
@@ -18,8 +18,7 @@ const PER_INSTRUCTION: &[&str] = &[
     "memory_l2_theoretical_sectors_global",
 ];
 
-/// Counted by the hardware's own counters, as a check on the former. Those of the data pipe
-/// also see what other traffic costs an access.
+/// Counted by hardware counters, as a check of [`PER_INSTRUCTION`]. The data pipe's include other traffic.
 const COUNTED: &[&str] = &[
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed_pred_on.sum",
@@ -42,7 +41,7 @@ const COUNTED: &[&str] = &[
     "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
 ];
 
-/// Where the time goes.
+/// Times and utilisation.
 const TIMED: &[&str] = &[
     "gpu__time_duration.sum",
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
@@ -64,14 +63,13 @@ const TIMED: &[&str] = &[
     "smsp__average_warp_latency.ratio",
 ];
 
-/// What each instruction costs: how often it was issued, and how many samples of where warps are met
-/// it, with those that met it being issued.
+/// The cost of an instruction: executions, samples with a warp at it, and those in which it was issued.
 const LOCATED: &[&str] = &[EXECUTED, SAMPLES, SELECTED];
 pub const EXECUTED: &str = "inst_executed";
 pub const SAMPLES: &str = "smsp__pcsamp_sample_count";
 pub const SELECTED: &str = "smsp__pcsamp_warps_issue_stalled_selected";
 
-/// The states of a warp in which cycles of its life are spent, as ncu names them.
+/// The states in which a warp spends its cycles, by ncu's names.
 pub const STATES: &[&str] = &[
     "selected",
     "not_selected",
@@ -93,21 +91,21 @@ pub const STATES: &[&str] = &[
     "wait",
 ];
 
-/// The metric of one of the [`STATES`]: cycles of a warp's life.
+/// The metric of one of the [`STATES`], in cycles per warp.
 pub fn state_metric(state: &str) -> String {
     format!("smsp__average_warp_latency_issue_stalled_{state}.ratio")
 }
 
-/// What a run of ncu asks for.
+/// The metrics that a run of ncu collects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum Metrics {
     Counts,
     Times,
     Lines,
 }
 
-impl Ask {
-    fn metrics(self) -> Vec<String> {
+impl Metrics {
+    fn names(self) -> Vec<String> {
         let owned = |names: &[&str]| {
             names
                 .iter()
@@ -115,12 +113,12 @@ impl Ask {
                 .collect::<Vec<_>>()
         };
         match self {
-            Ask::Counts => [owned(PER_INSTRUCTION), owned(COUNTED)].concat(),
-            Ask::Times => {
+            Metrics::Counts => [owned(PER_INSTRUCTION), owned(COUNTED)].concat(),
+            Metrics::Times => {
                 let states = STATES.iter().map(|state| state_metric(state)).collect();
                 [owned(TIMED), states].concat()
             }
-            Ask::Lines => owned(LOCATED),
+            Metrics::Lines => owned(LOCATED),
         }
     }
 }
@@ -128,7 +126,7 @@ impl Ask {
 /// An installed Nsight Compute.
 pub struct Ncu {
     program: PathBuf,
-    /// In its own words: `2025.3.1.0 (build 36398880) (public-release)`.
+    /// As ncu prints it: `2025.3.1.0 (build 36398880) (public-release)`.
     pub version: String,
 }
 
@@ -145,11 +143,11 @@ impl Ncu {
         Ok(Ncu { program, version })
     }
 
-    /// Profiles the first launch of each of these kernels by `command`, a program with its arguments,
-    /// into the file `report`. The clocks are left as they are.
+    /// Runs `command`, a program with its arguments, profiles the first launch of each of these kernels, and
+    /// writes the file `report`. Does not lock the clocks.
     pub fn profile(
         &self,
-        ask: Ask,
+        metrics: Metrics,
         kernels: &[String],
         report: &Path,
         command: &[OsString],
@@ -159,25 +157,25 @@ impl Ncu {
             .arg(format!("::regex:^({})$:1", kernels.join("|")))
             .args(["--disable-extra-suffixes", "--force-overwrite"])
             .arg("--metrics")
-            .arg(ask.metrics().join(","));
-        if ask == Ask::Lines {
+            .arg(metrics.names().join(","));
+        if metrics == Metrics::Lines {
             ncu.args(["--import-source", "yes"]);
         }
         tool::run(ncu.arg("--export").arg(report).args(command)).map_err(refused)?;
         Ok(())
     }
 
-    /// What was measured of each launch, as CSV.
+    /// The metrics of each launch, as CSV.
     pub fn launches(&self, report: &Path) -> Result<String> {
         self.page(report, &["raw"])
     }
 
-    /// What was measured of each instruction, as CSV.
+    /// The metrics of each instruction, as CSV.
     pub fn instructions(&self, report: &Path) -> Result<String> {
         self.page(report, &["source", "--print-source", "sass"])
     }
 
-    /// The same below the lines of source that they come from.
+    /// The metrics of each instruction, grouped by source line, as CSV.
     pub fn lines(&self, report: &Path) -> Result<String> {
         self.page(report, &["source", "--print-source", "cuda,sass"])
     }
@@ -188,7 +186,7 @@ impl Ncu {
         tool::run(ncu.args(["--csv", "--print-units", "base"]))
     }
 
-    /// With numbers as every machine prints them.
+    /// A command of ncu that prints numbers in the same format on every machine.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env("LC_ALL", "C");
@@ -196,7 +194,7 @@ impl Ncu {
     }
 }
 
-/// With ncu's own reason in front.
+/// Puts ncu's error messages in front.
 fn refused(error: anyhow::Error) -> anyhow::Error {
     let text = format!("{error:#}");
     let lines = text.lines();
@@ -209,7 +207,7 @@ fn refused(error: anyhow::Error) -> anyhow::Error {
     };
     error.context(format!(
         "Nsight Compute could not profile{reason} (it needs permission to read the GPU's counters: \
-         NVIDIA's page on ERR_NVGPUCTRPERM says how)"
+         see NVIDIA's page on ERR_NVGPUCTRPERM)"
     ))
 }
 
@@ -219,7 +217,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_ncu_says_against_it_comes_first() {
+    fn ncus_error_message_comes_first() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -233,10 +231,10 @@ mod tests {
             version: String::new(),
         };
         let report = folder.path().join("report");
-        let error = ncu.profile(Ask::Lines, &["k".into()], &report, &["true".into()]);
+        let error = ncu.profile(Metrics::Lines, &["k".into()], &report, &["true".into()]);
         let error = error.unwrap_err();
-        let said = "Nsight Compute could not profile: ERR_NVGPUCTRPERM (";
-        assert!(error.to_string().starts_with(said), "{error}");
+        let start = "Nsight Compute could not profile: ERR_NVGPUCTRPERM (";
+        assert!(error.to_string().starts_with(start), "{error}");
         assert!(
             format!("{error:#}").contains("::regex:^(k)$:1"),
             "{error:#}"

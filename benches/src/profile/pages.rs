@@ -1,11 +1,11 @@
-//! What ncu prints, read.
+//! Parses ncu's CSV pages.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::{ReaderBuilder, StringRecord};
 
-/// A line of the raw page: one launch.
+/// The metrics of one launch: a line of the raw page.
 #[derive(Debug, PartialEq)]
 pub struct Measured {
     pub kernel: String,
@@ -21,10 +21,10 @@ pub struct Listing {
     pub instructions: Vec<Instruction>,
 }
 
-/// An instruction, with what was counted of it.
+/// An instruction with its counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// As it was disassembled: `@!P0 LDS R4, [R11]`.
+    /// The disassembly: `@!P0 LDS R4, [R11]`.
     pub text: String,
     values: BTreeMap<String, f64>,
 }
@@ -39,7 +39,7 @@ impl Measured {
         Ok(self.get(metric)? as u64)
     }
 
-    /// None of a ratio whose denominator is zero.
+    /// `None` for a ratio whose denominator is zero.
     pub fn ratio(&self, metric: &str) -> Option<f64> {
         self.values
             .get(metric)
@@ -49,7 +49,7 @@ impl Measured {
 }
 
 impl Instruction {
-    /// `LDS`, whatever its modifiers.
+    /// The opcode without modifiers: `LDS`.
     pub fn opcode(&self) -> &str {
         let word = self
             .text
@@ -58,13 +58,13 @@ impl Instruction {
         word.and_then(|word| word.split('.').next()).unwrap_or("")
     }
 
-    /// Zero where the metric does not apply.
+    /// The value of a metric; 0 if it does not apply.
     pub fn count(&self, metric: &str) -> u64 {
         self.values.get(metric).map_or(0, |&value| value as u64)
     }
 }
 
-/// The raw page: a header, a line of units, a line for each launch.
+/// Parses the raw page: a header, a line of units, a line for each launch.
 pub fn launches(csv: &str) -> Result<Vec<Measured>> {
     let mut records = reader(csv);
     let header = records.next().context("ncu printed no launches")??;
@@ -86,8 +86,8 @@ pub fn launches(csv: &str) -> Result<Vec<Measured>> {
     records.map(launch).collect()
 }
 
-/// The source page: for each launch a line with the kernel's name, a header and a line for each
-/// instruction. ncu prints every listing twice; of equal listings in a row one is kept.
+/// Parses the source page: for each launch a line with the kernel's name, a header and a line for each
+/// instruction. ncu prints every listing twice; the second is dropped.
 pub fn instructions(csv: &str) -> Result<Vec<Listing>> {
     let mut listings: Vec<Listing> = Vec::new();
     let mut header = None;
@@ -109,7 +109,7 @@ pub fn instructions(csv: &str) -> Result<Vec<Listing>> {
                 };
                 ensure!(
                     record.len() == header.len(),
-                    "ncu printed half a line: {text}"
+                    "ncu printed an incomplete line: {text}"
                 );
                 listing.instructions.push(Instruction {
                     text: text.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -131,7 +131,7 @@ fn drop_repeated(listings: &mut Vec<Listing>) {
     }
 }
 
-/// The source page without the second copies, to be kept.
+/// The source page without the repeated listings.
 pub fn without_copies(csv: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in split_before(csv, "\"Kernel Name\"") {
@@ -142,7 +142,7 @@ pub fn without_copies(csv: &str) -> String {
     parts.concat()
 }
 
-/// The pieces of `text` that begin with lines that begin with `start`.
+/// Splits `text` before each line that begins with `start`.
 fn split_before<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
     let mut cuts = vec![0];
     let line_starts = text.match_indices('\n').map(|(at, _)| at + 1);
@@ -159,23 +159,23 @@ fn reader(csv: &str) -> impl Iterator<Item = csv::Result<StringRecord>> {
         .into_records()
 }
 
-/// The columns that hold numbers.
+/// The numeric columns.
 fn values(header: &StringRecord, record: &StringRecord) -> BTreeMap<String, f64> {
     let columns = header.iter().zip(record);
     let number = |(name, text): (&str, &str)| Some((name.to_owned(), number(text)?));
     columns.filter_map(number).collect()
 }
 
-/// `131072.000000`, or `393,251` where ncu groups digits.
+/// Parses a number, also with grouped digits: `131072.000000`, `393,251`.
 pub fn number(text: &str) -> Option<f64> {
     text.replace(',', "").parse().ok()
 }
 
-/// The first of `(256, 1, 1)`.
+/// Parses the first number of `(256, 1, 1)`.
 fn extent(text: &str) -> Result<u32> {
     let numbers = text.trim_matches(['(', ')']);
     let first = numbers.split(',').next().unwrap_or_default().trim();
-    let context = || format!("ncu printed no size of a grid or block: {text}");
+    let context = || format!("ncu printed an invalid grid or block size: {text}");
     first.parse().with_context(context)
 }
 
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_an_error() {
+    fn an_invalid_page_is_an_error() {
         assert!(launches("").is_err());
         assert!(launches("\"ID\"\n\"\"\n\"0\"\n").is_err());
         assert!(instructions("\"0x0\",\"NOP\"\n").is_err());

@@ -1,4 +1,4 @@
-//! Launches under ncu: what is asked, and what came of it.
+//! Runs `launch` under ncu and reads the metrics.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,22 @@ use anyhow::{Context, Result, bail, ensure};
 use super::entry::Entry;
 use super::figures::{self, Figures};
 use super::launch::{Launch, Launched};
-use super::lines::{self, Lined};
-use super::ncu::{Ask, Ncu};
+use super::lines::{self, LineProfile};
+use super::ncu::{Metrics, Ncu};
 use super::times::Times;
-use super::{Counted, keep, pages};
+use super::{Counted, pages, write_file};
 
-/// What all runs of ncu have in common.
+/// The common options of all runs of ncu.
 pub struct Run<'a> {
     pub ncu: Ncu,
-    /// Of the random integers.
     pub seed: u64,
     device: Option<u32>,
-    /// Where to keep what ncu printed.
+    /// The folder for ncu's output.
     out: Option<&'a Path>,
     work: tempfile::TempDir,
 }
 
-/// So many elements, and threads per block.
+/// The number of elements, and of threads per block.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     pub n: usize,
@@ -33,21 +32,21 @@ pub struct Size {
 }
 
 impl<'a> Run<'a> {
-    /// Fails where there is no ncu.
+    /// Fails if ncu is not installed.
     pub fn new(seed: u64, device: Option<u32>, out: Option<&'a Path>) -> Result<Self> {
         Ok(Self {
             ncu: Ncu::find()?,
             seed,
             device,
             out,
-            work: tempfile::tempdir().context("cannot make a temporary folder")?,
+            work: tempfile::tempdir().context("cannot create a temporary folder")?,
         })
     }
 
-    /// What the instructions of each entry do; and the device's name, here and below.
+    /// Counts the instructions of each entry. Returns the device's name too, like `time` and `lines`.
     pub fn count(&self, entries: &[Entry], size: Size) -> Result<(String, Vec<Counted>)> {
         let name = format!("ncu-{}", size.threads);
-        let launched = self.launch(Ask::Counts, &name, entries, size)?;
+        let launched = self.launch(Metrics::Counts, &name, entries, size)?;
         let raw = self.ncu.launches(&self.report(&name))?;
         let source = self.ncu.instructions(&self.report(&name))?;
         self.keep(&format!("{name}.csv"), &raw)?;
@@ -56,34 +55,35 @@ impl<'a> Run<'a> {
         Ok((launched.device, counted))
     }
 
-    /// Where the time of each entry goes.
+    /// Measures the times of each entry.
     pub fn time(&self, entries: &[Entry], size: Size) -> Result<(String, Vec<Times>)> {
-        let launched = self.launch(Ask::Times, "ncu-times", entries, size)?;
+        let launched = self.launch(Metrics::Times, "ncu-times", entries, size)?;
         let raw = self.ncu.launches(&self.report("ncu-times"))?;
         self.keep("ncu-times.csv", &raw)?;
         let timed = timed(&launched, &raw)?;
         Ok((launched.device, timed))
     }
 
-    /// In which lines of its source.
-    pub fn lines(&self, entries: &[Entry], size: Size) -> Result<(String, Vec<Lined>)> {
-        let launched = self.launch(Ask::Lines, "ncu-lines", entries, size)?;
+    /// Attributes the time of each entry to source lines.
+    pub fn lines(&self, entries: &[Entry], size: Size) -> Result<(String, Vec<LineProfile>)> {
+        let launched = self.launch(Metrics::Lines, "ncu-lines", entries, size)?;
         let report = self.report("ncu-lines");
         let raw = self.ncu.launches(&report)?;
         let page = self.ncu.lines(&report)?;
         let source = self.ncu.instructions(&report)?;
         self.keep("ncu-lines.csv", &page)?;
         self.keep("ncu-lines-sass.csv", &pages::without_copies(&source))?;
-        seen(&launched, &raw)?;
+        check_launches(&launched, &raw)?;
         let lined = lines::lined(&launched, &page, &source)?;
         Ok((launched.device, lined))
     }
 
-    /// Launches each entry once under ncu, which looks at a kernel's first launch.
-    fn launch(&self, ask: Ask, name: &str, entries: &[Entry], size: Size) -> Result<Launched> {
+    /// Launches each entry once under ncu. Kernels that others use as second passes come first, because ncu
+    /// profiles the first launch of a kernel.
+    fn launch(&self, metrics: Metrics, name: &str, entries: &[Entry], size: Size) -> Result<Launched> {
         let Size { n, threads } = size;
         eprintln!("ncu: {} entries, {threads} threads, n = {n}", entries.len());
-        let program = env::current_exe().context("cannot find this program itself")?;
+        let program = env::current_exe().context("cannot find the path of this program")?;
         let json = self.work.path().join(format!("{name}.json"));
         let mut entries = entries.to_vec();
         entries.sort_by_key(|entry| !entry.is_second_pass());
@@ -102,8 +102,8 @@ impl<'a> Run<'a> {
         }
         command.extend(["--json".into(), json.clone().into()]);
         self.ncu
-            .profile(ask, &names, &self.report(name), &command)?;
-        let text = fs::read_to_string(&json).context("the launched program said nothing")?;
+            .profile(metrics, &names, &self.report(name), &command)?;
+        let text = fs::read_to_string(&json).context("the launched program wrote no list of launches")?;
         Ok(serde_json::from_str(&text)?)
     }
 
@@ -112,17 +112,17 @@ impl<'a> Run<'a> {
     }
 
     fn keep(&self, name: &str, text: &str) -> Result<()> {
-        self.out.map_or(Ok(()), |folder| keep(folder, name, text))
+        self.out.map_or(Ok(()), |folder| write_file(folder, name, text))
     }
 }
 
-/// The launches, held against what ncu saw of them.
+/// The counts of each launch; fails if ncu profiled other launches.
 pub fn counted(launched: &Launched, raw: &str, source: &str) -> Result<Vec<Counted>> {
-    let measured = seen(launched, raw)?;
+    let measured = check_launches(launched, raw)?;
     let listings = pages::instructions(source)?;
     ensure!(
         listings.len() == measured.len(),
-        "ncu saw {} kernels and printed {}",
+        "ncu profiled {} kernels, but printed instructions of {}",
         measured.len(),
         listings.len()
     );
@@ -130,7 +130,7 @@ pub fn counted(launched: &Launched, raw: &str, source: &str) -> Result<Vec<Count
     each.map(|((launch, measured), listing)| {
         ensure!(
             listing.kernel == launch.entry,
-            "ncu printed {} for {}",
+            "ncu printed instructions of {} instead of {}",
             listing.kernel,
             launch.entry
         );
@@ -148,19 +148,19 @@ pub fn counted(launched: &Launched, raw: &str, source: &str) -> Result<Vec<Count
 }
 
 fn timed(launched: &Launched, raw: &str) -> Result<Vec<Times>> {
-    let measured = seen(launched, raw)?;
+    let measured = check_launches(launched, raw)?;
     measured
         .iter()
         .map(|measured| Times::of(launched.n, measured))
         .collect()
 }
 
-/// What ncu measured, which must be what was launched.
-fn seen(launched: &Launched, raw: &str) -> Result<Vec<pages::Measured>> {
+/// ncu's metrics of each launch; fails if ncu profiled other launches.
+fn check_launches(launched: &Launched, raw: &str) -> Result<Vec<pages::Measured>> {
     let measured = pages::launches(raw)?;
     ensure!(
         measured.len() == launched.launches.len(),
-        "{} kernels were launched, ncu saw {}",
+        "{} kernels were launched, but ncu profiled {}",
         launched.launches.len(),
         measured.len()
     );
@@ -171,9 +171,9 @@ fn seen(launched: &Launched, raw: &str) -> Result<Vec<pages::Measured>> {
 }
 
 fn check(launch: &Launch, measured: &pages::Measured) -> Result<()> {
-    let seen = (measured.kernel.as_str(), measured.threads, measured.blocks);
-    if seen != (launch.entry.as_str(), launch.threads, launch.blocks) {
-        bail!("{launch:?} was launched, ncu saw {seen:?}");
+    let profiled = (measured.kernel.as_str(), measured.threads, measured.blocks);
+    if profiled != (launch.entry.as_str(), launch.threads, launch.blocks) {
+        bail!("{launch:?} was launched, but ncu profiled {profiled:?}");
     }
     Ok(())
 }

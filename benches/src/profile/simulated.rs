@@ -1,4 +1,4 @@
-//! The simulator's figures.
+//! The simulator's counts, as [`Figures`].
 
 use anyhow::{Context, Result};
 use cuda_sim::{Counters, InstructionKind, Simulator, Space};
@@ -8,7 +8,7 @@ use kernels_sim::Case;
 use super::Counted;
 use super::figures::{Access, Figures};
 
-/// Blocks that are simulated of each launch. In a launch that fills them all are alike.
+/// The number of simulated blocks of each launch; in a launch of full blocks all do the same.
 const BLOCKS: u32 = 2;
 
 /// Some blocks of a launch, simulated.
@@ -18,7 +18,7 @@ pub struct Simulated {
     pub blocks: u32,
 }
 
-/// Simulates blocks with as many elements each as those of the launch had.
+/// Simulates some blocks, each with as many elements as a block of the launch.
 pub(super) fn simulate(counted: &Counted) -> Result<Simulated> {
     let entry = teaching::KERNELS
         .entries
@@ -42,10 +42,10 @@ pub(super) fn simulate(counted: &Counted) -> Result<Simulated> {
     })
 }
 
-/// What was counted, by the names that the hardware's figures have too.
+/// Converts the simulator's counters to the form of the hardware's counts.
 pub fn figures(counters: &Counters) -> Figures {
-    let access = |what: InstructionKind| {
-        let counts = counters.of(what);
+    let access = |kind: InstructionKind| {
+        let counts = counters.of(kind);
         Access {
             requests: Some(counts.requests),
             lanes: counts.lanes,
@@ -54,7 +54,7 @@ pub fn figures(counters: &Counters) -> Figures {
             sectors: counts.sectors,
         }
     };
-    let requests = |what: InstructionKind| counters.of(what).requests;
+    let requests = |kind: InstructionKind| counters.of(kind).requests;
     Figures {
         global_load: access(InstructionKind::Load(Space::Global)),
         global_store: access(InstructionKind::Store(Space::Global)),
@@ -76,9 +76,9 @@ mod tests {
     use super::*;
     use crate::profile::Entry;
 
-    /// Threads of these kernels go on until the input ends: with fewer blocks, of as many elements each.
+    /// These kernels limit their grids: the simulated blocks must be as long as those of the launch.
     #[test]
-    fn blocks_of_a_grid_that_does_not_grow_are_simulated() {
+    fn blocks_of_a_limited_grid_have_as_many_elements_as_in_the_launch() {
         for entry in Entry::kepler() {
             let counted = Counted {
                 entry: entry.name(),

@@ -1,4 +1,4 @@
-//! The profile as a whole, and the record of an H200.
+//! Tests of whole profiles, and of a record of an H200.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::run::counted;
 use super::*;
 use crate::options::{Cli, Command};
 
-/// The record of an H200 from which the documentation speaks.
+/// The record of an H200 that the documentation cites.
 fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("records/h200/2026-11-21")
 }
@@ -36,7 +36,7 @@ fn every_difference_between_the_simulator_and_the_record_has_a_reason() {
     for reason in reasons::all() {
         assert!(
             text.contains(reason),
-            "nothing differs for this any more: {reason}"
+            "no difference has this reason any more: {reason}"
         );
     }
 }
@@ -76,7 +76,7 @@ fn the_record_is_what_ncu_printed() {
 }
 
 #[test]
-fn what_ncu_did_not_see_as_it_was_launched_is_refused() {
+fn profiles_of_other_launches_are_refused() {
     let raw = include_str!("testdata/raw.csv");
     let source = include_str!("testdata/source.csv");
     let launch = |entry: &str, blocks| launch::Launch {
@@ -111,15 +111,15 @@ fn another_schema_is_refused() {
     fs::write(&file, text.replace(SCHEMA, "warpfold-bench/profile/99")).unwrap();
     let other = read(&file).unwrap_err();
     fs::write(&file, "{}").unwrap();
-    let foreign = read(&file).unwrap_err();
-    let absent = read(&folder.path().join("none.json")).unwrap_err();
-    for (error, said) in [
+    let invalid = read(&file).unwrap_err();
+    let missing = read(&folder.path().join("none.json")).unwrap_err();
+    for (error, part) in [
         (other, "profile/99"),
-        (foreign, "no profile"),
-        (absent, "cannot read"),
+        (invalid, "not a profile"),
+        (missing, "cannot read"),
     ] {
         assert!(
-            error.is::<BadOption>() && error.to_string().contains(said),
+            error.is::<BadOption>() && error.to_string().contains(part),
             "{error}"
         );
     }
@@ -140,14 +140,14 @@ fn names(entries: &[Entry]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_asked_for_is_chosen_once() {
-    let chosen = |words: &str| Chosen::of(&options(words).unwrap()).unwrap();
-    let ladder = chosen("--ladder");
+fn requested_entries_are_selected_once() {
+    let select = |words: &str| Selection::of(&options(words).unwrap()).unwrap();
+    let ladder = select("--ladder");
     assert_eq!(ladder.counted.len(), 15 + 4 + 4);
     assert_eq!(ladder.timed.len(), 15, "of i32");
-    let kepler = chosen("--kepler --entries stable_sum_i32,single_pass_min_f64");
+    let kepler = select("--kepler --entries stable_sum_i32,single_pass_min_f64");
     assert_eq!((kepler.counted.len(), kepler.timed.len()), (9, 10));
-    let named = chosen("--entries reduce_2_max_f32,single_pass_sum_f32,reduce_2_max_f32");
+    let named = select("--entries reduce_2_max_f32,single_pass_sum_f32,reduce_2_max_f32");
     assert_eq!(names(&named.counted), ["reduce_2_max_f32"]);
     assert_eq!(
         names(&named.timed),
@@ -156,7 +156,7 @@ fn what_is_asked_for_is_chosen_once() {
 }
 
 #[test]
-fn what_cannot_be_profiled_is_a_bad_option() {
+fn an_impossible_profile_is_a_bad_option() {
     for words in [
         "--entries reduce_9_sum_i32",
         "--entries single_pass_sum_i32 --only counts",
@@ -177,17 +177,17 @@ fn what_cannot_be_profiled_is_a_bad_option() {
 fn a_recorded_profile_has_its_page() {
     let folder = tempfile::tempdir().unwrap();
     let profile = read(&record().join("profile.json")).unwrap();
-    profile.keep_in(folder.path(), "tables").unwrap();
-    let kept = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-    assert_eq!(kept("profile.md"), "tables");
+    profile.write_to(folder.path(), "tables").unwrap();
+    let written = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(written("profile.md"), "tables");
     assert_eq!(
         read(&folder.path().join("profile.json")).unwrap().timed,
         profile.timed
     );
-    let page = kept("profile.html");
+    let page = written("profile.html");
     assert!(page.contains("NVIDIA H200"), "{page}");
     for entry in Entry::ladder() {
-        let is_there = page.contains(&format!("<td>{}</td>", entry.name()));
-        assert_eq!(is_there, entry.element == DType::I32, "{}", entry.name());
+        let is_listed = page.contains(&format!("<td>{}</td>", entry.name()));
+        assert_eq!(is_listed, entry.element == DType::I32, "{}", entry.name());
     }
 }

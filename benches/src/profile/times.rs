@@ -1,4 +1,4 @@
-//! Where the time of a launch goes.
+//! The times of a launch.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use warpfold_results::table;
 use super::ncu::{STATES, state_metric};
 use super::pages::Measured;
 
-/// One launch under ncu, which empties the caches before it. Null is what was not asked for in earlier
-/// profiles, and a ratio to zero.
+/// The times of one launch under ncu, which flushes the caches before it. Null: a metric that earlier
+/// versions did not collect, or a ratio whose denominator is zero.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     pub entry: String,
@@ -21,7 +21,7 @@ pub struct Times {
     pub blocks: u32,
     pub registers: u32,
     pub ms: f64,
-    /// Of the highest there is, as every `percent` here.
+    /// Percent of the peak, like every `percent` field.
     pub compute_percent: f64,
     pub memory_percent: f64,
     pub dram_percent: f64,
@@ -31,27 +31,27 @@ pub struct Times {
     /// In shared memory.
     #[serde(default)]
     pub bank_conflicts: Option<u64>,
-    /// Of 32 bytes, of a warp's loads from global memory.
+    /// Sectors of 32 bytes for each load of a warp from global memory.
     #[serde(default)]
     pub load_sectors_per_request: Option<f64>,
     #[serde(default)]
     pub store_sectors_per_request: Option<f64>,
-    /// The most warps that the launch's resources allow, of those that there is room for.
+    /// The occupancy that the launch's resources allow.
     #[serde(default)]
     pub warps_limit_percent: Option<f64>,
-    /// Cycles in which a scheduler issued.
+    /// Cycles in which a scheduler issued an instruction.
     pub issue_percent: f64,
-    /// Warps that are there, of those that there is room for.
+    /// The achieved occupancy.
     pub warps_percent: f64,
-    /// The data stage of the L1 cache and shared memory.
+    /// Utilisation of the data stage of the L1 cache and shared memory.
     pub data_pipe_percent: f64,
     pub instructions_per_warp: f64,
-    /// Passes of shared-memory instructions through the data stage; one also for an instruction
-    /// whose lanes are all switched off.
+    /// Passes of shared-memory instructions through the data stage, including one for each instruction with
+    /// all lanes predicated off.
     pub shared_passes_per_warp: f64,
-    /// How long a warp lives.
+    /// The lifetime of a warp.
     pub cycles_per_warp: f64,
-    /// In which state it spends them, by ncu's names.
+    /// Cycles per warp in each state, by ncu's names.
     pub states: BTreeMap<String, f64>,
 }
 
@@ -94,7 +94,7 @@ impl Times {
         })
     }
 
-    /// What a report has of it.
+    /// The fields that a report has.
     pub fn profiled(&self) -> Profiled {
         Profiled {
             entry: self.entry.clone(),
@@ -162,7 +162,7 @@ const COLUMNS: [&str; 17] = [
     "issues",
 ];
 
-/// The launches as tables for people.
+/// The launches as Markdown tables.
 pub fn markdown(times: &[Times]) -> String {
     let profiled: Vec<_> = times.iter().map(Times::profiled).collect();
     let table = table::markdown(COLUMNS, times.iter().map(Times::row), 1..COLUMNS.len());
@@ -172,19 +172,19 @@ pub fn markdown(times: &[Times]) -> String {
     )
 }
 
-const DETAILS: &str = "Occupancy limit: what registers, shared memory and threads per block allow. \
-instr/warp: warp instructions. shared/warp: passes of shared-memory instructions through the data \
-pipe, those with all lanes switched off included. cycles/warp: the life of a warp; of it, cycles in \
-which it waits for global memory, for a barrier, for shared memory, for the instruction before \
-(wait), for a busy arithmetic pipe, in which it is ready and another warp issues, and in which it \
-issues.";
+const DETAILS: &str = "Occupancy limit: the occupancy that registers, shared memory and threads per block \
+allow. instr/warp: warp instructions. shared/warp: passes of shared-memory instructions through the data \
+pipe, including instructions with all lanes predicated off. cycles/warp: the lifetime of a warp. The columns \
+after it are parts of the lifetime: the warp waits for global memory (global), for a barrier, for shared \
+memory (shared), for the previous instruction (wait) or for a busy arithmetic pipe (pipe); it is ready, but \
+another warp issues (ready); or it issues (issues).";
 
 #[cfg(test)]
 mod tests {
     use super::super::pages;
     use super::*;
 
-    /// A record of an H200 without the figures that were not asked for then. The rest is made up.
+    /// A record of an H200, with made-up values for the metrics that it lacks.
     fn page() -> String {
         let recorded = include_str!("testdata/times.csv");
         let with = |line: &str, more: [&str; 5]| {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_states_of_a_warp_make_its_life() {
+    fn the_cycles_in_all_states_are_a_warps_lifetime() {
         let times = times();
         assert_eq!(times.entry, "reduce_1_sum_i32");
         assert!((times.ms - 2.305_536).abs() < 1e-9);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_table_has_what_a_person_asks_first() {
+    fn the_first_table_has_the_main_figures() {
         let text = markdown(&[times()]);
         let lines: Vec<Vec<_>> = text
             .lines()
@@ -269,12 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_null() {
+    fn missing_metrics_are_null() {
         let times = times();
         assert_eq!(times.store_sectors_per_request, None, "no stores");
         let json = serde_json::to_string(&times).unwrap();
         assert_eq!(serde_json::from_str::<Times>(&json).unwrap(), times);
-        // As an earlier version wrote it, which asked for less.
+        // As an earlier version wrote it, with fewer metrics.
         let mut old = serde_json::to_value(&times).unwrap();
         for name in [
             "dram_written_bytes",

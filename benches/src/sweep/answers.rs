@@ -1,14 +1,14 @@
-//! What whole-array reductions give, and whether it is right.
+//! The answers of whole-array reductions, and their checks.
 //!
 //! | operator | compared with | exact |
 //! |---|---|---|
-//! | `sum`, `min`, `max` | loops on the host | as [`data`] says |
-//! | `arg_min`, `arg_max` | the first index of the value, and the value | yes |
-//! | `dot` | the sum of the products in 64 bits | of integers, which wrap, and of floats of 32 bits and less; of `f64`, and of someone's own floats, to the roundings of a tree of additions |
-//! | `mean_variance` | the mean, then the mean squared distance from it, in `f64` | to 1e-10 of the standard deviation and 1e-9 of the variance |
+//! | `sum`, `min`, `max` | loops on the host | see [`data`] |
+//! | `arg_min`, `arg_max` | the extreme and its first index | yes |
+//! | `dot` | the sum of the products in 64 bits | yes, but rounded for `f64` and for floats from a file |
+//! | `mean_variance` | the mean, then the mean squared deviation, in `f64` | see the constants below |
 //!
-//! PyTorch and CuPy give dot products and moments in the type of the elements, and are checked with its precision.
-//! Of equal extremes they may give any index.
+//! PyTorch and CuPy compute dot products and moments in the element type, and are checked with its precision.
+//! If several elements are the extreme, they may return the index of any.
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
@@ -17,51 +17,51 @@ use super::data::{self, CHUNK, Expected, Number, TREE};
 use super::options::Operation;
 use super::rounds::Verdict;
 
-/// What a reduction gave.
+/// The answer of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer<T> {
-    /// A value of the elements' type.
+    /// A value of the element type.
     Element(T),
-    /// A value, and where it is.
+    /// A value and its index.
     At(T, u64),
-    /// A product of integers.
+    /// A dot product of integers.
     Integer(i128),
-    /// A product of floats.
+    /// A dot product of floats.
     Float(f64),
-    /// How many elements there are, their mean and their variance.
+    /// Count, mean and variance.
     Moments(f64, f64, f64),
 }
 
-/// What a reduction should give.
+/// The expected answer of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth<T> {
     pub answer: Answer<T>,
-    /// How far a sum, a product or the mean may be off.
-    within: f64,
+    /// The tolerance of a sum, a dot product or a mean.
+    tolerance: f64,
     /// The sum of the magnitudes of the products, or the standard deviation.
     scale: f64,
 }
 
-/// A part of a variance that it may be off.
-const OF_VARIANCE: f64 = 1e-9;
+/// The relative tolerance of a variance.
+const VARIANCE_TOLERANCE: f64 = 1e-9;
 
-/// A part of a standard deviation that a mean may be off.
-const OF_DEVIATION: f64 = 1e-10;
+/// The tolerance of a mean, relative to the standard deviation.
+const MEAN_TOLERANCE: f64 = 1e-10;
 
-/// What the reduction of these elements gives, with `b` as the second array; they are drawn here or `foreign`.
+/// The expected answer for the elements `a` and a second array `b`, which were drawn or read from a file.
 pub fn truth<T: Number>(
     operation: Operation,
     (a, b): (&[T], &[T]),
-    foreign: bool,
+    is_from_file: bool,
 ) -> Result<Truth<T>> {
     let exactly = |answer| Truth {
         answer,
-        within: 0.0,
+        tolerance: 0.0,
         scale: 0.0,
     };
-    if let Some(op) = operation.of_elements() {
-        let Expected { value, within } =
-            data::expected(a, op, foreign).context("an empty array")?;
+    if let Some(op) = operation.element_op() {
+        let Expected { value, tolerance } =
+            data::expected(a, op, is_from_file).context("the array is empty")?;
         return Ok(match operation {
             Operation::ArgMin | Operation::ArgMax => {
                 let index = a.par_iter().position_first(|x| *x == value);
@@ -69,21 +69,21 @@ pub fn truth<T: Number>(
                 exactly(Answer::At(value, index as u64))
             }
             _ => Truth {
-                within,
+                tolerance,
                 ..exactly(Answer::Element(value))
             },
         });
     }
     if operation == Operation::Dot {
         let (answer, scale) = T::dot(a, b);
-        let is_exact = !foreign && size_of::<T>() < size_of::<f64>();
-        let within = match (answer, is_exact) {
+        let is_exact = !is_from_file && size_of::<T>() < size_of::<f64>();
+        let tolerance = match (answer, is_exact) {
             (Answer::Float(_), false) => TREE * f64::EPSILON * scale,
             _ => 0.0,
         };
         return Ok(Truth {
             answer,
-            within,
+            tolerance,
             scale,
         });
     }
@@ -93,14 +93,14 @@ pub fn truth<T: Number>(
     let scale = variance.sqrt();
     Ok(Truth {
         answer: Answer::Moments(count, mean, variance),
-        within: OF_DEVIATION * scale + TREE * f64::EPSILON * mean.abs(),
+        tolerance: MEAN_TOLERANCE * scale + TREE * f64::EPSILON * mean.abs(),
         scale,
     })
 }
 
-/// What loops that anyone would write give, on one core.
+/// The answer of plain loops on one core.
 pub fn naive<T: Number>(operation: Operation, (a, b): (&[T], &[T])) -> Answer<T> {
-    match (operation, operation.of_elements()) {
+    match (operation, operation.element_op()) {
         (Operation::ArgMin | Operation::ArgMax, Some(op)) => {
             let (index, value) = data::naive_extreme(a, op);
             Answer::At(value, index as u64)
@@ -116,27 +116,27 @@ pub fn naive<T: Number>(operation: Operation, (a, b): (&[T], &[T])) -> Answer<T>
     }
 }
 
-/// In `f64`.
-fn sum_of<T: Number>(values: &[T], of: impl Fn(f64) -> f64 + Sync) -> f64 {
+/// The sum of `term(x)` over all elements, in `f64`.
+fn sum_of<T: Number>(values: &[T], term: impl Fn(f64) -> f64 + Sync) -> f64 {
     let chunks = values.par_chunks(CHUNK);
-    let sums = chunks.map(|chunk| chunk.iter().map(|x| of(x.to_f64())).sum::<f64>());
+    let sums = chunks.map(|chunk| chunk.iter().map(|x| term(x.to_f64())).sum::<f64>());
     sums.sum()
 }
 
 impl<T: Number> Truth<T> {
-    /// Whether this is the answer.
+    /// Checks an answer.
     pub fn check(&self, got: Option<Answer<T>>) -> Verdict {
-        self.check_by(got, (self.within, OF_VARIANCE))
+        self.check_within(got, (self.tolerance, VARIANCE_TOLERANCE))
     }
 
-    fn check_by(&self, got: Option<Answer<T>>, (within, of_variance): (f64, f64)) -> Verdict {
+    fn check_within(&self, got: Option<Answer<T>>, (tolerance, of_variance): (f64, f64)) -> Verdict {
         let right = match (got, self.answer) {
             (Some(Answer::Element(got)), Answer::Element(value)) => {
-                return data::check(got, Expected { value, within });
+                return data::check(got, Expected { value, tolerance });
             }
-            (Some(Answer::Float(got)), Answer::Float(value)) => (got - value).abs() <= within,
+            (Some(Answer::Float(got)), Answer::Float(value)) => (got - value).abs() <= tolerance,
             (Some(Answer::Moments(n, mean, variance)), Answer::Moments(count, m, v)) => {
-                n == count && (mean - m).abs() <= within && (variance - v).abs() <= of_variance * v
+                n == count && (mean - m).abs() <= tolerance && (variance - v).abs() <= of_variance * v
             }
             (got, answer) => got == Some(answer),
         };
@@ -146,11 +146,10 @@ impl<T: Number> Truth<T> {
         }
     }
 
-    /// Whether a text of PyTorch's or CuPy's is the answer, of these elements: a number, an index, or mean and
-    /// variance.
+    /// Checks PyTorch's or CuPy's answer as text: a number, an index of `values`, or mean and variance.
     pub fn check_text(&self, text: &str, values: &[T]) -> Verdict {
         let wrong = || Err((text.to_owned(), format!("{:?}", self.answer)));
-        // Some additions, and the rounding of the result.
+        // For some additions, and for the rounding of the result.
         let precision = TREE * T::PRECISION;
         match self.answer {
             Answer::Element(_) => match T::parse(text) {
@@ -163,9 +162,9 @@ impl<T: Number> Truth<T> {
             }
             Answer::Integer(_) => wrong(),
             Answer::Float(_) => match text.parse() {
-                Ok(got) => self.check_by(
+                Ok(got) => self.check_within(
                     Some(Answer::Float(got)),
-                    (self.within + precision * self.scale, 0.0),
+                    (self.tolerance + precision * self.scale, 0.0),
                 ),
                 Err(_) => wrong(),
             },
@@ -176,8 +175,8 @@ impl<T: Number> Truth<T> {
                     .collect();
                 let [m, v] = numbers[..] else { return wrong() };
                 let got = Some(Answer::Moments(count, m, v));
-                let within = precision * (self.scale + mean.abs());
-                self.check_by(got, (within, precision))
+                let tolerance = precision * (self.scale + mean.abs());
+                self.check_within(got, (tolerance, precision))
             }
         }
     }
@@ -233,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn one_element_left_out_is_wrong_for_every_operator() {
+    fn a_missing_element_is_detected_for_every_operator() {
         fn check<T: Number>() {
             let mut a = data::draw::<T>(4096, 5).unwrap();
             let b = data::draw::<T>(4096, 6).unwrap();
             for operation in ALL {
                 let planted = operation
-                    .of_elements()
+                    .element_op()
                     .and_then(|op| data::plant(&mut a, op, 9));
                 let truth = truth(operation, (&a, &b), false).unwrap();
                 assert_eq!(truth.check(Some(truth.answer)), Ok(()));
@@ -254,7 +253,7 @@ mod tests {
                 less_a.remove(at);
                 less_b.remove(at);
                 let less = of(operation, &less_a, &less_b);
-                // Of few bits several elements may have the extreme.
+                // With few bits, several elements may be the extreme.
                 let has_another = less == truth.answer;
                 assert!(
                     has_another || truth.check(Some(less)).is_err(),
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_judged_by_the_precision_of_the_type() {
+    fn texts_are_checked_with_the_precision_of_the_type() {
         let values = [1.0f32, 3.0, 3.0, 1.0];
         let check = |operation, text: &str| {
             let truth = truth(operation, (&values, &values), false).unwrap();

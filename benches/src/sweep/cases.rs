@@ -1,4 +1,4 @@
-//! The operators of the suite whole, by one name each.
+//! The operators of the suite whole, with one interface.
 
 use anyhow::Result;
 #[cfg(feature = "sweeps")]
@@ -12,32 +12,32 @@ use super::answers::Answer;
 use super::data::Number;
 use crate::rungs::{Rungs, no_kernel};
 
-/// An operator over elements `T`, whatever it reduces and gives.
+/// An operator over elements `T`, with its items and its output.
 pub trait Case<T: Number> {
-    /// What it reduces: elements, or pairs of them.
+    /// Its items: elements, or pairs of them.
     type Items: Items;
 
     /// The operator.
-    type By: SinglePass<Self::Items>;
+    type Op: SinglePass<Self::Items>;
 
-    const BY: Self::By;
+    const OP: Self::Op;
 
     /// Its input: one array, or both.
     fn input<'a>(a: View<'a, T>, b: View<'a, T>) -> impl Input<'a, Self::Items> + Copy + 'a;
 
-    /// What it gave.
+    /// Converts its output.
     fn answer(output: OutputOf<T, Self>) -> Option<Answer<T>>;
 
-    /// The reduction by another algorithm than the default; [`BadOption`](crate::options::BadOption) where there is no
-    /// such kernel.
-    fn by<'a>(
-        reduction: Reduction<'a, Self::Items, Self::By>,
+    /// Plans the reduction with an algorithm other than the default; [`BadOption`](crate::options::BadOption)
+    /// if there is no such kernel.
+    fn plan<'a>(
+        reduction: Reduction<'a, Self::Items, Self::Op>,
         algorithm: Algorithm,
     ) -> Result<Plan<'a, OutputOf<T, Self>>>;
 }
 
-/// What the operator of a case gives.
-pub type OutputOf<T, C> = <<C as Case<T>>::By as Op<<C as Case<T>>::Items>>::Output;
+/// The output of a case's operator.
+pub type OutputOf<T, C> = <<C as Case<T>>::Op as Op<<C as Case<T>>::Items>>::Output;
 
 /// Runs the body with `$C` as the [`Case`] of an operation.
 macro_rules! with_case {
@@ -70,8 +70,8 @@ macro_rules! cases {
 
         impl Case<$element> for Dot {
             type Items = ($element, $element);
-            type By = Self;
-            const BY: Self = Self;
+            type Op = Self;
+            const OP: Self = Self;
 
             fn input<'a>(
                 a: View<'a, $element>,
@@ -81,7 +81,7 @@ macro_rules! cases {
             }
 
             fn answer(output: OutputOf<$element, Self>) -> Option<Answer<$element>> {
-                Some(of_64_bits(output))
+                Some(dot_answer(output))
             }
 
             cases!(@single_pass $element);
@@ -91,8 +91,8 @@ macro_rules! cases {
     (@ $element:ident $op:ident, $way:ident, |$output:ident| $answer:expr) => {
         impl Case<$element> for $op {
             type Items = $element;
-            type By = Self;
-            const BY: Self = Self;
+            type Op = Self;
+            const OP: Self = Self;
 
             fn input<'a>(
                 a: View<'a, $element>,
@@ -110,16 +110,16 @@ macro_rules! cases {
     };
 
     (@ladder $element:ident) => {
-        fn by<'a>(
+        fn plan<'a>(
             reduction: Reduction<'a, Self::Items, Self>,
             algorithm: Algorithm,
         ) -> Result<Plan<'a, OutputOf<$element, Self>>> {
-            Rungs::by(reduction, algorithm, None)
+            Rungs::plan(reduction, algorithm, None)
         }
     };
 
     (@single_pass $element:ident) => {
-        fn by<'a>(
+        fn plan<'a>(
             _: Reduction<'a, Self::Items, Self>,
             algorithm: Algorithm,
         ) -> Result<Plan<'a, OutputOf<$element, Self>>> {
@@ -134,29 +134,29 @@ cases!(i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64);
 #[cfg(not(feature = "sweeps"))]
 cases!(i32);
 
-/// A product of either kind.
-trait OfProducts {
+/// A dot product: an integer or a float of 64 bits.
+trait DotProduct {
     fn answer<T>(self) -> Answer<T>;
 }
 
-impl OfProducts for i64 {
+impl DotProduct for i64 {
     fn answer<T>(self) -> Answer<T> {
         Answer::Integer(self.into())
     }
 }
 
-impl OfProducts for u64 {
+impl DotProduct for u64 {
     fn answer<T>(self) -> Answer<T> {
         Answer::Integer(self.into())
     }
 }
 
-impl OfProducts for f64 {
+impl DotProduct for f64 {
     fn answer<T>(self) -> Answer<T> {
         Answer::Float(self)
     }
 }
 
-fn of_64_bits<T>(product: impl OfProducts) -> Answer<T> {
+fn dot_answer<T>(product: impl DotProduct) -> Answer<T> {
     product.answer()
 }

@@ -1,4 +1,4 @@
-//! What the driver says of the device's clocks, by NVML where there is one.
+//! The device's clocks, read with NVML.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ pub struct ClockReader {
 }
 
 impl ClockReader {
-    /// Of the device at this place on the bus; the error is the reason for going on without.
+    /// Opens NVML for the device with this PCI bus ID. After an error the sweep continues without clocks.
     pub fn open(pci_bus_id: String, begun: Instant) -> Result<Self, String> {
         let nvml = Nvml::init().map_err(|error| format!("NVML: {error}"))?;
         let reader = Self {
@@ -27,10 +27,10 @@ impl ClockReader {
         Ok(reader)
     }
 
-    /// As they are now.
+    /// The current clocks.
     pub fn read(&self) -> Result<Clocks, nvml_wrapper::error::NvmlError> {
         let device = self.nvml.device_by_pci_bus_id(self.pci_bus_id.as_str())?;
-        // What a card cannot tell is left out; the clocks it must.
+        // The clocks are required; other values are left out if the card does not report them.
         Ok(Clocks {
             at_s: self.begun.elapsed().as_secs_f64(),
             sm_mhz: device.clock_info(Clock::SM)?,
@@ -39,14 +39,14 @@ impl ClockReader {
             power_w: device.power_usage().ok().map(|mw| f64::from(mw) / 1e3),
             throttled: device
                 .current_throttle_reasons()
-                .map(words)
+                .map(reason_names)
                 .unwrap_or_default(),
         })
     }
 }
 
-/// The reasons that slow a busy device down: an idle one is slow because it is idle.
-fn words(reasons: ThrottleReasons) -> Vec<String> {
+/// The names of the throttle reasons, apart from idleness.
+fn reason_names(reasons: ThrottleReasons) -> Vec<String> {
     let reasons = reasons - ThrottleReasons::GPU_IDLE;
     let names = reasons.iter_names().map(|(name, _)| name);
     names
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn an_idle_device_is_not_throttled() {
-        assert!(words(ThrottleReasons::GPU_IDLE).is_empty());
+        assert!(reason_names(ThrottleReasons::GPU_IDLE).is_empty());
         let hot = ThrottleReasons::GPU_IDLE | ThrottleReasons::SW_THERMAL_SLOWDOWN;
-        assert_eq!(words(hot), ["sw thermal slowdown"]);
+        assert_eq!(reason_names(hot), ["sw thermal slowdown"]);
     }
 }

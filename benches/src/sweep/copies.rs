@@ -1,27 +1,27 @@
-//! Copies of an input, which the launches of a batch read one after the other.
+//! Copies of an input, one for each launch of a batch.
 
 use anyhow::Result;
 use warpfold::{Buffer, Device, Element, View, ViewMut};
 
-/// Launches between two events, at most.
-const MOST_LAUNCHES: usize = 16;
+/// The maximum number of launches in a batch.
+const MAX_LAUNCHES: usize = 16;
 
-/// Bytes that the launches of a batch read together, at most, unless one alone reads more.
+/// The maximum number of bytes that a batch reads, unless one launch reads more.
 const BATCH_BYTES: usize = 128 << 20;
 
-/// The device's pages: no two copies share one, so that none finds the address translation of another.
+/// The device's page size. Copies share no page, so that none uses the address translation of another.
 const PAGE_BYTES: usize = 2 << 20;
 
-/// Launches of a batch, over inputs of so many bytes: 16 up to 8 MiB, one from 128 MiB on.
+/// The number of launches in a batch for an input of this size: 16 up to 8 MiB, 1 from 128 MiB on.
 pub fn launches(bytes: usize) -> usize {
-    (BATCH_BYTES / bytes.max(1)).clamp(1, MOST_LAUNCHES)
+    (BATCH_BYTES / bytes.max(1)).clamp(1, MAX_LAUNCHES)
 }
 
-/// The first elements of a buffer, as often as a batch has launches.
+/// Copies of the first elements of a buffer, one for each launch of a batch.
 pub struct Copies<'a, T: Element> {
-    given: &'a mut Buffer<T>,
-    /// Of more than one.
-    own: Option<Buffer<T>>,
+    original: &'a mut Buffer<T>,
+    /// All copies, if there is more than one; otherwise `original` is used.
+    copies: Option<Buffer<T>>,
     n: usize,
     /// Elements from one copy to the next.
     stride: usize,
@@ -29,81 +29,77 @@ pub struct Copies<'a, T: Element> {
 }
 
 impl<'a, T: Element> Copies<'a, T> {
-    /// Of `values`, with which `given` begins, as many as fit.
-    pub fn of(gpu: &Device, given: &'a mut Buffer<T>, values: &[T]) -> Result<Self> {
-        Self::so_many(gpu, given, values, launches(size_of_val(values)))
+    /// Copies `values`, the first elements of `original`, as often as a batch has launches.
+    pub fn of(gpu: &Device, original: &'a mut Buffer<T>, values: &[T]) -> Result<Self> {
+        Self::with_count(gpu, original, values, launches(size_of_val(values)))
     }
 
-    /// So many of `values`, with which `given` begins.
-    pub fn so_many(
+    /// Makes `count` copies of `values`, the first elements of `original`.
+    pub fn with_count(
         gpu: &Device,
-        given: &'a mut Buffer<T>,
+        original: &'a mut Buffer<T>,
         values: &[T],
         count: usize,
     ) -> Result<Self> {
         let (n, bytes) = (values.len(), size_of_val(values));
         let stride = bytes.next_multiple_of(PAGE_BYTES).max(PAGE_BYTES) / size_of::<T>();
-        let mut copies = Self {
-            given,
-            own: None,
+        let mut made = Self {
+            original,
+            copies: None,
             n,
             stride,
             count,
         };
         if count > 1 {
-            let mut own = gpu.alloc(stride * count)?;
-            (0..count).try_for_each(|copy| own.write(copy * stride, values))?;
-            copies.own = Some(own);
+            let mut copies = gpu.alloc(stride * count)?;
+            (0..count).try_for_each(|copy| copies.write(copy * stride, values))?;
+            made.copies = Some(copies);
         }
-        Ok(copies)
+        Ok(made)
     }
 
-    /// Overwrites an element of all of them.
-    pub fn set(&mut self, at: usize, value: T) -> Result<()> {
-        match &mut self.own {
-            Some(own) => (0..self.count)
-                .try_for_each(|copy| Ok(own.write(copy * self.stride + at, &[value])?)),
-            None => Ok(self.given.write(at, &[value])?),
+    /// Overwrites one element in all copies.
+    pub fn set(&mut self, index: usize, value: T) -> Result<()> {
+        match &mut self.copies {
+            Some(copies) => (0..self.count)
+                .try_for_each(|copy| Ok(copies.write(copy * self.stride + index, &[value])?)),
+            None => Ok(self.original.write(index, &[value])?),
         }
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// One of them.
     pub fn view(&self, copy: usize) -> Result<View<'_, T>> {
-        Ok(match &self.own {
-            Some(own) => own.view(copy * self.stride..copy * self.stride + self.n)?,
-            None => self.given.view(..self.n)?,
+        Ok(match &self.copies {
+            Some(copies) => copies.view(copy * self.stride..copy * self.stride + self.n)?,
+            None => self.original.view(..self.n)?,
         })
     }
 
-    /// One of them, to be written.
     pub fn view_mut(&mut self, copy: usize) -> Result<ViewMut<'_, T>> {
-        Ok(match &mut self.own {
-            Some(own) => own.view_mut(copy * self.stride..copy * self.stride + self.n)?,
-            None => self.given.view_mut(..self.n)?,
+        Ok(match &mut self.copies {
+            Some(copies) => copies.view_mut(copy * self.stride..copy * self.stride + self.n)?,
+            None => self.original.view_mut(..self.n)?,
         })
     }
 
-    /// The address and the bytes of each of them.
+    /// The address and the size in bytes of each copy.
     pub fn memory(&self) -> impl Iterator<Item = (u64, usize)> {
         (0..self.count).map(|copy| (self.address(copy), self.n * size_of::<T>()))
     }
 
-    /// The first elements of all of them.
+    /// The first `n` elements of each copy.
     pub fn views(&self, n: usize) -> Result<Vec<View<'_, T>>> {
         let views = (0..self.count).map(|copy| Ok(self.view(copy)?.view(..n)?));
         views.collect()
     }
 
-    /// The device address of one of them.
     pub fn address(&self, copy: usize) -> u64 {
-        match &self.own {
-            Some(own) => own.as_device_ptr() + (copy * self.stride * size_of::<T>()) as u64,
-            None => self.given.as_device_ptr(),
+        match &self.copies {
+            Some(copies) => copies.as_device_ptr() + (copy * self.stride * size_of::<T>()) as u64,
+            None => self.original.as_device_ptr(),
         }
     }
 }
@@ -114,34 +110,34 @@ mod tests {
 
     #[test]
     fn small_inputs_have_many_copies_and_large_ones_one() {
-        let of = [0, 4096, 8 << 20, 16 << 20, 64 << 20, 128 << 20, usize::MAX];
-        assert_eq!(of.map(launches), [16, 16, 16, 8, 2, 1, 1]);
+        let bytes = [0, 4096, 8 << 20, 16 << 20, 64 << 20, 128 << 20, usize::MAX];
+        assert_eq!(bytes.map(launches), [16, 16, 16, 8, 2, 1, 1]);
     }
 
     #[test]
-    fn every_copy_has_the_elements_and_pages_of_its_own() {
+    fn every_copy_has_the_elements_on_its_own_pages() {
         let cpu = Device::cpu();
-        let mut given = cpu.upload(&[1, 2, 3, 4]).unwrap();
-        let mut copies = Copies::of(&cpu, &mut given, &[1, 2, 9]).unwrap();
+        let mut original = cpu.upload(&[1, 2, 3, 4]).unwrap();
+        let mut copies = Copies::of(&cpu, &mut original, &[1, 2, 9]).unwrap();
         assert_eq!(copies.count(), 16);
         copies.set(2, 3).unwrap();
-        let mut pages = Vec::new();
+        let mut offsets = Vec::new();
         for (copy, view) in copies.views(3).unwrap().into_iter().enumerate() {
             assert_eq!(view.download().unwrap(), [1, 2, 3]);
-            pages.push(copies.address(copy) - copies.address(0));
+            offsets.push(copies.address(copy) - copies.address(0));
         }
         let strides: Vec<_> = (0..16).map(|copy| copy * PAGE_BYTES as u64).collect();
-        assert_eq!(pages, strides);
+        assert_eq!(offsets, strides);
         let large = vec![0u8; BATCH_BYTES];
-        let mut given = cpu.upload(&large).unwrap();
-        let address = given.as_device_ptr();
-        let mut copies = Copies::of(&cpu, &mut given, &large).unwrap();
+        let mut original = cpu.upload(&large).unwrap();
+        let address = original.as_device_ptr();
+        let mut copies = Copies::of(&cpu, &mut original, &large).unwrap();
         assert_eq!(
             (copies.count(), copies.address(0)),
             (1, address),
             "nothing is copied"
         );
         copies.set(7, 1).unwrap();
-        assert_eq!(given.view(6..9).unwrap().download().unwrap(), [0, 1, 0]);
+        assert_eq!(original.view(6..9).unwrap().download().unwrap(), [0, 1, 0]);
     }
 }

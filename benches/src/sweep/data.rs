@@ -1,8 +1,7 @@
-//! The elements of whole-array reductions, and what naive loops make of them.
+//! The elements of whole-array reductions, and their expected answers.
 //!
-//! All answers are exact, so that one element left out is found: integers wrap, and the floats are
-//! odd multiples of 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums and partial sums no order
-//! of additions rounds.
+//! All answers are exact, so that a missing element is detected. Integers wrap. Floats are odd multiples of
+//! 1/128 (`f64`: multiples of 2^-31) from -1 to 1, whose sums are exact in every order of additions.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,58 +18,57 @@ use super::answers::Answer;
 use super::options::Op;
 use super::rounds::Verdict;
 
-/// Elements drawn from one generator; each chunk has its own, so that chunks are drawn in parallel
-/// and the same seed gives the same elements on every machine.
+/// Elements per random generator. Each chunk has its own generator, so that chunks are drawn in parallel and
+/// a seed gives the same elements on every machine.
 pub const CHUNK: usize = 1 << 18;
 
-/// Additions that an element goes through, at most: some in its thread, and one for each level above.
+/// The maximum number of additions from an element to the sum: some in its thread, then one per level.
 pub const TREE: f64 = 96.0;
 
 /// An element type of whole-array reductions.
 pub trait Number: kernels_gpu::element::Number {
-    /// An element of these random bits.
+    /// Makes an element of random bits.
     fn draw(bits: u64) -> Self;
 
-    /// The sum of all, as the library defines it for the type.
+    /// The sum, as the library defines it for the type.
     fn sum(values: &[Self]) -> Self;
 
-    /// The same by a loop that anyone would write.
+    /// The sum by a plain loop.
     fn naive_sum(values: &[Self]) -> Self;
 
-    /// Whether this is below the other: no NaN is among the elements.
+    /// Whether `self < other`; neither is a NaN.
     fn is_below(self, other: Self) -> bool;
 
-    /// Whether it is zero.
     fn is_zero(self) -> bool;
 
-    /// Whether it is no number, by which nothing can be compared.
+    /// Whether it is a NaN; false for integers.
     fn is_nan(self) -> bool;
 
-    /// How far a sum of these may be off, by the roundings of any tree of additions.
-    fn roundings(values: &[Self]) -> f64;
+    /// The maximum rounding error of the sum, by any tree of additions.
+    fn rounding_error(values: &[Self]) -> f64;
 
-    /// How far it is from the other.
+    /// The absolute difference; infinite for integers that differ.
     fn distance(self, other: Self) -> f64;
 
-    /// The sum of the products in 64 bits, and that of their magnitudes, which is 0 of integers.
+    /// The sum of the products in 64 bits, and the sum of their magnitudes, 0 for integers.
     fn dot(a: &[Self], b: &[Self]) -> (Answer<Self>, f64);
 
-    /// The sum of the products by a loop that anyone would write.
+    /// The sum of the products by a plain loop.
     fn naive_dot(a: &[Self], b: &[Self]) -> Answer<Self>;
 
-    /// What a float of this size may be off, as a part of it: half a unit in the last place, twice; 0 of integers.
+    /// The relative precision: one unit in the last place; 0 for integers.
     const PRECISION: f64;
 
-    /// Whether there are values below zero.
+    /// Whether the type has negative values.
     const IS_SIGNED: bool;
 
-    /// Its bytes, behind others.
+    /// Appends its bytes.
     fn append(self, bytes: &mut Vec<u8>);
 
-    /// What another library writes: a wider integer is wrapped.
+    /// Parses the text of another library; wraps wider integers.
     fn parse(text: &str) -> Option<Self>;
 
-    /// One that is below all that are drawn, and one above them, where many of those are alike.
+    /// A value below, and one above, all drawn values; for types with few values, where many elements are equal.
     const BEYOND: Option<(Self, Self)>;
 }
 
@@ -112,7 +110,7 @@ macro_rules! integers {
                 false
             }
 
-            fn roundings(_: &[Self]) -> f64 {
+            fn rounding_error(_: &[Self]) -> f64 {
                 0.0
             }
 
@@ -150,7 +148,8 @@ macro_rules! integers {
 integers!(i8 in i64 i16 in i64 i32 in i64 i64 in i64 u8 in u64 u16 in u64 u32 in u64 u64 in u64);
 
 macro_rules! floats {
-    ($($float:ident $precision:expr, $draw:expr, $to:expr, $from:expr, $widen:expr, $round:expr, $beyond:expr;)*) => { $(
+    ($($float:ident $precision:expr, $draw:expr, $to:expr, $from:expr, $widen:expr, $round:expr,
+        $beyond:expr;)*) => { $(
         impl Number for $float {
             fn draw(bits: u64) -> Self {
                 $draw(bits)
@@ -178,14 +177,14 @@ macro_rules! floats {
                 <$float>::is_nan(self)
             }
 
-            fn roundings(values: &[Self]) -> f64 {
+            fn rounding_error(values: &[Self]) -> f64 {
                 let magnitudes = values.par_chunks(CHUNK);
                 let magnitude: f64 = magnitudes
                     .map(|chunk| chunk.iter().map(|x| $to(*x).abs()).sum::<f64>())
                     .sum();
-                // Of the additions, in their own type or in f32, and of the result.
-                let last = $to($float::EPSILON);
-                TREE * last.min(f64::from(f32::EPSILON)) * magnitude + last * magnitude
+                // Additions round in the element type or in f32; the result is rounded to the element type.
+                let epsilon = $to($float::EPSILON);
+                TREE * epsilon.min(f64::from(f32::EPSILON)) * magnitude + epsilon * magnitude
             }
 
             fn distance(self, other: Self) -> f64 {
@@ -221,17 +220,17 @@ macro_rules! floats {
     )* };
 }
 
-/// One of the 128 odd multiples of 1/128 from -1 to 1. Their mean is zero: of 2^32 of them the sum is
-/// some 2^22 units, and an `f32` holds 2^24.
+/// One of the 128 odd multiples of 1/128 from -1 to 1. Their mean is zero: the sum of 2^32 of them is about
+/// 2^22/128, and an `f32` is exact up to 2^24/128.
 pub fn in_128ths(bits: u64) -> f32 {
     f32::from((bits as i8) | 1) / 128.0
 }
 
 floats! {
-    f16 1.0 / 1024.0, |bits| f16::from_f32(in_128ths(bits)), f64::from, f16::from_f64, f32::from, f16::from_f32,
-        Some((f16::from_f32_const(-2.0), f16::from_f32_const(2.0)));
-    bf16 1.0 / 128.0, |bits| bf16::from_f32(in_128ths(bits)), f64::from, bf16::from_f64, f32::from, bf16::from_f32,
-        Some((bf16::from_f32_const(-2.0), bf16::from_f32_const(2.0)));
+    f16 1.0 / 1024.0, |bits| f16::from_f32(in_128ths(bits)), f64::from, f16::from_f64,
+        f32::from, f16::from_f32, Some((f16::from_f32_const(-2.0), f16::from_f32_const(2.0)));
+    bf16 1.0 / 128.0, |bits| bf16::from_f32(in_128ths(bits)), f64::from, bf16::from_f64,
+        f32::from, bf16::from_f32, Some((bf16::from_f32_const(-2.0), bf16::from_f32_const(2.0)));
     f32 f32::EPSILON as f64, in_128ths, f64::from, |sum: f64| sum as f32, |x| x, |sum| sum, Some((-2.0, 2.0));
     f64 f64::EPSILON, |bits| f64::from(bits as i32) / 2f64.powi(31), |x| x, |sum| sum, |x| x, |sum| sum, None;
 }
@@ -241,11 +240,11 @@ pub fn draw<T: Number>(n: usize, seed: u64) -> Result<Vec<T>> {
     draw_by(n, seed, T::draw)
 }
 
-/// `n` elements, each made of random bits that are drawn from `seed`.
+/// `n` elements, each made from random bits that are drawn from `seed`.
 pub fn draw_by<T: Element>(
     n: usize,
     seed: u64,
-    of: impl Fn(u64) -> T + Copy + Send + Sync,
+    make: impl Fn(u64) -> T + Copy + Send + Sync,
 ) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(n).with_context(|| {
@@ -258,14 +257,14 @@ pub fn draw_by<T: Element>(
     let chunks = (0..n.div_ceil(CHUNK)).into_par_iter();
     values.par_extend(chunks.flat_map_iter(|chunk| {
         let mut rng = SmallRng::seed_from_u64(seed.wrapping_add((chunk as u64) << 32));
-        (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| of(rng.next_u64()))
+        (0..CHUNK.min(n - chunk * CHUNK)).map(move |_| make(rng.next_u64()))
     }));
     Ok(values)
 }
 
-/// The elements as a file of their bytes.
+/// Writes the elements' bytes to a temporary file.
 pub fn file<T: Number>(values: &[T]) -> Result<NamedTempFile> {
-    let mut file = NamedTempFile::new().context("cannot make a temporary file")?;
+    let mut file = NamedTempFile::new().context("cannot create a temporary file")?;
     let mut bytes = Vec::new();
     for chunk in values.chunks(CHUNK) {
         bytes.clear();
@@ -276,7 +275,7 @@ pub fn file<T: Number>(values: &[T]) -> Result<NamedTempFile> {
     Ok(file)
 }
 
-/// `n` elements: of the file, if there is one, otherwise drawn.
+/// `n` elements: from the file if there is one, otherwise drawn.
 pub fn elements<T: Number>(file: Option<&Path>, n: usize, seed: u64) -> Result<Vec<T>> {
     let Some(file) = file else {
         return draw(n, seed);
@@ -286,45 +285,45 @@ pub fn elements<T: Number>(file: Option<&Path>, n: usize, seed: u64) -> Result<V
     Ok(values)
 }
 
-/// Refuses elements by which a wrong answer would not be found, and which some hardware is faster on.
+/// Refuses a NaN, and only zeros: wrong answers would not be detected. Zeros also make some GPUs faster.
 pub fn refuse_useless<T: Number>(values: &[T]) -> Result<()> {
     ensure!(
         !values.par_iter().any(|value| value.is_nan()),
-        "there is a NaN among the elements: no answer can be compared with one"
+        "at least one element is a NaN; no answer can be compared with it"
     );
     let zeros = values.par_iter().all(|value| value.is_zero());
     ensure!(
         !zeros,
-        "all {} elements are zero: nothing could tell a right answer from a kernel that does nothing",
+        "all {} elements are zero; a kernel that does nothing would not be detected",
         values.len()
     );
     Ok(())
 }
 
-/// What the reduction of an array gives, and how far an answer may be off.
+/// The expected result of a reduction, and its tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected<T> {
     pub value: T,
-    /// Zero for elements that are drawn here.
-    pub within: f64,
+    /// Zero for drawn elements.
+    pub tolerance: f64,
 }
 
 impl<T> Expected<T> {
-    /// No other answer is right.
+    /// An expected result without tolerance.
     pub fn exactly(value: T) -> Self {
-        Self { value, within: 0.0 }
+        Self { value, tolerance: 0.0 }
     }
 }
 
-/// What the reduction of these elements gives, which are drawn here or `foreign`: sums of foreign floats are
-/// rounded.
-pub fn expected<T: Number>(values: &[T], op: Op, foreign: bool) -> Option<Expected<T>> {
+/// The expected result for these elements, which were drawn or read from a file; `None` for empty input. Only
+/// sums of floats from a file have a tolerance.
+pub fn expected<T: Number>(values: &[T], op: Op, is_from_file: bool) -> Option<Expected<T>> {
     let value = extreme_or_sum(values, op)?;
-    let within = match op {
-        Op::Sum if foreign => T::roundings(values),
+    let tolerance = match op {
+        Op::Sum if is_from_file => T::rounding_error(values),
         _ => 0.0,
     };
-    Some(Expected { value, within })
+    Some(Expected { value, tolerance })
 }
 
 fn extreme_or_sum<T: Number>(values: &[T], op: Op) -> Option<T> {
@@ -337,7 +336,7 @@ fn extreme_or_sum<T: Number>(values: &[T], op: Op) -> Option<T> {
     }
 }
 
-/// What a loop that anyone would write gives of them, on one core.
+/// The result of a plain loop on one core.
 pub fn naive<T: Number>(values: &[T], op: Op) -> T {
     match op {
         Op::Sum => T::naive_sum(values),
@@ -345,7 +344,7 @@ pub fn naive<T: Number>(values: &[T], op: Op) -> T {
     }
 }
 
-/// The first index of the extreme, and the extreme, by such a loop.
+/// The first index of the extreme, and the extreme, by a plain loop.
 pub fn naive_extreme<T: Number>(values: &[T], op: Op) -> (usize, T) {
     let wins = |a: T, b: T| match op {
         Op::Min => b.is_below(a),
@@ -360,29 +359,28 @@ pub fn naive_extreme<T: Number>(values: &[T], op: Op) -> (usize, T) {
     best
 }
 
-/// Where many elements are alike, the extreme that is looked for is made the only one of its kind, so that a
-/// kernel which skips its place is found out. What was there, and where.
+/// For types with few values, overwrites one element with a unique extreme, so that a kernel that skips this
+/// element is detected. Returns the index and the previous value.
 pub fn plant<T: Number>(values: &mut [T], op: Op, seed: u64) -> Option<(usize, T)> {
     let extreme = match (op, T::BEYOND) {
         (Op::Min, Some((below, _))) => below,
         (Op::Max, Some((_, above))) => above,
         _ => return None,
     };
-    // Anywhere, and elsewhere for every size.
-    let at = SmallRng::seed_from_u64(seed ^ values.len() as u64).next_u64();
-    let at = ((u128::from(at) * values.len() as u128) >> 64) as usize;
-    let place = values.get_mut(at)?;
-    Some((at, std::mem::replace(place, extreme)))
+    // A random index, different for every size.
+    let bits = SmallRng::seed_from_u64(seed ^ values.len() as u64).next_u64();
+    let index = ((u128::from(bits) * values.len() as u128) >> 64) as usize;
+    let element = values.get_mut(index)?;
+    Some((index, std::mem::replace(element, extreme)))
 }
 
-/// Compares what came out with what should have; a NaN is never right. A result of some elements may be an
-/// `Option`.
+/// Compares a result with the expected one; a NaN is never right.
 pub fn check<T: Number>(got: impl Into<Option<T>>, expected: Expected<T>) -> Verdict {
-    let Expected { value, within } = expected;
+    let Expected { value, tolerance } = expected;
     let Some(got) = got.into() else {
         return Err(("None".into(), format!("{value:?}")));
     };
-    match got == value || got.distance(value) <= within {
+    match got == value || got.distance(value) <= tolerance {
         true => Ok(()),
         false => Err((format!("{got:?}"), format!("{value:?}"))),
     }
@@ -393,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_the_same_elements_whatever_n() {
+    fn a_seed_gives_the_same_elements_for_every_n() {
         let long = draw::<i32>(3 * CHUNK + 5, 7).unwrap();
         let short = draw::<i32>(CHUNK + 9, 7).unwrap();
         assert_eq!(long.len(), 3 * CHUNK + 5);
@@ -425,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn one_element_left_out_is_wrong_and_so_is_nan() {
+    fn a_missing_element_and_a_nan_are_wrong() {
         let values = draw::<f32>(1 << 16, 5).unwrap();
         let sum = f32::sum(&values);
         let one = values.iter().find(|x| **x != 0.0).unwrap();
@@ -436,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_foreign_floats_may_be_rounded_and_no_more() {
+    fn sums_of_floats_from_a_file_have_a_small_tolerance() {
         let values = vec![0.1f32; 1000];
         let sum = expected(&values, Op::Sum, true).unwrap();
         let rounded = values.iter().fold(0.0, |sum, x| sum + x);
@@ -447,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_others_are_wrapped_and_rounded() {
+    fn parsed_texts_are_wrapped_and_rounded() {
         assert_eq!(i32::parse("4294967295"), Some(-1));
         assert_eq!(u8::parse("-1"), Some(255));
         assert_eq!(f32::parse("0.1"), Some(0.1));
@@ -468,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_had_is_an_error() {
+    fn too_many_elements_are_an_error() {
         let error = draw::<i32>(usize::MAX / 8, 1).unwrap_err();
         assert!(error.to_string().contains("no host memory"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Events around calls that follow one another on a stream: around each, or around all.
+//! CUDA events around calls on a stream: around each call, or around all.
 
 use std::ptr;
 
@@ -8,24 +8,22 @@ use warpfold::Device;
 
 use crate::driver::checked;
 
-/// What a batch of launches took.
+/// The time of a batch of launches.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch {
-    /// From the event before the first to the event after the last.
+    /// Between the event before the first launch and the event after the last.
     pub us: f64,
-    /// Whether all of it was on the stream before the device came to it, so that the device never waited for the
-    /// host.
+    /// Whether the batch was fully enqueued before the device reached it, so that the device never waited.
     pub was_ahead: bool,
 }
 
-/// Two for each call.
+/// Two events for each call.
 pub struct Events<'a> {
     gpu: &'a Device,
     pairs: Vec<[Event; 2]>,
 }
 
 impl<'a> Events<'a> {
-    /// For so many calls.
     pub fn new(gpu: &'a Device, calls: usize) -> Result<Self> {
         // Makes the device's context current.
         gpu.synchronize()?;
@@ -34,8 +32,8 @@ impl<'a> Events<'a> {
         Ok(Self { gpu, pairs })
     }
 
-    /// What each of the calls takes on the device's stream, in microseconds. None waits for the one before;
-    /// all have been waited for when this returns.
+    /// Times each call on the device's stream, in microseconds. The host does not wait between calls, but for
+    /// all of them at the end.
     pub fn around(&self, mut call: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
         let called = self.pairs.iter().try_for_each(|[start, end]| {
             start.record(self.gpu)?;
@@ -48,8 +46,7 @@ impl<'a> Events<'a> {
         pairs.map(|[start, end]| start.us_until(end)).collect()
     }
 
-    /// What all that `enqueue` puts on the device's stream takes together. It has been waited for when this
-    /// returns.
+    /// Times all work that `enqueue` enqueues on the device's stream, and waits for it.
     pub fn batch(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<Batch> {
         let [start, end] = self.pairs.first().context("there are no events")?;
         start.record(self.gpu)?;
@@ -62,7 +59,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// A point in the work of a stream.
+/// A CUDA event.
 struct Event(CUevent);
 
 impl Event {
@@ -70,41 +67,41 @@ impl Event {
     fn new() -> Result<Self> {
         let mut event = ptr::null_mut();
         let flags = CUevent_flags::CU_EVENT_DEFAULT as u32;
-        // SAFETY: `event` is a place for a handle.
-        let made = unsafe { cust_raw::cuEventCreate(&mut event, flags) };
-        checked("cuEventCreate", made)?;
+        // SAFETY: `event` is a valid pointer for the handle.
+        let status = unsafe { cust_raw::cuEventCreate(&mut event, flags) };
+        checked("cuEventCreate", status)?;
         Ok(Self(event))
     }
 
-    /// Puts it on the device's stream, whose context is that of the event.
+    /// Records the event on the device's stream; both have the same context.
     fn record(&self, gpu: &Device) -> Result<()> {
         // SAFETY: the event is live (`self`), as is the stream (`gpu`).
-        let recorded = unsafe { cust_raw::cuEventRecord(self.0, gpu.stream_ptr().cast()) };
-        checked("cuEventRecord", recorded)
+        let status = unsafe { cust_raw::cuEventRecord(self.0, gpu.stream_ptr().cast()) };
+        checked("cuEventRecord", status)
     }
 
-    /// Whether the stream has come past it.
+    /// Whether the stream has reached it.
     fn is_done(&self) -> Result<bool> {
         // SAFETY: the event is live.
         match unsafe { cust_raw::cuEventQuery(self.0) } {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            done => checked("cuEventQuery", done).map(|()| true),
+            status => checked("cuEventQuery", status).map(|()| true),
         }
     }
 
-    /// From this one to a later one; the stream has come past both.
+    /// The time from this event to a later one, both of which the stream has reached.
     fn us_until(&self, end: &Event) -> Result<f64> {
         let mut ms = 0.0;
-        // SAFETY: both events are live, and `ms` is a place for the time.
-        let elapsed = unsafe { cust_raw::cuEventElapsedTime(&mut ms, self.0, end.0) };
-        checked("cuEventElapsedTime", elapsed)?;
+        // SAFETY: both events are live, and `ms` is a valid pointer for the result.
+        let status = unsafe { cust_raw::cuEventElapsedTime(&mut ms, self.0, end.0) };
+        checked("cuEventElapsedTime", status)?;
         Ok(f64::from(ms) * 1e3)
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the event is this one's alone. An error here says what later calls will say.
+        // SAFETY: `self` owns the event. Later calls report the same error again.
         let _ = unsafe { cust_raw::cuEventDestroy_v2(self.0) };
     }
 }

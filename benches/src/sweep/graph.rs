@@ -1,4 +1,4 @@
-//! Work recorded as a CUDA graph, whoever enqueues it.
+//! Work captured as a CUDA graph, also that of other libraries.
 
 use std::ptr;
 
@@ -8,13 +8,13 @@ use warpfold::Device;
 
 use crate::driver::checked;
 
-/// What can be launched again.
+/// An executable CUDA graph.
 pub struct Graph(CUgraphExec);
 
 impl Graph {
-    /// Records what `enqueue` puts on the device's stream. Whatever it uses outlives the graph.
-    pub fn record(gpu: &Device, enqueue: impl FnOnce() -> Result<()>) -> Result<Self> {
-        // Makes the device's context current, and leaves nothing on the stream.
+    /// Captures the work that `enqueue` enqueues on the device's stream; its memory must outlive the graph.
+    pub fn capture(gpu: &Device, enqueue: impl FnOnce() -> Result<()>) -> Result<Self> {
+        // Makes the device's context current, and empties the stream.
         gpu.synchronize()?;
         let stream = gpu.stream_ptr().cast();
         let relaxed = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -24,19 +24,19 @@ impl Graph {
             cust_raw::cuStreamBeginCapture_v2(stream, relaxed)
         })?;
         let enqueued = enqueue();
-        // SAFETY: as above; the capture has begun, and is ended whatever became of it.
+        // SAFETY: as above; the capture has begun, and must be ended also after an error.
         let ended = unsafe { cust_raw::cuStreamEndCapture(stream, &mut graph) };
         enqueued?;
         checked("cuStreamEndCapture", ended)?;
         // SAFETY: the graph is live.
-        let made = unsafe { cust_raw::cuGraphInstantiateWithFlags(&mut exec, graph, 0) };
-        // SAFETY: the graph is live, and nobody's any more; what was made of it stays.
+        let status = unsafe { cust_raw::cuGraphInstantiateWithFlags(&mut exec, graph, 0) };
+        // SAFETY: the graph is live and not used again; `exec` does not depend on it.
         checked("cuGraphDestroy", unsafe { cust_raw::cuGraphDestroy(graph) })?;
-        checked("cuGraphInstantiate", made)?;
+        checked("cuGraphInstantiate", status)?;
         Ok(Self(exec))
     }
 
-    /// Puts it on the device's stream, whose context is current.
+    /// Enqueues the graph on the device's stream, whose context must be current.
     pub fn launch(&self, gpu: &Device) -> Result<()> {
         // SAFETY: the graph is live (`self`), as is the stream (`gpu`).
         let launched = unsafe { cust_raw::cuGraphLaunch(self.0, gpu.stream_ptr().cast()) };
@@ -46,8 +46,8 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: the graph is this one's alone; every launch of it has been waited for (`Stage::time`).
-        // An error here says what later calls will say.
+        // SAFETY: `self` owns the graph; all its launches have been waited for (`Timer::time`). Later calls
+        // report the same error again.
         let _ = unsafe { cust_raw::cuGraphExecDestroy(self.0) };
     }
 }

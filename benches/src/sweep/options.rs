@@ -13,33 +13,33 @@ use warpfold_results::schema::{By, Suite};
 
 use crate::options::count;
 
-/// What the suites of single kernels are of.
-pub const OF_INTEGERS: [DType; 1] = [DType::I32];
+/// The element types of the suites ladder, kepler and copy.
+pub const KERNEL_TYPES: [DType; 1] = [DType::I32];
 
-/// What reductions by key are timed of.
-pub const OF_FLOATS: [DType; 2] = [DType::F32, DType::F64];
+/// The element types of reductions by key.
+pub const KEYED_TYPES: [DType; 2] = [DType::F32, DType::F64];
 
-/// Without a CUDA device, by default: large arrays take long, and are not worth it.
+/// The default budget without a CUDA device, where large arrays take long.
 const PROCESSOR_BUDGET: Duration = Duration::from_secs(120);
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct SweepOptions {
-    /// What to measure
+    /// Suites to run
     #[arg(
         long,
         value_name = "SUITE,..",
         value_delimiter = ',',
         default_value = "all"
     )]
-    pub suite: Vec<Wanted>,
+    pub suite: Vec<SuiteName>,
 
-    /// Elements: 400000000, 2^20, or every power of two in 2^10..2^28; of reductions by key the nearest
-    /// that fill a box of cells, with 4 to 16 in each [default: each suite's own]
+    /// Numbers of elements: 400000000, 2^20, or a range of powers of two, 2^10..2^28; reductions by key take
+    /// the nearest number that fills a box of cells, 4 to 16 in each [default: depends on the suite]
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub sizes: Vec<Sizes>,
 
-    /// Element types of whole-array reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32, u64, f16,
-    /// bf16, f32, f64 [default: each suite's own]
+    /// Element types of whole-array reductions and of reductions by key: i8, i16, i32, i64, u8, u16, u32,
+    /// u64, f16, bf16, f32, f64 [default: depends on the suite]
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub types: Vec<DType>,
 
@@ -52,8 +52,8 @@ pub struct SweepOptions {
     )]
     pub ops: Vec<Operation>,
 
-    /// Kernels, by name: `reduce_5`, `block_atomic_vec4`; in suite operators its operators: `best`
-    /// [default: all]
+    /// Names of kernels, e.g. reduce_5 or block_atomic_vec4; for the suite operators names of operators, e.g.
+    /// best [default: all]
     #[arg(long, value_name = "KERNEL,..", value_delimiter = ',')]
     pub algorithms: Vec<String>,
 
@@ -61,11 +61,11 @@ pub struct SweepOptions {
     #[arg(long, value_name = "T,..", value_delimiter = ',')]
     pub threads: Vec<u32>,
 
-    /// Elements per thread of reduce_5, both its forms for each [default: the ladder's own rows]
+    /// Elements per thread of both forms of reduce_5 [default: those of the ladder]
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Grids to time whole-array reductions in beside the default one: 512x528 is 528 blocks of 512 threads
+    /// Additional grids for whole-array reductions: 512x528 is 528 blocks of 512 threads
     #[arg(long, value_name = "THREADSxBLOCKS,..", value_delimiter = ',')]
     pub grids: Vec<Grid>,
 
@@ -73,11 +73,11 @@ pub struct SweepOptions {
     #[arg(long, value_name = "BACKEND,..", value_delimiter = ',')]
     pub backend: Vec<BackendName>,
 
-    /// Threads of reductions on the CPU [default: one for each core]
+    /// Threads for reductions on the CPU [default: one for each core]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub cpu_threads: Option<u16>,
 
-    /// What to compare with; what is not there is said to be absent
+    /// Peers to compare with; the report names those that are absent
     #[arg(
         long,
         value_name = "PEER,..",
@@ -86,48 +86,48 @@ pub struct SweepOptions {
     )]
     pub peers: Vec<PeerName>,
 
-    /// Print no tables, and show no progress
+    /// Print no tables and no progress
     #[arg(long)]
     pub quiet: bool,
 
-    /// Show the kernels of the suites ladder and kepler to Nsight Compute afterwards, where it is there
+    /// Afterwards profile the kernels of the suites ladder and kepler with Nsight Compute, if it is installed
     #[arg(long)]
     pub profile: bool,
 
-    /// Fewer sizes and rounds: a look, in seconds
+    /// Fewer sizes and rounds, for a first look in seconds
     #[arg(long)]
     pub quick: bool,
 
-    /// The most time to take: 120s, 10m. Rounds get fewer, then sizes are left out, and the report says so
+    /// Limit of the total time: 120s, 10m. Reduces rounds, then leaves out sizes, which the report notes
     /// [default: none on a CUDA device, else 2m]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Duration>,
 
-    /// Elements of whole-array reductions, in place of random ones: i32, i64, u32, u64, f32 or f64
+    /// Elements of whole-array reductions, instead of random ones: i32, i64, u32, u64, f32 or f64
     #[arg(long, value_name = "FILE.npy")]
     pub input: Option<PathBuf>,
 
-    /// Folder of results.json, results.csv, report.html and its figures as SVG and PNG; made where it is missing
+    /// Folder for results.json, results.csv, report.html and figures as SVG and PNG; created if missing
     #[arg(long, value_name = "DIR", default_value = "bench-results")]
     pub out: PathBuf,
 
-    /// The results.json of an earlier run, to set this one beside
+    /// The results.json of an earlier run to compare with
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
 
-    /// Exit with 1 where a row is slower than in the earlier run, beyond doubt
+    /// Exit with 1 if a row is significantly slower than in the earlier run
     #[arg(long, requires = "compare")]
     pub fail_on_regression: bool,
 
-    /// How much slower, in percent, is no regression yet
+    /// Largest slowdown in percent that is not a regression
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
     pub tolerance: f64,
 
-    /// Add a row that leaves an element out, to see it refused
+    /// Add a row that leaves out an element, to test the checks
     #[arg(long, hide = true)]
     pub wrong_kernel: bool,
 
-    /// CUDA's index of the device [default: the first]
+    /// Index of the CUDA device [default: the first]
     #[arg(long, value_name = "I")]
     pub device: Option<u32>,
 
@@ -138,18 +138,18 @@ pub struct SweepOptions {
 
 /// A suite, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Wanted {
+pub enum SuiteName {
     /// The rungs of the ladder
     Ladder,
-    /// Shuffles and atomics, by one element at a time, by two and by four
+    /// Shuffles and atomics, with loads of one, two and four elements
     Kepler,
-    /// Copies by accesses of 4, 8 and 16 bytes
+    /// Copies with accesses of 4, 8 and 16 bytes
     Copy,
     /// Reduction by key
     Keyed,
-    /// Whole-array reductions as a program calls them
+    /// Whole-array reductions by the library's calls
     Whole,
-    /// Operators and elements of a crate of its own, beside CUB with the same functors
+    /// User-defined operators and elements, and CUB with the same functors
     Operators,
     /// All of these
     All,
@@ -166,7 +166,7 @@ pub enum Op {
 impl Op {
     pub const ALL: [Op; 3] = [Op::Sum, Op::Min, Op::Max];
 
-    /// As entries have it.
+    /// The name in entries.
     pub fn name(self) -> &'static str {
         match self {
             Op::Sum => "sum",
@@ -190,8 +190,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The operator whose result is an element: that of the value, where this one finds its index.
-    pub fn of_elements(self) -> Option<Op> {
+    /// The operator that gives the answer's element: `min` for `arg_min`; `None` without an element.
+    pub fn element_op(self) -> Option<Op> {
         match self {
             Operation::Sum => Some(Op::Sum),
             Operation::Min | Operation::ArgMin => Some(Op::Min),
@@ -200,7 +200,7 @@ impl Operation {
         }
     }
 
-    /// Arrays that it reduces.
+    /// The number of input arrays.
     pub fn arrays(self) -> usize {
         match self {
             Operation::Dot => 2,
@@ -217,18 +217,18 @@ pub enum BackendName {
     Sim,
 }
 
-/// What to compare with.
+/// A peer, none or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PeerName {
-    /// Nothing
+    /// No peer
     None,
     /// CUB, compiled by the nvcc of this machine
     Cub,
     /// The same kernels in CUDA C++, compiled by the nvcc of this machine
     Nvcc,
-    /// torch.sum and its like, where python3 has torch
+    /// torch.sum etc., if python3 has torch
     Torch,
-    /// cupy.sum and its like, where python3 has cupy
+    /// cupy.sum etc., if python3 has cupy
     Cupy,
     /// All of these
     All,
@@ -251,7 +251,7 @@ impl FromStr for Grid {
                 blocks: blocks.parse().ok()?,
             })
         });
-        numbers.ok_or_else(|| "not threads and blocks such as 512x528".into())
+        numbers.ok_or_else(|| "not a grid; write threads and blocks as 512x528".into())
     }
 }
 
@@ -261,12 +261,11 @@ impl Display for Grid {
     }
 }
 
-/// One size, or the powers of two from one to another.
+/// One size, or a range of powers of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<usize>);
 
 impl Sizes {
-    /// This size alone.
     pub fn one(n: usize) -> Self {
         Self(vec![n])
     }
@@ -287,86 +286,84 @@ impl FromStr for Sizes {
     }
 }
 
-/// The exponent.
+/// Parses a power of two and returns its exponent.
 fn power_of_two(text: &str) -> Result<u32, String> {
     let n = count(text)?;
     match n.is_power_of_two() {
         true => Ok(n.ilog2()),
         false => Err(format!(
-            "a range is between powers of two, as 2^10..2^28; {text} is none"
+            "{text} is not a power of two; a range is e.g. 2^10..2^28"
         )),
     }
 }
 
 fn budget(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
-        Ok(time) if time.is_zero() => Err("nothing can be measured in no time".into()),
+        Ok(time) if time.is_zero() => Err("the budget is 0; must be positive".into()),
         Ok(time) => Ok(time),
-        Err(error) => Err(format!("{error}; a time is 120s or 10m")),
+        Err(error) => Err(format!("{error}; write e.g. 120s or 10m")),
     }
 }
 
 impl SweepOptions {
-    /// The types of a suite's elements that were asked for; its own where none were. Whole-array reductions are
-    /// of all types.
-    pub fn types_of(&self, own: &[DType]) -> Vec<DType> {
-        let asked = |own: &&DType| self.types.is_empty() || self.types.contains(own);
-        own.iter().filter(asked).copied().collect()
+    /// The requested types among those that a suite has; all of them by default.
+    pub fn types_of(&self, suite_types: &[DType]) -> Vec<DType> {
+        let is_requested = |one: &&DType| self.types.is_empty() || self.types.contains(one);
+        suite_types.iter().filter(is_requested).copied().collect()
     }
 
-    /// Refuses a suite that was asked for by its name, of types that it lacks.
+    /// Refuses a suite requested by name without any of the requested types, and options without their suite.
     pub fn check(&self) -> Result<(), String> {
         let suites = [
-            (Wanted::Ladder, "ladder", &OF_INTEGERS[..]),
-            (Wanted::Kepler, "kepler", &OF_INTEGERS),
-            (Wanted::Copy, "copy", &OF_INTEGERS),
-            (Wanted::Keyed, "keyed", &OF_FLOATS),
+            (SuiteName::Ladder, "ladder", &KERNEL_TYPES[..]),
+            (SuiteName::Kepler, "kepler", &KERNEL_TYPES),
+            (SuiteName::Copy, "copy", &KERNEL_TYPES),
+            (SuiteName::Keyed, "keyed", &KEYED_TYPES),
         ];
-        for (name, suite, own) in suites {
-            if self.suite.contains(&name) && self.types_of(own).is_empty() {
-                let names: Vec<_> = own.iter().map(|element| element.name()).collect();
-                let own = names.join(" and ");
-                return Err(format!("suite {suite} has elements of {own} only"));
+        for (name, suite, types) in suites {
+            if self.suite.contains(&name) && self.types_of(types).is_empty() {
+                let names: Vec<_> = types.iter().map(|element| element.name()).collect();
+                let names = names.join(" and ");
+                return Err(format!("suite {suite} has elements of {names} only"));
             }
         }
         let is_whole = self.suites().contains(&Suite::Whole);
-        let of_whole = [
+        let options_of_whole = [
             ("grids", !self.grids.is_empty()),
             ("cpu-threads", self.cpu_threads.is_some()),
         ];
-        match of_whole.iter().find(|(_, is_asked)| *is_asked && !is_whole) {
-            Some((name, _)) => Err(format!("--{name} is for suite whole")),
+        match options_of_whole.iter().find(|(_, is_set)| *is_set && !is_whole) {
+            Some((name, _)) => Err(format!("--{name} requires suite whole")),
             None => Ok(()),
         }
     }
 
-    /// In the order in which they are run.
+    /// The requested suites, in the order of their runs.
     pub fn suites(&self) -> Vec<Suite> {
         let all = [
-            (Wanted::Whole, Suite::Whole),
-            (Wanted::Operators, Suite::Operators),
-            (Wanted::Ladder, Suite::Ladder),
-            (Wanted::Kepler, Suite::Kepler),
-            (Wanted::Copy, Suite::Copy),
-            (Wanted::Keyed, Suite::Keyed),
+            (SuiteName::Whole, Suite::Whole),
+            (SuiteName::Operators, Suite::Operators),
+            (SuiteName::Ladder, Suite::Ladder),
+            (SuiteName::Kepler, Suite::Kepler),
+            (SuiteName::Copy, Suite::Copy),
+            (SuiteName::Keyed, Suite::Keyed),
         ];
-        let wants = |name| self.suite.contains(&Wanted::All) || self.suite.contains(&name);
-        let wanted = all.into_iter().filter(|(name, _)| wants(*name));
-        wanted.map(|(_, suite)| suite).collect()
+        let wants = |name| self.suite.contains(&SuiteName::All) || self.suite.contains(&name);
+        let requested = all.into_iter().filter(|(name, _)| wants(*name));
+        requested.map(|(_, suite)| suite).collect()
     }
 
-    /// The sizes that were asked for, each once, in order; or every `step`-th power of two from one to
-    /// the other, every other of them in a quick run.
+    /// The requested sizes; by default every `step`-th power of two, in a quick run every other of these.
     pub fn sizes(&self, powers: RangeInclusive<u32>, step: usize) -> Vec<usize> {
         if self.sizes.is_empty() {
             let step = if self.quick { 2 * step } else { step };
             return powers.step_by(step).map(|power| 1 << power).collect();
         }
-        self.asked_sizes()
+        self.requested_sizes()
     }
 
-    /// The sizes that were asked for, each once, in order.
-    pub fn asked_sizes(&self) -> Vec<usize> {
+    /// The requested sizes, sorted and without duplicates.
+    pub fn requested_sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<_> = self
             .sizes
             .iter()
@@ -378,40 +375,39 @@ impl SweepOptions {
         sizes
     }
 
-    /// The numbers of threads per block that were asked for, each once; `own` where none were.
-    pub fn threads(&self, own: &[u32]) -> Vec<u32> {
+    /// The requested numbers of threads per block, without duplicates; `default` if there are none.
+    pub fn threads(&self, default: &[u32]) -> Vec<u32> {
         let mut threads = match self.threads.as_slice() {
-            [] => own.to_vec(),
-            asked => asked.to_vec(),
+            [] => default.to_vec(),
+            requested => requested.to_vec(),
         };
-        let mut met = HashSet::new();
-        threads.retain(|threads| met.insert(*threads));
+        let mut seen = HashSet::new();
+        threads.retain(|threads| seen.insert(*threads));
         threads
     }
 
-    /// Whether something is to be measured there: without a wish, on the CUDA device; without one, on the
-    /// CPU and in the simulator.
+    /// Whether to measure on a backend: by default the CUDA device; without one, the CPU and the simulator.
     pub fn measures_on(&self, backend: BackendName, has_gpu: bool) -> bool {
         match self.backend.as_slice() {
             [] => (backend == BackendName::Cuda) == has_gpu,
-            asked => asked.contains(&backend),
+            requested => requested.contains(&backend),
         }
     }
 
-    /// Refuses what would be passed over in silence.
+    /// Refuses options that would have no effect.
     pub fn check_backends(&self, has_gpu: bool) -> Result<(), String> {
         if !self.grids.is_empty() && !self.measures_on(BackendName::Cuda, has_gpu) {
-            return Err("--grids are of a CUDA device, and nothing is measured on one".into());
+            return Err("--grids requires a CUDA device, but nothing is measured on one".into());
         }
         if self.cpu_threads.is_some() && !self.measures_on(BackendName::Cpu, has_gpu) {
             return Err(
-                "--cpu-threads: nothing is measured on the CPU without --backend cpu".into(),
+                "--cpu-threads requires --backend cpu: nothing is measured on the CPU".into(),
             );
         }
         Ok(())
     }
 
-    /// Whether rows by this peer were asked for.
+    /// Whether rows of this kind were requested.
     pub fn wants(&self, by: By) -> bool {
         let name = match by {
             By::Cub => PeerName::Cub,
@@ -423,22 +419,22 @@ impl SweepOptions {
         self.peers.contains(&PeerName::All) || self.peers.contains(&name)
     }
 
-    /// Whether a kernel of this name was asked for.
+    /// Whether a kernel of this name was requested.
     pub fn wants_kernel(&self, name: &str) -> bool {
-        self.algorithms.is_empty() || self.algorithms.iter().any(|wanted| wanted == name)
+        self.algorithms.is_empty() || self.algorithms.iter().any(|requested| requested == name)
     }
 
-    /// Timed rounds of each group, at least and at most.
+    /// The minimum and maximum of timed rounds of each group.
     pub fn rounds(&self) -> (usize, usize) {
         if self.quick { (20, 40) } else { (30, 300) }
     }
 
-    /// The most time to take.
+    /// The limit of the total time.
     pub fn budget(&self, on_cuda: bool) -> Option<Duration> {
         self.budget.or((!on_cuda).then_some(PROCESSOR_BUDGET))
     }
 
-    /// Rounds before them.
+    /// The minimum and maximum of warm-up rounds.
     pub fn warmup(&self) -> (usize, usize) {
         (3, 20)
     }
@@ -485,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_a_suite_lacks_are_refused_where_it_is_named() {
+    fn types_that_a_suite_lacks_are_refused_if_it_is_named() {
         let refused = |line: &str| parse(line).unwrap().check().err();
         let reason = refused("--suite whole,ladder --types f32").unwrap();
         assert_eq!(reason, "suite ladder has elements of i32 only");
@@ -498,7 +494,7 @@ mod tests {
         assert_eq!(
             refused("--types u8"),
             None,
-            "of all suites, those that have it"
+            "all suites with this type"
         );
     }
 
@@ -514,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_would_come_of_is_refused() {
+    fn options_without_effect_are_refused() {
         let check = |line: &str, has_gpu| {
             let options = parse(line).unwrap();
             options
@@ -542,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_refused() {
+    fn invalid_values_are_refused() {
         for bad in [
             "--suite maxwell",
             "--types f8",

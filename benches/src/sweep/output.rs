@@ -1,4 +1,4 @@
-//! What a run leaves in its folder.
+//! The output of a run: tables, files and the exit status.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use warpfold_results::{read, table};
 
 use super::options::SweepOptions;
 use super::{OrRefuse, refuse};
-use crate::say;
+use crate::print_line;
 
 #[cfg(feature = "sweeps")]
-/// The folder of the pictures, by themselves.
+/// The subfolder of the figures.
 const FIGURES: &str = "figures";
 
 /// Where the results go, besides the terminal.
 pub enum Target {
-    /// Everything, with a report.
+    /// A folder for all formats and the report.
     #[cfg(feature = "sweeps")]
     Folder(PathBuf),
-    /// `results.json` by another name.
+    /// A file in the format of `results.json`.
     Json(PathBuf),
-    /// Nowhere.
+    /// The terminal only.
     Terminal,
 }
 
-/// Where the results go, and what they are compared with.
+/// Where the results go, and the old results to compare with.
 pub struct Output {
     target: Target,
     old: Option<Results>,
@@ -41,7 +41,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Fails before the measuring, not after it.
+    /// Reads the old results and checks that the target can be written, before any measurement.
     pub fn open(options: &SweepOptions, target: Target) -> Result<Self> {
         let old = match &options.compare {
             Some(file) => Some(read::read(file).or_refuse(|| "--compare".into())?),
@@ -50,7 +50,7 @@ impl Output {
         let percent = options.tolerance;
         if !(percent >= 0.0 && percent.is_finite()) {
             return Err(refuse(format!(
-                "--tolerance {percent}: not a part of a time in percent"
+                "--tolerance {percent}: must be finite and at least 0"
             )));
         }
         match &target {
@@ -58,7 +58,7 @@ impl Output {
             Target::Folder(folder) => {
                 let shown = folder.display();
                 fs::create_dir_all(folder)
-                    .or_refuse(|| format!("cannot make the folder {shown}"))?;
+                    .or_refuse(|| format!("cannot create the folder {shown}"))?;
                 if let Err(error) = tempfile::tempfile_in(folder) {
                     return Err(refuse(format!("cannot write in {shown}: {error}")));
                 }
@@ -78,9 +78,9 @@ impl Output {
         })
     }
 
-    /// Writes everything; then fails where an answer was wrong, or a row slower than it may be.
+    /// Writes the results, then fails if an answer is wrong or a row has become too slow.
     pub fn write(&self, results: &Results) -> Result<()> {
-        // A folder has a report of the peers' rows, too.
+        // With a folder, the report has the peers' rows.
         let is_shown = |row: &Row| match self.target {
             #[cfg(feature = "sweeps")]
             Target::Folder(_) => row.by == By::Warpfold,
@@ -88,7 +88,7 @@ impl Output {
         };
         let tables = table::tables(results, is_shown);
         if !self.quiet && !tables.is_empty() {
-            say(&format!("{}\n\n{tables}\n", table::header(results)))?;
+            print_line(&format!("{}\n\n{tables}\n", table::header(results)))?;
         }
         let compared = self.old.as_ref();
         let compared = compared.map(|old| Comparison::new(old, results, self.tolerance));
@@ -100,8 +100,8 @@ impl Output {
             Target::Terminal => {}
         }
         if let Some(compared) = &compared {
-            say(&format!(
-                "\nbeside {}: {}\n{}",
+            print_line(&format!(
+                "\ncompared with {}: {}\n{}",
                 compared.old.date,
                 compared.summary(),
                 compared.changes()
@@ -111,22 +111,22 @@ impl Output {
         for row in wrong {
             let (suite, kernel) = (row.suite.name(), &row.kernel);
             eprintln!(
-                "wrong: {suite}, {kernel} of {} {}: {:?}",
+                "wrong answer: suite {suite}, {kernel} of {} {}: {:?}",
                 row.n, row.element, row.wrong
             );
         }
-        ensure!(results.is_right(), "a wrong answer; its rows have no time");
+        ensure!(results.is_right(), "at least one wrong answer; rows with wrong answers have no time");
         let slower = compared.is_some_and(|compared| compared.has_regression());
         ensure!(
             !(self.fail_on_regression && slower),
-            "a row has become slower"
+            "at least one row has become slower"
         );
         Ok(())
     }
 }
 
 #[cfg(feature = "sweeps")]
-/// The results in every form, into the folder.
+/// Writes all formats to the folder.
 fn write_all(
     folder: &Path,
     json: String,
@@ -141,7 +141,7 @@ fn write_all(
     for (name, text) in files {
         let file = folder.join(name);
         save(&file, text)?;
-        say(&file.display().to_string())?;
+        print_line(&file.display().to_string())?;
     }
     let figures = report::figures(results)?;
     if figures.is_empty() {
@@ -149,14 +149,14 @@ fn write_all(
     }
     let folder = folder.join(FIGURES);
     let shown = folder.display();
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {shown}"))?;
-    // Some tenths of a second each.
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create the folder {shown}"))?;
+    // In parallel: each takes some tenths of a second.
     figures.par_iter().try_for_each(|figure| -> Result<()> {
         let name = &figure.name;
         save(&folder.join(format!("{name}.svg")), &figure.svg)?;
         save(&folder.join(format!("{name}.png")), figure.png()?)
     })?;
-    say(&format!("{shown} ({} pictures)", figures.len()))?;
+    print_line(&format!("{shown} ({} figures)", figures.len()))?;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! Where there is no CUDA device, and where it is asked for: the library's CPU beside a loop that only
-//! reads and a loop that anyone would write, and the simulator's counts of the kernels.
+//! Measurements without a CUDA device: the library on the CPU, a loop that only reads, a plain loop, and the
+//! simulator's counts of the kernels.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use warpfold::{ArgMax, ArgMin, Device, Dot, Max, MeanVariance, Min, SinglePass, 
 use warpfold_results::schema::{Backend, By, Cache, Row, Suite, Timing};
 
 use super::answers::{Truth, naive, truth};
-use super::asked::{Asked, asked};
 use super::cases::{Case, with_case};
 use super::data::{self, Expected, Number};
 use super::options::{BackendName, Operation, SweepOptions};
+use super::requested::{Requested, requested};
 use super::rounds::{Run, Timed, Verdict};
 use super::run::Sweep;
 #[cfg(feature = "sweeps")]
@@ -25,7 +25,7 @@ use crate::options::BadOption;
 /// The default types.
 const TYPES: [DType; 3] = [DType::I32, DType::F32, DType::F64];
 
-/// What was asked for; without a wish, both.
+/// Runs the requested suites on the CPU and in the simulator.
 pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let wants = |name| options.measures_on(name, false);
     for suite in options.suites() {
@@ -48,21 +48,21 @@ pub fn run(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
-/// Integers that a quarter of so much memory holds three times: in an array, for the ceiling, and on the device.
-pub fn most(memory_bytes: u64) -> usize {
+/// The largest number of integers of which three arrays fit into a quarter of the memory.
+pub fn max_integers(memory_bytes: u64) -> usize {
     (memory_bytes / 4 / (3 * size_of::<i32>() as u64)).max(1) as usize
 }
 
-/// Whole-array reductions, by as many threads as were asked for.
+/// Whole-array reductions with the requested number of threads.
 fn whole(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let threads = options.cpu_threads.unwrap_or(0).into(); // 0: one for each core
     let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
     pool.install(|| all_types(options, sweep))
 }
 
-/// Every type, operator and size.
+/// Times every type, operator and size.
 fn all_types(options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
-    let Asked { sizes, types } = asked(options, 12..=26, &TYPES)?;
+    let Requested { sizes, types } = requested(options, 12..=26, &TYPES)?;
     sweep.announce(types.len() * options.ops.len() * sizes.len());
     // The ladder's CPU rows have one type.
     #[cfg(not(feature = "sweeps"))]
@@ -92,7 +92,7 @@ where
     let words_of =
         |n: usize, arrays: usize| (n * size_of::<T>() * arrays).div_ceil(size_of::<u64>());
     let words = data::draw::<u64>(words_of(longest, arrays), sweep.seed() + 1)?;
-    let others = match arrays {
+    let second = match arrays {
         1 => Vec::new(),
         _ => data::draw::<T>(longest, sweep.seed() + 2)?,
     };
@@ -101,11 +101,11 @@ where
             if sweep.is_over() {
                 return Ok(());
             }
-            // Someone's own elements stay as they are.
-            let extreme = op.of_elements().filter(|_| file.is_none());
+            // Elements from a file stay as they are.
+            let extreme = op.element_op().filter(|_| file.is_none());
             let planted = extreme.and_then(|op| data::plant(&mut values[..n], op, sweep.seed()));
             let b = if op.arrays() == 2 {
-                &others[..n]
+                &second[..n]
             } else {
                 &values[..n]
             };
@@ -118,8 +118,8 @@ where
                 options,
             };
             with_case!(op, |C| group.time::<C>(sweep)?);
-            if let Some((at, value)) = planted {
-                values[at] = value;
+            if let Some((index, value)) = planted {
+                values[index] = value;
             }
         }
     }
@@ -129,10 +129,10 @@ where
 /// Reductions of one input by one operator.
 struct Group<'a, T: Number> {
     a: &'a [T],
-    /// The second array of products; of others the first.
+    /// The second array of a dot product; for other operators the first.
     b: &'a [T],
     truth: Truth<T>,
-    /// As many bytes, to be read and nothing else.
+    /// As many bytes, for the loop that only reads.
     words: &'a [u64],
     op: Operation,
     options: &'a SweepOptions,
@@ -144,11 +144,11 @@ impl<T: Number> Group<'_, T> {
         let (a, b) = (cpu.upload(self.a)?, cpu.upload(self.b)?);
         let parity = self.words.iter().fold(0, |all, word| all ^ word);
         let parity = Expected::exactly(parity);
-        let op = <C::By as SinglePass<C::Items>>::ENTRY.op;
+        let op = <C::Op as SinglePass<C::Items>>::ENTRY.op;
         let named = Some(op.to_owned());
         let reduced = |n: usize| -> Result<Verdict> {
             let input = C::input(black_box(&a).view(..n)?, b.view(..n)?);
-            let got = cpu.reduce::<C::Items, _>(input, C::BY).run()?;
+            let got = cpu.reduce::<C::Items, _>(input, C::OP).run()?;
             Ok(self.truth.check(C::answer(got)))
         };
         let n = self.a.len();
@@ -196,7 +196,7 @@ impl<T: Number> Group<'_, T> {
     }
 }
 
-/// Reads all words, in one piece for each thread. The compiler makes vector instructions of it.
+/// The xor of all words, with one piece for each thread; the compiler vectorises the loop.
 fn plain_read(words: &[u64]) -> u64 {
     let piece = words.len().div_ceil(rayon::current_num_threads());
     let pieces = words.par_chunks(piece.max(1));

@@ -1,13 +1,13 @@
-//! `--profile`: what was measured of the kernels by themselves, once more under Nsight Compute.
+//! `--profile`: profiles the measured kernels of the suites ladder and kepler with Nsight Compute.
 
 use warpfold_results::schema::{Backend, By, Row, Suite};
 
 use super::run::Sweep;
-use crate::profile::{Entry, Size, of_sweep};
+use crate::profile::{Entry, Size, profile_kernels};
 use crate::rungs::chunks;
 
-/// Each suite's kernels at its largest size and by its first number of threads. Without Nsight Compute, or
-/// where it is refused, the results say so.
+/// Profiles each suite's kernels at its largest size and first number of threads. A failure of Nsight Compute
+/// becomes a note.
 pub fn run(device: u32, sweep: &mut Sweep) {
     let mut is_any = false;
     for suite in [Suite::Ladder, Suite::Kepler] {
@@ -16,8 +16,8 @@ pub fn run(device: u32, sweep: &mut Sweep) {
         };
         is_any = true;
         let profiled = match sweep.is_over() {
-            true => Err("the run was over".into()),
-            false => of_sweep(&kernels, size, Some(device), sweep.seed())
+            true => Err("the run had ended".into()),
+            false => profile_kernels(&kernels, size, Some(device), sweep.seed())
                 .map_err(|error| error.to_string()),
         };
         match profiled {
@@ -32,7 +32,7 @@ pub fn run(device: u32, sweep: &mut Sweep) {
     }
 }
 
-/// None of a suite that was not measured on the device.
+/// The kernels of a suite and their size; `None` if the suite was not measured on the device.
 fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
     let rows = rows
         .iter()
@@ -43,7 +43,7 @@ fn measured(rows: &[Row], suite: Suite) -> Option<(Vec<Entry>, Size)> {
     let mut kernels = Vec::new();
     for row in rows.filter(|row| row.threads == Some(threads)) {
         let name = format!("{}_{}_{}", row.kernel, row.op.as_deref()?, row.element);
-        // What a row has other chunks than its entry is launched with, is another kernel.
+        // A row with other chunks than its entry is another kernel.
         if let Ok(entry) = Entry::named(&name)
             && chunks(entry.algorithm) == row.chunks
             && !kernels.contains(&entry)
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_size_and_the_first_threads_are_taken() {
+    fn the_largest_size_and_the_first_threads_are_profiled() {
         let of = |kernel: &str, n, threads, chunks| Row {
             op: Some("sum".into()),
             threads: Some(threads),

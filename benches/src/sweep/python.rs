@@ -1,4 +1,4 @@
-//! PyTorch and CuPy, in a process of their own on the same device: `peers/reductions.py`.
+//! PyTorch and CuPy, each in its own process on the same device: `peers/reductions.py`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -15,24 +15,24 @@ use crate::tool;
 
 const SCRIPT: &str = include_str!("../../peers/reductions.py");
 
-/// A Python process that has the library.
+/// A Python process with one of the libraries.
 pub struct Python {
     child: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
-    /// In the library's own words.
+    requests: ChildStdin,
+    responses: BufReader<ChildStdout>,
+    /// The library's name and version.
     pub version: String,
-    /// What the process runs.
+    /// The script that the process runs; deleted when dropped.
     _script: NamedTempFile,
 }
 
-/// What one sample took, and what its runs gave: one over each copy of the elements, or the last.
+/// The time of a sample and its answers: one for each copy of the elements, or the last.
 pub struct Answers {
     pub us: f64,
     pub texts: Vec<String>,
 }
 
-/// Whether a library has the operator for elements of this name: products and moments of floats, as one call each.
+/// Whether one call of a library reduces this element type: dot products and moments only of floats.
 pub fn has(by: By, operation: Operation, element: &str) -> bool {
     match (operation, by) {
         (Operation::Dot, _) => ["f32", "f64"].contains(&element),
@@ -43,7 +43,7 @@ pub fn has(by: By, operation: Operation, element: &str) -> bool {
 }
 
 impl Python {
-    /// Starts one on the device with this index; the error is the reason for going on without.
+    /// Starts a process on this device. After an error the sweep continues without the library.
     pub fn start(by: By, device: u32, flush_bytes: usize) -> Result<Self> {
         let library = match by {
             By::Torch => "torch",
@@ -60,40 +60,42 @@ impl Python {
             .stderr(Stdio::null())
             .spawn()
             .context("cannot start python3")?;
-        let orders = child.stdin.take().context("a pipe to python3")?;
-        let answers = BufReader::new(child.stdout.take().context("a pipe from python3")?);
+        let requests = child.stdin.take().context("python3 has no standard input")?;
+        let responses = BufReader::new(child.stdout.take().context("python3 has no standard output")?);
         let mut python = Self {
             child,
-            orders,
-            answers,
+            requests,
+            responses,
             version: String::new(),
             _script: script,
         };
-        let hello = python.answer()?;
+        let hello = python.response()?;
         match hello["version"].as_str() {
             Some(version) => python.version = version.to_owned(),
             None => bail!(
                 "{}",
-                hello["absent"].as_str().unwrap_or("python3 says nothing")
+                hello["absent"]
+                    .as_str()
+                    .unwrap_or("python3 sent neither a version nor an error")
             ),
         }
         Ok(python)
     }
 
-    /// The elements of these files are what is reduced from now on: an array, and the second one of products.
+    /// Loads the elements of these files: the input array, and the second array of dot products.
     pub fn load<T: Number>(&mut self, [a, b]: &[NamedTempFile; 2]) -> Result<()> {
-        self.order(&json!({ "load": [a.path(), b.path()], "element": T::NAME }))?;
+        self.request(&json!({ "load": [a.path(), b.path()], "element": T::NAME }))?;
         Ok(())
     }
 
-    /// So is this element of the first array.
+    /// Overwrites an element of the first array.
     pub fn set(&mut self, index: usize, bytes: &[u8]) -> Result<()> {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.order(&json!({ "set": index, "bytes": hex }))?;
+        self.request(&json!({ "set": index, "bytes": hex }))?;
         Ok(())
     }
 
-    /// One sample of the first `n` elements reduced; of a batch so many `launches`.
+    /// Times one sample of reductions of the first `n` elements; a batch has `launches` calls.
     pub fn time(
         &mut self,
         op: &str,
@@ -102,39 +104,39 @@ impl Python {
         launches: usize,
     ) -> Result<Answers> {
         let calls = calls(timing, launches);
-        let order = json!({ "op": op, "n": n, "cache": cache, "timing": timing, "calls": calls });
-        let answer = self.order(&order)?;
-        let texts = answer["answers"].as_array().map(|texts| {
+        let request = json!({ "op": op, "n": n, "cache": cache, "timing": timing, "calls": calls });
+        let response = self.request(&request)?;
+        let texts = response["answers"].as_array().map(|texts| {
             let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
             texts.collect::<Option<Vec<_>>>()
         });
-        match (answer["us"].as_f64(), texts.flatten()) {
+        match (response["us"].as_f64(), texts.flatten()) {
             (Some(us), Some(texts)) if !texts.is_empty() => Ok(Answers { us, texts }),
-            _ => bail!("python3 answers {answer}"),
+            _ => bail!("unexpected response of python3: {response}"),
         }
     }
 
-    fn order(&mut self, order: &Value) -> Result<Value> {
-        writeln!(self.orders, "{order}").context("python3 has gone")?;
-        let answer = self.answer()?;
-        match answer["error"].as_str() {
+    fn request(&mut self, request: &Value) -> Result<Value> {
+        writeln!(self.requests, "{request}").context("python3 has exited")?;
+        let response = self.response()?;
+        match response["error"].as_str() {
             Some(error) => bail!("{}: {error}", self.version),
-            None => Ok(answer),
+            None => Ok(response),
         }
     }
 
-    fn answer(&mut self) -> Result<Value> {
+    fn response(&mut self) -> Result<Value> {
         let mut line = String::new();
-        self.answers
+        self.responses
             .read_line(&mut line)
-            .context("python3 has gone")?;
-        serde_json::from_str(&line).with_context(|| format!("python3 says {line:?}"))
+            .context("python3 has exited")?;
+        serde_json::from_str(&line).with_context(|| format!("python3 printed {line:?}, which is not JSON"))
     }
 }
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // It may have gone by itself; nobody can be told of anything else.
+        // The process may have exited already; other errors cannot be reported here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -144,9 +146,8 @@ impl Drop for Python {
 mod tests {
     use super::*;
 
-    /// Without the library, or without python3, the reason is given.
     #[test]
-    fn what_is_absent_is_said() {
+    fn a_missing_library_is_reported() {
         let Err(error) = Python::start(By::Torch, 0, 1 << 20) else {
             return;
         };

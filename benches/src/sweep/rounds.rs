@@ -1,8 +1,8 @@
-//! Rows timed in turn, until their medians are known.
+//! Times rows in turn, until their medians are precise.
 //!
-//! A row whose median is not known to within the limit is marked as unstable, by [`statistics::time`]: where the 95 %
-//! interval of the median is wider than the limit, or where the medians of the first and of the second half of the
-//! samples differ by more than it, since no interval shows a drift.
+//! [`statistics::time`] marks a row as unstable if the 95 % interval of its median is wider than the limit.
+//! An interval does not show a drift; therefore a row is also unstable if the medians of the first and the
+//! second half of its samples differ by more than the limit.
 
 use std::time::Instant;
 
@@ -10,17 +10,17 @@ use anyhow::{Context, Result};
 use warpfold_results::schema::{Row, Timing, Wrong};
 use warpfold_results::statistics;
 
-/// What one run of one row took and gave.
+/// The time and the verdict of one run of a row.
 pub struct Run {
     pub us: f64,
     pub verdict: Verdict,
 }
 
-/// Whether an answer is right, and if not, what it is and what it should be.
+/// Whether an answer is right; the error is the answer and the expected one.
 pub type Verdict = Result<(), (String, String)>;
 
-/// One row: does its work once and says how long that took. Whatever is needed to make the answer
-/// trustworthy (overwriting the result beforehand) is part of the call, outside the time.
+/// A row, and the function that runs it once. Outside of the measured time, the function overwrites the
+/// result first and checks the answer.
 pub struct Timed<'a> {
     pub row: Row,
     pub run: Box<dyn FnMut() -> Result<Run> + 'a>,
@@ -35,23 +35,23 @@ impl<'a> Timed<'a> {
     }
 }
 
-/// How long a group is timed.
+/// The limits of a group's rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Rounds before the timed ones, at least and at most.
+    /// The minimum and maximum of warm-up rounds.
     pub warmup: (usize, usize),
-    /// Timed rounds, at least and at most.
+    /// The minimum and maximum of timed rounds.
     pub rounds: (usize, usize),
-    /// An interval that is a wider part of the median is unstable.
+    /// The widest interval of a stable row, relative to the median.
     pub spread: f64,
-    /// No further round is begun after this, once there are as many as there must be.
+    /// After this time no round begins, once the minimum of rounds is done.
     pub until: Option<Instant>,
 }
 
-/// Runs every row once a round, in turn, so that a drift of the machine hits all alike, and gives them
-/// what came of it. Warm-up ends when a round is no faster than those before it; the timed rounds end when
-/// all intervals are half as wide as they may be. `broken_off` ends both at once.
-pub fn rounds(rows: &mut [Timed], limits: Limits, broken_off: &dyn Fn() -> bool) -> Result<()> {
+/// Runs every row once per round, in turn, so that a drift of the machine affects all rows, and stores times
+/// and verdicts in the rows. Warm-up ends when a round is no faster than those before it; the timed rounds
+/// end when all intervals are at most half as wide as the limit. `is_interrupted` ends both at once.
+pub fn rounds(rows: &mut [Timed], limits: Limits, is_interrupted: &dyn Fn() -> bool) -> Result<()> {
     let mut runs = 0;
     let mut wrong: Vec<Option<Wrong>> = rows.iter().map(|_| None).collect();
     let mut round = |rows: &mut [Timed], keep: bool| -> Result<f64> {
@@ -81,21 +81,21 @@ pub fn rounds(rows: &mut [Timed], limits: Limits, broken_off: &dyn Fn() -> bool)
         let total = round(rows, false)?;
         let settled = total >= 0.98 * fastest;
         fastest = fastest.min(total);
-        if broken_off() || (warmup >= limits.warmup.0 && settled) {
+        if is_interrupted() || (warmup >= limits.warmup.0 && settled) {
             break;
         }
     }
     for timed in 1..=limits.rounds.1 {
-        if broken_off() {
+        if is_interrupted() {
             break;
         }
         round(rows, true)?;
         if timed < limits.rounds.0 {
             continue;
         }
-        let late = limits.until.is_some_and(|until| Instant::now() >= until);
-        // Sorting all samples is no work for every round.
-        if late || (timed % 10 == 0 && rows.iter().all(|timed| is_known(&timed.row, limits.spread)))
+        let is_late = limits.until.is_some_and(|until| Instant::now() >= until);
+        // To sort all samples in every round would take too long.
+        if is_late || (timed % 10 == 0 && rows.iter().all(|timed| is_precise(&timed.row, limits.spread)))
         {
             break;
         }
@@ -110,8 +110,8 @@ pub fn rounds(rows: &mut [Timed], limits: Limits, broken_off: &dyn Fn() -> bool)
     Ok(())
 }
 
-/// Whether more rounds would tell little.
-fn is_known(row: &Row, spread: f64) -> bool {
+/// Whether the row's interval is at most half as wide as the limit.
+fn is_precise(row: &Row, spread: f64) -> bool {
     statistics::time(&row.samples_us, spread / 2.0).is_some_and(|time| !time.unstable)
 }
 
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_run_in_turn_and_the_warmup_is_left_out() {
+    fn rows_run_in_turn_and_have_no_samples_of_the_warm_up() {
         let log = RefCell::new(String::new());
         let named = |name: char| {
             let log = &log;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(
             *log.borrow(),
             "ab".repeat(22),
-            "two rounds show that the first was no slower"
+            "the warm-up ends after two equal rounds"
         );
     }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_row_gets_more_rounds_and_then_a_mark() {
+    fn a_row_with_a_wide_interval_gets_more_rounds_and_is_unstable() {
         let mut i = 0;
         let mut rows = [timed(move || {
             i += 1;
@@ -180,9 +180,9 @@ mod tests {
         assert!(rows[0].row.time.unwrap().unstable);
     }
 
-    /// Each value is steady, and the interval of the median is narrow.
+    /// Each half is constant, so that the interval of the median is narrow.
     #[test]
-    fn a_row_that_drifts_gets_a_mark() {
+    fn a_row_that_drifts_is_unstable() {
         let unstable = |second_half: f64| {
             let mut runs = 0;
             let mut rows = [timed(move || {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_answer_takes_the_rows_time_away() {
+    fn a_row_with_one_wrong_answer_has_no_time() {
         let mut calls = 0;
         let mut rows = [Timed::new(
             Row::new(Suite::Whole, "a", "i32", 1),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_off_keeps_what_it_has() {
+    fn interrupted_rounds_keep_their_samples() {
         let calls = Cell::new(0);
         let mut rows = [timed(|| {
             calls.set(calls.get() + 1);

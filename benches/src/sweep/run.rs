@@ -1,4 +1,4 @@
-//! A run in progress: what it has, what it may still do, and what people see of it.
+//! A run in progress: its results, its limits and its progress bar.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use crate::machine::{Started, describe};
 use crate::options::BadOption;
 use crate::peers::Built;
 
-/// The widest interval of a median that is relied on, as a part of it.
+/// The widest interval of a stable row, relative to the median.
 const SPREAD_LIMIT: f64 = 0.03;
 
 /// A run in progress.
@@ -28,12 +28,12 @@ pub struct Sweep {
     limits: Limits,
     begun: Instant,
     ends: Option<Instant>,
-    /// Groups that were announced and are still to be timed.
+    /// Announced groups that are not yet timed.
     left: u64,
-    /// Of the next rows.
+    /// The index of the next group.
     group: usize,
-    broken_off: Arc<AtomicBool>,
-    /// The first that did.
+    interrupted: Arc<AtomicBool>,
+    /// The first suite that failed.
     failed: Option<Suite>,
     #[cfg(feature = "sweeps")]
     clocks: Option<ClockReader>,
@@ -41,7 +41,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Nothing measured yet.
+    /// Starts a run.
     pub fn begin(options: &SweepOptions, gpu: Option<&Device>) -> Result<Self> {
         let begun = Instant::now();
         let started = Started::now()?;
@@ -110,7 +110,7 @@ impl Sweep {
             ends: budget.map(|budget| begun + budget),
             left: 0,
             group: 0,
-            broken_off: Arc::default(),
+            interrupted: Arc::default(),
             failed: None,
             #[cfg(feature = "sweeps")]
             clocks,
@@ -118,40 +118,40 @@ impl Sweep {
         })
     }
 
-    /// From here on an interrupt (ctrl-C) ends the measuring, not the program; a second one does.
-    pub fn heed_interrupts(&self) -> Result<()> {
-        let flag = Arc::clone(&self.broken_off);
+    /// From here on an interrupt (Ctrl-C) ends the measurements; a second one ends the program.
+    pub fn handle_interrupts(&self) -> Result<()> {
+        let flag = Arc::clone(&self.interrupted);
         ctrlc::set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
-            eprintln!("stopping: what has been measured is kept (again: stop at once)");
+            eprintln!("stopping: the results so far are kept (press Ctrl-C again to stop at once)");
         })
-        .context("cannot listen for an interrupt")
+        .context("cannot install a handler of interrupts")
     }
 
-    /// Of the random elements.
+    /// The seed of the random elements.
     pub fn seed(&self) -> u64 {
         self.results.method.seed
     }
 
-    /// What is read before each cold run.
-    pub fn flushes(&mut self, bytes: u64) {
+    /// Records the number of bytes that are read before each cold run.
+    pub fn set_flush_bytes(&mut self, bytes: u64) {
         self.results.method.flush_bytes = bytes;
     }
 
-    /// As many groups more are to come.
+    /// Adds groups to those that are still to be timed.
     pub fn announce(&mut self, groups: usize) {
         self.left += groups as u64;
         self.bar.inc_length(groups as u64);
     }
 
-    /// What a reader must know of the whole run; the tables' header says it.
+    /// Adds a note on the whole run, which the header of the tables prints.
     pub fn note_in_header(&mut self, text: String) {
         self.results.notes.push(text);
     }
 
-    /// What a reader must know of what has just been measured; printed at once, and once.
+    /// Adds a note, unless there is the same one already, and prints it.
     pub fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !self.results.notes.contains(&text) {
@@ -160,7 +160,7 @@ impl Sweep {
         }
     }
 
-    /// What was found of a peer that nvcc compiles, or why it is absent; once.
+    /// Records the version of a peer that nvcc compiles, or why it is absent.
     pub fn peer_built(&mut self, by: By, built: Result<&Built, &anyhow::Error>) {
         let version = built.map(|built| {
             let nvcc = format!("nvcc {} {}", built.nvcc_version, built.nvcc_flags.join(" "));
@@ -172,7 +172,7 @@ impl Sweep {
         self.peer(by, version.map_err(|error| format!("{error:#}")));
     }
 
-    /// What was found of a peer, or why it is absent; once.
+    /// Records the version of a peer, or why it is absent, unless there is the same record already.
     pub fn peer(&mut self, by: By, found: Result<String, String>) {
         let peer = Peer {
             by,
@@ -184,25 +184,25 @@ impl Sweep {
         }
     }
 
-    /// Whether nothing more is to be measured: the budget is spent, or someone interrupted.
+    /// Whether to stop measuring: the budget is spent, or the run was interrupted.
     pub fn is_over(&self) -> bool {
         let spent = self.ends.is_some_and(|ends| Instant::now() >= ends);
-        spent || self.broken_off.load(Ordering::Relaxed)
+        spent || self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Times a group and keeps its rows. `what` is for people.
+    /// Times a group and stores its rows. The progress bar shows `what`.
     pub fn group(&mut self, what: &str, rows: Vec<Timed>) -> Result<()> {
         self.groups(what, vec![rows])
     }
 
-    /// The same of rows of several processes: those of each have rounds of their own, because what the host takes
-    /// changes where processes take turns.
+    /// Times a group with rows of several processes. Each process has its own rounds, because the host's
+    /// times change if processes alternate.
     pub fn groups(&mut self, what: &str, processes: Vec<Vec<Timed>>) -> Result<()> {
         self.bar.set_message(what.to_owned());
         let mut left = self.left.clamp(1, 1 << 20) as u32 * processes.len() as u32;
         let mut done = Ok(());
         for mut rows in processes {
-            // All rounds have their share of what is left.
+            // An equal share of the remaining time for each.
             let until = self.ends.map(|ends| {
                 let now = Instant::now();
                 now + ends.saturating_duration_since(now) / left
@@ -213,8 +213,8 @@ impl Sweep {
                 ..self.limits
             };
             if done.is_ok() {
-                let broken_off = &self.broken_off;
-                done = rounds(&mut rows, limits, &|| broken_off.load(Ordering::Relaxed));
+                let interrupted = &self.interrupted;
+                done = rounds(&mut rows, limits, &|| interrupted.load(Ordering::Relaxed));
             }
             let group = self.group;
             let rows = rows.into_iter().map(|timed| timed.row);
@@ -232,13 +232,13 @@ impl Sweep {
         done
     }
 
-    /// A group is done, or left out.
+    /// Counts a group as done or left out.
     pub fn step(&mut self) {
         self.left = self.left.saturating_sub(1);
         self.bar.inc(1);
     }
 
-    /// Rows that were not timed but counted.
+    /// Stores a group of rows with counts instead of times.
     pub fn keep(&mut self, rows: impl IntoIterator<Item = Row>) {
         let group = self.group;
         self.group += 1;
@@ -249,18 +249,17 @@ impl Sweep {
         self.step();
     }
 
-    /// What there is so far.
+    /// The rows so far.
     pub fn rows(&self) -> &[Row] {
         &self.results.rows
     }
 
-    /// Kernels under Nsight Compute.
+    /// Stores profiles by Nsight Compute.
     pub fn profiled(&mut self, profiled: Vec<Profiled>) {
         self.results.profiled.extend(profiled);
     }
 
-    /// A suite has failed: what it has is kept, and the report says so. A bad option is nobody's failure,
-    /// and would be the same at the end.
+    /// Notes that a suite has failed; its rows are kept. A [`BadOption`] ends the run instead.
     pub fn failed(&mut self, suite: Suite, error: anyhow::Error) -> Result<()> {
         if error.is::<BadOption>() {
             return Err(error);
@@ -271,15 +270,15 @@ impl Sweep {
         Ok(())
     }
 
-    /// What came of it, and whether it came to its end, or to that of its budget.
+    /// The results, and an error if a suite failed or the run was interrupted.
     pub fn finish(mut self) -> (Results, Result<()>) {
         let mut ended = match self.failed.take() {
             Some(suite) => Err(anyhow!("suite {} failed", suite.name())),
             None => Ok(()),
         };
-        if self.broken_off.load(Ordering::Relaxed) {
+        if self.interrupted.load(Ordering::Relaxed) {
             self.results.complete = false;
-            self.note("interrupted: what had been measured by then was kept");
+            self.note("interrupted: the results up to then were kept");
             ended = Err(anyhow!("interrupted"));
         } else if self.left > 0 && self.is_over() {
             self.results.complete = false;

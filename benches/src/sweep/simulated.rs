@@ -1,4 +1,4 @@
-//! What the simulator counts of the kernels: the same on every machine.
+//! The simulator's counts of the kernels, which are the same on every machine.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::profile::figures::Figures;
 use crate::profile::simulated::figures;
 use crate::rungs::{chunks, ladder};
 
-/// Elements that are simulated, unless the options say how many.
+/// The default number of simulated elements.
 const N: usize = 1 << 14;
 
-/// Every kernel of one of the two suites.
+/// Simulates the kernels of the suite ladder or kepler.
 pub fn run(suite: Suite, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
     let (all, threads) = match suite {
         Suite::Ladder => (ladder(&options.chunks), 256),
@@ -30,16 +30,16 @@ pub fn run(suite: Suite, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
     } else {
         options.sizes(0..=0, 1)
     };
-    let wanted = all
+    let requested = all
         .into_iter()
         .filter(|one| options.wants_kernel(one.kernel_name()));
-    let wanted: Vec<_> = wanted.collect();
+    let requested: Vec<_> = requested.collect();
     sweep.announce(sizes.len());
     for n in sizes {
         if sweep.is_over() {
             return Ok(());
         }
-        let rows: Result<Vec<_>> = wanted
+        let rows: Result<Vec<_>> = requested
             .iter()
             .map(|one| counted(suite, *one, threads, n))
             .collect();
@@ -72,7 +72,7 @@ fn counted(suite: Suite, algorithm: Algorithm, threads: u32, n: usize) -> Result
     })
 }
 
-/// What tells kernels from each other.
+/// The counts by which kernels differ, by name.
 fn named(figures: &Figures) -> BTreeMap<String, u64> {
     let requests = |access: crate::profile::figures::Access| access.requests.unwrap_or(0);
     let shared = [
@@ -100,9 +100,8 @@ fn named(figures: &Figures) -> BTreeMap<String, u64> {
 mod tests {
     use super::*;
 
-    /// The lessons of the ladder, in numbers.
     #[test]
-    fn the_counts_tell_the_rungs_apart() {
+    fn the_rungs_differ_in_their_counts() {
         let of = |algorithm| {
             counted(Suite::Ladder, algorithm, 256, 1 << 12)
                 .unwrap()

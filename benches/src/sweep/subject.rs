@@ -1,26 +1,25 @@
-//! Something to time on a CUDA device, and the ways of timing it.
+//! Work to time on a CUDA device, and the ways of timing it.
 //!
 //! # The device's own time
 //!
-//! An event has a resolution of 32 ns on an H200, and costs about 2 us. Worse, where a reduction has two kernels, what
-//! lies between them is 0.9 us longer in every second launch: the same subject has two times, by the number of
-//! launches that were made before. So a sample is a batch: the time between two events around several launches, over
-//! their number ([`launches`](super::copies::launches)), in which both kinds of launch are alike many.
+//! An event has a resolution of 32 ns on an H200, and costs about 2 us. If a reduction has two kernels, the
+//! gap between them is 0.9 us longer in every second launch, so that single launches have two different
+//! times. A sample is therefore a batch: the time between two events around several launches, divided by
+//! their number ([`launches`](super::copies::launches)). Of several launches, half have the longer gap.
 //!
 //! 1. The results are overwritten.
-//! 2. The caches are flushed, by reading other memory. While the device does that, the host enqueues what follows,
-//!    so that no launch waits for the host. Where the device was faster nevertheless, the next sample flushes twice as
-//!    often.
-//! 3. For warm caches one launch, which is not timed, reads the input.
-//! 4. Between the events: for cold caches each launch reads a copy of its own, which nothing has read since the flush,
-//!    and writes a result of its own; for warm ones all read the same.
-//! 5. The results are compared.
+//! 2. Reads of other memory flush the caches. Meanwhile the host enqueues the batch, so that no launch waits
+//!    for the host. If the device reaches the batch too early, the next sample flushes twice as often.
+//! 3. For warm caches, one launch that is not timed reads the input.
+//! 4. Between the events: with cold caches, each launch reads its own copy, which nothing has read since the
+//!    flush, and writes its own result; with warm caches, all launches read the same copy.
+//! 5. The results are checked.
 //!
 //! # With the host
 //!
-//! A launch on an idle stream, and calls that follow one another on a stream, are timed by events around each; a
-//! sample is their median. What they take is the host's for the most part. It changes by more than a tenth when other
-//! processes run in between, so that rows of other processes have rounds of their own
+//! Launches on an idle stream, and calls that follow one another on a stream, are timed by events around
+//! each; a sample is their median. Most of this time is the host's. It changes by more than a tenth if other
+//! processes run in between; therefore each process has its own rounds
 //! ([`Sweep::groups`](super::run::Sweep::groups)).
 //!
 //! Evidence: records/h200/2026-11-22/bench, in which samples of single launches alternate, and
@@ -40,20 +39,20 @@ use super::graph::Graph;
 use super::rounds::{Run, Timed, Verdict};
 use crate::driver::checked;
 
-/// Reductions in a graph: enough to hide its launch behind them.
+/// Reductions in a graph: enough to hide the graph's launch.
 const IN_GRAPH: usize = 32;
 
-/// Calls that follow one another: the first ones find an idle stream, most do not.
+/// Calls that follow one another: only the first ones find an idle stream.
 const IN_STREAM: usize = 32;
 
-/// Launches on an idle stream. The first ones find the host's caches full of other work, or the device at
-/// another process's, and to change between processes takes it a hundred microseconds.
+/// Launches on an idle stream. The first ones are slower: other data are in the host's caches, and the device
+/// needs about 100 us to switch from another process.
 const IDLE_LAUNCHES: usize = 9;
 
-/// Flushes before a batch, at most: as long as the slowest peer takes to enqueue one.
-const MOST_FLUSHES: usize = 16;
+/// The maximum number of flushes before a batch: as long as the slowest peer takes to enqueue one.
+const MAX_FLUSHES: usize = 16;
 
-/// Calls of a sample by the clocks that a peer has too; `launches` are those of a batch.
+/// The number of calls in a sample; `launches` for a batch.
 pub const fn calls(timing: Timing, launches: usize) -> usize {
     match timing {
         Timing::Launch => IDLE_LAUNCHES,
@@ -62,37 +61,35 @@ pub const fn calls(timing: Timing, launches: usize) -> usize {
     }
 }
 
-/// A byte of which answers are not made.
+/// The byte that overwrites results; no right answer consists of it.
 pub const POISON: u8 = 0xA5;
 
-/// Something to time.
+/// Work to time.
 pub struct Subject<'a> {
-    /// Its row, for whatever way of timing.
+    /// The row, without the way of timing.
     pub row: Row,
-    /// Copies of the input, each with a result of its own: as many launches as a batch has.
+    /// The number of copies of the input, each with its own result: one for each launch of a batch.
     pub copies: usize,
-    /// Enqueues an overwriting of all results, so that a launch that does nothing is found out.
-    pub spoil: Box<dyn Fn() -> Result<()> + 'a>,
-    /// Enqueues the work over one of the copies on the device's stream; allocates nothing. The device's context is
-    /// current.
+    /// Enqueues an overwrite of all results, so that a launch that does nothing is detected.
+    pub overwrite: Box<dyn Fn() -> Result<()> + 'a>,
+    /// Enqueues the work on one copy without allocation. The stream is the device's, its context current.
     pub enqueue: Box<dyn Fn(usize, *mut c_void) -> Result<()> + 'a>,
-    /// Waits, and checks the results of the first so many copies.
+    /// Waits, and checks the results of the first copies, given their number.
     pub check: Box<dyn Fn(usize) -> Result<Verdict> + 'a>,
 }
 
-/// A device, and what every timing on it needs.
-pub struct Stage<'a> {
+/// A device with the flush and the events for timing on it.
+pub struct Timer<'a> {
     pub gpu: &'a Device,
-    /// Reads more memory than the L2 cache holds. No writes: what the cache still had to write back would
-    /// be paid for by the run behind it.
+    /// Reads more memory than the L2 cache holds. No writes: their write-back would slow down the next run.
     flush: Box<dyn Fn() -> Result<()> + 'a>,
     events: Events<'a>,
 }
 
-impl<'a> Stage<'a> {
-    /// `elsewhere` is larger than the L2 cache.
-    pub fn new(gpu: &'a Device, elsewhere: &'a Buffer<i32>) -> Result<Self> {
-        let plan = RefCell::new(gpu.read_ceiling(elsewhere)?);
+impl<'a> Timer<'a> {
+    /// `flush_buffer` must be larger than the L2 cache.
+    pub fn new(gpu: &'a Device, flush_buffer: &'a Buffer<i32>) -> Result<Self> {
+        let plan = RefCell::new(gpu.read_ceiling(flush_buffer)?);
         let flush = Box::new(move || Ok(plan.borrow_mut().enqueue()?));
         let events = Events::new(gpu, IN_STREAM)?;
         Ok(Self { gpu, flush, events })
@@ -114,7 +111,7 @@ impl<'a> Stage<'a> {
         let mut graph = None;
         let mut flushes = 1;
         Timed::new(row, move || {
-            (subject.spoil)()?;
+            (subject.overwrite)()?;
             let us = match timing {
                 Timing::Device => self.device_time(&subject, cache, &mut flushes)?,
                 Timing::Launch => self.launch_time(&subject)?,
@@ -130,7 +127,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The share of a launch in a batch, behind so many flushes.
+    /// The time per launch of a batch, after the flushes.
     fn device_time(&self, subject: &Subject, cache: Cache, flushes: &mut usize) -> Result<f64> {
         let stream = self.gpu.stream_ptr();
         (0..*flushes).try_for_each(|_| (self.flush)())?;
@@ -138,16 +135,16 @@ impl<'a> Stage<'a> {
         if is_warm {
             (subject.enqueue)(0, stream)?;
         }
-        // Reductions by key add to their cells, which are set to zero right before, as in a program.
+        // Reductions by key add to their cells, which are cleared right before, as in a program.
         if is_warm || subject.row.suite == Suite::Keyed {
-            (subject.spoil)()?;
+            (subject.overwrite)()?;
         }
         let batch = self.events.batch(|| {
             let copy = |launch| if is_warm { 0 } else { launch };
             (0..subject.copies).try_for_each(|launch| (subject.enqueue)(copy(launch), stream))
         })?;
         if !batch.was_ahead {
-            *flushes = (*flushes * 2).min(MOST_FLUSHES);
+            *flushes = (*flushes * 2).min(MAX_FLUSHES);
         }
         Ok(batch.us / subject.copies as f64)
     }
@@ -161,39 +158,39 @@ impl<'a> Stage<'a> {
         median((0..IDLE_LAUNCHES).map(launch).collect::<Result<_>>()?)
     }
 
-    /// The median of several calls, each behind the one before.
+    /// The median of several calls that follow one another.
     fn stream_time(&self, subject: &Subject) -> Result<f64> {
         let stream = self.gpu.stream_ptr();
         median(self.events.around(|| (subject.enqueue)(0, stream))?)
     }
 
-    /// The share of one run in a graph of several.
+    /// The time per reduction of a graph.
     fn graph_time(&self, subject: &Subject, graph: &mut Option<Graph>) -> Result<f64> {
         let graph = match graph {
             Some(graph) => graph,
-            none => none.insert(Graph::record(self.gpu, || {
+            none => none.insert(Graph::capture(self.gpu, || {
                 (0..IN_GRAPH).try_for_each(|_| (subject.enqueue)(0, self.gpu.stream_ptr()))
             })?),
         };
         Ok(self.time(|| graph.launch(self.gpu))? * 1e3 / IN_GRAPH as f64)
     }
 
-    /// Enqueues an overwriting of the buffer, by bytes of which no answer is made.
-    pub fn spoil<T: Element>(&self, buffer: &Buffer<T>) -> Result<()> {
-        self.spoil_bytes((buffer.as_device_ptr(), size_of::<T>() * buffer.len()))
+    /// Enqueues an overwrite of the buffer with [`POISON`].
+    pub fn overwrite<T: Element>(&self, buffer: &Buffer<T>) -> Result<()> {
+        self.overwrite_bytes((buffer.as_device_ptr(), size_of::<T>() * buffer.len()))
     }
 
-    /// The same of so many bytes of a buffer of this device, which lives until the stream has done it.
-    pub fn spoil_bytes(&self, (start, bytes): (u64, usize)) -> Result<()> {
+    /// Enqueues an overwrite of a part of a buffer, which must live until the stream has completed it.
+    pub fn overwrite_bytes(&self, (start, bytes): (u64, usize)) -> Result<()> {
         let stream = self.gpu.stream_ptr().cast();
-        // SAFETY: the address and the bytes are of a buffer of this device, which frees its memory only after a
-        // wait for this stream; the stream is the device's and lives as long as it; its context is current
-        // (`Stage::new` has made it so on this thread, and every call of the library does).
-        let filled = unsafe { cust_raw::cuMemsetD8Async(start, POISON, bytes, stream) };
-        checked("cuMemsetD8Async", filled)
+        // SAFETY: the bytes are in a buffer of this device, which frees its memory only after a wait for this
+        // stream. The stream is the device's and lives as long as it. Its context is current: `Timer::new`
+        // and every call of the library make it so on this thread.
+        let status = unsafe { cust_raw::cuMemsetD8Async(start, POISON, bytes, stream) };
+        checked("cuMemsetD8Async", status)
     }
 
-    /// Between two events around what `enqueue` puts on the stream, in milliseconds.
+    /// The time of the work that `enqueue` enqueues on the stream, in milliseconds.
     pub fn time(&self, enqueue: impl FnOnce() -> Result<()>) -> Result<f64> {
         let mut enqueued = Ok(());
         let ms = self.gpu.time(|| {
@@ -205,7 +202,6 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Of times in any order.
 fn median(mut times: Vec<f64>) -> Result<f64> {
     times.sort_by(f64::total_cmp);
     statistics::median(&times).context("nothing was timed")
@@ -222,20 +218,20 @@ mod tests {
 
     const COPIES: usize = 3;
 
-    /// On the simulated device, whose times say nothing.
+    /// On the simulated device, whose times mean nothing.
     #[test]
-    fn every_way_of_timing_runs_the_work_as_often_as_it_says() {
+    fn every_way_of_timing_has_its_number_of_runs() {
         let gpu = &simulated();
         let input = gpu.upload(&[1; 1000]).unwrap();
-        let stage = Stage::new(gpu, &input).unwrap();
+        let timer = Timer::new(gpu, &input).unwrap();
         let cell = Rc::new(RefCell::new(gpu.alloc::<i32>(COPIES).unwrap()));
         let scratch = RefCell::new(gpu.scratch().unwrap());
         let runs = &RefCell::new([0; COPIES]);
-        let (spoiled, outputs) = (Rc::clone(&cell), Rc::clone(&cell));
+        let (overwritten, outputs) = (Rc::clone(&cell), Rc::clone(&cell));
         let subject = Rc::new(Subject {
             row: Row::new(Suite::Whole, "single_pass", "i32", 1000),
             copies: COPIES,
-            spoil: Box::new(|| stage.spoil(&spoiled.borrow())),
+            overwrite: Box::new(|| timer.overwrite(&overwritten.borrow())),
             enqueue: Box::new(|copy, _| {
                 runs.borrow_mut()[copy] += 1;
                 let (mut cell, scratch) = (cell.borrow_mut(), &mut scratch.borrow_mut());
@@ -259,7 +255,7 @@ mod tests {
             (Cache::Warm, Timing::Graph, [IN_GRAPH, 0, 0]),
         ] {
             runs.replace([0; COPIES]);
-            let mut timed = stage.timed(&subject, cache, timing);
+            let mut timed = timer.timed(&subject, cache, timing);
             assert_eq!((timed.row.cache, timed.row.timing), (cache, timing));
             let run = (timed.run)().unwrap();
             assert!(run.us > 0.0 && run.verdict.is_ok(), "{timing}");
@@ -268,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_fails_ends_the_stream() {
+    fn a_call_that_fails_ends_the_calls() {
         let gpu = &simulated();
         let calls = Cell::new(0);
         let around = Events::new(gpu, IN_STREAM).unwrap().around(|| {
@@ -281,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_deaf_to_its_first_calls() {
+    fn slow_first_calls_do_not_change_the_median() {
         let mut times = vec![4.5; IN_STREAM];
         times[..8].fill(120.0);
         assert_eq!(median(times).unwrap(), 4.5);

@@ -20,42 +20,41 @@ use warpfold_results::schema::{Cache, Row, Suite, Timing};
 
 use super::copies::Copies;
 use super::data::{self, Expected};
-use super::options::{OF_INTEGERS, SweepOptions};
+use super::options::{KERNEL_TYPES, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
-use super::subject::{Stage, Subject};
+use super::subject::{Timer, Subject};
 use crate::peers::Cub;
 
-/// Up to so many bytes, what a launch costs is most of the time or a good part of it: such reductions are
-/// timed with it, and without it in graphs.
+/// The largest input for which the launch is a large part of the time: such reductions are timed also with
+/// the launch, and in graphs without it.
 const SMALL_BYTES: usize = 16 << 20;
 
-/// The L2 cache fits so often into what is read to empty it.
+/// The size of the flush, in multiples of the L2 cache.
 const FLUSH_TIMES_L2: u64 = 4;
 
-/// What all suites on a device have in common.
+/// The device, the options and the timer of all suites.
 struct Bench<'a> {
     gpu: &'a Device,
     info: &'a DeviceInfo,
     options: &'a SweepOptions,
-    stage: Stage<'a>,
-    /// More memory than the L2 cache holds.
-    elsewhere: &'a Buffer<i32>,
+    timer: Timer<'a>,
+    /// The memory that a flush reads, larger than the L2 cache.
+    flush_buffer: &'a Buffer<i32>,
 }
 
 impl Bench<'_> {
-    /// Whether so many bytes may be found in the cache. Far beyond it, what the run before left there is no
-    /// help.
+    /// Whether an input may be in the L2 cache after the previous run, at least in part.
     fn is_cached(&self, bytes: u64) -> bool {
         bytes <= 2 * self.info.l2_bytes
     }
 
-    /// Whether what a launch costs is a good part of the time.
+    /// Whether the launch is a large part of the time.
     fn is_small(&self, bytes: usize) -> bool {
         bytes <= SMALL_BYTES
     }
 
-    /// The ways of timing that fit a whole-array reduction of so many bytes.
+    /// The ways of timing a whole-array reduction of this size.
     fn ways(&self, bytes: usize) -> impl Iterator<Item = (Cache, Timing)> + use<> {
         let cached = self.is_cached(bytes as u64);
         let small = self.is_small(bytes);
@@ -67,13 +66,13 @@ impl Bench<'_> {
             (small, Cache::Warm, Timing::Graph),
         ];
         ways.into_iter()
-            .filter(|(fits, ..)| *fits)
+            .filter(|(is_used, ..)| *is_used)
             .map(|(_, cache, timing)| (cache, timing))
     }
 
-    /// The device's own time of each: of all with cold caches, then of those that fit with warm ones.
-    fn by_device<'s>(&'s self, subjects: &[Rc<Subject<'s>>]) -> Vec<Timed<'s>> {
-        let timed = |cache| move |subject| self.stage.timed(subject, cache, Timing::Device);
+    /// Rows of the device's own time: with cold caches for all subjects, with warm ones for small inputs.
+    fn device_rows<'s>(&'s self, subjects: &[Rc<Subject<'s>>]) -> Vec<Timed<'s>> {
+        let timed = |cache| move |subject| self.timer.timed(subject, cache, Timing::Device);
         let cold = subjects.iter().map(timed(Cache::Cold));
         let cached = subjects
             .iter()
@@ -82,25 +81,25 @@ impl Bench<'_> {
     }
 }
 
-/// Refuses options by which nothing could be measured, before there is any data.
+/// Refuses options with which a kernel could not be launched, before data are made.
 pub fn check(options: &SweepOptions) -> Result<()> {
     kernels::check(options)
 }
 
-/// Runs those that were asked for. One that fails leaves what it has, and the others go on.
+/// Runs the requested suites. If a suite fails, its rows are kept and the other suites run.
 pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()> {
-    let info = gpu.info().context("a CUDA device")?;
+    let info = gpu.info().context("the device is not a CUDA device")?;
     let words = (info.l2_bytes * FLUSH_TIMES_L2) as usize / size_of::<i32>();
-    let elsewhere = gpu.upload(&data::draw::<i32>(words.max(1 << 24), sweep.seed())?)?;
-    sweep.flushes((elsewhere.len() * size_of::<i32>()) as u64);
+    let flush_buffer = gpu.upload(&data::draw::<i32>(words.max(1 << 24), sweep.seed())?)?;
+    sweep.set_flush_bytes((flush_buffer.len() * size_of::<i32>()) as u64);
     let bench = Bench {
         gpu,
         info,
         options,
-        stage: Stage::new(gpu, &elsewhere)?,
-        elsewhere: &elsewhere,
+        timer: Timer::new(gpu, &flush_buffer)?,
+        flush_buffer: &flush_buffer,
     };
-    let has_integers = !options.types_of(&OF_INTEGERS).is_empty();
+    let has_integers = !options.types_of(&KERNEL_TYPES).is_empty();
     for suite in options.suites() {
         let done = match suite {
             #[cfg(feature = "sweeps")]
@@ -121,8 +120,8 @@ pub fn run(gpu: &Device, options: &SweepOptions, sweep: &mut Sweep) -> Result<()
     Ok(())
 }
 
-/// The fastest that the device reads these integers, of which there are copies.
-fn ceiling<'a>(
+/// The fastest read of these copies of integers.
+fn ceiling_subject<'a>(
     bench: &Bench,
     row: Row,
     inputs: Vec<View<'a, i32>>,
@@ -131,12 +130,12 @@ fn ceiling<'a>(
     let plan = |input| Ok(Rc::new(RefCell::new(bench.gpu.read_ceiling(input)?)));
     let plans: Result<Vec<_>> = inputs.into_iter().map(plan).collect();
     let row = Row { op: None, ..row };
-    Ok(planned::planned(row, plans?, move |got| {
+    Ok(planned::plan_subject(row, plans?, move |got| {
         data::check(got, expected)
     }))
 }
 
-/// CUB's sum of integers, of which there are copies.
+/// CUB's sum of these copies of integers.
 fn cub_subject<'a>(
     bench: &'a Bench<'a>,
     row: Row,
@@ -148,19 +147,19 @@ fn cub_subject<'a>(
     let cells = Rc::new(bench.gpu.alloc::<i32>(copies)?);
     let temp_bytes = cub.temp_bytes(n)?;
     let temp = bench.gpu.alloc::<u8>(temp_bytes.max(1))?;
-    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
+    let (overwritten, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
         copies,
-        spoil: Box::new(move || bench.stage.spoil(&spoiled)),
+        overwrite: Box::new(move || bench.timer.overwrite(&overwritten)),
         enqueue: Box::new(move |copy, stream| {
-            let to = cells.as_device_ptr() + (copy * size_of::<i32>()) as u64;
+            let result = cells.as_device_ptr() + (copy * size_of::<i32>()) as u64;
             let temp = (temp.as_device_ptr(), temp_bytes);
-            // SAFETY: live device memory of the device whose stream this is and whose context is current
-            // (`Subject::enqueue`): `n` elements in each copy, a cell for each, and as much temporary storage as CUB
-            // has asked for. All of it lives as long as this closure or longer, and what is enqueued is waited for
-            // before the closure goes (`Stage::time`, `Events`).
-            unsafe { cub.enqueue(inputs.address(copy), n, to, temp, stream) }
+            // SAFETY: the stream is this device's and its context is current (`Subject::enqueue`). All
+            // addresses are of live memory of this device: `n` elements in each copy, a cell for each, and
+            // the temporary storage that CUB requires. It lives at least as long as this closure, which is
+            // dropped only after a wait for all enqueued work (`Timer::time`, `Events`).
+            unsafe { cub.enqueue(inputs.address(copy), n, result, temp, stream) }
         }),
         check: Box::new(move |copies| {
             let got = outputs.view(..copies)?.download()?;
@@ -177,21 +176,21 @@ mod tests {
 
     use super::*;
     use crate::driver::simulated;
-    use crate::sweep::options::{Sizes, Wanted};
+    use crate::sweep::options::{Sizes, SuiteName};
 
-    /// What a suite leaves behind on the simulated device, whose times say nothing.
+    /// The results of a suite on the simulated device, whose times mean nothing.
     pub fn simulate(
         options: &SweepOptions,
         run: impl FnOnce(&Bench, &mut Sweep) -> Result<()>,
     ) -> Results {
         let gpu = simulated();
-        let elsewhere = gpu.upload(&[1; 1000]).unwrap();
+        let flush_buffer = gpu.upload(&[1; 1000]).unwrap();
         let bench = Bench {
             gpu: &gpu,
             info: gpu.info().unwrap(),
             options,
-            stage: Stage::new(&gpu, &elsewhere).unwrap(),
-            elsewhere: &elsewhere,
+            timer: Timer::new(&gpu, &flush_buffer).unwrap(),
+            flush_buffer: &flush_buffer,
         };
         let mut sweep = Sweep::begin(options, None).unwrap();
         run(&bench, &mut sweep).unwrap();
@@ -206,9 +205,9 @@ mod tests {
 
     #[test]
     fn every_kernel_and_every_copy_is_right() {
-        let rows = |wanted, suite: Suite| {
+        let rows = |name, suite: Suite| {
             let options = SweepOptions {
-                suite: vec![wanted],
+                suite: vec![name],
                 sizes: vec![Sizes::one(1000)],
                 threads: vec![64],
                 quick: true,
@@ -224,8 +223,8 @@ mod tests {
             let cold = rows.filter(|row| row.cache == Cache::Cold && row.by == By::Warpfold);
             cold.count()
         };
-        assert_eq!(rows(Wanted::Ladder, Suite::Ladder), Algorithm::LADDER.len());
-        assert_eq!(rows(Wanted::Kepler, Suite::Kepler), Algorithm::KEPLER.len());
-        assert_eq!(rows(Wanted::Copy, Suite::Copy), CopyWidth::ALL.len());
+        assert_eq!(rows(SuiteName::Ladder, Suite::Ladder), Algorithm::LADDER.len());
+        assert_eq!(rows(SuiteName::Kepler, Suite::Kepler), Algorithm::KEPLER.len());
+        assert_eq!(rows(SuiteName::Copy, Suite::Copy), CopyWidth::ALL.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Copies: bandwidth against size, by the width of an access.
+//! Copies: bandwidth against size, for each width of an access.
 
 mod reference;
 
@@ -22,7 +22,7 @@ use crate::sweep::subject::Subject;
 /// The driver's own copy.
 const DRIVER: &str = "cuMemcpyDtoDAsync";
 
-/// Every size.
+/// Times every size.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let sizes = bench.options.sizes(10..=28, 2);
     sweep.announce(sizes.len());
@@ -57,14 +57,14 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     Ok(())
 }
 
-/// Copies of the same integers to the same place.
+/// Copies of the same integers by all kernels.
 struct Group<'a> {
     bench: &'a Bench<'a>,
     integers: &'a [i32],
     sum: Expected<i32>,
-    /// The integers, as often as a batch has launches.
+    /// The integers, once for each launch of a batch.
     source: Copies<'a, i32>,
-    /// A place for each.
+    /// A target for each of them.
     target: RefCell<Copies<'a, i32>>,
 }
 
@@ -94,9 +94,9 @@ impl Group<'_> {
                 };
                 subjects.push(self.subject(row, move |copy, stream| {
                     let (from, to) = self.addresses(copy);
-                    // SAFETY: `n` integers each, apart from each other and live as long as this closure or
-                    // longer; allocations begin at multiples of 256 bytes. The stream is the device's and
-                    // its context current (`Subject::enqueue`).
+                    // SAFETY: `n` integers each, without overlap, which live at least as long as this
+                    // closure; allocations are aligned to 256 bytes. The stream is the device's and its
+                    // context is current (`Subject::enqueue`).
                     unsafe { reference.enqueue(from, to, n, (blocks, threads), stream) }
                 }));
             }
@@ -114,14 +114,14 @@ impl Group<'_> {
             );
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
-        let rows = self.bench.by_device(&subjects);
+        let rows = self.bench.device_rows(&subjects);
         sweep.group(&format!("copy of {n} i32"), rows)
     }
 
     fn row(&self, by: By, kernel: &str) -> Row {
         Row {
             by,
-            // Read, and written.
+            // Read and written.
             bytes: 2 * size_of_val(self.integers) as u64,
             ..Row::new(Suite::Copy, kernel, "i32", self.integers.len())
         }
@@ -137,17 +137,17 @@ impl Group<'_> {
         copy.passes()
             .first()
             .copied()
-            .context("there is something to copy")
+            .context("the copy has no pass")
     }
 
-    /// The library's copy.
+    /// Enqueues the library's copy.
     fn enqueue(&self, width: CopyWidth, copy: usize) -> Result<()> {
         let mut to = self.target.borrow_mut();
         let (from, to) = (self.source.view(copy)?, to.view_mut(copy)?);
         Ok(self.bench.gpu.copy(from, to, 0, width)?.enqueue()?)
     }
 
-    /// Of a source and its target.
+    /// The device addresses of a source and its target.
     fn addresses(&self, copy: usize) -> (u64, u64) {
         (
             self.source.address(copy),
@@ -155,32 +155,31 @@ impl Group<'_> {
         )
     }
 
-    /// A copy by `enqueue`. The targets' sums must be the source's; after the first run of a row each must be the
-    /// source, element by element.
+    /// A copy by `enqueue`. Each run compares the targets' sums, the first run of a row all elements.
     fn subject<'s>(
         &'s self,
         row: Row,
         enqueue: impl Fn(usize, *mut c_void) -> Result<()> + 's,
     ) -> Subject<'s> {
-        let is_done = Cell::new(false);
+        let has_run = Cell::new(false);
         Subject {
             row,
             copies: self.source.count(),
-            spoil: Box::new(|| {
+            overwrite: Box::new(|| {
                 let target = self.target.borrow();
                 target
                     .memory()
-                    .try_for_each(|bytes| self.bench.stage.spoil_bytes(bytes))
+                    .try_for_each(|bytes| self.bench.timer.overwrite_bytes(bytes))
             }),
             enqueue: Box::new(enqueue),
             check: Box::new(move |copies| {
                 let target = self.target.borrow();
-                let is_first = !is_done.replace(true);
+                let is_first = !has_run.replace(true);
                 for copy in 0..copies {
                     let target = target.view(copy)?;
                     if is_first {
-                        let is = target.download()? == self.integers;
-                        ensure!(is, "the target is not the source");
+                        let is_equal = target.download()? == self.integers;
+                        ensure!(is_equal, "the target differs from the source");
                     }
                     let verdict = data::check(self.bench.gpu.sum(target)?, self.sum);
                     if verdict.is_err() {

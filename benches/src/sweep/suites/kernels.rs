@@ -10,8 +10,8 @@ use warpfold::{Algorithm, Buffer, Device, Plan, Sum, View};
 use warpfold_results::schema::{By, Row, Suite};
 
 use self::reference::{Launch, MAX_N, Reference};
-use super::planned::{SharedPlan, plan_row, planned};
-use super::{Bench, ceiling, cub_subject};
+use super::planned::{SharedPlan, plan_row, plan_subject};
+use super::{Bench, ceiling_subject, cub_subject};
 use crate::options::bad_option;
 use crate::peers::Peers;
 use crate::rungs::{chunks, ladder};
@@ -21,15 +21,15 @@ use crate::sweep::options::SweepOptions;
 use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
 
-/// Every size and number of threads of one of the two suites.
+/// Times every size and number of threads of the suite ladder or kepler.
 pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let options = bench.options;
-    // The ladder is a picture of one large array, the other of many sizes.
+    // The ladder compares rungs on one large array; the other suite has many sizes.
     let sizes = match suite {
         Suite::Ladder => options.sizes(28..=28, 1),
         _ => options.sizes(12..=28, 2),
     };
-    let (wanted, threads) = wanted(options, suite);
+    let (requested, threads) = requested(options, suite);
     sweep.announce(sizes.len() * threads.len());
 
     let peers = (options.wants(By::Nvcc) || options.wants(By::Cub)).then(|| {
@@ -44,8 +44,9 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let peers = peers.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
     if options.wants(By::Nvcc) && longest > MAX_N {
-        let note =
-            format!("nvcc's reference kernels have int indices, up to n = {MAX_N}: left out");
+        let note = format!(
+            "the reference kernels have int indices: left out for n of more than {MAX_N}"
+        );
         sweep.note(note);
     }
     let values = data::draw::<i32>(longest, sweep.seed())?;
@@ -69,14 +70,14 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
                 threads,
                 peers: peers.as_ref(),
             };
-            group.time(&wanted, sweep)?;
+            group.time(&requested, sweep)?;
         }
     }
     Ok(())
 }
 
-/// The kernels of a suite that were asked for, and the numbers of threads per block.
-fn wanted(options: &SweepOptions, suite: Suite) -> (Vec<Algorithm>, Vec<u32>) {
+/// The requested kernels of a suite, and the requested numbers of threads per block.
+fn requested(options: &SweepOptions, suite: Suite) -> (Vec<Algorithm>, Vec<u32>) {
     let (mut kernels, threads) = match suite {
         Suite::Ladder => (ladder(&options.chunks), [256, 512, 1024].as_slice()),
         _ => (Algorithm::KEPLER.to_vec(), [512].as_slice()),
@@ -85,14 +86,14 @@ fn wanted(options: &SweepOptions, suite: Suite) -> (Vec<Algorithm>, Vec<u32>) {
     (kernels, options.threads(threads))
 }
 
-/// Refuses what no kernel of the two suites can be planned with, before there is any data. Needs no GPU.
+/// Refuses options with which a requested kernel of the two suites cannot be planned. Needs no GPU.
 pub fn check(options: &SweepOptions) -> Result<()> {
     let cpu = Device::cpu();
     let one = cpu.upload(&[1])?;
     for suite in [Suite::Ladder, Suite::Kepler] {
-        let is_asked = options.suites().contains(&suite);
-        let (kernels, threads) = wanted(options, suite);
-        for threads in threads.into_iter().filter(|_| is_asked) {
+        let is_requested = options.suites().contains(&suite);
+        let (kernels, threads) = requested(options, suite);
+        for threads in threads.into_iter().filter(|_| is_requested) {
             for &algorithm in &kernels {
                 plan(&cpu, one.view(..)?, algorithm, threads)?;
             }
@@ -111,7 +112,7 @@ fn plan<'a>(
     reduction.threads(threads).plan().map_err(bad_option)
 }
 
-/// Sums of one input by so many threads per block.
+/// Sums of one input with one number of threads per block.
 struct Group<'a> {
     bench: &'a Bench<'a>,
     suite: Suite,
@@ -151,17 +152,17 @@ impl Group<'_> {
             let plans = plans.into_iter().map(|plan| Rc::new(RefCell::new(plan)));
             let plans: Vec<_> = plans.collect();
             let check = |got| data::check(got, self.expected);
-            subjects.push(planned(row.clone(), plans.clone(), check));
+            subjects.push(plan_subject(row.clone(), plans.clone(), check));
             if let Some(peers) = references {
                 let reference = Reference::of(peers, algorithm.kernel_name())?;
-                subjects.push(self.reference(row, reference, plans, &scratch));
+                subjects.push(self.reference_subject(row, reference, plans, &scratch));
             }
         }
         if let Some(peers) = self.peers.filter(|_| options.wants(By::Cub)) {
-            subjects.push(self.cub(peers)?);
+            subjects.push(self.cub_subject(peers)?);
         }
         let row = self.row(By::Ceiling, "read_ceiling");
-        subjects.push(ceiling(
+        subjects.push(ceiling_subject(
             bench,
             row,
             self.input.views(self.n)?,
@@ -170,7 +171,7 @@ impl Group<'_> {
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
 
         let what = format!("{} i32, {} threads", self.n, self.threads);
-        sweep.group(&what, bench.by_device(&subjects))
+        sweep.group(&what, bench.device_rows(&subjects))
     }
 
     fn row(&self, by: By, kernel: &str) -> Row {
@@ -182,10 +183,10 @@ impl Group<'_> {
         }
     }
 
-    /// The reference kernel. It writes the very cells that `plans`, the kernel's own, write: how fast atomics on one
-    /// address are served depends on the address, by up to 8 % on an H200. And it runs after the plans, which are
-    /// thereby able to read the cells.
-    fn reference<'s>(
+    /// The reference kernel. It writes the same cells as `plans`, those of warpfold's kernel, because the
+    /// speed of atomics on one address depends on the address, by up to 8 % on an H200. It runs after the
+    /// plans, so that they can read the cells.
+    fn reference_subject<'s>(
         &'s self,
         row: Row,
         reference: Reference,
@@ -198,15 +199,15 @@ impl Group<'_> {
             ..row
         };
         let check = |got| data::check(got, self.expected);
-        let of_plans = planned(row, plans.clone(), check);
-        let spoil_results = of_plans.spoil;
+        let of_plans = plan_subject(row, plans.clone(), check);
+        let overwrite_results = of_plans.overwrite;
         Subject {
-            spoil: Box::new(move || {
-                spoil_results()?;
+            overwrite: Box::new(move || {
+                overwrite_results()?;
                 let scratch = scratch.iter().filter(|scratch| !scratch.is_empty());
                 scratch
                     .into_iter()
-                    .try_for_each(|scratch| self.bench.stage.spoil(scratch))
+                    .try_for_each(|scratch| self.bench.timer.overwrite(scratch))
             }),
             enqueue: Box::new(move |copy, stream| {
                 let on = Launch {
@@ -218,17 +219,17 @@ impl Group<'_> {
                     result: plans[copy].borrow().result_ptr(),
                     stream,
                 };
-                // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): `n` integers in each copy; the plan's result; scratch of as
-                // many elements as these threads ask for (`time`). All of it lives as long as this
-                // closure or longer, and what is enqueued is waited for before (`Stage::time`, `Events`).
+                // SAFETY: the stream is this device's and its context is current (`Subject::enqueue`). All
+                // addresses are of live memory of this device: `n` integers in each copy, the plan's result,
+                // and scratch for this number of threads (`time`). It lives at least as long as this closure,
+                // which is dropped only after a wait for all enqueued work (`Timer::time`, `Events`).
                 unsafe { reference.enqueue(on) }
             }),
             ..of_plans
         }
     }
 
-    fn cub(&self, peers: &Peers) -> Result<Subject<'_>> {
+    fn cub_subject(&self, peers: &Peers) -> Result<Subject<'_>> {
         let cub = reference::cub(peers)?;
         let row = Row {
             variant: Some("default".into()),
@@ -242,10 +243,10 @@ impl Group<'_> {
 mod tests {
     use super::*;
     use crate::options::BadOption;
-    use crate::sweep::options::Wanted;
+    use crate::sweep::options::SuiteName;
 
     #[test]
-    fn what_cannot_be_planned_is_a_bad_option() {
+    fn options_without_a_plan_are_bad_options() {
         let refused = |suite, threads: &[u32], chunks: &[u32]| {
             let options = SweepOptions {
                 suite: vec![suite],
@@ -257,13 +258,13 @@ mod tests {
             assert!(error.is::<BadOption>(), "{error}");
             error.to_string()
         };
-        for suite in [Wanted::Ladder, Wanted::Kepler] {
+        for suite in [SuiteName::Ladder, SuiteName::Kepler] {
             assert!(refused(suite, &[300], &[]).contains("300 threads"));
             assert!(refused(suite, &[2048], &[]).contains("2048 threads"));
             assert!(refused(suite, &[256, 16], &[]).contains("16 threads"));
         }
-        assert!(refused(Wanted::Ladder, &[], &[3]).contains("3 chunks"));
-        assert!(refused(Wanted::Ladder, &[], &[0]).contains("0 chunks"));
+        assert!(refused(SuiteName::Ladder, &[], &[3]).contains("3 chunks"));
+        assert!(refused(SuiteName::Ladder, &[], &[0]).contains("0 chunks"));
         assert!(check(&SweepOptions::default()).is_ok(), "no suite");
     }
 }

@@ -1,4 +1,4 @@
-//! Reduction by key: particles in the cells of a box, by algorithm and by where equal keys lie.
+//! Reduction by key: particles in the cells of a box, for each algorithm and distribution of the keys.
 
 mod group;
 mod particles;
@@ -14,100 +14,104 @@ use self::group::Group;
 use self::particles::{Distribution, Particles};
 use self::peers::REFERENCE_MAX_N;
 use super::Bench;
-use crate::sweep::options::{OF_FLOATS, SweepOptions};
+use crate::sweep::options::{KEYED_TYPES, SweepOptions};
 use crate::sweep::run::Sweep;
 
-/// Ten million particles, as in the post that the kernels follow; fewer for a quick look.
-const CROWD: Crowd = Crowd {
+/// Ten million particles, as in the post that the kernels follow; fewer in a quick run.
+const DEFAULT_BOX: BoxSize = BoxSize {
     side: 100,
     per_cell: USUAL_PER_CELL,
 };
-const QUICK_CROWD: Crowd = Crowd { side: 50, ..CROWD };
+const QUICK_BOX: BoxSize = BoxSize {
+    side: 50,
+    ..DEFAULT_BOX
+};
 
 const USUAL_PER_CELL: u32 = 10;
 
-/// Every power of two from the second on has one crowd among these.
+/// With these numbers, particles fill a box for every power of two from 4 on.
 const PER_CELL: RangeInclusive<u32> = 4..=16;
 
-/// A `u32` names each cell of such a box.
+/// The largest box whose cells have `u32` indices.
 const MAX_SIDE: u32 = 1625;
 
-/// Particles that fill a box of cells.
+/// A box of cells, and its particles per cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Crowd {
+struct BoxSize {
     /// Cells along each side.
     side: u32,
     per_cell: u32,
 }
 
-impl Crowd {
-    /// The nearest to `n`; of two, the more usual.
-    fn nearest(n: usize) -> Crowd {
+impl BoxSize {
+    /// The box with the number of particles nearest to `n`, preferably with the usual number per cell.
+    fn nearest(n: usize) -> BoxSize {
         let sides = |per_cell| {
             let side = (n as f64 / f64::from(per_cell)).cbrt() as u32;
-            [side, side.saturating_add(1)].map(|side| Crowd {
+            [side, side.saturating_add(1)].map(|side| BoxSize {
                 side: side.clamp(1, MAX_SIDE),
                 per_cell,
             })
         };
-        let off = |crowd: &Crowd| {
+        let distance = |size: &BoxSize| {
             (
-                crowd.n().abs_diff(n),
-                crowd.per_cell.abs_diff(USUAL_PER_CELL),
+                size.n().abs_diff(n),
+                size.per_cell.abs_diff(USUAL_PER_CELL),
             )
         };
-        PER_CELL.flat_map(sides).min_by_key(off).unwrap_or(CROWD)
+        PER_CELL.flat_map(sides).min_by_key(distance).unwrap_or(DEFAULT_BOX)
     }
 
+    /// The number of particles.
     fn n(self) -> usize {
         (self.side as usize).pow(3) * self.per_cell as usize
     }
 }
 
-/// Those that were asked for.
-fn crowds(options: &SweepOptions) -> Vec<Crowd> {
-    let mut crowds: Vec<_> = options
-        .asked_sizes()
+/// The requested boxes.
+fn box_sizes(options: &SweepOptions) -> Vec<BoxSize> {
+    let mut sizes: Vec<_> = options
+        .requested_sizes()
         .into_iter()
-        .map(Crowd::nearest)
+        .map(BoxSize::nearest)
         .collect();
-    crowds.dedup();
-    match (crowds.is_empty(), options.quick) {
-        (false, _) => crowds,
-        (true, false) => vec![CROWD],
-        (true, true) => vec![QUICK_CROWD],
+    sizes.dedup();
+    match (sizes.is_empty(), options.quick) {
+        (false, _) => sizes,
+        (true, false) => vec![DEFAULT_BOX],
+        (true, true) => vec![QUICK_BOX],
     }
 }
 
-/// Every size, distribution and type.
+/// Times every size, distribution and type.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
-    let types = bench.options.types_of(&OF_FLOATS);
-    let crowds = crowds(bench.options);
-    sweep.announce(crowds.len() * Distribution::ALL.len() * types.len());
-    // Its own reference kernels and CUB's ReduceByKey are one library.
-    let wanted = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
-    let peers = wanted.contains(&true).then(|| {
+    let types = bench.options.types_of(&KEYED_TYPES);
+    let box_sizes = box_sizes(bench.options);
+    sweep.announce(box_sizes.len() * Distribution::ALL.len() * types.len());
+    // The reference kernels and CUB's ReduceByKey are one library.
+    let requested = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
+    let peers = requested.contains(&true).then(|| {
         let peers = peers::build(bench.info.compute_capability);
         for (by, _) in [By::Nvcc, By::Cub]
             .into_iter()
-            .zip(wanted)
-            .filter(|(_, wanted)| *wanted)
+            .zip(requested)
+            .filter(|(_, is_requested)| *is_requested)
         {
             sweep.peer_built(by, peers.as_ref().map(|peers| &peers.built));
         }
         peers
     });
     let peers = peers.and_then(Result::ok);
-    for crowd in crowds {
+    for size in box_sizes {
         for distribution in Distribution::ALL {
             if sweep.is_over() {
                 return Ok(());
             }
-            let Crowd { side, per_cell } = crowd;
+            let BoxSize { side, per_cell } = size;
             let particles = Particles::draw(side, per_cell, distribution, sweep.seed())?;
             let group = Group {
                 bench,
-                peers: peers.as_ref().filter(|_| crowd.n() <= REFERENCE_MAX_N),
+                peers: peers.as_ref().filter(|_| size.n() <= REFERENCE_MAX_N),
                 threads: bench.options.threads.first().copied().unwrap_or(256),
                 distribution,
                 particles: &particles,
@@ -129,13 +133,13 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::sweep::options::{Sizes, Wanted};
+    use crate::sweep::options::{Sizes, SuiteName};
     use crate::sweep::suites::tests::simulate;
 
     #[test]
     fn every_algorithm_is_right_over_every_distribution() {
         let options = SweepOptions {
-            suite: vec![Wanted::Keyed],
+            suite: vec![SuiteName::Keyed],
             sizes: vec![Sizes::one(270)],
             quick: true,
             quiet: true,
@@ -149,21 +153,21 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_the_nearest_to_a_number() {
-        assert_eq!(Crowd::nearest(10_000_000), CROWD);
+    fn the_nearest_box_is_found() {
+        assert_eq!(BoxSize::nearest(10_000_000), DEFAULT_BOX);
         for power in 2..=32 {
-            assert_eq!(Crowd::nearest(1 << power).n(), 1 << power);
+            assert_eq!(BoxSize::nearest(1 << power).n(), 1 << power);
         }
         for n in [1, 7, 1000, 123_457, 400_000_000] {
-            let crowd = Crowd::nearest(n);
-            let of = |side, per_cell| Crowd { side, per_cell }.n().abs_diff(n);
-            let mut others =
-                (1..=500).flat_map(|side| PER_CELL.map(move |per_cell| of(side, per_cell)));
+            let nearest = BoxSize::nearest(n);
+            let distance = |side, per_cell| BoxSize { side, per_cell }.n().abs_diff(n);
+            let mut distances =
+                (1..=500).flat_map(|side| PER_CELL.map(move |per_cell| distance(side, per_cell)));
             assert!(
-                others.all(|other| other >= crowd.n().abs_diff(n)),
-                "{n}: {crowd:?}"
+                distances.all(|distance| distance >= nearest.n().abs_diff(n)),
+                "{n}: {nearest:?}"
             );
         }
-        assert_eq!(Crowd::nearest(usize::MAX).side, MAX_SIDE);
+        assert_eq!(BoxSize::nearest(usize::MAX).side, MAX_SIDE);
     }
 }

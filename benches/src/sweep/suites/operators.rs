@@ -1,17 +1,16 @@
-//! Operators and elements of a crate of its own (`examples/kernels`), beside CUB with the same functors
-//! compiled by nvcc: bandwidth against size.
+//! User-defined operators and elements (`examples/kernels`), and CUB with the same functors.
 //!
-//! | operator | of | exact, because |
+//! | operator | items | the expected answer |
 //! |---|---|---|
-//! | `sum` | `complex` | both parts are multiples of 1/128 whose sums fit an `f32` |
-//! | `squares_about` | `f32` | the squares are 0 and 1, and fewer than 2^24 of them are 1 |
-//! | `bounding_box` | `point` | minima and maxima round nothing; each of the six is planted once |
-//! | `best` | `scored` | the same; the largest score is planted twice, with two ids; no score is NaN |
-//! | `mat_product` | `mat2` | triangular matrices of small integers, with 1 or -1 on the diagonal |
-//! | `dot3` | three arrays of `f32` | products and sums are multiples of 2^-21 that fit an `f64` |
-//! | `log_sum_exp` | `f32` | it is not: results may differ from that in `f64` by the operator's error |
+//! | `sum` | `complex` | exact: both parts are multiples of 1/128 whose sums fit an `f32` |
+//! | `squares_about` | `f32` | exact: the squares are 0 and 1, and fewer than 2^24 of them are 1 |
+//! | `bounding_box` | `point` | exact: no rounding; each of the six extremes is planted once |
+//! | `best` | `scored` | exact: no rounding and no NaN; the largest score is planted twice, with two ids |
+//! | `mat_product` | `mat2` | exact: triangular matrices of small integers, with 1 or -1 on the diagonal |
+//! | `dot3` | three arrays of `f32` | exact: products and sums are multiples of 2^-21 that fit an `f64` |
+//! | `log_sum_exp` | `f32` | computed in `f64`, and compared with a tolerance |
 //!
-//! CUB has no product of matrices: `DeviceReduce` requires a commutative operator.
+//! CUB cannot multiply matrices: `DeviceReduce` requires a commutative operator.
 
 mod arrays;
 mod cases;
@@ -39,17 +38,17 @@ warpfold::embedded!(
     static KERNELS: outside_kernels::KERNELS
 );
 
-/// The bytes of the input that all operators are timed over, whatever their elements.
-const ALIKE_BYTES: usize = 1 << 30;
+/// The input size in bytes at which all operators are timed.
+const COMMON_BYTES: usize = 1 << 30;
 
-/// Every operator and size.
+/// Times every operator and size.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let gpu = bench.gpu.with(&KERNELS)?;
-    let wanted: Vec<_> = CASES
+    let requested: Vec<_> = CASES
         .iter()
         .filter(|case| bench.options.wants_kernel((case.op)()))
         .collect();
-    let groups = wanted
+    let groups = requested
         .iter()
         .map(|case| sizes(bench.options, case.bytes).len());
     sweep.announce(groups.sum());
@@ -59,13 +58,13 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         functors
     });
     let functors = functors.and_then(Result::ok);
-    // The ceiling reads as many bytes of its own.
-    let most = |case: &&Listed| {
+    // The ceiling reads its own input of the same size.
+    let largest = |case: &&AnyCase| {
         sizes(bench.options, case.bytes)
             .last()
             .map(|n| n * case.bytes)
     };
-    let bytes = wanted.iter().filter_map(most).max();
+    let bytes = requested.iter().filter_map(largest).max();
     let words_on_host = draw::<i32>(
         bytes.unwrap_or(0).div_ceil(size_of::<i32>()),
         sweep.seed() + 1,
@@ -77,59 +76,58 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         functors: functors.as_ref(),
         words_on_host: &words_on_host,
     };
-    let mut wanted = wanted.iter();
-    wanted.try_for_each(|case| (case.run)(&suite, &mut words, sweep))
+    let mut requested = requested.iter();
+    requested.try_for_each(|case| (case.run)(&suite, &mut words, sweep))
 }
 
-/// What all operators of a run have in common.
+/// The device, the peers and the ceiling's input of all operators.
 struct Operators<'a> {
     bench: &'a Bench<'a>,
-    /// The device, which knows the kernels.
+    /// The device with the operators' kernels.
     gpu: &'a Device,
     functors: Option<&'a Peers>,
-    /// What the ceiling reads, on the host.
+    /// The ceiling's input, on the host.
     words_on_host: &'a [i32],
 }
 
-/// A case by its name.
-struct Listed {
+/// A case of any type.
+struct AnyCase {
     op: fn() -> &'static str,
-    /// Of an item.
+    /// The size of an item.
     bytes: usize,
     run: fn(&Operators, &mut Buffer<i32>, &mut Sweep) -> Result<()>,
 }
 
-const CASES: [Listed; 7] = [
-    listed::<ComplexSum>(),
-    listed::<SquaresAbout>(),
-    listed::<BoundingBox>(),
-    listed::<Best>(),
-    listed::<MatProduct>(),
-    listed::<Dot3>(),
-    listed::<LogSumExp>(),
+const CASES: [AnyCase; 7] = [
+    any_case::<ComplexSum>(),
+    any_case::<SquaresAbout>(),
+    any_case::<BoundingBox>(),
+    any_case::<Best>(),
+    any_case::<MatProduct>(),
+    any_case::<Dot3>(),
+    any_case::<LogSumExp>(),
 ];
 
-const fn listed<C: Case>() -> Listed {
-    Listed {
+const fn any_case<C: Case>() -> AnyCase {
+    AnyCase {
         op: || <C::Op as SinglePass<ItemsOf<C>>>::ENTRY.op,
         bytes: <ItemsOf<C> as Items>::BYTES,
         run: sizes_of::<C>,
     }
 }
 
-/// Numbers of items of so many bytes, in order: those that were asked for, or four of them and as many as
-/// [`ALIKE_BYTES`] have room for.
+/// The requested numbers of items, sorted; by default powers of two and one that fills [`COMMON_BYTES`].
 fn sizes(options: &SweepOptions, bytes: usize) -> Vec<usize> {
     let mut sizes = options.sizes(16..=28, 4);
     if options.sizes.is_empty() && !options.quick {
-        sizes.push(ALIKE_BYTES / bytes);
+        sizes.push(COMMON_BYTES / bytes);
     }
     sizes.sort_unstable();
     sizes.dedup();
     sizes
 }
 
-/// All sizes of one operator, from the smallest on.
+/// Times all sizes of one operator, the smallest first.
 fn sizes_of<C: Case>(suite: &Operators, words: &mut Buffer<i32>, sweep: &mut Sweep) -> Result<()> {
     let sizes = sizes(suite.bench.options, <ItemsOf<C> as Items>::BYTES);
     let longest = sizes.last().copied().unwrap_or(1);
@@ -152,7 +150,7 @@ fn sizes_of<C: Case>(suite: &Operators, words: &mut Buffer<i32>, sweep: &mut Swe
             suite,
             copies: iter::once(&buffers).chain(&more).collect(),
             expected: C::expected(&arrays, n)?,
-            words: Copies::so_many(suite.bench.gpu, words, words_on_host, count)?,
+            words: Copies::with_count(suite.bench.gpu, words, words_on_host, count)?,
             n,
         };
         group.time(sweep)?;

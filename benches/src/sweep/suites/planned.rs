@@ -1,4 +1,4 @@
-//! Calls of the library as something to time.
+//! The library's calls as subjects and rows to time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,12 +9,12 @@ use warpfold::{Device, Input, Items, Plan, SinglePass};
 use warpfold_results::schema::{Cache, Row, Timing};
 
 use crate::sweep::rounds::{Run, Timed, Verdict};
-use crate::sweep::subject::{POISON, Stage, Subject};
+use crate::sweep::subject::{POISON, Timer, Subject};
 
-/// A plan that is run by one row and read by another, too.
+/// A plan that several rows share.
 pub type SharedPlan<'a, R> = Rc<RefCell<Plan<'a, R>>>;
 
-/// The row, with the plan's launch.
+/// The row with the blocks and threads of the plan's first pass.
 pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
     let first = plan.passes().first();
     Row {
@@ -24,19 +24,19 @@ pub fn plan_row<R>(row: Row, plan: &Plan<R>) -> Row {
     }
 }
 
-/// Plans as something to time, one over each copy of the input. Their partials are poisoned with the result, so
-/// that each must be written again; a single-pass reduction resets its own.
-pub fn planned<'a, R: 'a>(
+/// A subject with a plan for each copy of the input. It overwrites the partials too, so that each must be
+/// written again; a single-pass reduction resets its own.
+pub fn plan_subject<'a, R: 'a>(
     row: Row,
     plans: Vec<SharedPlan<'a, R>>,
     check: impl Fn(R) -> Verdict + 'a,
 ) -> Subject<'a> {
-    let (spoiled, outputs) = (plans.clone(), plans.clone());
+    let (overwritten, outputs) = (plans.clone(), plans.clone());
     Subject {
         row,
         copies: plans.len(),
-        spoil: Box::new(move || {
-            let mut plans = spoiled.iter();
+        overwrite: Box::new(move || {
+            let mut plans = overwritten.iter();
             plans.try_for_each(|plan| Ok(plan.borrow_mut().fill_scratch(POISON)?))
         }),
         enqueue: Box::new(move |copy, _| Ok(plans[copy].borrow_mut().enqueue()?)),
@@ -52,10 +52,10 @@ pub fn planned<'a, R: 'a>(
     }
 }
 
-/// The default algorithm over copies of the input, as [`reduce_into`](Device::reduce_into) launches it.
-pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
+/// A subject that calls [`reduce_into`](Device::reduce_into) on each copy of the input.
+pub fn reduce_into_subject<'a, I: Items, O: SinglePass<I>>(
     row: Row,
-    (gpu, stage): (&'a Device, &'a Stage<'a>),
+    (gpu, timer): (&'a Device, &'a Timer<'a>),
     inputs: Vec<impl Input<'a, I> + Copy + 'a>,
     op: O,
     check: impl Fn(O::Acc) -> Verdict + 'a,
@@ -63,11 +63,11 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
     let copies = inputs.len();
     let cells = Rc::new(RefCell::new(gpu.alloc::<O::Acc>(copies)?));
     let scratch = RefCell::new(gpu.scratch()?);
-    let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
+    let (overwritten, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
     Ok(Subject {
         row,
         copies,
-        spoil: Box::new(move || stage.spoil(&spoiled.borrow())),
+        overwrite: Box::new(move || timer.overwrite(&overwritten.borrow())),
         enqueue: Box::new(move |copy, _| {
             let (mut cells, scratch) = (cells.borrow_mut(), &mut scratch.borrow_mut());
             Ok(gpu.reduce_into::<I, _>(inputs[copy], op, &mut *cells, copy, scratch)?)
@@ -83,8 +83,8 @@ pub fn reduced_into<'a, I: Items, O: SinglePass<I>>(
     })
 }
 
-/// A call that waits for its value, by the host's clock.
-pub fn called<'a, T>(
+/// A row of a call that waits for its value, timed by the host's clock.
+pub fn call_row<'a, T>(
     row: Row,
     mut call: impl FnMut() -> Result<T> + 'a,
     check: impl Fn(T) -> Verdict + 'a,
@@ -95,8 +95,7 @@ pub fn called<'a, T>(
         ..row
     };
     Timed::new(row, move || {
-        // Another process may have been at work on the device, and to change between processes takes a
-        // hundred microseconds.
+        // Warm-up: if another process has used the device, the switch between processes takes about 100 us.
         call()?;
         let start = Instant::now();
         let got = call()?;

@@ -1,13 +1,13 @@
-//! Whole-array reductions as a program calls them, beside CUB's, PyTorch's and CuPy's: bandwidth against size.
+//! Whole-array reductions by the library's calls, CUB, PyTorch and CuPy: bandwidth against size.
 //!
-//! CUB has every type and operator, and accumulates in the types that the library accumulates in (`peers/whole.cu`).
+//! CUB has every type and operator, and the same accumulators as the library (`peers/whole.cu`).
 //!
-//! | rows | of |
+//! | rows | for |
 //! |---|---|
-//! | the device's own time, in a graph | every type and operator |
-//! | launches on an idle stream, call after call, the call that waits | the first type: what the host takes does not depend on it |
+//! | device time, time in a graph | every type and operator |
+//! | launches on an idle stream, call after call, calls that wait | the first type; others take as long |
 //! | every other power of two | sums and minima of `i32`, `f32` and `f64` |
-//! | every fourth, and the largest | the others |
+//! | every fourth power of two, and the largest | the others |
 
 mod group;
 mod peers;
@@ -20,20 +20,20 @@ use warpfold::{Algorithm, ArgMax, ArgMin, Dot, Max, MeanVariance, Min, Sum};
 use warpfold_results::schema::By;
 
 use self::group::Group;
-use self::peers::Nothing;
+use self::peers::EmptyKernel;
 use super::Bench;
 use crate::options::BadOption;
 use crate::peers::Peers;
 use crate::sweep::answers::truth;
-use crate::sweep::asked::{Asked, asked};
 use crate::sweep::cases::{Case, with_case};
 use crate::sweep::copies::Copies;
 use crate::sweep::data::{self, Number};
 use crate::sweep::options::{Operation, SweepOptions};
 use crate::sweep::python::{Python, has};
+use crate::sweep::requested::{Requested, requested};
 use crate::sweep::run::Sweep;
 
-/// The default types: those first that programs use most.
+/// The default types, the most common first.
 const TYPES: [DType; 12] = [
     DType::I32,
     DType::F32,
@@ -49,45 +49,45 @@ const TYPES: [DType; 12] = [
     DType::U8,
 ];
 
-/// Of which every size is timed by default, in sums and minima.
+/// Types with sums and minima of every default size.
 const DENSE: [DType; 3] = [DType::I32, DType::F32, DType::F64];
 
-/// Every type, operator and size.
+/// Times every type, operator and size.
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
-    let asked = asked(bench.options, 10..=28, &TYPES)?;
+    let requested = requested(bench.options, 10..=28, &TYPES)?;
     let groups = |element: &DType| {
         let ops = bench.options.ops.iter();
-        ops.map(|op| sizes(bench.options, &asked, *element, *op).len())
+        ops.map(|op| sizes(bench.options, &requested, *element, *op).len())
             .sum::<usize>()
     };
-    sweep.announce(asked.types.iter().map(groups).sum());
-    let named = |one: &Algorithm| {
+    sweep.announce(requested.types.iter().map(groups).sum());
+    let is_named = |one: &Algorithm| {
         bench
             .options
             .algorithms
             .iter()
             .any(|name| name == one.kernel_name())
     };
-    let algorithms: Vec<_> = Algorithm::all().skip(1).filter(named).collect();
-    let cubs = cubs(bench, &asked, sweep);
-    let nothing = cubs
+    let algorithms: Vec<_> = Algorithm::all().skip(1).filter(is_named).collect();
+    let cubs = cubs(bench, &requested, sweep);
+    let empty_kernel = cubs
         .first()
-        .map(|(_, cubs)| Nothing::of(cubs))
+        .map(|(_, cubs)| EmptyKernel::of(cubs))
         .transpose()?;
     let pythons = pythons(bench, sweep);
-    for (place, element) in asked.types.iter().enumerate() {
-        let cub = cubs.iter().find(|(of, _)| of == element);
-        let of = Sizes {
+    for (index, element) in requested.types.iter().enumerate() {
+        let cub = cubs.iter().find(|(other, _)| other == element);
+        let type_run = TypeRun {
             bench,
-            asked: &asked,
+            requested: &requested,
             element: *element,
-            with_host: place == 0,
+            with_host: index == 0,
             cub: cub.map(|(_, cub)| cub),
-            nothing: nothing.as_ref(),
+            empty_kernel: empty_kernel.as_ref(),
             pythons: &pythons,
             algorithms: algorithms.clone(),
         };
-        warpfold::with_type!(*element, |T| of.run::<T>(sweep)?);
+        warpfold::with_type!(*element, |T| type_run.run::<T>(sweep)?);
     }
     Ok(())
 }
@@ -95,46 +95,46 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
 /// The sizes of one type and operator.
 fn sizes(
     options: &SweepOptions,
-    asked: &Asked,
+    requested: &Requested,
     element: DType,
     operation: Operation,
 ) -> Vec<usize> {
     let is_dense =
         DENSE.contains(&element) && [Operation::Sum, Operation::Min].contains(&operation);
-    let is_own = options.sizes.is_empty() && options.input.is_none();
-    if is_dense || !is_own {
-        return asked.sizes.clone();
+    let is_default = options.sizes.is_empty() && options.input.is_none();
+    if is_dense || !is_default {
+        return requested.sizes.clone();
     }
-    let mut sizes: Vec<_> = asked.sizes.iter().copied().step_by(2).collect();
-    sizes.extend(asked.sizes.last());
+    let mut sizes: Vec<_> = requested.sizes.iter().copied().step_by(2).collect();
+    sizes.extend(requested.sizes.last());
     sizes.dedup();
     sizes
 }
 
-/// CUB for each type, if it is wanted and there.
-fn cubs(bench: &Bench, asked: &Asked, sweep: &mut Sweep) -> Vec<(DType, Peers)> {
+/// CUB for each type, if requested and available.
+fn cubs(bench: &Bench, requested: &Requested, sweep: &mut Sweep) -> Vec<(DType, Peers)> {
     if !bench.options.wants(By::Cub) {
         return Vec::new();
     }
-    let longest = asked.sizes.iter().copied().max().unwrap_or(1);
-    let cubs = peers::build(&asked.types, longest, bench.info.compute_capability);
+    let longest = requested.sizes.iter().copied().max().unwrap_or(1);
+    let cubs = peers::build(&requested.types, longest, bench.info.compute_capability);
     let built = cubs.as_ref().map(|cubs| cubs.first());
     match built {
         Ok(Some((_, cub))) => sweep.peer_built(By::Cub, Ok(&cub.built)),
         Ok(None) => {}
         Err(reason) => sweep.peer_built(By::Cub, Err(reason)),
     }
-    sweep.note("CUB's mode that is not deterministic (CUB 3.1 and later) is not timed");
+    sweep.note("CUB's non-deterministic mode (CUB 3.1 and later) is not timed");
     cubs.unwrap_or_default()
 }
 
-/// Those of the libraries of Python that are wanted and there.
+/// The Python libraries that are requested and available.
 fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
-    let wanted = [By::Torch, By::Cupy]
+    let requested = [By::Torch, By::Cupy]
         .into_iter()
         .filter(|by| bench.options.wants(*by));
-    let started = wanted.filter_map(|by| {
-        let flush_bytes = bench.elsewhere.len() * size_of::<i32>();
+    let started = requested.filter_map(|by| {
+        let flush_bytes = bench.flush_buffer.len() * size_of::<i32>();
         let python = Python::start(by, bench.info.index, flush_bytes);
         let version = python.as_ref().map(|python| python.version.clone());
         sweep.peer(by, version.map_err(|reason| format!("{reason:#}")));
@@ -143,21 +143,21 @@ fn pythons(bench: &Bench, sweep: &mut Sweep) -> Vec<(By, RefCell<Python>)> {
     started.collect()
 }
 
-/// All sizes of one type.
-struct Sizes<'a> {
+/// A run over all operators and sizes of one type.
+struct TypeRun<'a> {
     bench: &'a Bench<'a>,
-    asked: &'a Asked,
+    requested: &'a Requested,
     element: DType,
-    /// Whether rows are timed of which the host's part is the larger.
+    /// Whether to time rows in which the host takes most of the time.
     with_host: bool,
     cub: Option<&'a Peers>,
-    nothing: Option<&'a Nothing>,
+    empty_kernel: Option<&'a EmptyKernel>,
     pythons: &'a [(By, RefCell<Python>)],
-    /// Beside the default.
+    /// Algorithms besides the default.
     algorithms: Vec<Algorithm>,
 }
 
-impl Sizes<'_> {
+impl TypeRun<'_> {
     fn run<T: Number>(&self, sweep: &mut Sweep) -> Result<()>
     where
         Sum: Case<T>,
@@ -169,27 +169,27 @@ impl Sizes<'_> {
         MeanVariance: Case<T>,
     {
         let (gpu, options) = (self.bench.gpu, self.bench.options);
-        let longest = self.asked.sizes.iter().copied().max().unwrap_or(1);
+        let longest = self.requested.sizes.iter().copied().max().unwrap_or(1);
         let file = options.input.as_deref();
         let mut values = data::elements::<T>(file, longest, sweep.seed())?;
         data::refuse_useless(&values).map_err(BadOption::new)?;
         let mut input = gpu.upload(&values)?;
-        // The second array of products.
+        // The second array of dot products.
         let arrays = options.ops.iter().map(|op| op.arrays()).max().unwrap_or(1);
-        let others = match arrays {
+        let second_values = match arrays {
             1 => Vec::new(),
             _ => data::draw::<T>(longest, sweep.seed() + 2)?,
         };
-        let mut other = gpu.upload(&others)?;
-        // The ceiling reads as many bytes of its own.
+        let mut second = gpu.upload(&second_values)?;
+        // The ceiling reads its own input of the same size.
         let words_of = |n: usize| (n * size_of::<T>() * arrays).div_ceil(size_of::<i32>());
         let words = words_of(longest);
         let words_on_host = data::draw::<i32>(words, sweep.seed() + 1)?;
         let mut words = gpu.upload(&words_on_host)?;
-        let pythons = self.load(&values, &others, sweep)?;
-        for &n in &self.asked.sizes {
+        let pythons = self.load(&values, &second_values, sweep)?;
+        for &n in &self.requested.sizes {
             let is_of_size =
-                |op: &&Operation| sizes(options, self.asked, self.element, **op).contains(&n);
+                |op: &&Operation| sizes(options, self.requested, self.element, **op).contains(&n);
             let ops: Vec<_> = options.ops.iter().filter(is_of_size).collect();
             if ops.is_empty() {
                 continue;
@@ -200,49 +200,54 @@ impl Sizes<'_> {
             let mut input = Copies::of(gpu, &mut input, &values[..n])?;
             let count = input.count();
             let words_on_host = &words_on_host[..words_of(n)];
-            let words = Copies::so_many(gpu, &mut words, words_on_host, count)?;
-            let others = &others[..n.min(others.len())];
-            let other = match arrays {
+            let words = Copies::with_count(gpu, &mut words, words_on_host, count)?;
+            let second_values = &second_values[..n.min(second_values.len())];
+            let second = match arrays {
                 1 => None,
-                _ => Some(Copies::so_many(gpu, &mut other, others, count)?),
+                _ => Some(Copies::with_count(gpu, &mut second, second_values, count)?),
             };
             for &op in ops {
                 if sweep.is_over() {
                     return Ok(());
                 }
                 let values = &mut values[..n];
-                // Someone's own elements stay as they are.
-                let extreme = op.of_elements().filter(|_| file.is_none());
+                // Elements from a file stay as they are.
+                let extreme = op.element_op().filter(|_| file.is_none());
                 let planted = extreme.and_then(|op| data::plant(values, op, sweep.seed()));
-                if let Some((at, _)) = planted {
-                    set(&mut input, &pythons, at, values[at])?;
+                if let Some((index, _)) = planted {
+                    set(&mut input, &pythons, index, values[index])?;
                 }
                 let group = Group {
-                    sizes: self,
+                    type_run: self,
                     operation: op,
                     a: &input,
-                    b: other
+                    b: second
                         .as_ref()
                         .filter(|_| op.arrays() == 2)
                         .unwrap_or(&input),
                     values,
-                    truth: truth(op, (values, others), file.is_some())?,
+                    truth: truth(op, (values, second_values), file.is_some())?,
                     words: &words,
                     words_on_host,
                     pythons: &pythons,
                 };
                 with_case!(op, |C| group.time::<C>(sweep)?);
-                if let Some((at, value)) = planted {
-                    values[at] = value;
-                    set(&mut input, &pythons, at, value)?;
+                if let Some((index, value)) = planted {
+                    values[index] = value;
+                    set(&mut input, &pythons, index, value)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Gives the elements to the libraries of Python, and those that take them.
-    fn load<T: Number>(&self, a: &[T], b: &[T], sweep: &mut Sweep) -> Result<Vec<Taken<'_>>> {
+    /// Loads the elements into the Python libraries; returns those that have the type.
+    fn load<T: Number>(
+        &self,
+        a: &[T],
+        b: &[T],
+        sweep: &mut Sweep,
+    ) -> Result<Vec<LoadedPython<'_>>> {
         if self.pythons.is_empty() {
             return Ok(Vec::new());
         }
@@ -265,16 +270,21 @@ impl Sizes<'_> {
     }
 }
 
-/// A library of Python that has the elements.
-type Taken<'a> = (By, &'a RefCell<Python>);
+/// A Python library with the elements.
+type LoadedPython<'a> = (By, &'a RefCell<Python>);
 
-/// Overwrites an element wherever it is.
-fn set<T: Number>(input: &mut Copies<T>, pythons: &[Taken], at: usize, value: T) -> Result<()> {
-    input.set(at, value)?;
+/// Overwrites an element in all copies and in the Python libraries.
+fn set<T: Number>(
+    input: &mut Copies<T>,
+    pythons: &[LoadedPython],
+    index: usize,
+    value: T,
+) -> Result<()> {
+    input.set(index, value)?;
     let mut bytes = Vec::new();
     value.append(&mut bytes);
     let mut pythons = pythons.iter();
-    pythons.try_for_each(|(_, python)| python.borrow_mut().set(at, &bytes))
+    pythons.try_for_each(|(_, python)| python.borrow_mut().set(index, &bytes))
 }
 
 #[cfg(test)]
@@ -283,14 +293,14 @@ mod tests {
     use warpfold_results::schema::{Cache, Timing};
 
     use super::*;
-    use crate::sweep::options::Sizes as AskedSizes;
+    use crate::sweep::options::Sizes;
     use crate::sweep::suites::tests::simulate;
 
-    /// On the simulated device, whose times say nothing.
+    /// On the simulated device, whose times mean nothing.
     #[test]
-    fn every_operator_is_right_and_the_host_is_timed_of_one_type() {
+    fn every_operator_is_right_and_one_type_has_the_hosts_times() {
         let options = SweepOptions {
-            sizes: vec![AskedSizes::one(100)],
+            sizes: vec![Sizes::one(100)],
             types: vec![DType::F16, DType::I8],
             ops: Operation::value_variants().to_vec(),
             quick: true,
@@ -321,8 +331,8 @@ mod tests {
                 assert_eq!(rows(element, op, Timing::Device), device, "{op} {element}");
                 assert_eq!(rows(element, op, Timing::Graph).len(), 1, "{op} {element}");
                 for timing in [Timing::Launch, Timing::Stream, Timing::Call] {
-                    let of_first = usize::from(element == "f16");
-                    assert_eq!(rows(element, op, timing).len(), of_first, "{op} {element}");
+                    let expected = usize::from(element == "f16");
+                    assert_eq!(rows(element, op, timing).len(), expected, "{op} {element}");
                 }
             }
         }
@@ -331,11 +341,11 @@ mod tests {
     }
 
     #[test]
-    fn a_default_sweep_has_every_size_of_some_and_a_few_of_all() {
+    fn default_sizes_depend_on_type_and_operator() {
         let options = SweepOptions::default();
-        let asked = asked(&options, 10..=28, &TYPES).unwrap();
+        let all = requested(&options, 10..=28, &TYPES).unwrap();
         let powers = |element, op| {
-            let sizes = sizes(&options, &asked, element, op);
+            let sizes = sizes(&options, &all, element, op);
             sizes.into_iter().map(usize::ilog2).collect::<Vec<_>>()
         };
         let every: Vec<_> = (10..=28).step_by(2).collect();
@@ -343,13 +353,13 @@ mod tests {
         for (element, op) in [(DType::F32, Operation::Dot), (DType::U8, Operation::Sum)] {
             assert_eq!(powers(element, op), [10, 14, 18, 22, 26, 28]);
         }
-        assert_eq!(asked.types.len(), DType::ALL.len());
+        assert_eq!(all.types.len(), DType::ALL.len());
         assert!(DType::ALL.iter().all(|element| TYPES.contains(element)));
-        let own = SweepOptions {
-            sizes: vec![AskedSizes::one(77)],
+        let one_size = SweepOptions {
+            sizes: vec![Sizes::one(77)],
             ..SweepOptions::default()
         };
-        let asked = super::asked(&own, 10..=28, &TYPES).unwrap();
-        assert_eq!(sizes(&own, &asked, DType::U8, Operation::Dot), [77]);
+        let one = requested(&one_size, 10..=28, &TYPES).unwrap();
+        assert_eq!(sizes(&one_size, &one, DType::U8, Operation::Dot), [77]);
     }
 }

@@ -1,4 +1,4 @@
-//! nvcc's copies.
+//! The reference kernels of the copies.
 
 use std::ffi::c_void;
 
@@ -8,12 +8,12 @@ use crate::peers::{Function, Peers};
 
 const SOURCE: &str = include_str!("../../../../peers/copy.cu");
 
-/// nvcc's kernels index with `int`, which goes past n by up to one grid.
+/// The reference kernels have `int` indices, which exceed n by up to one grid.
 pub const REFERENCE_MAX_N: usize = 1 << 30;
 
 type ReferenceFn = unsafe extern "C" fn(*const i32, *mut i32, i32, i32, i32, *mut c_void) -> i32;
 
-/// Compiles and loads them; the error is the reason for going on without.
+/// Compiles and loads the reference kernels.
 pub fn build(capability: (u32, u32)) -> Result<Peers> {
     Peers::build(&[("copy.cu", SOURCE)], capability)
 }
@@ -30,12 +30,12 @@ impl Reference {
         }?))
     }
 
-    /// Launches it on the stream and does not wait.
+    /// Launches the kernel on the stream; does not wait.
     ///
     /// # Safety
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work `from` and `to` are live device memory of `n` integers,
-    ///   aligned to 16 bytes, apart from each other.
+    /// - Until the stream has completed the work, `from` and `to` are live device memory of `n` integers,
+    ///   aligned to 16 bytes, without overlap.
     pub unsafe fn enqueue(
         &self,
         from: u64,
@@ -46,11 +46,10 @@ impl Reference {
     ) -> Result<()> {
         ensure!(
             n <= REFERENCE_MAX_N,
-            "nvcc's kernels index with int: n <= {REFERENCE_MAX_N}, not {n}"
+            "n is {n}; must be at most {REFERENCE_MAX_N}, because the reference kernels have int indices"
         );
         let (n, blocks, threads) = (n as i32, blocks as i32, threads as i32);
-        // SAFETY: the caller's promise; the numbers fit an int: n (above), and blocks and threads
-        // of a launch.
+        // SAFETY: the caller's promise; n (checked above), and blocks and threads of a launch fit an int.
         let status = unsafe {
             (self.0)(
                 from as *const i32,
@@ -61,7 +60,7 @@ impl Reference {
                 stream,
             )
         };
-        self.0.check(status, "nvcc's kernel")
+        self.0.check(status, "a reference kernel")
     }
 }
 

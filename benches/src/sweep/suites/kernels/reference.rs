@@ -6,16 +6,16 @@ use anyhow::{Result, ensure};
 
 use crate::peers::{Cub, Function, Peers};
 
-/// What becomes one library.
+/// The sources of one library.
 const SOURCES: [(&str, &str); 2] = [
     ("ladder.cu", include_str!("../../../../peers/ladder.cu")),
     ("kepler.cu", include_str!("../../../../peers/kepler.cu")),
 ];
 
-/// Their indices are `int`, and reduce_5 steps past n by up to one grid.
+/// The reference kernels have `int` indices, which exceed n by up to one grid in reduce_5.
 pub const MAX_N: usize = 1 << 30;
 
-/// How one is launched: device addresses.
+/// The parameters of a launch, with device addresses.
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub input: u64,
@@ -40,11 +40,10 @@ type ReferenceFn = unsafe extern "C" fn(
     *mut c_void,
 ) -> i32;
 
-/// Compiles and loads them. The device's context is current on this thread. The error is the reason for
-/// going on without.
+/// Compiles and loads the reference kernels. The device's context must be current on this thread.
 pub fn build(capability: (u32, u32)) -> Result<Peers> {
     let peers = Peers::build(&SOURCES, capability)?;
-    // A runtime that the driver is too old for says so here, not in the middle of a round.
+    // If the driver is too old for the CUDA runtime, this call fails, not one in the middle of a round.
     cub(&peers)?.temp_bytes(1)?;
     Ok(peers)
 }
@@ -55,11 +54,11 @@ pub fn cub(peers: &Peers) -> Result<Cub> {
     unsafe { peers.cub("cub_sum") }
 }
 
-/// The reference kernel of one kernel.
+/// The reference kernel for one kernel.
 pub struct Reference(Function<ReferenceFn>);
 
 impl Reference {
-    /// That of the kernel of this name.
+    /// The reference kernel for the kernel of this name.
     pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
         // SAFETY: SOURCES define every `reference_*` with this signature (their macro REFERENCE).
         Ok(Self(unsafe {
@@ -71,17 +70,16 @@ impl Reference {
     ///
     /// # Safety
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other:
-    ///   `input` with `n` integers, `result` with one, `partials` with `ceil(n / threads)` and
+    /// - Until the stream has completed the work, these are live device memory without overlap: `input` with
+    ///   `n` integers, `result` with one, `partials` with `ceil(n / threads)` and
     ///   `ceil(ceil(n / threads) / threads)`.
     pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
         ensure!(
             on.n <= MAX_N,
-            "the reference kernels have int indices: n <= {MAX_N}, not {}",
+            "n is {}; must be at most {MAX_N}, because the reference kernels have int indices",
             on.n
         );
-        // SAFETY: the caller's promise; n fits an int (above), as do threads and chunks, which the
-        // kernel itself was planned with.
+        // SAFETY: the caller's promise; n (checked above), threads and chunks (of a valid plan) fit an int.
         let status = unsafe {
             (self.0)(
                 on.input as *const i32,

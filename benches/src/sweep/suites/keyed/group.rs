@@ -1,7 +1,7 @@
-//! The rows of one distribution of particles: every algorithm, the same kernel from nvcc, and CUB.
+//! The rows of one distribution of particles: every algorithm, its reference kernel, and CUB.
 //!
-//! The cells are set to zero right before each timed run, as a simulation does in each of its steps. After
-//! it all cells are compared.
+//! The cells are cleared right before each timed run, as in each step of a simulation. After the run all
+//! cells are checked.
 
 use std::cell::{Cell, RefCell};
 use std::ops::AddAssign;
@@ -20,7 +20,7 @@ use crate::sweep::run::Sweep;
 use crate::sweep::subject::Subject;
 use crate::sweep::suites::Bench;
 
-/// A type of the particles' values.
+/// The type of the particles' values.
 pub trait Value: Number + From<i8> + From<i16> + AddAssign {}
 
 impl Value for f32 {}
@@ -69,18 +69,18 @@ impl Group<'_> {
                 continue;
             }
             let cells = if arrays == 1 { &one } else { &three };
-            subjects.push(self.ours(work, &name, (algorithm, arrays), cells));
+            subjects.push(self.warpfold_subject(work, &name, (algorithm, arrays), cells));
             if let Some(peers) = self.peers.filter(|_| options.wants(By::Nvcc)) {
-                subjects.push(self.reference(work, &name, peers, arrays, cells)?);
+                subjects.push(self.reference_subject(work, &name, peers, arrays, cells)?);
             }
         }
         if let Some(peers) = self.peers.filter(|_| options.wants(By::Cub)) {
-            subjects.push(self.cub(work, peers)?);
+            subjects.push(self.cub_subject(work, peers)?);
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
         let (n, keys) = (particles.keys.len(), self.distribution.name());
         let what = format!("{n} {keys} keys, {}", T::NAME);
-        sweep.group(&what, self.bench.by_device(&subjects))
+        sweep.group(&what, self.bench.device_rows(&subjects))
     }
 
     fn cells(&self) -> usize {
@@ -101,8 +101,8 @@ impl Group<'_> {
         }
     }
 
-    /// One of ours.
-    fn ours<'s, T: Value>(
+    /// warpfold's kernel.
+    fn warpfold_subject<'s, T: Value>(
         &'s self,
         work: Work<'s, T>,
         kernel: &str,
@@ -115,7 +115,7 @@ impl Group<'_> {
         Subject {
             copies: 1,
             row: self.row::<T>(By::Warpfold, kernel, arrays),
-            spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
+            overwrite: Box::new(|| Ok(cells.borrow_mut().clear()?)),
             enqueue: Box::new(move |_, _| {
                 let values = work.values.view(..arrays * work.keys.len())?;
                 let mut cells = cells.borrow_mut();
@@ -126,8 +126,8 @@ impl Group<'_> {
         }
     }
 
-    /// nvcc's version of a kernel, which writes the very same cells.
-    fn reference<'s, T: Value>(
+    /// The reference kernel, which writes the same cells.
+    fn reference_subject<'s, T: Value>(
         &'s self,
         work: Work<'s, T>,
         kernel: &str,
@@ -143,21 +143,21 @@ impl Group<'_> {
         Ok(Subject {
             copies: 1,
             row: self.row::<T>(By::Nvcc, kernel, arrays),
-            spoil: Box::new(|| Ok(cells.borrow_mut().clear()?)),
+            overwrite: Box::new(|| Ok(cells.borrow_mut().clear()?)),
             enqueue: Box::new(move |_, _| {
                 let (to, count) = (cells.borrow().as_device_ptr(), cells.borrow().len());
-                // SAFETY: keys and values are live buffers of this device, and so are the cells, `count` for
-                // each array; all keys are below `count` (they are those of `Particles`); allocations begin
-                // at multiples of 256 bytes. The context is current (`Subject::enqueue`), and what is
-                // enqueued is waited for (`Stage::time`).
+                // SAFETY: keys, values and cells are live buffers of this device, with `count` cells for each
+                // array. All keys are below `count` (they are those of `Particles`); allocations are aligned
+                // to 256 bytes. The context is current (`Subject::enqueue`), and all enqueued work is waited
+                // for (`Timer::time`).
                 unsafe { reference.enqueue(on, to, count, self.threads) }
             }),
             check: Box::new(move |_| work.check(&cells.borrow())),
         })
     }
 
-    /// CUB on the runs. How many it finds is compared each time, their keys and sums the first time.
-    fn cub<'s, T: Value>(&'s self, work: Work<'s, T>, peers: &Peers) -> Result<Subject<'s>> {
+    /// CUB's ReduceByKey. Each run checks the number of runs of keys, the first one also their keys and sums.
+    fn cub_subject<'s, T: Value>(&'s self, work: Work<'s, T>, peers: &Peers) -> Result<Subject<'s>> {
         let gpu = self.bench.gpu;
         let n = self.particles.keys.len();
         let cub = Cub::<T>::of(peers)?;
@@ -167,19 +167,19 @@ impl Group<'_> {
         let keys = gpu.alloc::<u32>(n)?;
         let sums = gpu.alloc::<T>(n)?;
         let count = Rc::new(gpu.alloc::<i32>(1)?);
-        let spoiled = Rc::clone(&count);
+        let overwritten = Rc::clone(&count);
         let to = Runs {
             keys: keys.as_device_ptr(),
             sums: sums.as_device_ptr(),
             count: count.as_device_ptr(),
         };
-        let is_compared = Cell::new(false);
+        let has_run = Cell::new(false);
         Ok(Subject {
             copies: 1,
             row: self.row::<T>(By::Cub, "DeviceReduce::ReduceByKey", 1),
-            spoil: Box::new(move || self.bench.stage.spoil(&spoiled)),
-            // SAFETY: as for the reference kernel; the outputs have room for a run of each key, and `temp` for what CUB
-            // asked for; `check` keeps all but `temp`, which this closure keeps.
+            overwrite: Box::new(move || self.bench.timer.overwrite(&overwritten)),
+            // SAFETY: as for the reference kernel; the outputs have room for `n` runs, and `temp` is as large
+            // as CUB requires. `check` owns the outputs, this closure owns `temp`.
             enqueue: Box::new(move |_, _| unsafe {
                 cub.enqueue(on, to, temp.as_device_ptr(), bytes)
             }),
@@ -188,7 +188,7 @@ impl Group<'_> {
                 if found as usize != runs {
                     return Ok(Err((format!("{found} runs"), format!("{runs} runs"))));
                 }
-                if is_compared.replace(true) {
+                if has_run.replace(true) {
                     return Ok(Ok(()));
                 }
                 let keys = keys.view(..runs)?.download()?;
@@ -215,29 +215,29 @@ impl Group<'_> {
 #[derive(Clone, Copy)]
 struct Work<'a, T: Value> {
     keys: &'a Buffer<u32>,
-    /// All arrays.
+    /// All arrays, one after another.
     values: &'a Buffer<T>,
     sums: &'a [T],
 }
 
 impl<T: Value> Work<'_, T> {
-    /// Whether the cells are right.
+    /// Checks all cells.
     fn check(&self, cells: &Cells<T, Sum>) -> Result<Verdict>
     where
         Sum: Keyed<u32, T>,
     {
-        ensure!(cells.rejected()? == 0, "a particle was rejected");
+        ensure!(cells.rejected()? == 0, "at least one key was rejected");
         Ok(equal(&cells.download()?, self.sums))
     }
 }
 
-/// Names the first cell that is not what it should be.
+/// Compares all cells; the error names the first wrong one.
 fn equal<T: Value>(got: &[T], expected: &[T]) -> Verdict {
     match got.iter().zip(expected).position(|(got, sum)| got != sum) {
         None => Ok(()),
-        Some(wrong) => Err((
-            format!("{:?} in cell {wrong}", got[wrong]),
-            format!("{:?}", expected[wrong]),
+        Some(cell) => Err((
+            format!("{:?} in cell {cell}", got[cell]),
+            format!("{:?}", expected[cell]),
         )),
     }
 }

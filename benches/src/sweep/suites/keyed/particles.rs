@@ -1,13 +1,13 @@
-//! Particles in a box of cells: what is summed by key.
+//! Random particles in a box of cells.
 
 use anyhow::{Context, Result};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Where equal keys lie.
+/// The order of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// Every particle is in any cell.
+    /// Every particle is in a random cell.
     Random,
     /// Sorted by cell.
     Ordered,
@@ -28,23 +28,23 @@ impl Distribution {
     }
 }
 
-/// Arrays of values that share their keys: the three of a kernel that takes several.
+/// The number of arrays that share their keys, for kernels that take several.
 pub const ARRAYS: usize = 3;
 
-/// Particles, and what is known of them.
+/// Particles, and their expected sums.
 pub struct Particles {
-    /// The cell of each: x + side * (y + side * z).
+    /// The cell of each particle: x + side * (y + side * z).
     pub keys: Vec<u32>,
-    /// Of each array in turn; small integers, whose sums are exact in every order and type.
+    /// The values, one array after another: small integers, whose sums are exact in every order and type.
     pub values: Vec<i8>,
-    /// The sum of each cell, of each array in turn.
+    /// The sums of the cells, one array after another.
     pub sums: Vec<i16>,
-    /// Runs of equal keys.
+    /// The number of runs of equal keys.
     pub runs: usize,
 }
 
 impl Particles {
-    /// `per_cell` particles for each cell of a box of `side`^3.
+    /// `per_cell` particles for each of `side`^3 cells.
     pub fn draw(
         side: u32,
         per_cell: u32,
@@ -83,7 +83,7 @@ impl Particles {
     }
 }
 
-/// The cell, or the next one, in each direction; the box is periodic.
+/// Moves to the next cell or not, at random for each direction; the box is periodic.
 fn shifted(cell: u32, side: u32, rng: &mut SmallRng) -> u32 {
     let mut next = |coordinate: u32| (coordinate + u32::from(rng.random::<bool>())) % side;
     let (x, y, z) = (
@@ -105,7 +105,7 @@ mod tests {
         assert!(ordered.keys.is_sorted());
         let shifted = Particles::draw(10, 7, Distribution::Shifted, 1).unwrap();
         let steps = [0, 1, 10, 11, 100, 101, 110, 111];
-        // Away from the far walls, where the box closes.
+        // Not at the far walls, where the box is periodic.
         let inside = |cell: u32| cell % 10 < 9 && cell / 10 % 10 < 9 && cell / 100 < 9;
         for (before, after) in ordered.keys.iter().zip(&shifted.keys) {
             assert!(!inside(*before) || steps.contains(&(after - before)));

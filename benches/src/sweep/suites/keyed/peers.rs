@@ -1,4 +1,4 @@
-//! The peers of reduction by key: `keyed.cu`, nvcc's kernel of every kernel and CUB's ReduceByKey.
+//! The peers of reduction by key, in `keyed.cu`: the reference kernels and CUB's ReduceByKey.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::peers::{Function, Peers};
 
 const SOURCE: &str = include_str!("../../../../peers/keyed.cu");
 
-/// The reference kernels' numbers in `launch` of `keyed.cu`.
+/// The reference kernels, in the order of their numbers in `launch` of `keyed.cu`.
 const REFERENCES: [&str; 8] = [
     "keyed_atomic",
     "keyed_cas",
@@ -21,7 +21,7 @@ const REFERENCES: [&str; 8] = [
     "keyed_ballot_x3",
 ];
 
-/// nvcc's kernels index with `int`, also three arrays one behind the other.
+/// The reference kernels have `int` indices, also into three arrays, one after another.
 pub const REFERENCE_MAX_N: usize = 1 << 29;
 
 type ReferenceFn<T> =
@@ -38,7 +38,7 @@ type CubFn<T> = unsafe extern "C" fn(
     *mut c_void,
 ) -> i32;
 
-/// What one peer works on: device addresses in the context that owns `stream`.
+/// A peer's input: device addresses in the context of `stream`.
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub keys: u64,
@@ -47,12 +47,12 @@ pub struct Launch {
     pub stream: *mut c_void,
 }
 
-/// Compiles and loads them; the error is the reason for going on without.
+/// Compiles and loads the peers.
 pub fn build(capability: (u32, u32)) -> Result<Peers> {
     Peers::build(&[("keyed.cu", SOURCE)], capability)
 }
 
-/// nvcc's kernel of one kernel.
+/// The reference kernel for one kernel.
 pub struct Reference<T: Value> {
     number: i32,
     call: Function<ReferenceFn<T>>,
@@ -62,19 +62,19 @@ impl<T: Value> Reference<T> {
     /// The reference kernel for the kernel of this name.
     pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
         let number = REFERENCES.iter().position(|reference| *reference == kernel);
-        let number = number.with_context(|| format!("keyed.cu has no kernel for {kernel}"))? as i32;
+        let number = number.with_context(|| format!("keyed.cu has no reference kernel for {kernel}"))? as i32;
         // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
         let call = unsafe { peers.function(&format!("keyed_{}", T::NAME)) }?;
         Ok(Self { number, call })
     }
 
-    /// Launches it; allocates nothing and does not wait.
+    /// Launches the kernel; allocates nothing and does not wait.
     ///
     /// # Safety
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
-    ///   keys, each below `cell_count`, `n` values and `cell_count` cells for each array that the
-    ///   kernel takes. Keys and values begin at multiples of 16 bytes.
+    /// - Until the stream has completed the work, these are live device memory without overlap: `n` keys,
+    ///   each below `cell_count`, and `n` values and `cell_count` cells for each array of the kernel. Keys
+    ///   and values are aligned to 16 bytes.
     pub unsafe fn enqueue(
         &self,
         on: Launch,
@@ -84,7 +84,9 @@ impl<T: Value> Reference<T> {
     ) -> Result<()> {
         ensure!(
             on.n <= REFERENCE_MAX_N && cell_count <= REFERENCE_MAX_N,
-            "nvcc's kernels index with int: up to {REFERENCE_MAX_N} elements and cells"
+            "{} elements, {cell_count} cells; must be at most {REFERENCE_MAX_N}, because the reference \
+             kernels have int indices",
+            on.n
         );
         // SAFETY: the caller's promise; the numbers fit an int (above).
         let status = unsafe {
@@ -99,14 +101,14 @@ impl<T: Value> Reference<T> {
                 on.stream,
             )
         };
-        self.call.check(status, "nvcc's kernel")
+        self.call.check(status, "a reference kernel")
     }
 }
 
 /// `cub::DeviceReduce::ReduceByKey`.
 pub struct Cub<T: Value>(Function<CubFn<T>>);
 
-/// Where CUB writes: `n` keys and sums at most, and how many there are.
+/// CUB's output: at most `n` keys and sums, and their number.
 #[derive(Clone, Copy)]
 pub struct Runs {
     pub keys: u64,
@@ -115,7 +117,6 @@ pub struct Runs {
 }
 
 impl<T: Value> Cub<T> {
-    /// Of this type of values.
     pub fn of(peers: &Peers) -> Result<Self> {
         // SAFETY: SOURCE defines `cub_by_key_f32` and `cub_by_key_f64` with this signature.
         Ok(Self(unsafe {
@@ -131,16 +132,16 @@ impl<T: Value> Cub<T> {
             sums: 0,
             count: 0,
         };
-        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        // SAFETY: with null storage the call only writes `bytes`, a local variable.
         unsafe { self.call(on, none, 0, &mut bytes)? };
         Ok(bytes)
     }
 
-    /// Launches it; allocates nothing and does not wait.
+    /// Launches CUB's kernels; allocates nothing and does not wait.
     ///
     /// # Safety
-    /// As for [`Reference::enqueue`], with `temp` of `temp_bytes` bytes, as
-    /// [`Cub::temp_bytes`] says, and `runs` as it says in the place of the cells.
+    /// As for [`Reference::enqueue`], with [`Runs`] instead of cells, and with temporary storage at `temp`,
+    /// as large as [`Cub::temp_bytes`] requires.
     pub unsafe fn enqueue(
         &self,
         on: Launch,
@@ -153,11 +154,12 @@ impl<T: Value> Cub<T> {
     }
 
     /// # Safety
-    /// As [`Cub::enqueue`], unless `temp` is null.
+    /// As for [`Cub::enqueue`], or `temp` is null.
     unsafe fn call(&self, on: Launch, runs: Runs, temp: u64, bytes: &mut usize) -> Result<()> {
         ensure!(
             on.n <= REFERENCE_MAX_N,
-            "CUB is given an int: up to {REFERENCE_MAX_N} elements"
+            "{} elements; must be at most {REFERENCE_MAX_N}, because CUB's number of elements is an int",
+            on.n
         );
         // SAFETY: the caller's promise.
         let status = unsafe {

@@ -1,4 +1,4 @@
-//! One array or three side by side, on the host and on the device.
+//! One array, or three of the same length, on the host and on the device.
 
 use anyhow::Result;
 use warpfold::{Buffer, Device, Element, Input, Items, View};
@@ -13,16 +13,16 @@ pub type BuffersOf<C> = <<C as Case>::Arrays as Arrays>::Buffers;
 
 /// Arrays of the same length on the host.
 pub trait Arrays: Sized + 'static {
-    /// What is at one index.
+    /// The item at an index.
     type Items: Items;
 
-    /// The same on the device.
+    /// The arrays on the device.
     type Buffers;
 
-    /// The first items.
+    /// A view of the first items.
     type View<'a>: Input<'a, Self::Items> + Copy;
 
-    /// Copies them to the device.
+    /// Copies all items to the device.
     fn upload(&self, gpu: &Device) -> Result<Self::Buffers> {
         self.upload_first(gpu, self.len())
     }
@@ -30,13 +30,12 @@ pub trait Arrays: Sized + 'static {
     /// Copies the first `n` items to the device.
     fn upload_first(&self, gpu: &Device, n: usize) -> Result<Self::Buffers>;
 
-    /// How many items there are.
     fn len(&self) -> usize;
 
     /// The first `n` items.
     fn view(buffers: &Self::Buffers, n: usize) -> Result<Self::View<'_>>;
 
-    /// The addresses of the arrays; null where there is one array only.
+    /// The device addresses of the arrays; 0 for a missing array.
     fn addresses(buffers: &Self::Buffers) -> [u64; 3];
 }
 

@@ -1,4 +1,4 @@
-//! The operators, their elements and what naive loops make of them. All answers but log-sum-exp's are exact.
+//! The operators with their elements and expected answers, which are exact except for log-sum-exp.
 
 use std::cmp::Reverse;
 use std::fmt::Debug;
@@ -15,42 +15,39 @@ use warpfold_results::schema::By;
 use super::arrays::{Arrays, BuffersOf, ItemsOf};
 use crate::sweep::data::{draw, draw_by, in_128ths};
 
-/// All integers up to this are `f32`.
+/// All integers up to this are exact in `f32`.
 const EXACT: i64 = 1 << 24;
 
-/// The result of a case.
+/// The output of a case's operator.
 pub type OutputOf<C> = <<C as Case>::Op as Op<ItemsOf<C>>>::Output;
 
 /// An operator with its data.
 pub trait Case {
-    /// Where the items lie.
+    /// The arrays of items.
     type Arrays: Arrays;
 
-    /// What items are combined in.
+    /// The accumulator.
     type Acc: Element + PartialEq + Debug;
 
-    /// How items are combined.
+    /// The operator.
     type Op: SinglePass<ItemsOf<Self>, Acc = Self::Acc, Output: PartialEq + Debug>;
 
-    /// The same, as a value.
     const OP: Self::Op;
 
-    /// CUB's function; none where CUB cannot do it.
+    /// CUB's function; `None` if CUB does not support the operator.
     const CUB: Option<&'static str>;
 
-    /// Whether CUB has rows of elements that are aligned to their size, too: a load then brings one as a
-    /// whole.
+    /// Whether CUB also has rows with elements aligned to their size, so that one load reads an element.
     const HAS_ALIGNED: bool = false;
 
-    /// What the operator holds, as the peer's parameter.
+    /// The operator's parameter, for the peer.
     const PARAMETER: f32 = 0.0;
 
     /// `n` items drawn from `seed`.
     fn draw(n: usize, seed: u64) -> Result<Self::Arrays>;
 
-    /// Puts the answer of the first `n` items among them, where it might otherwise be met in several
-    /// places: a kernel that leaves the place out is then wrong. `rank` counts the sizes, from the smallest
-    /// on.
+    /// If several of the first `n` items may give the answer, overwrites single items such that only these
+    /// give it; then a kernel that skips one is wrong. `rank` is the index of the size, from the smallest.
     fn plant(
         arrays: &mut Self::Arrays,
         buffers: &mut BuffersOf<Self>,
@@ -62,17 +59,17 @@ pub trait Case {
         Ok(())
     }
 
-    /// The answer of the first `n` items, as the operator finds it before it finishes.
+    /// The expected accumulator of the first `n` items.
     fn expected(arrays: &Self::Arrays, n: usize) -> Result<Self::Acc>;
 
-    /// Whether a result is right; equal, by default. A NaN never is.
+    /// Whether a result is right: by default, whether it is equal. A NaN is never right.
     fn accepts(by: By, got: &OutputOf<Self>, expected: &OutputOf<Self>) -> bool {
         let _ = by;
         got == expected
     }
 }
 
-/// Indices below `n` that differ, where there are as many.
+/// Random indices below `n`, distinct if `n >= K`.
 fn indices<const K: usize>(n: usize, seed: u64) -> [usize; K] {
     let mut rng = SmallRng::seed_from_u64(seed ^ n as u64);
     let mut drawn = Vec::new();
@@ -85,7 +82,7 @@ fn indices<const K: usize>(n: usize, seed: u64) -> [usize; K] {
     std::array::from_fn(|i| drawn[i])
 }
 
-/// Beyond all that is drawn, from -1 to 1, and beyond what was planted for smaller sizes.
+/// A value above all drawn values, which are from -1 to 1, and above those planted for smaller sizes.
 fn beyond(rank: usize) -> f32 {
     2.0 + rank as f32
 }
@@ -113,7 +110,7 @@ impl Case for ComplexSum {
         let parts = parts.map(|z| (f64::from(z.re), f64::from(z.im)));
         let (re, im) = parts.reduce(|| (0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
         let fits = |sum: f64| sum.abs() * 128.0 <= EXACT as f64;
-        ensure!(fits(re) && fits(im), "the sums of {n} have no exact f32");
+        ensure!(fits(re) && fits(im), "the sums of {n} elements are not exact in f32");
         Ok(Complex {
             re: re as f32,
             im: im as f32,
@@ -134,7 +131,7 @@ impl Case for SquaresAbout {
     const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
     const PARAMETER: f32 = 0.5;
 
-    /// Each with a distance of 0 or 1: of many, fewer have one.
+    /// Elements at a distance of 0 or 1 from the centre; the larger `n`, the smaller the share at distance 1.
     fn draw(n: usize, seed: u64) -> Result<Vec<f32>> {
         let one_in = (n as u64 >> 23).next_power_of_two().max(2);
         draw_by(n, seed, move |bits| {
@@ -151,7 +148,7 @@ impl Case for SquaresAbout {
         let squares = arrays[..n].par_iter();
         let squares = squares.map(|x| (f64::from(*x) - f64::from(Self::PARAMETER)).powi(2));
         let sum: f64 = squares.sum();
-        ensure!(sum <= EXACT as f64, "the sum of {n} has no exact f32");
+        ensure!(sum <= EXACT as f64, "the sum of {n} elements is not exact in f32");
         Ok(sum as f32)
     }
 }
@@ -208,7 +205,7 @@ impl Case for BoundingBox {
     fn expected(points: &Vec<Point>, n: usize) -> Result<Box3> {
         let of = |coordinate: fn(&Point) -> f32| {
             let all = points[..n].par_iter().map(coordinate);
-            ensure!(!all.clone().any(f32::is_nan), "there is a NaN");
+            ensure!(!all.clone().any(f32::is_nan), "a coordinate is NaN");
             let min = all.clone().reduce_with(|a, b| if b < a { b } else { a });
             let max = all.reduce_with(|a, b| if b > a { b } else { a });
             min.zip(max).context("there are no points")
@@ -240,7 +237,7 @@ impl Case for Best {
         })
     }
 
-    /// Twice, with ids that differ: the smaller one is the answer.
+    /// Plants the largest score twice, with different ids; the smaller id is the answer.
     fn plant(
         pairs: &mut Vec<Scored>,
         buffer: &mut BuffersOf<Self>,
@@ -258,12 +255,12 @@ impl Case for Best {
         Ok(())
     }
 
-    /// By the total order, in which a NaN would be above all: none is drawn.
+    /// Uses the total order, in which a NaN is above all numbers; no NaN is drawn.
     fn expected(pairs: &Vec<Scored>, n: usize) -> Result<Scored> {
         let pairs = pairs[..n].par_iter().copied();
         ensure!(
             !pairs.clone().any(|pair| pair.score.is_nan()),
-            "there is a NaN among the scores"
+            "a score is NaN"
         );
         let best = pairs.max_by(|a, b| {
             let scores = a.score.total_cmp(&b.score);
@@ -273,7 +270,7 @@ impl Case for Best {
     }
 }
 
-/// The product of matrices in their order.
+/// The ordered product of matrices.
 pub struct MatProduct;
 
 impl Case for MatProduct {
@@ -283,8 +280,8 @@ impl Case for MatProduct {
     const OP: Self::Op = kernels::MatProduct;
     const CUB: Option<&'static str> = None;
 
-    /// `[[±1, k], [0, ±1]]` with an odd k from -7 to 7: neighbours do not commute, and of a product of
-    /// these the third number is a sum of some k and -k, which grows as slowly as a random walk.
+    /// `[[±1, k], [0, ±1]]` with an odd k from -7 to 7. Neighbours do not commute. The upper right entry of a
+    /// product is a sum of terms k and -k, which grows as slowly as a random walk.
     fn draw(n: usize, seed: u64) -> Result<Vec<Mat2>> {
         draw_by(n, seed, |bits| {
             let sign = |bit: u64| if bit & 1 == 0 { 1.0 } else { -1.0 };
@@ -295,7 +292,7 @@ impl Case for MatProduct {
         })
     }
 
-    /// In integers.
+    /// Computed in integers.
     fn expected(matrices: &Vec<Mat2>, n: usize) -> Result<Mat2> {
         type Integers = [[i64; 2]; 2];
         let product = |a: Integers, b: Integers| {
@@ -303,12 +300,12 @@ impl Case for MatProduct {
             [[entry(0, 0), entry(0, 1)], [entry(1, 0), entry(1, 1)]]
         };
         let matrices = matrices[..n].par_iter();
-        // rayon keeps the order.
+        // rayon's `reduce` keeps the order.
         let all = matrices
             .map(|matrix| matrix.rows.map(|row| row.map(|x| x as i64)))
             .reduce(|| [[1, 0], [0, 1]], product);
         let fits = all.as_flattened().iter().all(|x| x.abs() <= EXACT);
-        ensure!(fits, "the product of {n} has no exact f32");
+        ensure!(fits, "the product of {n} matrices is not exact in f32");
         Ok(Mat2 {
             rows: all.map(|row| row.map(|x| x as f32)),
         })
@@ -326,7 +323,7 @@ impl Case for Dot3 {
     const CUB: Option<&'static str> = Some("DeviceReduce::TransformReduce");
 
     fn draw(n: usize, seed: u64) -> Result<[Vec<f32>; 3]> {
-        // Seeds that no other array has: chunks have seeds that differ in their upper half.
+        // Distinct seeds: the seeds of chunks differ in their upper halves only.
         Ok([
             draw(n, seed)?,
             draw(n, seed.wrapping_add(1))?,
@@ -356,7 +353,7 @@ impl Case for LogSumExp {
         draw_by(n, seed, BoundingBox::coordinate)
     }
 
-    /// A number whose term is as large as those of all others together.
+    /// Plants a number whose exponential is about as large as the sum of all others.
     fn plant(
         numbers: &mut Vec<f32>,
         buffer: &mut BuffersOf<Self>,
@@ -377,7 +374,7 @@ impl Case for LogSumExp {
         Ok(ScaledSum { base, sum })
     }
 
-    /// CUB's terms are added in `f32`, by each thread one after the other.
+    /// CUB's threads add their terms in `f32`, one after another, with a larger error.
     fn accepts(by: By, got: &f64, expected: &f64) -> bool {
         let tolerance = if by == By::Cub { 1e-4 } else { 1e-5 };
         (got - expected).abs() <= tolerance

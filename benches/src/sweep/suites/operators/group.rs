@@ -14,72 +14,72 @@ use crate::sweep::copies::Copies;
 use crate::sweep::data::{Expected, Number};
 use crate::sweep::rounds::{Timed, Verdict};
 use crate::sweep::run::Sweep;
-use crate::sweep::subject::{Stage, Subject};
-use crate::sweep::suites::ceiling;
-use crate::sweep::suites::planned::{called, reduced_into};
+use crate::sweep::subject::{Timer, Subject};
+use crate::sweep::suites::ceiling_subject;
+use crate::sweep::suites::planned::{call_row, reduce_into_subject};
 
 /// Reductions of one input by one operator.
 pub struct Group<'a, C: Case> {
     pub suite: &'a Operators<'a>,
-    /// The arrays, as often as a batch has launches.
+    /// The arrays, once for each launch of a batch.
     pub copies: Vec<&'a BuffersOf<C>>,
     pub expected: C::Acc,
-    /// What the ceiling reads.
+    /// The ceiling's input.
     pub words: Copies<'a, i32>,
     pub n: usize,
 }
 
 impl<C: Case> Group<'_, C> {
-    /// Every row, in every way of timing that fits the size.
+    /// Times every row, in every way of timing that applies to the size.
     pub fn time(&self, sweep: &mut Sweep) -> Result<()> {
         let bench = self.suite.bench;
-        let stage = &bench.stage;
-        let mut subjects = vec![ours::<C>(
+        let timer = &bench.timer;
+        let mut subjects = vec![warpfold_subject::<C>(
             self.suite.gpu,
-            stage,
+            timer,
             &self.copies,
             self.n,
             self.expected,
         )?];
         if let (Some(functors), Some(kernel)) = (self.suite.functors, C::CUB) {
             let name = cub_name::<C>();
-            subjects.push(self.cub(Functor::of(functors, &name)?, kernel, "default")?);
+            subjects.push(self.cub_subject(Functor::of(functors, &name)?, kernel, "default")?);
             if C::HAS_ALIGNED {
                 let aligned = Functor::of(functors, &format!("{name}_aligned"))?;
-                subjects.push(self.cub(aligned, kernel, "aligned")?);
+                subjects.push(self.cub_subject(aligned, kernel, "aligned")?);
             }
         }
         let subjects: Vec<_> = subjects.into_iter().map(Rc::new).collect();
-        let ceiling = Rc::new(self.ceiling()?);
+        let ceiling = Rc::new(self.ceiling_subject()?);
         let mut rows = Vec::new();
         for (cache, timing) in bench.ways(bytes::<C>(self.n)) {
             let timed = subjects
                 .iter()
-                .map(|subject| stage.timed(subject, cache, timing));
+                .map(|subject| timer.timed(subject, cache, timing));
             rows.extend(timed);
             if timing == Timing::Device {
-                rows.push(stage.timed(&ceiling, cache, timing));
+                rows.push(timer.timed(&ceiling, cache, timing));
             }
         }
-        rows.push(self.call()?);
+        rows.push(self.call_row()?);
         let entry = entry_of::<C>();
         sweep.group(&format!("{} of {} {}", entry.op, self.n, entry.items), rows)
     }
 
-    /// CUB by a functor, with temporary storage that is allocated once.
-    fn cub(&self, functor: Functor, kernel: &str, variant: &str) -> Result<Subject<'_>> {
-        let stage = &self.suite.bench.stage;
+    /// CUB with a functor; its temporary storage is allocated once.
+    fn cub_subject(&self, functor: Functor, kernel: &str, variant: &str) -> Result<Subject<'_>> {
+        let timer = &self.suite.bench.timer;
         let temp_bytes = functor.temp_bytes(self.n)?;
         let temp = self.suite.gpu.alloc::<u8>(temp_bytes.max(1))?;
         let cells = Rc::new(self.suite.gpu.alloc::<C::Acc>(self.copies.len())?);
-        let (spoiled, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
+        let (overwritten, outputs) = (Rc::clone(&cells), Rc::clone(&cells));
         Ok(Subject {
             row: Row {
                 variant: Some(variant.into()),
                 ..row_of::<C>(By::Cub, kernel, self.n)
             },
             copies: self.copies.len(),
-            spoil: Box::new(move || stage.spoil(&spoiled)),
+            overwrite: Box::new(move || timer.overwrite(&overwritten)),
             enqueue: Box::new(move |copy, stream| {
                 let on = Launch {
                     arrays: C::Arrays::addresses(self.copies[copy]),
@@ -89,11 +89,11 @@ impl<C: Case> Group<'_, C> {
                     temp: (temp.as_device_ptr(), temp_bytes),
                     stream,
                 };
-                // SAFETY: live device memory of the device whose stream this is and whose context is
-                // current (`Subject::enqueue`): arrays of at least `n` elements, an accumulator for each copy of them, and as many
-                // bytes as CUB has asked for; allocations begin at multiples of 256 bytes. All of it lives
-                // as long as this closure or longer, and what is enqueued is waited for before the closure
-                // goes (`Stage::time`, `Events::around`).
+                // SAFETY: the stream is this device's and its context is current (`Subject::enqueue`). All
+                // addresses are of live memory of this device: arrays of at least `n` elements, an
+                // accumulator for each copy of them, and the temporary storage that CUB requires; allocations
+                // are aligned to 256 bytes. It lives at least as long as this closure, which is dropped only
+                // after a wait for all enqueued work (`Timer::time`, `Events::around`).
                 unsafe { functor.enqueue(on) }
             }),
             check: Box::new(move |copies| {
@@ -105,29 +105,28 @@ impl<C: Case> Group<'_, C> {
         })
     }
 
-    /// The fastest read of as many bytes.
-    fn ceiling(&self) -> Result<Subject<'_>> {
+    /// The fastest read of the same number of bytes.
+    fn ceiling_subject(&self) -> Result<Subject<'_>> {
         let words = bytes::<C>(self.n).div_ceil(size_of::<i32>());
         let expected = Expected::exactly(i32::sum(&self.suite.words_on_host[..words]));
         let row = row_of::<C>(By::Ceiling, "read_ceiling", self.n);
-        ceiling(self.suite.bench, row, self.words.views(words)?, expected)
+        ceiling_subject(self.suite.bench, row, self.words.views(words)?, expected)
     }
 
-    /// The call that waits.
-    fn call(&self) -> Result<Timed<'_>> {
+    /// The library's call that waits.
+    fn call_row(&self) -> Result<Timed<'_>> {
         let row = row_of::<C>(By::Warpfold, "single_pass", self.n);
         let view = C::Arrays::view(self.copies[0], self.n)?;
         let call = move || Ok(self.suite.gpu.reduce::<ItemsOf<C>, _>(view, C::OP).run()?);
         let check = |got| check::<C>(By::Warpfold, got, self.expected);
-        Ok(called(row, call, check))
+        Ok(call_row(row, call, check))
     }
 }
 
-/// The library's reduction, as [`reduce_into`](warpfold::Device::reduce_into) launches it, of the first `n`
-/// items of each copy.
-pub fn ours<'a, C: Case>(
+/// [`reduce_into`](warpfold::Device::reduce_into) of the first `n` items of each copy.
+pub fn warpfold_subject<'a, C: Case>(
     gpu: &'a Device,
-    stage: &'a Stage<'a>,
+    timer: &'a Timer<'a>,
     copies: &[&'a BuffersOf<C>],
     n: usize,
     expected: C::Acc,
@@ -135,16 +134,16 @@ pub fn ours<'a, C: Case>(
     let row = row_of::<C>(By::Warpfold, "single_pass", n);
     let views = copies.iter().map(|buffers| C::Arrays::view(buffers, n));
     let check = move |got| check::<C>(By::Warpfold, C::OP.finish(got), expected);
-    reduced_into::<ItemsOf<C>, _>(
+    reduce_into_subject::<ItemsOf<C>, _>(
         row,
-        (gpu, stage),
+        (gpu, timer),
         views.collect::<Result<_>>()?,
         C::OP,
         check,
     )
 }
 
-/// The peer's function.
+/// The name of the peer's function.
 pub fn cub_name<C: Case>() -> String {
     let entry = entry_of::<C>();
     format!("cub_{}_{}", entry.op, entry.items)
@@ -168,7 +167,7 @@ fn row_of<C: Case>(by: By, kernel: &str, n: usize) -> Row {
     }
 }
 
-/// Whether the result is that of the expected accumulator.
+/// Compares a result with that of the expected accumulator.
 fn check<C: Case>(by: By, got: OutputOf<C>, expected: C::Acc) -> Verdict {
     let expected = C::OP.finish(expected);
     match C::accepts(by, &got, &expected) {

@@ -1,4 +1,4 @@
-//! CUB's reductions by functors of our own: `functors.cu`.
+//! CUB's reductions with the functors of `functors.cu`.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -7,7 +7,6 @@ use anyhow::Result;
 
 use crate::peers::{Function, Peers};
 
-/// What nvcc compiles.
 pub const SOURCE: &str = include_str!("../../../../peers/functors.cu");
 
 type FunctorFn = unsafe extern "C" fn(
@@ -22,29 +21,29 @@ type FunctorFn = unsafe extern "C" fn(
     stream: *mut c_void,
 ) -> i32;
 
-/// CUB's reduction by one functor.
+/// CUB's reduction with one functor.
 pub struct Functor(Function<FunctorFn>);
 
-/// What a functor works on: device addresses.
+/// The parameters of a launch, with device addresses.
 #[derive(Clone, Copy)]
 pub struct Launch {
-    /// The arrays; 0 where there is none.
+    /// 0 for a missing array.
     pub arrays: [u64; 3],
     pub n: usize,
     pub parameter: f32,
     pub result: u64,
-    /// Temporary storage and its bytes.
+    /// Temporary storage and its size in bytes.
     pub temp: (u64, usize),
     pub stream: *mut c_void,
 }
 
-/// Compiles and loads them; the error is the reason for going on without.
+/// Compiles and loads the functors.
 pub fn build(capability: (u32, u32)) -> Result<Peers> {
     Peers::build(&[("functors.cu", SOURCE)], capability)
 }
 
 impl Functor {
-    /// The one of this name: `cub_best_scored`.
+    /// The functor with this name, e.g. `cub_best_scored`.
     pub fn of(peers: &Peers, name: &str) -> Result<Functor> {
         // SAFETY: SOURCE defines every `cub_<operator>_<items>` with this signature (its macro PEER).
         Ok(Functor(unsafe { peers.function(name) }?))
@@ -54,7 +53,7 @@ impl Functor {
     pub fn temp_bytes(&self, n: usize) -> Result<usize> {
         let mut bytes = 0;
         let none = ptr::null_mut();
-        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        // SAFETY: with null storage the call only writes `bytes`, a local variable.
         let status = unsafe {
             (self.0)(
                 none, &mut bytes, none, none, none, n as i64, 0.0, none, none,
@@ -69,9 +68,9 @@ impl Functor {
     /// # Safety
     ///
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other: `n`
-    ///   elements in each of the functor's arrays, an accumulator at the result, and the temporary storage,
-    ///   as [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    /// - Until the stream has completed the work, these are live device memory without overlap: `n` elements
+    ///   in each of the functor's arrays, an accumulator at the result, and [`temp_bytes`](Self::temp_bytes)
+    ///   of temporary storage for this `n`.
     pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
         let [a, b, c] = on.arrays.map(|array| array as *const c_void);
         let (temp, mut temp_bytes) = (on.temp.0 as *mut c_void, on.temp.1);

@@ -4,29 +4,29 @@ use clap::Parser;
 use warpfold::Op;
 use warpfold_results::schema::{By, Cache, Timing};
 
-use super::group::{cub_name, ours};
+use super::group::{cub_name, warpfold_subject};
 use super::*;
 use crate::driver::simulated;
 use crate::options::{Cli, Command};
-use crate::sweep::subject::Stage;
+use crate::sweep::subject::Timer;
 use crate::sweep::suites::tests::simulate;
 
 const SEED: u64 = 11;
 
-/// On the simulated device and on the CPU the kernels agree with the loops, also over half of the items.
+/// Checks the kernels on the simulated device, also over half of the items, and on the CPU.
 fn check<C: Case>() {
     let plain = simulated();
     let gpu = plain.with(&KERNELS).unwrap();
-    let elsewhere = plain.upload(&[1; 1000]).unwrap();
-    let stage = Stage::new(&plain, &elsewhere).unwrap();
+    let flush_buffer = plain.upload(&[1; 1000]).unwrap();
+    let timer = Timer::new(&plain, &flush_buffer).unwrap();
     let mut arrays = C::draw(20_000, SEED).unwrap();
     let mut buffers = arrays.upload(&gpu).unwrap();
     for (rank, n) in [6, 1000, 20_000].into_iter().enumerate() {
         C::plant(&mut arrays, &mut buffers, n, rank, SEED).unwrap();
         let expected = C::expected(&arrays, n).unwrap();
         let verdict = |n| {
-            let subject = ours::<C>(&gpu, &stage, &[&buffers, &buffers], n, expected).unwrap();
-            let mut timed = stage.timed(&Rc::new(subject), Cache::Cold, Timing::Device);
+            let subject = warpfold_subject::<C>(&gpu, &timer, &[&buffers, &buffers], n, expected).unwrap();
+            let mut timed = timer.timed(&Rc::new(subject), Cache::Cold, Timing::Device);
             (timed.run)().unwrap().verdict
         };
         assert_eq!(verdict(n), Ok(()), "{n}");
@@ -78,22 +78,22 @@ fn log_sum_exps() {
     check::<LogSumExp>();
 }
 
-/// Neighbours exchanged, somewhere, is another product.
+/// Most swaps of neighbours change the product.
 #[test]
 fn the_order_of_matrices_matters() {
     let mut matrices = MatProduct::draw(1000, SEED).unwrap();
     let right = MatProduct::expected(&matrices, 1000).unwrap();
     let swaps = (0..999).filter(|i| {
         matrices.swap(*i, i + 1);
-        let other = MatProduct::expected(&matrices, 1000).unwrap() != right;
+        let differs = MatProduct::expected(&matrices, 1000).unwrap() != right;
         matrices.swap(*i, i + 1);
-        other
+        differs
     });
     assert!(swaps.count() > 500);
 }
 
 #[test]
-fn squares_of_many_items_are_few() {
+fn large_inputs_have_few_squares_of_1() {
     let draw = |n: usize| SquaresAbout::draw(n, SEED).unwrap();
     let ones = |values: &[f32]| values.iter().filter(|x| **x != 0.5).count();
     let few = draw(1 << 16);
@@ -107,10 +107,10 @@ fn squares_of_many_items_are_few() {
 fn every_operator_that_commutes_has_a_peer() {
     fn has_peers<C: Case>() -> bool {
         let name = cub_name::<C>();
-        let is_there = |name: &str| peers::SOURCE.contains(&format!("PEER({name}, "));
-        assert_eq!(is_there(&name), C::CUB.is_some(), "{name}");
+        let is_defined = |name: &str| peers::SOURCE.contains(&format!("PEER({name}, "));
+        assert_eq!(is_defined(&name), C::CUB.is_some(), "{name}");
         assert_eq!(
-            is_there(&format!("{name}_aligned")),
+            is_defined(&format!("{name}_aligned")),
             C::HAS_ALIGNED,
             "{name}"
         );
@@ -154,7 +154,7 @@ fn sizes_are_powers_and_a_gibibyte() {
     }
 }
 
-/// On the simulated device, whose times say nothing.
+/// On the simulated device, whose times mean nothing.
 #[test]
 fn the_suite_has_rows_of_every_way_of_timing() {
     let options =

@@ -11,10 +11,10 @@ use crate::sweep::options::Operation;
 
 const SOURCE: &str = include_str!("../../../../peers/whole.cu");
 
-/// Elements that CUB counts in 32 bits.
-const SHORT: usize = i32::MAX as usize;
+/// The largest length that CUB counts in 32 bits.
+const MAX_INT: usize = i32::MAX as usize;
 
-type NothingFn = unsafe extern "C" fn(*mut c_void) -> i32;
+type EmptyKernelFn = unsafe extern "C" fn(*mut c_void) -> i32;
 
 type ReduceFn = unsafe extern "C" fn(
     operation: i32,
@@ -29,8 +29,7 @@ type ReduceFn = unsafe extern "C" fn(
     stream: *mut c_void,
 ) -> i32;
 
-/// CUB for each of these types, compiled side by side and loaded. `longest` is the largest size that is asked for. The
-/// error is the reason for going on without.
+/// Compiles CUB for each of these types, in parallel, and loads it. `longest` is the largest requested size.
 pub fn build(
     types: &[DType],
     longest: usize,
@@ -39,10 +38,10 @@ pub fn build(
     let build = |element: DType| {
         let macros = [
             ("ELEMENT", code(element)?),
-            ("LONG", (longest > SHORT).into()),
+            ("LONG", (longest > MAX_INT).into()),
         ];
         let peers = Peers::build_with(&[("whole.cu", SOURCE)], &macros, capability)?;
-        // A runtime that the driver is too old for says so here, not in the middle of a round.
+        // If the driver is too old for the CUDA runtime, this call fails, not one in the middle of a round.
         Cub::of(&peers, Operation::Sum, Policy::Default)?.temp_bytes(1)?;
         Ok((element, peers))
     };
@@ -58,23 +57,23 @@ pub fn build(
     })
 }
 
-/// Of whole.cu's `Types`.
+/// The element's code in `Types` of whole.cu.
 fn code(element: DType) -> Result<u32> {
     let code = DType::ALL.iter().position(|other| *other == element);
-    Ok(code.context("an element that whole.cu lacks")? as u32)
+    Ok(code.context("whole.cu lacks the element type")? as u32)
 }
 
-/// How CUB divides its work.
+/// CUB's tuning policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// As its users have it.
+    /// CUB's default policy.
     Default,
-    /// One for this generation of cards; sums and extrema alone.
+    /// A policy for this GPU generation; only for sums, minima and maxima.
     Tuned,
 }
 
 impl Policy {
-    /// Those by which CUB reduces this way.
+    /// The policies for an operation.
     pub fn of(operation: Operation) -> &'static [Policy] {
         match operation {
             Operation::Sum | Operation::Min | Operation::Max => &[Policy::Default, Policy::Tuned],
@@ -82,7 +81,7 @@ impl Policy {
         }
     }
 
-    /// In a row.
+    /// The name in a row.
     pub fn name(self) -> &'static str {
         match self {
             Policy::Default => "default",
@@ -98,24 +97,24 @@ pub struct Cub {
     policy: Policy,
 }
 
-/// What it works on: device addresses.
+/// The parameters of a launch, with device addresses.
 #[derive(Clone, Copy)]
 pub struct Launch {
     pub a: u64,
-    /// Of products; otherwise ignored.
+    /// The second array of a dot product; otherwise ignored.
     pub b: u64,
     pub n: usize,
     /// A value near the mean.
     pub shift: f64,
-    /// 16 bytes, at a multiple of 16.
+    /// 16 bytes, aligned to 16.
     pub result: u64,
-    /// Temporary storage and its bytes.
+    /// Temporary storage and its size in bytes.
     pub temp: (u64, usize),
     pub stream: *mut c_void,
 }
 
 impl Cub {
-    /// The one that reduces this way.
+    /// CUB's reduction with this operation and policy.
     pub fn of(peers: &Peers, operation: Operation, policy: Policy) -> Result<Self> {
         // SAFETY: SOURCE defines `cub_reduce` with this signature.
         let function = unsafe { peers.function("cub_reduce") }?;
@@ -126,7 +125,7 @@ impl Cub {
         })
     }
 
-    /// CUB's name of the call; a sum may be of elements that are narrower than its accumulator.
+    /// The name of CUB's function; `is_narrow` if the element is narrower than the accumulator of its sum.
     pub fn name(&self, is_narrow: bool) -> &'static str {
         match self.operation {
             Operation::Sum if is_narrow => "DeviceReduce::Reduce",
@@ -151,7 +150,7 @@ impl Cub {
             temp: (0, 0),
             stream: ptr::null_mut(),
         };
-        // SAFETY: without storage the call only writes `bytes`, which lives here.
+        // SAFETY: with null storage the call only writes `bytes`, a local variable.
         unsafe { self.call(none, &mut bytes) }?;
         Ok(bytes)
     }
@@ -161,9 +160,9 @@ impl Cub {
     /// # Safety
     ///
     /// - The stream is live and its context is current on this thread.
-    /// - Until the stream has done the work these are live device memory, apart from each other: `n` elements of the
-    ///   type at `a`, of a product also at `b`; 16 bytes at `result`; and the temporary storage, as
-    ///   [`temp_bytes`](Self::temp_bytes) says for this `n`.
+    /// - Until the stream has completed the work, these are live device memory without overlap: `n` elements
+    ///   of the type at `a`, for a dot product also at `b`; 16 bytes at `result`; and
+    ///   [`temp_bytes`](Self::temp_bytes) of temporary storage for this `n`.
     pub unsafe fn enqueue(&self, on: Launch) -> Result<()> {
         let mut temp_bytes = on.temp.1;
         // SAFETY: the caller's promise.
@@ -172,7 +171,7 @@ impl Cub {
 
     /// # Safety
     ///
-    /// As of [`enqueue`](Self::enqueue); with a null address of the temporary storage none.
+    /// As for [`enqueue`](Self::enqueue), or the temporary storage is null.
     unsafe fn call(&self, on: Launch, temp_bytes: &mut usize) -> Result<()> {
         // SAFETY: the caller's promise. The codes are those of whole.cu, which follow the enums' order.
         let status = unsafe {
@@ -194,16 +193,18 @@ impl Cub {
 }
 
 /// A kernel that does nothing.
-pub struct Nothing(Function<NothingFn>);
+pub struct EmptyKernel(Function<EmptyKernelFn>);
 
-impl Nothing {
-    /// The one beside CUB.
-    pub fn of(peers: &Peers) -> Result<Nothing> {
-        // SAFETY: SOURCE defines `launch_nothing` with this signature.
-        Ok(Nothing(unsafe { peers.function("launch_nothing") }?))
+impl EmptyKernel {
+    /// The empty kernel of whole.cu.
+    pub fn of(peers: &Peers) -> Result<EmptyKernel> {
+        // SAFETY: SOURCE defines `launch_empty_kernel` with this signature.
+        Ok(EmptyKernel(unsafe {
+            peers.function("launch_empty_kernel")
+        }?))
     }
 
-    /// Launches it and does not wait.
+    /// Launches the kernel; does not wait.
     ///
     /// # Safety
     ///
@@ -244,10 +245,10 @@ mod tests {
         }
         let calls = [
             "sum",
-            "least",
-            "largest",
-            "where_least",
-            "where_largest",
+            "minimum",
+            "maximum",
+            "arg_min",
+            "arg_max",
             "dot",
             "mean_variance",
         ];
