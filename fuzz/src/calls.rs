@@ -1,4 +1,4 @@
-//! Reductions, and reductions by key, by every algorithm on the CPU: any arguments.
+//! Fuzzes reductions, also by key, with every algorithm on the CPU.
 
 mod by_key;
 pub(crate) mod input;
@@ -12,14 +12,13 @@ use warpfold::{bf16, f16};
 
 use reduce::Ladders;
 
-/// The bytes say what is called, and with what; those that are left are the elements.
+/// Decodes a call and its arguments from the bytes; the remaining bytes are the elements.
 ///
-/// - A call succeeds if its arguments are good, and then its result is that of a plain loop over the
-///   elements.
-/// - Else it is the error that its documentation names.
+/// - With valid arguments, the result is that of a plain loop over the elements.
+/// - Otherwise the call returns the documented error.
 pub fn calls(bytes: &[u8]) {
     let mut source = Unstructured::new(bytes);
-    // Too few bytes to say what is called are nothing to call.
+    // Too few bytes for a call are not tested.
     let _ = call(&mut source);
 }
 

@@ -1,4 +1,4 @@
-//! The command line on the CPU: any options, any files.
+//! Fuzzes the command line on the CPU with any options and files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,25 +12,25 @@ use warpfold::file::DType;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// The bytes say what the command line asks for; those that are left are the files.
+/// Decodes a command line from the bytes; the remaining bytes are the files.
 ///
-/// - The exit code is 0, 1 or 2. At 0 there is an answer, which is JSON where that is asked for; at the
-///   others none, and stderr says why.
-/// - The length of the chunks changes nothing where nothing is rounded.
-/// - An array has the same answer in a file, in a pipe and in an archive.
+/// - The exit code is 0, 1 or 2. With 0, stdout has the result, which is JSON with `--json`. Otherwise stdout
+///   is empty and stderr has the error.
+/// - Exact results do not depend on the length of chunks.
+/// - The result is the same for an array in a file, in a pipe and in an archive.
 pub fn command(bytes: &[u8]) {
     let mut source = Unstructured::new(bytes);
-    // Too few bytes to say what is asked for are nothing to ask.
+    // Too few bytes for a command line are not tested.
     let _ = any(&mut source);
 }
 
-/// The names of commands that take no options of their own; those that round nothing come first.
+/// Commands without options of their own; the first [`EXACT`] do not round.
 const PLAIN: [&str; 8] = [
     "min", "max", "min-max", "argmin", "argmax", "sum", "product", "mean",
 ];
 const EXACT: usize = 5;
 
-/// What an option is given: something that it takes, or any text.
+/// The value of an option: a typical one, or any text.
 #[derive(Arbitrary, Debug)]
 enum Text<'a> {
     Number(i16),
@@ -49,7 +49,7 @@ impl Text<'_> {
 }
 
 #[derive(Arbitrary, Debug)]
-enum Asked<'a> {
+enum Subcommand<'a> {
     Plain(u8),
     Var(Option<Text<'a>>),
     Norm(Option<Text<'a>>),
@@ -66,8 +66,8 @@ enum Asked<'a> {
     Other(&'a str),
 }
 
-impl Asked<'_> {
-    /// Options have their values behind a `=`, so that no value is an option.
+impl Subcommand<'_> {
+    /// The command's arguments. Values follow a `=`, so that no value is parsed as an option.
     fn words(&self, folder: &Path) -> Vec<String> {
         const FLOATS: [&str; 6] = ["nan", "-inf", "-0.0", "1e-320", "1e39", "70000"];
         let option = |name: &str, text: &Option<Text>, special: &[&str]| {
@@ -88,8 +88,8 @@ impl Asked<'_> {
                     Self::Less(_) => "--less",
                     _ => "--greater",
                 };
-                let question = format!("{name}={}", text.of(&FLOATS));
-                vec![Some("count".into()), Some(question)]
+                let predicate = format!("{name}={}", text.of(&FLOATS));
+                vec![Some("count".into()), Some(predicate)]
             }
             Self::Nan => vec![Some("count".into()), Some("--nan".into())],
             Self::Nonzero => vec![Some("count".into()), Some("--nonzero".into())],
@@ -100,13 +100,13 @@ impl Asked<'_> {
                 option("--op", op, &["sum", "min", "max"]),
                 output.then(|| format!("--output={}", path("out.npy"))),
             ],
-            // No option: it would be in the way of ours.
+            // Without `-` at the beginning, so that it is not parsed as an option.
             Self::Other(name) => vec![Some(name.trim_start_matches('-').into())],
         };
         words.into_iter().flatten().collect()
     }
 
-    /// Whether nothing is rounded.
+    /// Whether the result is not rounded.
     fn is_exact(&self) -> bool {
         match self {
             Self::Plain(index) => usize::from(*index) % PLAIN.len() < EXACT,
@@ -116,7 +116,7 @@ impl Asked<'_> {
     }
 }
 
-/// How much memory: mostly enough for some elements.
+/// The limit of memory: often enough for some elements.
 #[derive(Arbitrary, Debug)]
 enum Memory {
     Some(u16),
@@ -137,21 +137,21 @@ impl Memory {
 fn any(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     thread_local! {
         static FOLDER: TempDir =
-            TempDir::new_in(super::in_memory()).expect("temporary folders can be made");
+            TempDir::new_in(super::in_memory()).expect("a temporary folder");
     }
     FOLDER.with(|folder| in_folder(folder.path(), source))
 }
 
 fn in_folder(folder: &Path, source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
-    let asked: Asked = source.arbitrary()?;
+    let subcommand: Subcommand = source.arbitrary()?;
     let (memory, json): (Memory, bool) = source.arbitrary()?;
     let dtype: Option<Text> = source.arbitrary()?;
     let (values_of, keys_of): (Option<u8>, Option<u8>) = source.arbitrary()?;
-    // The lowest bit says whether the elements are raw, the others where they are.
-    let place: u8 = source.arbitrary()?;
-    let (raw, place) = (
-        place & 1 == 1,
-        Place::ALL[usize::from(place / 2) % Place::ALL.len()],
+    // The lowest bit selects a raw file, the others the second run.
+    let bits: u8 = source.arbitrary()?;
+    let (raw, second_run) = (
+        bits & 1 == 1,
+        SecondRun::ALL[usize::from(bits / 2) % SecondRun::ALL.len()],
     );
     let keys = usize::from(source.arbitrary::<u16>()?) % (source.len() + 1);
     let keys = npy(keys_of, source.bytes(keys)?);
@@ -161,69 +161,69 @@ fn in_folder(folder: &Path, source: &mut Unstructured<'_>) -> arbitrary::Result<
         false => ("array.npy", npy(values_of, rest)),
     };
     let file = folder.join(name);
-    fs::write(&file, &content).expect("it can be written to");
-    fs::write(folder.join("keys.npy"), keys).expect("it can be written to");
+    fs::write(&file, &content).expect("the file is writable");
+    fs::write(folder.join("keys.npy"), keys).expect("the file is writable");
 
     let mut words = vec!["warpfold".to_owned()];
-    words.extend(asked.words(folder));
+    words.extend(subcommand.words(folder));
     words.push("--device=cpu".into());
     words.extend(json.then(|| "--json".into()));
     words.extend(dtype.map(|dtype| format!("--dtype={}", dtype.of(&DType::ALL.map(DType::name)))));
-    let answer = |files: &[String], stdin: &[u8], memory: &str| {
-        self::answer(&[&words[..], files].concat(), stdin, memory, json)
+    let output = |files: &[String], stdin: &[u8], memory: &str| {
+        self::output(&[&words[..], files].concat(), stdin, memory, json)
     };
     let file = file.display().to_string();
-    let in_a_file = answer(slice::from_ref(&file), &[], &memory.word());
-    if asked.is_exact() && !json && in_a_file.is_some() {
-        let in_one_chunk = answer(slice::from_ref(&file), &[], "1MiB");
-        assert_eq!(in_one_chunk, in_a_file, "{words:?}");
+    let from_file = output(slice::from_ref(&file), &[], &memory.word());
+    if subcommand.is_exact() && !json && from_file.is_some() {
+        let in_one_chunk = output(slice::from_ref(&file), &[], "1MiB");
+        assert_eq!(in_one_chunk, from_file, "{words:?}");
     }
 
     let archive = folder.join("array.npz").display().to_string();
     let is_npy = content.starts_with(b"\x93NUMPY");
-    let (elsewhere, is_same) = match place {
-        Place::File => return Ok(()),
-        Place::Pipe => {
-            let of_pipe = answer(&["-".into()], &content, &memory.word());
-            (of_pipe, raw != is_npy)
+    let (second, is_same) = match second_run {
+        SecondRun::None => return Ok(()),
+        SecondRun::Pipe => {
+            let from_pipe = output(&["-".into()], &content, &memory.word());
+            (from_pipe, raw != is_npy)
         }
-        Place::Stored | Place::Deflated => {
-            fs::write(&archive, npz(&content, place)).expect("it can be written to");
-            (answer(&[archive], &[], &memory.word()), !raw)
+        SecondRun::Stored | SecondRun::Deflated => {
+            fs::write(&archive, npz(&content, second_run)).expect("the file is writable");
+            (output(&[archive], &[], &memory.word()), !raw)
         }
-        Place::AnyArchive => {
-            fs::write(&archive, &content).expect("it can be written to");
-            (answer(&[archive], &[], &memory.word()), false)
+        SecondRun::AnyArchive => {
+            fs::write(&archive, &content).expect("the file is writable");
+            (output(&[archive], &[], &memory.word()), false)
         }
-        Place::Twice => (answer(&[file.clone(), file], &[], &memory.word()), false),
-        Place::Each => {
+        SecondRun::Twice => (output(&[file.clone(), file], &[], &memory.word()), false),
+        SecondRun::Each => {
             let each = ["--each".into(), file.clone(), file];
-            (answer(&each, &[], &memory.word()), false)
+            (output(&each, &[], &memory.word()), false)
         }
     };
     if is_same && !json {
-        assert_eq!(elsewhere, in_a_file, "{place:?} {words:?}");
+        assert_eq!(second, from_file, "{second_run:?} {words:?}");
     }
     Ok(())
 }
 
-/// Where the array is besides in a file.
+/// The input of a second run, after one from a file.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    File,
+enum SecondRun {
+    None,
     Pipe,
     Stored,
     Deflated,
-    /// The bytes as an archive.
+    /// The bytes as an archive, valid or not.
     AnyArchive,
-    /// Once more after itself.
+    /// The file twice, as one array.
     Twice,
     Each,
 }
 
-impl Place {
+impl SecondRun {
     const ALL: [Self; 7] = [
-        Self::File,
+        Self::None,
         Self::Pipe,
         Self::Stored,
         Self::Deflated,
@@ -234,20 +234,20 @@ impl Place {
 }
 
 /// An archive of one array.
-fn npz(content: &[u8], place: Place) -> Vec<u8> {
-    let method = match place {
-        Place::Deflated => CompressionMethod::Deflated,
+fn npz(content: &[u8], second_run: SecondRun) -> Vec<u8> {
+    let method = match second_run {
+        SecondRun::Deflated => CompressionMethod::Deflated,
         _ => CompressionMethod::Stored,
     };
     let options = SimpleFileOptions::default().compression_method(method);
     let mut archive = ZipWriter::new(Cursor::new(vec![]));
     let written = archive.start_file("array.npy", options);
-    written.expect("it is in memory");
-    archive.write_all(content).expect("it is in memory");
-    archive.finish().expect("it is in memory").into_inner()
+    written.expect("memory is writable");
+    archive.write_all(content).expect("memory is writable");
+    archive.finish().expect("memory is writable").into_inner()
 }
 
-/// A `.npy` file of so many elements as the bytes have, or the bytes.
+/// A `.npy` file with the bytes as elements; without `dtype`, the bytes themselves.
 fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
     const DESCRS: [(&str, usize); 16] = [
         ("|i1", 1),
@@ -273,7 +273,7 @@ fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
     let (descr, size) = DESCRS[usize::from(dtype) % DESCRS.len()];
     let n = bytes.len() / size;
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({n},)}}\n");
-    let len = u16::try_from(dict.len()).expect("it is short");
+    let len = u16::try_from(dict.len()).expect("the header is short");
     [
         b"\x93NUMPY\x01\0",
         &len.to_le_bytes()[..],
@@ -283,8 +283,8 @@ fn npy(dtype: Option<u8>, bytes: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// What is printed; `None` where it fails.
-fn answer(words: &[String], mut stdin: &[u8], memory: &str, json: bool) -> Option<Vec<u8>> {
+/// Runs the command; returns stdout, or `None` if it fails.
+fn output(words: &[String], mut stdin: &[u8], memory: &str, json: bool) -> Option<Vec<u8>> {
     let memory = format!("--device-memory={memory}");
     let words = words.iter().chain([&memory]).map(OsString::from);
     let (mut stdout, mut stderr) = (vec![], vec![]);
@@ -293,7 +293,7 @@ fn answer(words: &[String], mut stdin: &[u8], memory: &str, json: bool) -> Optio
         0 if json => {
             let values = serde_json::Deserializer::from_slice(&stdout).into_iter();
             let values: Result<Vec<serde_json::Value>, _> = values.collect();
-            values.expect("it is JSON");
+            values.expect("stdout is JSON");
             Some(stdout)
         }
         0 => Some(stdout),

@@ -1,4 +1,4 @@
-//! The readers of `.npy` and raw files.
+//! Fuzzes the readers of `.npy` and raw files.
 
 use std::cell::RefCell;
 use std::io::{Seek, Write};
@@ -8,10 +8,10 @@ use tempfile::NamedTempFile;
 use warpfold::file::{DType, Elements, Mapped, NpyHeader, Stream, read_npy, read_raw};
 use warpfold::{Device, Element, Error, bf16, f16};
 
-/// The first byte says which type is asked for; the rest is the file.
+/// The first byte selects the element type; the rest is the file.
 ///
-/// - Every way to read it gives the same elements or the same error, and elements are the file's
-///   bytes, swapped where they are big-endian.
+/// - Every reader returns the same elements or the same error. Elements are the file's bytes, swapped if
+///   big-endian.
 /// - `npyz` reads the same header.
 pub fn files(bytes: &[u8]) {
     let Some((first, content)) = bytes.split_first() else {
@@ -44,18 +44,18 @@ fn header(content: &[u8]) {
     };
     let end = usize::try_from(header.offset()).expect("a header is short");
     let text = &content[..end];
-    // What `npyz` does not understand, or panics at: Python 2's `3L`, line ends between tokens, and
-    // products that overflow before they meet a zero.
-    let start = if text[6] == 1 { 10 } else { 12 }; // by the version
+    // `npyz` rejects Python 2's `3L` and line ends between tokens, or panics. It also panics if the product
+    // of a shape overflows before a zero.
+    let start = if text[6] == 1 { 10 } else { 12 }; // format version 1
     let dict = &text[start..];
     let dict = dict.strip_suffix(b"\n").unwrap_or(dict);
-    let understood = dict.iter().all(|byte| !b"L\r\n".contains(byte));
+    let is_supported = dict.iter().all(|byte| !b"L\r\n".contains(byte));
     let mut product = header.shape().iter();
     let product = product.try_fold(1u64, |all, n| all.checked_mul((*n).max(1)));
-    if !understood || product.is_none() {
+    if !is_supported || product.is_none() {
         return;
     }
-    let theirs = npyz::NpyHeader::from_reader(text).expect("npyz reads it, too");
+    let theirs = npyz::NpyHeader::from_reader(text).expect("npyz reads it too");
     assert_eq!(header.shape(), theirs.shape());
     assert_eq!(header.len(), theirs.len());
     assert_eq!(header.fortran_order(), theirs.order() == Order::Fortran);
@@ -65,24 +65,23 @@ fn header(content: &[u8]) {
 fn elements<T: Element>(content: &[u8]) {
     thread_local! {
         static FILE: RefCell<NamedTempFile> = RefCell::new(
-            NamedTempFile::new_in(super::in_memory()).expect("temporary files can be made")
+            NamedTempFile::new_in(super::in_memory()).expect("a temporary file")
         );
     }
     FILE.with_borrow_mut(|file| {
-        file.as_file().set_len(0).expect("it can be written to");
-        file.rewind().expect("it is a file");
-        file.write_all(content).expect("it can be written to");
+        file.as_file().set_len(0).expect("the file is writable");
+        file.rewind().expect("the file is seekable");
+        file.write_all(content).expect("the file is writable");
         let path = file.path();
 
         let npy = read_npy::<T>(path);
         let pieces = Elements::open_npy(path).and_then(in_pieces);
-        // SAFETY: the file is this process's alone, and this thread writes to it only when the
-        // mapping is gone.
+        // SAFETY: only this thread uses the file, and it writes only after the mapping is dropped.
         let mapped = unsafe { Mapped::npy(path) };
         let streamed = Stream::npy(content, path).and_then(in_pieces_of_stream::<T>);
         assert_eq!(npy.as_deref().map(bits), streamed.as_deref().map(bits));
         same(content, npy, pieces, mapped, || {
-            let header = NpyHeader::of_file(path).expect("it has been read");
+            let header = NpyHeader::of_file(path).expect("`read_npy` has read it");
             let offset = usize::try_from(header.offset()).expect("a header is short");
             (offset, header.big_endian())
         });
@@ -98,35 +97,37 @@ fn elements<T: Element>(content: &[u8]) {
     });
 }
 
-/// The bits: a NaN is not equal to itself.
+/// The elements' bytes, because a NaN is not equal to itself.
 fn bits<T: Element>(elements: &[T]) -> &[u8] {
     let (start, len) = (elements.as_ptr().cast(), size_of_val(elements));
     // SAFETY: the bytes of `elements`, borrowed as they are; an element has no padding.
     unsafe { std::slice::from_raw_parts(start, len) }
 }
 
+/// Checks that all readers return the same; `layout` is the offset of the elements, and whether they are
+/// big-endian.
 fn same<T: Element>(
     content: &[u8],
     all: Result<Vec<T>, Error>,
     pieces: Result<Vec<T>, Error>,
     mapped: Result<Mapped<T>, Error>,
-    place: impl FnOnce() -> (usize, bool),
+    layout: impl FnOnce() -> (usize, bool),
 ) {
     match all {
         Ok(all) => {
-            let ((offset, big_endian), all) = (place(), bits(&all));
+            let ((offset, big_endian), all) = (layout(), bits(&all));
             let mut right = content[offset..offset + all.len()].to_vec();
             if big_endian {
                 right.chunks_mut(size_of::<T>()).for_each(<[u8]>::reverse);
             }
             assert_eq!(all, right);
-            assert_eq!(all, bits(&pieces.expect("all at once works")));
+            assert_eq!(all, bits(&pieces.expect("reading all at once succeeds")));
             match mapped {
                 Ok(mapped) => assert_eq!(all, bits(&mapped)),
                 Err(Error::MisalignedFile { .. }) => {
                     assert!(!offset.is_multiple_of(align_of::<T>()));
                 }
-                Err(error) => panic!("all at once works, and mapped: {error}"),
+                Err(error) => panic!("reading all at once succeeds, but mapping fails: {error}"),
             }
         }
         Err(error) => {

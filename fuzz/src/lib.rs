@@ -1,8 +1,8 @@
-//! What must hold for any bytes: each target takes some and panics where it finds something wrong.
+//! Fuzz targets: each decodes a test case from any bytes, and panics if a check fails.
 //!
-//! `cargo xtask fuzz TARGET` searches for such bytes by libFuzzer, led by which branches they take.
-//! What it needs to begin with is in `corpus/TARGET`, and what it ever found in `found/TARGET`;
-//! `cargo test -p warpfold-fuzz` runs every file of both.
+//! `cargo xtask fuzz TARGET` searches for such bytes with libFuzzer, guided by branch coverage.
+//! `corpus/TARGET` has the initial inputs, `found/TARGET` the inputs that once failed. `cargo test -p
+//! warpfold-fuzz` runs both.
 
 mod calls;
 mod command;
@@ -17,10 +17,10 @@ pub use command::command;
 pub use files::files;
 pub use whole::whole;
 
-/// A target: its name, and what it does with some bytes.
+/// A target's name and function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 4] = [
     ("files", files),
     ("calls", calls),
@@ -28,7 +28,7 @@ pub const TARGETS: [Target; 4] = [
     ("command", command),
 ];
 
-/// Where files are made: in memory where that is to be had, since a disk takes a hundred times longer.
+/// The folder for temporary files: in memory if possible, because a disk takes a hundred times longer.
 fn in_memory() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() {

@@ -1,4 +1,4 @@
-//! Calls that answer in one go, and arrays on their way to a device, on the CPU: any arguments.
+//! Fuzzes calls such as count, mean and dot, and chunks, graphs and pinned memory, on the CPU.
 
 use arbitrary::{Arbitrary, Unstructured};
 use warpfold::file::DType;
@@ -8,13 +8,12 @@ use crate::calls::input::{self, Range};
 use crate::calls::number::Number;
 use crate::calls::oracle;
 
-/// The bytes say what is called, and with what; those that are left are the elements.
+/// Decodes a call and its arguments from the bytes; the remaining bytes are the elements.
 ///
-/// A call succeeds if its arguments are good, and then its answer is that of plain loops; else it is
-/// the error that its documentation names.
+/// With valid arguments, the result is that of plain loops. Otherwise the call returns the documented error.
 pub fn whole(bytes: &[u8]) {
     let mut source = Unstructured::new(bytes);
-    // Too few bytes to say what is called are nothing to call.
+    // Too few bytes for a call are not tested.
     let _ = call(&mut source);
 }
 
@@ -34,7 +33,7 @@ fn call(source: &mut Unstructured<'_>) -> arbitrary::Result<()> {
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Call {
-    Count(Question, u16),
+    Count(Condition, u16),
     AllAny,
     MinMax,
     Mean,
@@ -51,14 +50,14 @@ enum Call {
         len: u16,
     },
     Pinned {
-        room: u16,
+        capacity: u16,
         len: u16,
         start: usize,
     },
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
-enum Question {
+enum Condition {
     Equal,
     Less,
     Greater,
@@ -67,7 +66,7 @@ enum Question {
     Nonzero,
 }
 
-/// `W` is what products are added in.
+/// `W` is the type of dot products.
 fn any<T, W: Number>(
     source: &mut Unstructured<'_>,
     norm_l2: fn(&Device, View<'_, T>) -> Result<f64, Error>,
@@ -81,40 +80,40 @@ where
     let range: Range = source.arbitrary()?;
     let all = input::elements::<T>(source)?;
     let device = Device::cpu();
-    let buffer = device.upload(&all).expect("there is memory for it");
+    let buffer = device.upload(&all).expect("enough memory");
     let Some((view, x)) = range.of(&buffer, &all) else {
         return Ok(());
     };
     let wide = |x: &T| Number::to_f64(*x);
-    let good = |result: Result<_, Error>| result.unwrap_or_else(|error| panic!("{error}"));
+    let succeeded = |result: Result<_, Error>| result.unwrap_or_else(|error| panic!("{error}"));
     match call {
-        Call::Count(question, at) => {
-            let value = x.get(usize::from(at)).copied().unwrap_or(T::nearest(0.0));
+        Call::Count(condition, index) => {
+            let value = x.get(usize::from(index)).copied().unwrap_or(T::nearest(0.0));
             let zero = T::nearest(0.0);
-            let (predicate, right) = match question {
-                Question::Equal => (Predicate::Equal(value), holds(x, |x| x == value)),
-                Question::Less => (Predicate::Less(value), holds(x, |x| x < value)),
-                Question::Greater => (Predicate::Greater(value), holds(x, |x| x > value)),
-                Question::InRange => {
+            let (predicate, right) = match condition {
+                Condition::Equal => (Predicate::Equal(value), count(x, |x| x == value)),
+                Condition::Less => (Predicate::Less(value), count(x, |x| x < value)),
+                Condition::Greater => (Predicate::Greater(value), count(x, |x| x > value)),
+                Condition::InRange => {
                     let end = x.last().copied().unwrap_or(value);
-                    let right = holds(x, |x| value <= x && x < end);
+                    let right = count(x, |x| value <= x && x < end);
                     (Predicate::InRange(value, end), right)
                 }
-                Question::Nan => (Predicate::Nan, holds(x, Number::is_nan)),
-                Question::Nonzero => (Predicate::Nonzero, holds(x, |x| x != zero)),
+                Condition::Nan => (Predicate::Nan, count(x, Number::is_nan)),
+                Condition::Nonzero => (Predicate::Nonzero, count(x, |x| x != zero)),
             };
             assert_eq!(device.count(view, predicate), Ok(right));
         }
         Call::AllAny => {
-            let nonzero = holds(x, |x| x != T::nearest(0.0));
+            let nonzero = count(x, |x| x != T::nearest(0.0));
             assert_eq!(device.all(view), Ok(nonzero == x.len() as u64));
             assert_eq!(device.any(view), Ok(nonzero > 0));
         }
         Call::MinMax => match device.min_max(view) {
             Ok(None) => assert!(x.is_empty()),
             Ok(Some(extrema)) => {
-                oracle::is(Some(extrema.min()), oracle::least(x), x);
-                oracle::is(Some(extrema.max()), oracle::greatest(x), x);
+                oracle::extremum(Some(extrema.min()), oracle::least(x), x);
+                oracle::extremum(Some(extrema.max()), oracle::greatest(x), x);
             }
             Err(error) => panic!("{error}"),
         },
@@ -137,7 +136,7 @@ where
                 return Ok(());
             };
             match device.dot(view, other) {
-                Ok(dot) if T::ACCUMULATED == 0.0 => {
+                Ok(dot) if T::ROUNDOFF == 0.0 => {
                     assert_eq!(x.len(), y.len());
                     let pairs = x.iter().zip(y);
                     let products = pairs.map(|(x, y)| x.order().wrapping_mul(y.order()));
@@ -156,7 +155,7 @@ where
             }
         }
         Call::Norms => {
-            let root = good(norm_l2(&device, view));
+            let root = succeeded(norm_l2(&device, view));
             let squares = x.iter().map(|x| wide(x) * wide(x)).sum::<f64>();
             if squares.is_finite() && squares > 1e-250 {
                 assert!(
@@ -179,21 +178,25 @@ where
             too_many,
         } => chunks(&device, x, len.into(), pieces.into(), too_many),
         Call::Graph { start, len } => graph(&device, &all, start.into(), len.into()),
-        Call::Pinned { room, len, start } => pinned(&device, x, room.into(), len.into(), start),
+        Call::Pinned {
+            capacity,
+            len,
+            start,
+        } => pinned(&device, x, capacity.into(), len.into(), start),
     }
     Ok(())
 }
 
-/// Chunks of `len` elements, each filled with no more than `most` by a caller who may say more.
+/// Chunks of `len` elements. The caller fills at most `most`; with `too_many`, it returns a larger number.
 fn chunks<T: Number>(device: &Device, x: &[T], len: usize, most: usize, too_many: bool)
 where
     ArgMin: SinglePass<T, Output = Option<Indexed<T>>>,
 {
-    let (mut left, most) = (x, most.max(1));
+    let (mut rest, most) = (x, most.max(1));
     let got = device.reduce_chunks(ArgMin, len, |chunk| {
-        let n = left.len().min(most).min(chunk.len());
-        chunk[..n].copy_from_slice(&left[..n]);
-        left = &left[n..];
+        let n = rest.len().min(most).min(chunk.len());
+        chunk[..n].copy_from_slice(&rest[..n]);
+        rest = &rest[n..];
         Ok(match too_many {
             true => Some(chunk.len() + 1),
             false => (n > 0).then_some(n),
@@ -202,7 +205,7 @@ where
     match got {
         Ok(got) => {
             assert!(len > 0 && !too_many);
-            oracle::place(got, x, |a, b| a < b);
+            oracle::index(got, x, |a, b| a < b);
         }
         Err(Error::ChunkLength { .. }) => assert_eq!(len, 0),
         Err(Error::ViewRange { .. }) => assert!(too_many),
@@ -210,42 +213,42 @@ where
     }
 }
 
-/// A graph of which the last `len` elements are written to `start` on.
+/// A graph after a write of the array's last `len` elements from index `start` on.
 fn graph<T: Number>(device: &Device, all: &[T], start: usize, len: usize)
 where
     Min: SinglePass<T, Output = Option<T>>,
 {
     let mut right = all.to_vec();
-    let buffer = device.upload(all).expect("there is memory for it");
+    let buffer = device.upload(all).expect("enough memory");
     let mut graph = device
         .graph(buffer, Min)
-        .expect("the input is the device's");
+        .expect("the buffer is on the device");
     assert!(matches!(graph.result(), Err(Error::NotEnqueued { .. })));
     let len = len.min(all.len());
     let part = all[all.len() - len..].to_vec();
-    let room = start.checked_add(len).filter(|end| *end <= right.len());
-    match (graph.write(start, &part), room) {
+    let end = start.checked_add(len).filter(|end| *end <= right.len());
+    match (graph.write(start, &part), end) {
         (Ok(()), Some(end)) => right[start..end].copy_from_slice(&part),
         (Err(Error::ViewRange { .. }), None) => {}
-        (result, room) => panic!("{result:?} of {room:?}"),
+        (result, end) => panic!("{result:?} for a write to {end:?}"),
     }
     assert_eq!(graph.launch(), Ok(()));
     let got = graph.result().unwrap_or_else(|error| panic!("{error}"));
-    oracle::is(got, oracle::least(&right), &right);
+    oracle::extremum(got, oracle::least(&right), &right);
 }
 
-/// The first `len` of `room` pinned elements written to `start` on.
-fn pinned<T: Number>(device: &Device, x: &[T], room: usize, len: usize, start: usize) {
-    let mut from = device.pinned::<T>(room).expect("there is memory for it");
-    let mut to = device.upload(x).expect("there is memory for it");
+/// A write of the first `len` of `capacity` pinned elements from index `start` on.
+fn pinned<T: Number>(device: &Device, x: &[T], capacity: usize, len: usize, start: usize) {
+    let mut from = device.pinned::<T>(capacity).expect("enough memory");
+    let mut to = device.upload(x).expect("enough memory");
     from.wait()
         .expect("the CPU never fails")
         .fill(T::nearest(1.0));
-    let fits = len <= room && start.checked_add(len).is_some_and(|end| end <= x.len());
+    let fits = len <= capacity && start.checked_add(len).is_some_and(|end| end <= x.len());
     match device.enqueue_write(&mut from, len, &mut to, start) {
         Ok(()) => {
             assert!(fits);
-            let got = to.download().expect("there is memory for it");
+            let got = to.download().expect("enough memory");
             assert!(
                 got[start..start + len]
                     .iter()
@@ -257,23 +260,24 @@ fn pinned<T: Number>(device: &Device, x: &[T], room: usize, len: usize, start: u
     }
 }
 
-fn holds<T: Copy>(x: &[T], question: impl Fn(T) -> bool) -> u64 {
-    x.iter().filter(|x| question(**x)).count() as u64
+fn count<T: Copy>(x: &[T], condition: impl Fn(T) -> bool) -> u64 {
+    x.iter().filter(|x| condition(**x)).count() as u64
 }
 
-/// The largest magnitude, where nothing overflows; a NaN among the elements is checked here.
+/// The largest magnitude; `None` if squares may overflow, or after a check of the result if an element is
+/// NaN.
 fn magnitude<T: Number>(got: f64, x: &[T]) -> Option<f64> {
     if x.iter().any(|x| x.is_nan()) {
-        assert!(got.is_nan(), "{got:e} of a NaN");
+        assert!(got.is_nan(), "{got:e} for input with a NaN");
         return None;
     }
     let magnitude = x.iter().map(|x| x.to_f64().abs()).fold(0.0, f64::max);
     (magnitude < 1e100).then_some(magnitude)
 }
 
-fn close(got: f64, exact: f64, off: f64) {
+fn close(got: f64, exact: f64, bound: f64) {
     assert!(
-        (got - exact).abs() <= off + 1e-290,
+        (got - exact).abs() <= bound + 1e-290,
         "{got:e} instead of {exact:e}"
     );
 }
@@ -287,8 +291,8 @@ fn near<T: Number>(got: f64, x: &[T], n: f64) {
     }
 }
 
-/// Checks a variance by the bound of [`Device::mean_variance`]: k roundings, each of which the quotient of
-/// magnitude and standard deviation enlarges.
+/// Checks a variance by the bound of [`Device::mean_variance`]: k roundings, multiplied by the ratio of
+/// magnitude to standard deviation.
 fn variance<T: Number>(got: f64, mean: f64, x: &[T]) {
     if let Some(magnitude) = magnitude(got, x) {
         let squares = x.iter().map(|x| (x.to_f64() - mean).powi(2));

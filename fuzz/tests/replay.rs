@@ -1,4 +1,4 @@
-//! Everything that a search began with or ever found, once more.
+//! Replays all inputs of `corpus` and `found`.
 
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
@@ -19,8 +19,8 @@ fn inputs(folder: &str, target: &str) -> Vec<PathBuf> {
     inputs
 }
 
-/// Those that the target finds something wrong with.
-fn wrong(target: Target, inputs: &[PathBuf]) -> Vec<&Path> {
+/// The inputs for which the target panics.
+fn failing(target: Target, inputs: &[PathBuf]) -> Vec<&Path> {
     let (_, run) = target;
     let fails = |input: &&PathBuf| {
         let bytes = fs::read(input).unwrap();
@@ -30,24 +30,24 @@ fn wrong(target: Target, inputs: &[PathBuf]) -> Vec<&Path> {
 }
 
 #[test]
-fn nothing_known_fails() {
+fn no_known_input_fails() {
     for target in TARGETS {
         let mut all = inputs("corpus", target.0);
-        assert!(!all.is_empty(), "nothing to begin with for {}", target.0);
+        assert!(!all.is_empty(), "no initial inputs for {}", target.0);
         all.extend(inputs("found", target.0));
-        assert_eq!(wrong(target, &all), Vec::<&Path>::new(), "{}", target.0);
+        assert_eq!(failing(target, &all), Vec::<&Path>::new(), "{}", target.0);
     }
 }
 
 #[test]
-fn what_fails_is_noticed() {
+fn a_failing_target_is_noticed() {
     let fails: Target = ("files", |bytes| assert!(bytes.is_empty()));
     let inputs = inputs("corpus", "files");
-    assert_eq!(wrong(fails, &inputs).len(), inputs.len());
+    assert_eq!(failing(fails, &inputs).len(), inputs.len());
 }
 
 #[test]
-fn numpys_files_as_every_type() {
+fn files_of_numpy_are_read_as_every_type() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/data/npy");
     let mut files = 0;
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,18 +1,18 @@
-//! The architectures whose PTX is compiled: those of the devices at hand, because no other kernel can run here.
+//! The architectures to compile PTX for: only those that this machine's devices need.
 
 use crate::driver;
 use cuda_builder::NvvmArch;
 use std::collections::BTreeSet;
 
-/// The environment variable that names them.
+/// The environment variable with the architectures.
 pub const VARIABLE: &str = "WARPFOLD_ARCHES";
 
-/// What this machine's devices run; `None` without a device.
-pub fn at_hand() -> Option<String> {
-    of(driver::ask().ok().as_ref())
+/// The architectures of this machine's devices, separated by commas; `None` without a device.
+pub fn of_devices() -> Option<String> {
+    of_driver(driver::query().ok().as_ref())
 }
 
-fn of(driver: Option<&driver::Driver>) -> Option<String> {
+fn of_driver(driver: Option<&driver::Driver>) -> Option<String> {
     let devices = driver.map_or(&[][..], |driver| &driver.devices);
     let arch = |device: &driver::Device| {
         let (major, minor) = device.compute_capability;
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ptx_is_for_the_devices_at_hand() {
+    fn each_device_selects_the_newest_ptx_that_it_runs() {
         let arches = |capabilities: &[(i32, i32)]| {
             let devices = capabilities
                 .iter()
@@ -43,12 +43,12 @@ mod tests {
                     memory: 1,
                 });
             let devices = devices.collect();
-            of(Some(&driver::Driver {
+            of_driver(Some(&driver::Driver {
                 cuda: (13, 0),
                 devices,
             }))
         };
-        assert_eq!(of(None), None);
+        assert_eq!(of_driver(None), None);
         assert_eq!(arches(&[]), None);
         assert_eq!(arches(&[(7, 0)]), None);
         assert_eq!(arches(&[(7, 5)]).as_deref(), Some("sm_75"));

@@ -1,4 +1,4 @@
-//! The browser that opens the bench's report in tests: Chromium, or what is made of it.
+//! The browser in which tests open the bench's report: Chromium or Chrome.
 
 use crate::process;
 use anyhow::{Result, anyhow};
@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Chooses the browser, here and in the tests, and nothing else is looked at then.
-pub const CHOSEN: &str = "WARPFOLD_CHROMIUM";
+/// The environment variable with the browser's path, here and in the tests. If it is set, no other is tried.
+pub const VARIABLE: &str = "WARPFOLD_CHROMIUM";
 
-/// The names it goes by in `PATH`: the one without windows starts faster.
+/// Names of the program in `PATH`. The headless one is first, because it starts faster.
 const NAMES: [&str; 5] = [
     "chromium-headless-shell",
     "chromium",
@@ -21,9 +21,9 @@ const NAMES: [&str; 5] = [
 /// A browser that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
-    /// What to start.
+    /// The program's path.
     pub program: PathBuf,
-    /// In its own words: `Chromium 156.0.8078.79`.
+    /// The output of `--version`: `Chromium 156.0.8078.79`.
     pub version: String,
     /// Where it was found: `PATH`, `cache`, ...
     pub origin: &'static str,
@@ -40,16 +40,16 @@ impl std::fmt::Display for Browser {
     }
 }
 
-/// The script with which setup runs Debian's browser: below cuda_builder's cache.
+/// The script that runs Debian's browser, in cuda_builder's cache; setup writes it.
 pub fn cached() -> PathBuf {
     cuda_builder::toolchain::cache_dir()
         .join("browser")
         .join("chromium")
 }
 
-/// The browser, if it is on this machine; the error says what was looked at.
+/// Finds a browser that runs; the error lists the candidates.
 pub fn find() -> Result<Browser> {
-    let chosen = std::env::var_os(CHOSEN).filter(|value| !value.is_empty());
+    let chosen = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
     let path = std::env::var_os("PATH").unwrap_or_default();
     first_that_runs(candidates(chosen, path, cached()))
 }
@@ -58,7 +58,7 @@ type Candidate = (PathBuf, &'static str);
 
 fn candidates(chosen: Option<OsString>, path: OsString, cached: PathBuf) -> Vec<Candidate> {
     if let Some(program) = chosen {
-        return vec![(program.into(), CHOSEN)];
+        return vec![(program.into(), VARIABLE)];
     }
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let in_path = NAMES
@@ -69,7 +69,7 @@ fn candidates(chosen: Option<OsString>, path: OsString, cached: PathBuf) -> Vec<
     in_path.chain([(cached, "cache")]).collect()
 }
 
-/// A file may be no browser: some distributions have a script there that asks for another package.
+/// Runs each candidate, because some distributions have a script there that only names a package to install.
 fn first_that_runs(candidates: Vec<Candidate>) -> Result<Browser> {
     let mut failures = Vec::new();
     for (program, origin) in candidates {
@@ -84,13 +84,16 @@ fn first_that_runs(candidates: Vec<Candidate>) -> Result<Browser> {
             Err(error) => failures.push(format!("{origin}: {error:#}")),
         }
     }
-    Err(anyhow!("no chromium in PATH, and: {}", failures.join("; ")))
+    Err(anyhow!(
+        "no working Chromium in PATH, {VARIABLE} or the cache: {}",
+        failures.join("; ")
+    ))
 }
 
-/// What `--version` says, which needs every library but no display.
+/// The output of `--version`, which loads all libraries but needs no display.
 pub fn version(program: &Path) -> Result<String> {
     if !program.is_file() {
-        return Err(anyhow!("nothing is at {}", program.display()));
+        return Err(anyhow!("there is no file {}", program.display()));
     }
     let text = process::stdout_of(Command::new(program).arg("--version"))?;
     Ok(text.trim().into())
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_asks_for_another_package_is_no_browser() {
+    fn a_script_that_fails_is_not_a_browser() {
         let folder = tempfile::tempdir().unwrap();
         program(
             folder.path(),
@@ -128,13 +131,13 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_one_is_the_only_one() {
+    fn the_variables_browser_is_the_only_candidate() {
         let folder = tempfile::tempdir().unwrap();
         let cached = program(folder.path(), "chromium", "echo Chromium 156.0");
         let all = candidates(Some("/no/browser".into()), folder.path().into(), cached);
         let error = first_that_runs(all).unwrap_err().to_string();
         assert!(
-            error.contains("WARPFOLD_CHROMIUM: nothing is at /no/browser"),
+            error.contains("WARPFOLD_CHROMIUM: there is no file /no/browser"),
             "{error}"
         );
     }

@@ -1,12 +1,12 @@
-//! `cargo xtask check`: lint and test at once.
+//! `cargo xtask check`: lint, then test.
 
 use crate::{lint, process, test};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// lint, then test
+/// Run lint, then test
 #[derive(clap::Args)]
-// The default, the struct's name, is that of `test::Args` too.
+// The default is the struct's name, which `test::Args` has too.
 #[group(id = "check")]
 pub struct Args {
     #[command(flatten)]
@@ -14,13 +14,13 @@ pub struct Args {
 }
 
 impl Args {
-    /// Runs both, also where the first finds something.
+    /// Runs both, even if lint fails.
     pub fn run(self) -> Result<ExitCode> {
         let clean = lint::lint()?;
         let passed = test::test(&self.test)?;
         for (name, good) in [("lint", clean), ("test", passed)] {
             let word = if good { "ok" } else { "FAILED" };
-            process::say(&format!("check: {name} {word}"));
+            process::report(&format!("check: {name} {word}"));
         }
         Ok(if clean && passed {
             ExitCode::SUCCESS

@@ -6,47 +6,47 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// What the folder may weigh.
+/// The limit of the folder's size in bytes.
 const LIMIT: u64 = 60 << 20;
 
-/// The test programs: package, and the name in the folder.
+/// The test programs: package, and file name in the folder.
 const TESTS: [(&str, &str); 2] = [("warpfold", "gpu-tests"), ("conformance", "conformance")];
 
-/// The name of those packages' test target that needs a GPU.
+/// The test target of those packages that needs a GPU.
 const GPU_TEST: &str = "gpu";
 
 const BENCH: &str = "warpfold-bench";
 
-/// The command line, and its package.
-const COMMAND: &str = "warpfold";
-const COMMAND_LINE: &str = "warpfold-cli";
+/// The command-line program, and its package.
+const CLI: &str = "warpfold";
+const CLI_PACKAGE: &str = "warpfold-cli";
 
 /// Write a folder of stand-alone programs for a GPU machine that has no Rust
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where to write it
+    /// The folder to write
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 }
 
 impl Args {
-    /// Builds everything, copies it and prints the sizes.
+    /// Builds the programs, copies them and prints their sizes.
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
         let mut programs = vec![
             (program(BENCH, BENCH)?, BENCH),
-            (program(COMMAND_LINE, COMMAND)?, COMMAND),
+            (program(CLI_PACKAGE, CLI)?, CLI),
         ];
         programs.extend(gpu_tests()?);
         programs.extend(examples()?);
         programs.push(new_project()?);
         std::fs::create_dir_all(&self.out)
-            .with_context(|| format!("cannot make {}", self.out.display()))?;
+            .with_context(|| format!("cannot create {}", self.out.display()))?;
         let mut files = Vec::new();
         for (program, name) in programs {
-            let place = self.out.join(name);
-            copy(&program, &place)?;
-            files.push(place);
+            let file = self.out.join(name);
+            copy(&program, &file)?;
+            files.push(file);
         }
 
         let mut total = 0;
@@ -55,10 +55,10 @@ impl Args {
             process::print(&format!("{:>10}  {}\n", mebibytes(bytes), file.display()))?;
             total += bytes;
         }
-        process::print(&format!("{:>10}  in all\n", mebibytes(total)))?;
+        process::print(&format!("{:>10}  total\n", mebibytes(total)))?;
         if total > LIMIT {
             bail!(
-                "the folder weighs {}, more than {}",
+                "the programs have {}; the limit is {}",
                 mebibytes(total),
                 mebibytes(LIMIT)
             );
@@ -71,23 +71,23 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Replaces `place`, also where an old copy of it is running.
-fn copy(program: &Path, place: &Path) -> Result<()> {
-    let context = || format!("cannot copy {} to {}", program.display(), place.display());
-    if place.exists() {
-        std::fs::remove_file(place).with_context(context)?;
+/// Copies to `target`, which may be an old copy that is running.
+fn copy(program: &Path, target: &Path) -> Result<()> {
+    let context = || format!("cannot copy {} to {}", program.display(), target.display());
+    if target.exists() {
+        std::fs::remove_file(target).with_context(context)?;
     }
-    std::fs::copy(program, place).with_context(context)?;
+    std::fs::copy(program, target).with_context(context)?;
     Ok(())
 }
 
-/// The program of a target, `kind` as cargo's own option for it.
+/// Builds one program.
 fn program(package: &str, name: &str) -> Result<PathBuf> {
     let mut cargo = process::cargo();
     cargo.args(["build", "--package", package, "--bin", name]);
     let programs = build(cargo)?;
     let [program] = programs.as_slice() else {
-        bail!("cargo built {} programs of {name}", programs.len());
+        bail!("cargo built {} programs for {name} instead of 1", programs.len());
     };
     Ok(program.executable.clone())
 }
@@ -102,26 +102,26 @@ fn gpu_tests() -> Result<Vec<(PathBuf, &'static str)>> {
     let built = build(cargo)?;
     let program_of = |(package, name)| {
         let found = built.iter().find(|program| program.is_of(package));
-        let found = found.with_context(|| format!("{package} has no test `{GPU_TEST}`"))?;
+        let found = found.with_context(|| format!("{package} has no test target `{GPU_TEST}`"))?;
         Ok((found.executable.clone(), name))
     };
     TESTS.into_iter().map(program_of).collect()
 }
 
-/// The programs of `examples`, which check their answers themselves.
+/// Builds the programs of `examples`, which check their own results.
 fn examples() -> Result<Vec<(PathBuf, &'static str)>> {
     let mut cargo = outside(&workspace::root().join("examples"))?;
     cargo.args(["build", "--locked", "--bins"]);
     let built = build(cargo)?;
     let program_of = |name| {
         let found = built.iter().find(|program| program.is_of(name));
-        let found = found.with_context(|| format!("{name} has no program"))?;
+        let found = found.with_context(|| format!("cargo built no program of the package {name}"))?;
         Ok((found.executable.clone(), name))
     };
     ["outside", "heat"].into_iter().map(program_of).collect()
 }
 
-/// The program of a project that `cargo xtask new` makes.
+/// Builds the program of a project that `cargo xtask new` writes.
 fn new_project() -> Result<(PathBuf, &'static str)> {
     const NAME: &str = "new-project";
     let parent = tempfile::tempdir()?;
@@ -129,7 +129,7 @@ fn new_project() -> Result<(PathBuf, &'static str)> {
     new::write(&folder, None, &workspace::root())?;
     let mut cargo = outside(&folder)?;
     cargo.args(["build", "--bin", NAME]);
-    // A user has no profile of this name. The program is run, not timed.
+    // A user's project has no profile `dist`. This one is small, because the program is not timed.
     for option in [
         "inherits = 'release'",
         "strip = 'symbols'",
@@ -139,11 +139,11 @@ fn new_project() -> Result<(PathBuf, &'static str)> {
     }
     let built = build(cargo)?;
     let program = built.into_iter().next();
-    let program = program.with_context(|| format!("cargo built no {NAME}"))?;
+    let program = program.with_context(|| format!("cargo built no program {NAME}"))?;
     Ok((program.executable, NAME))
 }
 
-/// cargo in a workspace outside of this one.
+/// cargo in another workspace, with another target folder.
 fn outside(folder: &Path) -> Result<Command> {
     let mut cargo = process::cargo();
     cargo
@@ -159,8 +159,8 @@ struct Program {
 }
 
 impl Program {
-    /// Package ids are `path+file:///.../host#warpfold@0.1.0`, or `.../benches#0.1.0` where the
-    /// folder has the package's name.
+    /// Package ids are `path+file:///.../host#warpfold@0.1.0`, or `.../benches#0.1.0` if the folder has the
+    /// package's name.
     fn is_of(&self, package: &str) -> bool {
         let (path, fragment) = self.package_id.split_once('#').unwrap_or_default();
         let name = fragment
@@ -170,7 +170,7 @@ impl Program {
     }
 }
 
-/// Runs a cargo command in the profile `dist` and gives the programs it built.
+/// Runs a cargo command in the profile `dist` and returns the programs that it built.
 fn build(mut cargo: Command) -> Result<Vec<Program>> {
     cargo
         .args(["--profile", "dist"])
@@ -214,14 +214,14 @@ mod tests {
 "#;
 
     #[test]
-    fn programs_are_told_by_their_package() {
+    fn programs_are_found_by_package() {
         let programs = programs_in(MESSAGES);
-        let of = |package| -> Vec<_> {
-            let of = programs.iter().filter(|program| program.is_of(package));
-            of.map(|program| program.executable.as_path()).collect()
+        let found = |package| -> Vec<_> {
+            let found = programs.iter().filter(|program| program.is_of(package));
+            found.map(|program| program.executable.as_path()).collect()
         };
-        assert_eq!(of("warpfold"), [Path::new("/t/gpu-1")]);
-        assert_eq!(of("conformance"), [Path::new("/t/gpu-2")]);
-        assert!(of("host").is_empty());
+        assert_eq!(found("warpfold"), [Path::new("/t/gpu-1")]);
+        assert_eq!(found("conformance"), [Path::new("/t/gpu-2")]);
+        assert!(found("host").is_empty());
     }
 }

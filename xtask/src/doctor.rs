@@ -1,4 +1,4 @@
-//! `cargo xtask doctor`: what is found and what is missing, and what to do.
+//! `cargo xtask doctor`: lists what builds and tests need, what is missing, and how to get it.
 
 mod project;
 
@@ -9,10 +9,10 @@ use cuda_builder::toolchain::{self, DeviceToolchain, ToolchainError};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// Show what is found and what is missing; exit code 1 where a build would fail
+/// Show what builds and tests need and what is missing; exit code 1 if a build would fail
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder of a project outside this repository, with kernels of its own: checks what it needs
+    /// Folder of a project with kernels outside this repository, to check instead
     project: Option<PathBuf>,
 }
 
@@ -27,16 +27,16 @@ impl Args {
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_header(["what", "", "found", "what to do"]);
         for row in &rows {
-            let mark = match (row.mend.is_empty(), row.fatal) {
+            let mark = match (row.fix.is_empty(), row.fatal) {
                 (true, _) => "ok",
                 (false, true) => "MISSING",
                 (false, false) => "none",
             };
-            table.add_row([&*row.what, mark, &row.found, &row.mend]);
+            table.add_row([&*row.what, mark, &row.found, &row.fix]);
         }
         process::print(&format!("{table}\n"))?;
-        let broken = rows.iter().any(|row| row.fatal && !row.mend.is_empty());
-        process::say(if broken {
+        let broken = rows.iter().any(|row| row.fatal && !row.fix.is_empty());
+        process::report(if broken {
             "doctor: a build would fail here"
         } else {
             "doctor: ready to build"
@@ -53,8 +53,8 @@ impl Args {
 struct Row {
     what: String,
     found: String,
-    /// What mends it; empty where nothing is missing.
-    mend: String,
+    /// What to do; empty if nothing is missing.
+    fix: String,
     /// Whether a build fails without it.
     fatal: bool,
 }
@@ -64,16 +64,16 @@ impl Row {
         Self {
             what: what.into(),
             found: found.into(),
-            mend: String::new(),
+            fix: String::new(),
             fatal: false,
         }
     }
 
-    fn missing(what: impl Into<String>, why: impl Into<String>, mend: impl Into<String>) -> Self {
+    fn missing(what: impl Into<String>, why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self {
             what: what.into(),
             found: why.into(),
-            mend: mend.into(),
+            fix: fix.into(),
             fatal: false,
         }
     }
@@ -112,7 +112,7 @@ fn host_rustc() -> Row {
     }
 }
 
-fn device_compiler(found: Result<DeviceToolchain, ToolchainError>, mend: &str) -> Vec<Row> {
+fn device_compiler(found: Result<DeviceToolchain, ToolchainError>, fix: &str) -> Vec<Row> {
     match found {
         Ok(found) => vec![
             Row::found(
@@ -132,7 +132,7 @@ fn device_compiler(found: Result<DeviceToolchain, ToolchainError>, mend: &str) -
         ],
         Err(error) => {
             let tried = error.tried.trim_end();
-            vec![Row::missing("device compiler", tried, mend).fatal()]
+            vec![Row::missing("device compiler", tried, fix).fatal()]
         }
     }
 }
@@ -151,14 +151,14 @@ fn ptx_tools() -> Vec<Row> {
         ),
         None => Row::missing(
             what,
-            "for `cargo xtask sass` and the tests of SASS; builds do without",
+            "needed for `cargo xtask sass` and the tests of SASS, not for builds",
             "cargo xtask setup",
         ),
     };
     tools::TOOLS.iter().map(|&(what, _)| row(what)).collect()
 }
 
-/// `release 13.5` out of a tool's banner.
+/// The version after `release ` in the output of `--version`.
 fn version_of(tool: &std::path::Path) -> String {
     let banner = process::stdout_of(Command::new(tool).arg("--version")).unwrap_or_default();
     let version = banner.lines().find_map(|line| {
@@ -174,7 +174,7 @@ fn browser() -> Row {
         Ok(found) => Row::found(BROWSER, found.to_string()),
         Err(_) => Row::missing(
             BROWSER,
-            "for the tests of the bench's report; builds do without",
+            "needed for the tests of the bench's report, not for builds",
             "cargo xtask setup --browser",
         ),
     }
@@ -182,11 +182,11 @@ fn browser() -> Row {
 
 fn driver_and_devices() -> Vec<Row> {
     const DRIVER: &str = "driver";
-    match driver::ask() {
+    match driver::query() {
         Err(why) => vec![Row::missing(
             DRIVER,
-            format!("{why}; the library then computes on the CPU"),
-            "NVIDIA's driver and a GPU, where one is wanted",
+            format!("{why}; the library computes on the CPU"),
+            "install NVIDIA's driver if the machine has a GPU",
         )],
         Ok(driver) => {
             let (major, minor) = driver.cuda;

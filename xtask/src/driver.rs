@@ -1,5 +1,4 @@
-//! What the CUDA driver says of this machine, asked directly: xtask must run where nothing else
-//! of the project does.
+//! Queries the CUDA driver directly, because xtask must run without the rest of the project.
 
 use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -30,14 +29,13 @@ pub struct Device {
     pub memory: u64,
 }
 
-/// Asks the driver; the error says what went wrong, for a person.
-pub fn ask() -> Result<Driver, String> {
-    // SAFETY: the driver's initialisers are NVIDIA's and ask nothing of the process that loads it.
+/// Queries the driver; the error is a text for the user.
+pub fn query() -> Result<Driver, String> {
+    // SAFETY: the initialisers of NVIDIA's driver have no requirements on the process that loads it.
     let library =
         unsafe { Library::new(LIBRARY) }.map_err(|_| format!("{LIBRARY} cannot be loaded"))?;
     let api = Api { library };
-    // SAFETY: the signature of each name is the driver API's, and the arguments are either plain
-    // numbers or pointers to locals of the type that the signature names.
+    // SAFETY: the library is the CUDA driver.
     unsafe { api.driver() }
 }
 
@@ -49,14 +47,14 @@ impl Api {
     /// # Safety
     /// `F` is the signature of `name` in the driver API.
     unsafe fn get<F>(&self, name: &str) -> Result<Symbol<'_, F>, String> {
-        // SAFETY: the caller vouches for `F`.
+        // SAFETY: the caller guarantees the signature.
         unsafe { self.library.get(name.as_bytes()) }.map_err(|error| error.to_string())
     }
 
     /// # Safety
     /// The library is the CUDA driver.
     unsafe fn driver(&self) -> Result<Driver, String> {
-        // SAFETY: signatures from the driver API's documentation; every pointer is to a local.
+        // SAFETY: signatures from the driver API's documentation; every pointer is to a local variable.
         unsafe {
             let version =
                 self.get::<unsafe extern "C" fn(*mut c_int) -> c_int>("cuDriverGetVersion")?;
@@ -83,8 +81,8 @@ impl Api {
         type Name = unsafe extern "C" fn(*mut c_char, c_int, c_int) -> c_int;
         type Attribute = unsafe extern "C" fn(*mut c_int, c_int, c_int) -> c_int;
         type TotalMemory = unsafe extern "C" fn(*mut usize, c_int) -> c_int;
-        // SAFETY: signatures from the driver API's documentation; every pointer is to a local, and
-        // the name's buffer is as long as is said.
+        // SAFETY: signatures from the driver API's documentation; every pointer is to a local variable, and
+        // the name's buffer is longer than `length`.
         unsafe {
             let mut device = 0;
             checked(
@@ -111,7 +109,7 @@ impl Api {
             let total = self.get::<TotalMemory>("cuDeviceTotalMem_v2")?;
             checked("cuDeviceTotalMem", total(&mut memory, device))?;
             Ok(Device {
-                // The last byte was never written, so the name ends inside the buffer.
+                // `length` excludes the last byte, which stays 0, so the name ends inside the buffer.
                 name: CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned(),
                 compute_capability: (
                     attribute(COMPUTE_CAPABILITY_MAJOR)?,

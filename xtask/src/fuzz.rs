@@ -1,20 +1,20 @@
-//! `cargo xtask fuzz`: searches for bytes that a target of `fuzz/` finds something wrong with.
+//! `cargo xtask fuzz`: searches for inputs that make a target of `fuzz/` fail.
 //!
-//! libFuzzer, as `cargo fuzz` uses it, without a sanitizer, which would need a nightly compiler. rustc's
-//! own passes count which branches are taken. The build has a target folder of its own, since every
-//! crate is compiled with those counters; a C++ compiler builds libFuzzer itself.
+//! Uses libFuzzer like `cargo fuzz`, but without sanitizers, which need a nightly compiler. An LLVM pass in
+//! rustc adds counters of branches to every crate, so the build has its own target folder. libFuzzer needs a
+//! C++ compiler.
 
 use crate::{process, setup, workspace};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Search for inputs that break the library: libFuzzer, by the branches they take
+/// Search for inputs that break the library, with libFuzzer, guided by the branches that they take
 #[derive(clap::Args)]
 pub struct Args {
-    /// What takes the inputs
+    /// The code to test
     target: Target,
-    /// How long to search
+    /// Seconds to search
     #[arg(long, value_name = "N", default_value_t = 60)]
     seconds: u32,
 }
@@ -25,7 +25,7 @@ enum Target {
     Files,
     /// Reductions by every algorithm, and by key, on the CPU
     Calls,
-    /// Whole calls, chunks, graphs and pinned memory, on the CPU
+    /// Calls such as count, mean and dot; chunks, graphs and pinned memory; on the CPU
     Whole,
     /// The command line, on the CPU
     Command,
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// What libFuzzer is told besides.
+    /// libFuzzer's options for this target.
     fn options(self, fuzz: &Path) -> Vec<String> {
         match self {
             Self::Files => vec![
@@ -54,10 +54,10 @@ impl Target {
     }
 }
 
-/// The platform's own name makes cargo keep these flags from build scripts and macros.
+/// With an explicit target, cargo does not use [`FLAGS`] for build scripts and macros.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// Counts edges, and compares what a comparison compares. The assertions of debug builds stay.
+/// Flags for counters of branches, traced comparisons, and the assertions of debug builds.
 const FLAGS: [&str; 8] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -70,8 +70,8 @@ const FLAGS: [&str; 8] = [
 ];
 
 impl Args {
-    /// Builds the target, and becomes libFuzzer's search. What it finds lies in `fuzz/found`, where a
-    /// test runs it from then on.
+    /// Builds the target and runs libFuzzer, which writes failing inputs to `fuzz/found`. A test replays
+    /// them.
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
         let target_dir = workspace::target_dir()?.join("fuzz");
@@ -93,11 +93,11 @@ impl Args {
             fuzz.join("corpus").join(name),
             fuzz.join("found").join(name),
         );
-        // Where the next search goes on: far more files than are worth committing.
+        // New inputs, with which the next search continues; too many to commit.
         let searched = target_dir.join("corpus").join(name);
         for folder in [&corpus, &found, &searched] {
             std::fs::create_dir_all(folder)
-                .with_context(|| format!("cannot make {}", folder.display()))?;
+                .with_context(|| format!("cannot create {}", folder.display()))?;
         }
         let program = target_dir.join(PLATFORM).join("release").join(name);
         let mut search = Command::new(&program);
@@ -105,7 +105,7 @@ impl Args {
             .arg(format!("-max_total_time={}", self.seconds))
             .args(self.target.options(&fuzz))
             .args(["-timeout=20", "-print_final_stats=1"])
-            // A slash at the end: a folder.
+            // The final slash means a folder.
             .arg(format!("-artifact_prefix={}/", found.display()))
             .args([&searched, &corpus]);
         Ok(process::forwarded(process::status(&mut search)?))

@@ -1,21 +1,19 @@
-//! `cargo xtask ladder`: the ladder's table for this machine, or with `--sim` what the simulator
-//! counts of each rung.
+//! `cargo xtask ladder`: measures the ladder of kernels, or with `--sim` counts their work in the simulator.
 
 use crate::{arches, process, setup};
 use anyhow::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// No PTX at all.
+/// The value of [`arches::VARIABLE`] for a build without PTX.
 const NONE: &str = "none";
 
-/// Measure the ladder of kernels on this machine: --n N, --threads T, --json FILE, --peers. Or, on
-/// any machine, count what a block of each has to do: --sim, with --threads T, --element E, --lines
+/// Measure the ladder of kernels on this machine: --n N, --threads T, --json FILE, --peers. Or count the work
+/// of a block of each kernel in the simulator: --sim, with --threads T, --element E, --lines
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// Passed to `warpfold-bench ladder`, with --sim to `kernels-sim ladder`, which also answers
-    /// --help
+    /// Passed to `warpfold-bench ladder`, with --sim to `kernels-sim ladder`; --help lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
@@ -28,7 +26,7 @@ impl Args {
         if self.args.len() == all {
             return measured(self.args);
         }
-        // Needs no device compiler. Built in the tests' profile, which shares it with the tests.
+        // Needs no device compiler. The tests use the same profile, so they share the build.
         let mut cargo = process::cargo();
         cargo.args(["run", "--quiet", "--package", "kernels-sim", "--"]);
         cargo.arg("ladder").args(self.args);
@@ -38,8 +36,8 @@ impl Args {
 
 fn measured(args: Vec<OsString>) -> Result<ExitCode> {
     let mut cargo = process::cargo();
-    let asked = std::env::var_os(arches::VARIABLE);
-    let arches = asked.or_else(|| arches::at_hand().map(Into::into));
+    let requested = std::env::var_os(arches::VARIABLE);
+    let arches = requested.or_else(|| arches::of_devices().map(Into::into));
     if arches.is_some() {
         setup::for_builds()?;
     }

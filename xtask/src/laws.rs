@@ -1,36 +1,36 @@
-//! What must hold of PTX and SASS, checked without a GPU. `tests/laws.rs` applies these to every
-//! entry; `cargo xtask sass` shows what they see.
+//! Rules for PTX and SASS, checked without a GPU. `tests/laws.rs` checks every entry; `cargo xtask sass`
+//! prints the counts.
 //!
-//! Of the PTX, for every architecture:
+//! PTX, for every architecture:
 //!
-//! - the entries of every module are those of the tables ([`entries`]), and nothing is declared
-//!   that nobody defines ([`unresolved`]), so no kernel prints;
-//! - the functions by which kernels compare bytes are not in it ([`comparisons`]): ours compare none;
-//! - no text is in it ([`texts`]): of a panic nothing is left but a `trap`;
-//! - a handle costs no access to memory over a raw pointer ([`memory`]), in SASS too.
+//! - the entries of every module are those of the tables ([`entries`]);
+//! - every declared function is defined ([`unresolved`]), so no kernel prints;
+//! - no function of C that compares bytes is linked ([`comparisons`]), because no kernel needs one;
+//! - there are no texts ([`texts`]): a panic is only a `trap`;
+//! - a handle has no more memory accesses than a raw pointer ([`memory`]); the same holds for SASS.
 //!
-//! Of the machine code of every entry, for every architecture ([`machine`]):
+//! Machine code of every entry, for every architecture ([`machine`]):
 //!
-//! - no generic address, no local memory, no spills, no calls;
-//! - loads are as wide as they can be (up to 128 bits, for a vector whose bits they divide), and those of a
-//!   step are in flight together; single items are loaded only around the vectors, and by a loop of their
-//!   own where an input may have no vectors; copies store as they load;
+//! - no generic addresses, no local memory, no spills, no calls;
+//! - loads are as wide as possible: up to 128 bits, and a divisor of the vector. Those of a step are in
+//!   flight together. Single items are loaded only before and after the vectors, and in a separate loop if an
+//!   input may have no vectors. Copies store with the width of their loads;
 //! - an operator's value is read from the constant bank;
-//! - a partial is stored once; a cell gets a `RED`, and a loop around an `ATOM` only where no
-//!   instruction applies the operator (products, and `keyed_cas`, which is there to be one);
-//! - in shared memory likewise: no loop but to add floats and for 64 bits; who needs no shared memory
-//!   has none, and no barrier;
-//! - an `f16` is converted by an instruction.
+//! - a partial is stored once; a cell gets a `RED`, or a loop around an `ATOM` if no instruction applies the
+//!   operator (products). `keyed_cas` has this loop on purpose;
+//! - the same for shared memory, where only sums of floats and 64-bit values need a loop. A kernel that does
+//!   not need shared memory has none, and no barrier;
+//! - an instruction converts `f16`.
 //!
-//! For sm_90, in whose code a warp that diverged has its own copy of the shuffles:
+//! Machine code for sm_90, where shuffles have a copy for diverged warps:
 //!
-//! - a shuffle for each 32 bits of each step, so 64-bit values go by halves; none in a kernel that
-//!   has none in its source; `REDUX` where it is asked for;
-//! - no shuffle of the interleaved triple waits for the one before;
-//! - 16-bit floats take at most three instructions an element more than `f32`, in which they are
-//!   combined.
+//! - one shuffle for each 32 bits in each step, so two for a 64-bit value; none if the source has none;
+//!   `REDUX` if the source has it;
+//! - no shuffle of the interleaved triple depends on the previous one;
+//! - entries of 16-bit floats have at most three more instructions per element than those of `f32`, in which
+//!   they compute.
 //!
-//! [`kernels`] has what each kernel promises. One that is not there breaks a law.
+//! [`kernels`] lists what each kernel promises; a kernel that is not in the list breaks a law.
 
 pub mod claim;
 pub mod kernels;
@@ -44,19 +44,19 @@ pub fn entries(ptx: &str) -> BTreeSet<&str> {
     declared(ptx, ".entry")
 }
 
-/// The functions that a PTX module declares and nobody defines.
+/// The functions that a PTX module declares but does not define.
 pub fn unresolved(ptx: &str) -> BTreeSet<&str> {
     declared(ptx, ".extern .func")
 }
 
-/// The functions of C that compare bytes, among those that a PTX module defines or declares.
+/// C's functions that compare bytes, if a PTX module defines or declares them.
 pub fn comparisons(ptx: &str) -> BTreeSet<&str> {
     let mut functions = declared(ptx, ".func");
     functions.retain(|name| ["memcmp", "bcmp"].contains(name));
     functions
 }
 
-/// The texts in a PTX module: arrays of bytes with an initial value that are UTF-8 and printable.
+/// The texts in a PTX module: initialised arrays of bytes that are printable UTF-8.
 pub fn texts(ptx: &str) -> Vec<String> {
     let array = |line: &str| {
         let (_, array) = line.split_once(" .b8 ")?;
@@ -110,7 +110,7 @@ mod tests {
 ";
 
     #[test]
-    fn comparisons_of_bytes_are_found() {
+    fn functions_that_compare_bytes_are_found() {
         assert!(comparisons(PTX).is_empty());
         let defined = ".visible .func  (.param .b32 func_retval0) memcmp(\n.func other(\n";
         let declared = ".extern .func  (.param .b32 func_retval0) bcmp\n(\n";

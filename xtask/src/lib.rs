@@ -1,10 +1,10 @@
 //! The project's commands, one file each: `cargo xtask <command>`.
 //!
-//! xtask never depends on `warpfold`: it must build before a device compiler is there, so it
-//! provisions first ([`setup`]) and then builds and runs the rest.
+//! xtask never depends on `warpfold`, because it must build on a machine without a device compiler. [`setup`]
+//! gets a compiler before other commands build kernels.
 //!
-//! Exit codes: 0 for success, 1 for an error, 2 for a command line that clap refuses, and a
-//! child's own code where a command ends by running one.
+//! Exit codes: 0 for success, 1 for an error, 2 for an invalid command line. A command that runs another
+//! program returns that program's code.
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ enum Command {
     TimeToFirst(time_to_first::Args),
 }
 
-/// Runs the command on this process's command line.
+/// Runs the command that the process's arguments name.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Setup(args) => args.run(),
@@ -81,7 +81,7 @@ pub fn main() -> ExitCode {
         Command::TimeToFirst(args) => args.run(),
     };
     result.unwrap_or_else(|error| {
-        process::say(&format!("error: {error:#}"));
+        process::report(&format!("error: {error:#}"));
         ExitCode::FAILURE
     })
 }

@@ -1,15 +1,15 @@
-//! `cargo xtask lint`: format, clippy, documentation, other platforms and the tree's own rules.
+//! `cargo xtask lint`: formatting, clippy, documentation, other platforms and the repository's own rules.
 
 use crate::{platforms, process, setup, tidy, workspace};
 use anyhow::Result;
 use std::process::{Command, ExitCode};
 
-/// fmt, clippy -D warnings, docs -D warnings, the simulator's types on other platforms, tidy rules
+/// Check formatting, clippy, documentation, other platforms, and the repository's own rules
 #[derive(clap::Args)]
 pub struct Args {}
 
 impl Args {
-    /// Runs every check, also after one that fails.
+    /// Runs every check, even after a failure.
     pub fn run(self) -> Result<ExitCode> {
         Ok(if lint()? {
             ExitCode::SUCCESS
@@ -19,28 +19,28 @@ impl Args {
     }
 }
 
-/// True where every check passes. Each is run, whatever the others say.
+/// Runs every check, even after a failure; true if all pass.
 pub fn lint() -> Result<bool> {
-    // clippy and doc run build scripts, and the host's builds the kernels; other platforms are
-    // checked by the device's compiler.
+    // clippy and doc run the host's build script, which compiles the kernels. The device's compiler also
+    // checks other platforms.
     setup::for_builds()?;
     let mut failed = Vec::new();
     for (name, mut command) in cargo_checks()? {
-        process::say(&format!("lint: {}", process::shown(&command)));
+        process::report(&format!("lint: {}", process::shown(&command)));
         if !process::succeeds(&mut command)? {
             failed.push(name);
         }
     }
-    process::say("lint: tidy");
+    process::report("lint: tidy");
     let findings = tidy::check(&workspace::root())?;
     if !findings.is_empty() {
         process::print(&(findings.join("\n") + "\n"))?;
         failed.push("tidy");
     }
     if failed.is_empty() {
-        process::say("lint: ok");
+        process::report("lint: ok");
     } else {
-        process::say(&format!("lint: FAILED: {}", failed.join(", ")));
+        process::report(&format!("lint: FAILED: {}", failed.join(", ")));
     }
     Ok(failed.is_empty())
 }

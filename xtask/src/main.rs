@@ -1,4 +1,4 @@
-//! `cargo xtask`: see the library.
+//! The program `cargo xtask`; the library has its code.
 
 use std::process::ExitCode;
 

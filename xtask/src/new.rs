@@ -1,4 +1,4 @@
-//! `cargo xtask new`: a project with kernels of its own, outside of this repository.
+//! `cargo xtask new`: writes a project with its own kernels outside this repository.
 
 use crate::{process, workspace};
 use anyhow::{Context, Result, bail};
@@ -6,28 +6,28 @@ use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 use std::process::ExitCode;
 
-/// Write a small project outside of this repository, with an operator, an element and a kernel of its own
+/// Write a small project outside this repository, with its own operator, element and kernel
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder to make, with its parents; its name becomes the project's
+    /// The folder to create, also its parents; its name is the default name of the project
     folder: PathBuf,
-    /// The project's name, if it is not to be the folder's
+    /// The project's name [default: the folder's name]
     #[arg(long)]
     name: Option<String>,
 }
 
-/// The files as they stand in `xtask/template`, each with its place in the project.
+/// The project's files: paths, and texts from `xtask/template`.
 const FILES: [(&str, &str); 15] = {
     macro_rules! files {
-        ($($place:literal $(from $file:literal)?),*) => {
-            [$(($place, files!(@ $place $(from $file)?))),*]
+        ($($path:literal $(from $file:literal)?),*) => {
+            [$(($path, files!(@ $path $(from $file)?))),*]
         };
-        (@ $place:literal) => { include_str!(concat!("../template/", $place)) };
-        (@ $place:literal from $file:literal) => { include_str!($file) };
+        (@ $path:literal) => { include_str!(concat!("../template/", $path)) };
+        (@ $path:literal from $file:literal) => { include_str!($file) };
     }
     files![
         "Cargo.toml",
-        // The versions that this repository is tested with; cargo leaves out what is not used.
+        // The tested versions of dependencies; cargo removes those that the project does not use.
         "Cargo.lock" from "../../examples/Cargo.lock",
         "rust-toolchain.toml",
         ".cargo/config.toml",
@@ -45,13 +45,13 @@ const FILES: [(&str, &str); 15] = {
     ]
 };
 
-/// What the files call the project, as a package and as a crate, and the folder of this repository.
+/// Placeholders in the files: the package's name, the crate's name, and this repository's path.
 const NAME: &str = "my-project";
 const CRATE: &str = "my_project";
 const ROOT: &str = "/path/to/warpfold";
 
-/// Names of crates that a project's own would be taken for.
-const TAKEN: [&str; 9] = [
+/// Crate names that would conflict with the project's dependencies.
+const RESERVED: [&str; 9] = [
     "alloc",
     "core",
     "cuda_sim",
@@ -64,78 +64,82 @@ const TAKEN: [&str; 9] = [
 ];
 
 impl Args {
-    /// Writes the project and says what to do next.
+    /// Writes the project and prints the next commands.
     pub fn run(self) -> Result<ExitCode> {
         write(&self.folder, self.name.as_deref(), &workspace::root())?;
         let folder = self.folder.display();
-        process::say(&format!(
+        process::report(&format!(
             "new: {folder} is ready\n  cd '{folder}'\n  cargo run\n  cargo test"
         ));
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Writes all files of a project into a folder that it makes, or none. The project has this name, or the folder's, and
-/// uses the repository at `root`.
+/// Creates `folder` with all files of a project; creates nothing on an error. The default of `name` is the
+/// folder's name. The project depends on the repository at `root`.
 pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
-    let folder = absolute(folder).context("the folder has no path")?;
-    let own_name = folder.file_name().map(|name| name.to_string_lossy());
-    let (Some(own_name), Some(parent)) = (own_name, folder.parent()) else {
-        bail!("{} is not a folder that can be made", folder.display());
+    let folder = absolute(folder).context("cannot make the folder's path absolute")?;
+    let folder_name = folder.file_name().map(|name| name.to_string_lossy());
+    let (Some(folder_name), Some(parent)) = (folder_name, folder.parent()) else {
+        bail!("{} is not a path of a new folder", folder.display());
     };
-    let name = name.unwrap_or(&own_name);
+    let name = name.unwrap_or(&folder_name);
     check_name(name)?;
     if folder.symlink_metadata().is_ok() {
-        bail!("{} exists already: choose another", folder.display());
+        bail!("{} already exists; choose another folder", folder.display());
     }
     if folder.starts_with(root) {
         bail!(
-            "{} is in this repository, whose workspace would take it for a part: choose a folder outside",
+            "{} is in this repository, and cargo would treat it as a part of its workspace; \
+             choose a folder outside",
             folder.display()
         );
     }
     let Some(root) = root.to_str().filter(|root| !root.contains(['"', '\\'])) else {
         bail!(
-            "the path of this repository, {}, cannot stand in a Cargo.toml",
+            "a Cargo.toml cannot contain the path of this repository, {}: \
+             it must be UTF-8 without `\"` and `\\`; move the repository",
             root.display()
         );
     };
-    // In a folder beside the nearest parent that is there. It disappears again if something fails.
+    // Writes to a temporary folder in the nearest existing parent. The folder is deleted if something fails.
     let mut parents = folder.ancestors().skip(1);
-    let there = parents.find(|parent| parent.symlink_metadata().is_ok());
-    let there = there.unwrap_or(parent);
-    if !there.is_dir() {
-        bail!("{} is not a folder", there.display());
+    let existing = parents.find(|parent| parent.symlink_metadata().is_ok());
+    let existing = existing.unwrap_or(parent);
+    if !existing.is_dir() {
+        bail!("{} is not a folder", existing.display());
     }
-    let below = folder.strip_prefix(there).expect("it is below its parents");
-    if below.components().any(|part| part == Component::ParentDir) {
+    let new_path = folder
+        .strip_prefix(existing)
+        .expect("the folder is below its parents");
+    if new_path.components().any(|part| part == Component::ParentDir) {
         bail!(
-            "{} has `..` behind a folder that does not exist",
+            "{} has `..` after a folder that does not exist",
             folder.display()
         );
     }
-    let cannot = || format!("cannot write in {}", there.display());
-    let begun = tempfile::Builder::new()
+    let cannot = || format!("cannot write in {}", existing.display());
+    let temporary = tempfile::Builder::new()
         .prefix(".new-")
-        .tempdir_in(there)
+        .tempdir_in(existing)
         .with_context(cannot)?;
-    // The first of the folders to make; the others and the project lie in it.
-    let first = below.iter().next().expect("it is not its own parent");
-    let made = begun.path().join(below);
-    for (place, text) in FILES {
-        let path = made.join(place);
+    // The first folder to create; it contains the other new ones.
+    let first = new_path.iter().next().expect("the folder does not exist");
+    let project = temporary.path().join(new_path);
+    for (file, text) in FILES {
+        let path = project.join(file);
         let text = text
             .replace(NAME, name)
             .replace(CRATE, &name.replace('-', "_"))
             .replace(ROOT, root);
-        let folder = path.parent().expect("it is in a folder");
+        let folder = path.parent().expect("every file is in a folder");
         fs::create_dir_all(folder).with_context(cannot)?;
         fs::write(&path, text).with_context(cannot)?;
     }
-    fs::rename(begun.path().join(first), there.join(first)).with_context(cannot)
+    fs::rename(temporary.path().join(first), existing.join(first)).with_context(cannot)
 }
 
-/// Whether cargo and rustc take the name, for a package and for a crate.
+/// Checks that the name is valid for a package and for a crate.
 fn check_name(name: &str) -> Result<()> {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let has_only = name
@@ -143,21 +147,21 @@ fn check_name(name: &str) -> Result<()> {
         .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !starts || !has_only {
         bail!(
-            "`{name}` is not the name of a crate: one has ASCII letters, digits, `-` and `_`, and begins with a letter; \
-             give one by --name"
+            "`{name}` is not a valid crate name, which has ASCII letters, digits, `-` and `_`, \
+             and begins with a letter; choose one by --name"
         );
     }
-    if is_keyword(name) || TAKEN.contains(&name.replace('-', "_").as_str()) {
-        bail!("`{name}` is a name that Rust or warpfold uses itself; give another by --name");
+    if is_keyword(name) || RESERVED.contains(&name.replace('-', "_").as_str()) {
+        bail!("`{name}` is reserved: Rust or warpfold uses it; choose another name by --name");
     }
     Ok(())
 }
 
-/// Whether it is a word of the language, which is no name of a crate.
 fn is_keyword(name: &str) -> bool {
-    const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern \
-        false final fn for gen if impl in let loop macro match mod move mut override priv pub ref return self Self \
-        static struct super trait true try type typeof unsafe unsized use virtual where while yield";
+    const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum \
+        extern false final fn for gen if impl in let loop macro match mod move mut override priv pub ref \
+        return self Self static struct super trait true try type typeof unsafe unsized use virtual where \
+        while yield";
     KEYWORDS.split_whitespace().any(|keyword| keyword == name)
 }
 
@@ -188,53 +192,53 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_are_put_in() {
+    fn placeholders_are_replaced() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("two-words");
         write(&folder, None, &workspace::root()).unwrap();
-        for (place, _) in FILES {
-            let text = fs::read_to_string(folder.join(place)).unwrap();
-            for left in [NAME, CRATE, ROOT] {
-                assert!(!text.contains(left), "{place} has {left}");
+        for (file, _) in FILES {
+            let text = fs::read_to_string(folder.join(file)).unwrap();
+            for placeholder in [NAME, CRATE, ROOT] {
+                assert!(!text.contains(placeholder), "{file} has {placeholder}");
             }
         }
         let laws = fs::read_to_string(folder.join("kernels/tests/laws.rs")).unwrap();
         assert!(laws.contains("two_words_kernels"), "{laws}");
-        let left: Vec<_> = fs::read_dir(&parent).unwrap().collect();
-        assert_eq!(left.len(), 1, "{left:?}");
+        let folders: Vec<_> = fs::read_dir(&parent).unwrap().collect();
+        assert_eq!(folders.len(), 1, "{folders:?}");
     }
 
     #[test]
-    fn parents_that_are_missing_are_made() {
+    fn missing_parents_are_created() {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a/b/fine");
         write(&folder, None, &workspace::root()).unwrap();
         assert!(folder.join("kernels/src/lib.rs").is_file());
         for folder in ["", "a", "a/b"] {
-            let left: Vec<_> = fs::read_dir(parent.path().join(folder)).unwrap().collect();
-            assert_eq!(left.len(), 1, "{left:?}");
+            let folders: Vec<_> = fs::read_dir(parent.path().join(folder)).unwrap().collect();
+            assert_eq!(folders.len(), 1, "{folders:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_a_project_is_refused_and_nothing_is_left() {
+    fn an_invalid_project_is_refused_and_nothing_is_created() {
         let parent = tempfile::tempdir().unwrap();
         let at = |name: &str| parent.path().join(name);
         refused(
             &at("my project"),
             None,
-            "`my project` is not the name of a crate",
+            "`my project` is not a valid crate name",
         );
         refused(&at("1st"), None, "begins with a letter");
         refused(&at("größe"), None, "ASCII letters");
-        refused(&at("fine"), Some("fn"), "a name that Rust or warpfold uses");
-        refused(&at("cuda-std"), None, "a name that Rust or warpfold uses");
+        refused(&at("fine"), Some("fn"), "Rust or warpfold uses it");
+        refused(&at("cuda-std"), None, "Rust or warpfold uses it");
         refused(&workspace::root().join("fine"), None, "outside");
-        refused(Path::new("/"), None, "not a folder that can be made");
+        refused(Path::new("/"), None, "not a path of a new folder");
         assert_eq!(fs::read_dir(&parent).unwrap().count(), 0);
 
         fs::write(at("taken"), "").unwrap();
-        refused(&at("taken"), None, "exists already");
+        refused(&at("taken"), None, "already exists");
         refused(&at("taken/fine"), None, "taken is not a folder");
         refused(&at("taken/more/fine"), None, "taken is not a folder");
         refused(&at("missing/../fine"), None, "`..`");
@@ -242,10 +246,9 @@ mod tests {
         assert_eq!(fs::read_dir(&parent).unwrap().count(), 1);
     }
 
-    /// Of a folder that nobody may write in, as far as this user is bound by that.
     #[test]
     fn a_folder_that_cannot_be_written_is_refused() {
-        // Nobody writes there, not even root.
+        // Not even root can write there.
         refused(Path::new("/proc/fine"), None, "cannot write in /proc");
         refused(Path::new("/proc/more/fine"), None, "cannot write in /proc");
     }

@@ -1,14 +1,13 @@
-//! Type-checks what a kernel's author needs on the platforms that CI does not run on.
+//! Type-checks the crates for kernels on platforms without CI.
 //!
-//! rustup would have to fetch each platform's `std` first, and no other compiler offers them. So
-//! `std` is checked from source, like `core` for the device, by the same compiler: no linker, no
-//! C compiler and nothing of the platform's own is needed for that.
+//! Only rustup could download each platform's `std`. So the device's compiler checks `std` from source, which
+//! needs no linker, no C compiler and no files of the platform.
 
 use crate::{process, workspace};
 use anyhow::Result;
 use std::process::Command;
 
-/// Where kernels can be written and simulated, besides the machines that run the tests.
+/// Platforms on which kernels can be written and simulated, besides that of the tests.
 const TARGETS: [&str; 4] = [
     "aarch64-unknown-linux-gnu",
     "x86_64-apple-darwin",
@@ -16,18 +15,16 @@ const TARGETS: [&str; 4] = [
     "x86_64-pc-windows-msvc",
 ];
 
-/// What a kernel's author needs. `cuda_std_macros` runs inside the compiler, so that it belongs
-/// to the machine that compiles; it is built on the way.
+/// The crates that kernels depend on. `cuda_std_macros` runs in the compiler, so it is built for the host.
 const PACKAGES: [&str; 3] = ["cuda_sim", "cuda_std", "kernels-gpu"];
 
-/// What they need to run kernels on the CPU.
+/// Features for kernels on the CPU.
 const FEATURES: &str = "cuda_std/simulator,kernels-gpu/simulator";
 
-/// The command that checks every package for every platform. It needs
+/// The command that checks every package for every platform. Requires a preceding call of
 /// [`for_builds`](crate::setup::for_builds).
 ///
-/// In a target folder of its own: `std` from source, and a compiler that allows it, would make
-/// cargo compile everything again where other builds are kept.
+/// It has its own target folder. In the shared one, its options would make cargo compile everything again.
 pub fn check() -> Result<Command> {
     let compiler = cuda_builder::toolchain::find()?;
     let mut cargo = process::cargo();
@@ -40,7 +37,7 @@ pub fn check() -> Result<Command> {
         .arg(workspace::target_dir()?.join("platforms"))
         .env("RUSTC", compiler.rustc)
         .env("RUSTC_BOOTSTRAP", "1");
-    // Flags that suit this machine's processor or linker suit no other.
+    // Flags for this machine's processor or linker may be wrong for other platforms.
     for flags in [
         "RUSTFLAGS",
         "CARGO_ENCODED_RUSTFLAGS",

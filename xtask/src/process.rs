@@ -1,4 +1,4 @@
-//! Running other programs, and speaking without panicking when nobody listens.
+//! Runs other programs, and prints without panicking if the output is closed.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -8,11 +8,11 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Writes a line to stderr. A closed stderr is no error.
-pub fn say(line: &str) {
+pub fn report(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
-/// Writes a command's answer to stdout. A reader that stopped listening (`| head`) is no error.
+/// Writes a command's output to stdout. A closed pipe (`| head`) is no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -21,8 +21,8 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// The cargo that runs us, in the workspace's root, without what `cargo run` put into the
-/// environment for us alone, and with our target directory.
+/// The cargo that runs xtask, in the workspace's root and with the same target directory, but without the
+/// environment variables that `cargo run` has set for xtask.
 pub fn cargo() -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -31,14 +31,14 @@ pub fn cargo() -> Command {
     command
 }
 
-/// Changes what a cargo in another folder would misunderstand in our environment.
-fn inherit(command: &mut Command, ours: impl Iterator<Item = (OsString, OsString)>) {
-    for (name, value) in ours {
+/// Removes or changes inherited variables that are wrong for cargo in another folder.
+fn inherit(command: &mut Command, variables: impl Iterator<Item = (OsString, OsString)>) {
+    for (name, value) in variables {
         match name.to_str() {
             Some(name) if describes_a_package(name) => {
                 command.env_remove(name);
             }
-            // cargo takes a relative path against its current folder, here and for its children.
+            // cargo resolves a relative path in its current folder.
             Some("CARGO_TARGET_DIR" | "CARGO_BUILD_TARGET_DIR") => {
                 if let Ok(absolute) = std::path::absolute(value) {
                     command.env(name, absolute);
@@ -49,7 +49,7 @@ fn inherit(command: &mut Command, ours: impl Iterator<Item = (OsString, OsString
     }
 }
 
-/// Whether a variable says which package is being built or run, which is not the next cargo's.
+/// Whether a variable describes the package that cargo builds or runs.
 fn describes_a_package(name: &str) -> bool {
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "DEP_"]
         .iter()
@@ -57,7 +57,7 @@ fn describes_a_package(name: &str) -> bool {
         || ["CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "OUT_DIR"].contains(&name)
 }
 
-/// The command as a person would type it.
+/// The command line as a user types it.
 pub fn shown(command: &Command) -> String {
     let mut text = std::path::Path::new(command.get_program())
         .file_name()
@@ -71,30 +71,30 @@ pub fn shown(command: &Command) -> String {
     text
 }
 
-/// Runs to the end with our stdin, stdout and stderr; true for success.
+/// Runs a command with our stdin, stdout and stderr; true for success.
 pub fn succeeds(command: &mut Command) -> Result<bool> {
     Ok(status(command)?.success())
 }
 
-/// Runs to the end with our stdin, stdout and stderr.
+/// Runs a command with our stdin, stdout and stderr.
 pub fn status(command: &mut Command) -> Result<ExitStatus> {
     command
         .status()
         .with_context(|| format!("cannot start `{}`", shown(command)))
 }
 
-/// A child's exit code as our own; 1 where a signal ended it.
+/// A child's exit code as our own; 1 if a signal ended it.
 pub fn forwarded(status: ExitStatus) -> ExitCode {
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     ExitCode::from(code.unwrap_or(1))
 }
 
-/// stdout of a command that must succeed; its stderr is in the error otherwise.
+/// stdout of a command that must succeed; otherwise the error contains its stderr.
 pub fn stdout_of(command: &mut Command) -> Result<String> {
     Ok(output_of(command)?.0)
 }
 
-/// stdout and stderr of a command that must succeed; stderr is in the error otherwise.
+/// stdout and stderr of a command that must succeed; otherwise the error contains its stderr.
 pub fn output_of(command: &mut Command) -> Result<(String, String)> {
     let output = command
         .stdin(Stdio::null())
@@ -112,9 +112,9 @@ pub fn output_of(command: &mut Command) -> Result<(String, String)> {
     Ok((String::from_utf8_lossy(&output.stdout).into_owned(), stderr))
 }
 
-/// Runs silently for at most `limit`, then ends the command.
+/// Runs a command without output, and kills it after `limit`.
 pub fn bounded(command: &mut Command, limit: Duration) -> Result<()> {
-    let mut stderr = tempfile::tempfile().context("cannot make a temporary file")?;
+    let mut stderr = tempfile::tempfile().context("cannot create a temporary file")?;
     let writer = stderr.try_clone().context("temporary file")?;
     let mut child = command
         .stdin(Stdio::null())
@@ -144,7 +144,7 @@ pub fn bounded(command: &mut Command, limit: Duration) -> Result<()> {
     Ok(())
 }
 
-/// A number of bytes for people, in decimal megabytes as download sizes are quoted.
+/// A number of bytes in decimal megabytes.
 pub fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_hangs_is_ended() {
+    fn a_command_that_hangs_is_killed() {
         let start = Instant::now();
         let error = bounded(Command::new("sleep").arg("30"), Duration::from_millis(100));
         assert!(error.unwrap_err().to_string().contains("took more than"));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_command_says_why() {
+    fn a_failing_commands_error_has_its_stderr() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo wrong wheel >&2; exit 3"]);
         let limit = Duration::from_secs(10);
@@ -179,17 +179,17 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_target_directory_is_ours_in_every_folder() {
+    fn a_relative_target_directory_becomes_absolute() {
         let mut command = Command::new("cargo");
-        let ours = [
+        let variables = [
             ("CARGO_TARGET_DIR", "out"),
-            ("CARGO_BUILD_TARGET_DIR", "/elsewhere"),
+            ("CARGO_BUILD_TARGET_DIR", "/other"),
             ("CARGO_PKG_NAME", "xtask"),
             ("CARGO_HOME", "home"),
         ];
         inherit(
             &mut command,
-            ours.map(|(n, v)| (n.into(), v.into())).into_iter(),
+            variables.map(|(n, v)| (n.into(), v.into())).into_iter(),
         );
         let out = std::env::current_dir().unwrap().join("out");
         let changed = command
@@ -197,14 +197,14 @@ mod tests {
             .collect::<std::collections::BTreeMap<_, _>>();
         let expected = [
             ("CARGO_TARGET_DIR", Some(out.as_os_str())),
-            ("CARGO_BUILD_TARGET_DIR", Some("/elsewhere".as_ref())),
+            ("CARGO_BUILD_TARGET_DIR", Some("/other".as_ref())),
             ("CARGO_PKG_NAME", None),
         ];
         assert_eq!(changed, expected.map(|(n, v)| (n.as_ref(), v)).into());
     }
 
     #[test]
-    fn only_what_describes_a_package_is_scrubbed() {
+    fn only_variables_of_a_package_are_removed() {
         assert!(describes_a_package("CARGO_PKG_NAME"));
         assert!(describes_a_package("CARGO_MANIFEST_DIR"));
         for kept in [

@@ -1,4 +1,4 @@
-//! `cargo xtask ptx`: the kernels' PTX modules.
+//! `cargo xtask ptx`: builds the kernels' PTX modules.
 
 use crate::{process, setup, workspace};
 use anyhow::{Context, Result};
@@ -10,19 +10,19 @@ use std::time::Instant;
 /// The architectures that the library embeds, oldest first.
 pub const ARCHES: [NvvmArch; 2] = [NvvmArch::Compute75, NvvmArch::Compute80];
 
-/// Build the kernels' PTX modules, DIR/kernels.ladder_i32.sm_90.ptx and so on
+/// Build the kernels' PTX modules, such as DIR/kernels.ladder_i32.sm_90.ptx
 #[derive(clap::Args)]
 pub struct Args {
-    /// One architecture, such as sm_90; without it sm_75 and sm_80, as in a program
+    /// The architecture, such as sm_90 [default: sm_75 and sm_80, which the library embeds]
     #[arg(long, value_parser = parse_arch)]
     arch: Option<NvvmArch>,
-    /// Where to write them; without it `ptx` in cargo's target directory
+    /// The folder to write to [default: `ptx` in cargo's target directory]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 impl Args {
-    /// Builds, writes and says what was written.
+    /// Builds the modules, writes them and prints their paths.
     pub fn run(self) -> Result<ExitCode> {
         setup::for_builds()?;
         let arches = self.arch.map_or(ARCHES.to_vec(), |arch| vec![arch]);
@@ -36,7 +36,7 @@ impl Args {
             process::print(&format!("{}\n", path.display()))?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        process::say(&format!("ptx: {} built in {seconds:.1} s", modules.len()));
+        process::report(&format!("ptx: {} built in {seconds:.1} s", modules.len()));
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -49,8 +49,7 @@ pub fn parse_arch(name: &str) -> Result<NvvmArch, String> {
     })
 }
 
-/// Builds the kernels for `arches` as the library embeds them, in several modules each; with the
-/// source lines where `line_info`.
+/// Builds the kernels for `arches`, in the modules that the library embeds; with line numbers if `line_info`.
 pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     let kernels = workspace::root().join("kernels-gpu");
     let mut builder = CudaBuilder::new(kernels)
@@ -64,16 +63,16 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     Ok(builder.build_all()?)
 }
 
-/// Builds the accesses to memory by handles and on raw pointers, which nobody ships, for `arches`; a module each.
+/// Builds `kernels-handles` for `arches`: memory accesses by handles and by raw pointers; one module each.
 pub fn build_handles(arches: &[NvvmArch]) -> Result<Vec<Ptx>> {
     let kernels = workspace::root().join("kernels-gpu/tests/handles");
     let builder = CudaBuilder::new(kernels).arches(arches.iter().copied());
     Ok(builder.build_all()?)
 }
 
-/// Copies modules to `out` as `kernels.<module>.<arch>.ptx`, leaving files that are the same untouched.
+/// Copies modules to `out` as `kernels.<module>.<arch>.ptx`; does not touch equal files.
 pub fn write(modules: &[Ptx], out: &Path) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
     let mut written = Vec::new();
     for module in modules {
         let name = module.module.iter().map(|name| format!(".{name}"));

@@ -1,4 +1,4 @@
-//! `cargo xtask sass`: what the kernels become on the GPU, checked without one.
+//! `cargo xtask sass`: shows the kernels' machine code, without a GPU.
 
 pub mod in_flight;
 pub mod listing;
@@ -23,11 +23,11 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// Show the kernels' SASS: a table of what each entry costs, or one entry with its Rust lines
+/// Show the kernels' SASS: a table of resources and instructions, or one entry with its Rust lines
 #[derive(clap::Args)]
 pub struct Args {
-    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all of its entries; `triple` for the
-    /// warp's steps of both kernels of triples, side by side
+    /// An entry (reduce_2_sum_i32), or a kernel (reduce_2) for all its entries; `triple` shows the warp steps
+    /// of both triple kernels side by side
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The architecture
@@ -60,24 +60,24 @@ impl Args {
     }
 }
 
-/// The name for both kernels of triples.
+/// The name for both triple kernels.
 const TRIPLE: &str = "triple";
 
-/// The shuffles of a triple one field after the other and interleaved, of each element.
+/// The shuffles of `triple_in_turn` and `triple_interleaved` side by side, for each element.
 fn triples(tools: &PtxTools, arch: NvvmArch) -> Result<String> {
     let modules = with_entry(ptx::build(&[arch], false)?, "triple_in_turn")?;
     let functions = assemble(tools, &modules, false)?.functions;
-    let of = |kernel: &'static str| {
-        let mut of: Vec<_> = functions
+    let functions_of = |kernel: &'static str| {
+        let mut found: Vec<_> = functions
             .iter()
             .filter(|f| is_of(&f.name, kernel))
             .collect();
-        of.sort_by_key(|function| &function.name);
-        of
+        found.sort_by_key(|function| &function.name);
+        found
     };
-    let pairs = of("triple_in_turn")
+    let pairs = functions_of("triple_in_turn")
         .into_iter()
-        .zip(of("triple_interleaved"));
+        .zip(functions_of("triple_interleaved"));
     let texts: Vec<_> = pairs
         .map(|(in_turn, interleaved)| shuffles::side_by_side(&[in_turn, interleaved]))
         .collect();
@@ -86,35 +86,35 @@ fn triples(tools: &PtxTools, arch: NvvmArch) -> Result<String> {
 
 /// The modules that have the entry `name`, or entries of the kernel `name`.
 fn with_entry(modules: Vec<Ptx>, name: &str) -> Result<Vec<Ptx>> {
-    let mut wanted = Vec::new();
+    let mut found = Vec::new();
     let mut entries = BTreeSet::new();
     for module in modules {
         let text = std::fs::read_to_string(&module.path)
             .with_context(|| format!("cannot read {}", module.path.display()))?;
-        let of_module = laws::entries(&text);
-        if of_module.iter().any(|entry| is_of(entry, name)) {
-            wanted.push(module);
+        let names = laws::entries(&text);
+        if names.iter().any(|entry| is_of(entry, name)) {
+            found.push(module);
         }
-        entries.extend(of_module.into_iter().map(str::to_owned));
+        entries.extend(names.into_iter().map(str::to_owned));
     }
-    if wanted.is_empty() {
-        bail!("{}", nothing_called(name, &entries));
+    if found.is_empty() {
+        bail!("{}", unknown_name(name, &entries));
     }
-    Ok(wanted)
+    Ok(found)
 }
 
-fn nothing_called(name: &str, entries: &BTreeSet<String>) -> String {
+fn unknown_name(name: &str, entries: &BTreeSet<String>) -> String {
     let kernels: BTreeSet<_> = entries.iter().map(|entry| kernel_of(entry)).collect();
     let kernels: Vec<_> = kernels.into_iter().collect();
     format!(
-        "no kernel or entry is called {name}; the kernels are {}, \
-         their entries end in operator and element, and in the key where there is one: \
+        "no kernel or entry has the name {name}; the kernels are {}; \
+         an entry's name adds operator and element, and the key if there is one: \
          reduce_2_sum_i32, copy_vec4_b32, keyed_match_sum_f64_by_u32",
         kernels.join(", ")
     )
 }
 
-/// Modules as ptxas assembled them.
+/// The output of ptxas and nvdisasm for modules.
 #[derive(Default)]
 pub struct Assembled {
     /// The entries' resources.
@@ -124,7 +124,7 @@ pub struct Assembled {
 }
 
 impl Assembled {
-    /// What each entry costs, by name; `arch` is what the modules were assembled for.
+    /// The profile of each entry, sorted by name; `arch` is the architecture of the modules.
     pub fn profiles(&self, arch: NvvmArch) -> Result<Vec<Profile>> {
         let functions: BTreeMap<_, _> = self
             .functions
@@ -134,7 +134,7 @@ impl Assembled {
         let profile = |(name, resources): (&String, &Resources)| {
             let function = functions
                 .get(name.as_str())
-                .with_context(|| format!("nvdisasm shows no code of {name}"))?;
+                .with_context(|| format!("nvdisasm printed no code for {name}"))?;
             Ok(Profile {
                 name: name.clone(),
                 resources: *resources,
@@ -145,11 +145,10 @@ impl Assembled {
     }
 }
 
-/// Assembles modules, as many at once as there are cores, and reads the SASS; with the source
-/// lines where `line_info`.
+/// Assembles and disassembles modules on all cores; with line numbers if `line_info`.
 pub fn assemble(tools: &PtxTools, modules: &[Ptx], line_info: bool) -> Result<Assembled> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    // Modules take from milliseconds to seconds: whoever is done takes the next.
+    // Modules take from milliseconds to seconds, so each thread takes the next one when it is done.
     let next = AtomicUsize::new(0);
     let assemble = || -> Result<Vec<Assembled>> {
         let mut done = Vec::new();
@@ -184,7 +183,7 @@ fn assemble_one(
     arch: NvvmArch,
     line_info: bool,
 ) -> Result<Assembled> {
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let cubin = folder.path().join("kernels.cubin");
     let mut ptxas = Command::new(tools.ptxas());
     ptxas.arg("-v").arg(format!("-arch={}", arch.sm()));
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_name_shows_the_names_there_are() {
+    fn an_unknown_name_lists_the_known_ones() {
         let folder = tempfile::tempdir().unwrap();
         let module = |name: &str, entries: &[&str]| {
             let path = folder.path().join(name);

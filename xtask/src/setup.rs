@@ -1,8 +1,8 @@
-//! `cargo xtask setup`: gets what is missing for device builds into a cache of its own.
+//! `cargo xtask setup`: downloads into a cache what device builds need and the machine lacks.
 //!
-//! Idempotent, and fast where nothing is missing, so the other commands call it. Whatever is
-//! downloaded is unpacked beside its place and renamed into it, so that an interrupted setup
-//! leaves nothing half. Nothing outside the cache, cargo's home and rustup's toolchain changes.
+//! Other commands call it, because it is idempotent, and fast if nothing is missing. A download is unpacked
+//! into a temporary folder, which is then renamed, so an interrupted setup leaves nothing incomplete. Only
+//! the cache, cargo's home and rustup's toolchain change.
 
 mod apt;
 mod chromium;
@@ -23,21 +23,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Get what is missing for device builds into a cache of its own
+/// Download into a cache what device builds need and the machine lacks
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where a device compiler may come from
+    /// The source of the device compiler
     #[arg(long, value_enum, default_value_t = Source::Any)]
     device_compiler: Source,
-    /// Also get the browser in which tests open the bench's report
+    /// Also download the browser in which tests open the bench's report
     #[arg(long)]
     browser: bool,
 }
 
-/// Where a device compiler may come from.
+/// The source of a device compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Source {
-    /// What is there already, else rustup, else Debian
+    /// An installed compiler, else rustup, else Debian
     Any,
     /// rustup's component rust-src, added to the pinned toolchain
     Rustup,
@@ -46,62 +46,60 @@ pub enum Source {
 }
 
 impl Args {
-    /// Runs every step and says what it used.
+    /// Runs every step and reports what is used.
     pub fn run(self) -> Result<ExitCode> {
         let (rustc, step) = device_compiler(self.device_compiler)?;
-        step.say();
+        step.report();
         if self.device_compiler == Source::Debian {
-            process::say(&format!(
-                "setup: builds prefer the pinned toolchain; {CHOSEN}={} selects this one",
+            process::report(&format!(
+                "setup: builds prefer the pinned toolchain; {RUSTC_VARIABLE}={} selects this one",
                 rustc.display()
             ));
         }
-        index::provide(&rustc)?.say();
+        index::provide(&rustc)?.report();
         match wheels::provide() {
-            Ok((_, step)) => step.say(),
-            Err(error) => process::say(&format!(
+            Ok((_, step)) => step.report(),
+            Err(error) => process::report(&format!(
                 "setup: no PTX tools, which builds do not need: {error:#}"
             )),
         }
         if self.browser {
-            browser()?.1.say();
+            browser()?.1.report();
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// What builds need: a device compiler, and the crates that its `core` names. Says only what it
-/// had to get.
+/// Provides what builds need: a device compiler and crates. Reports only downloads.
 pub fn for_builds() -> Result<()> {
     let (rustc, step) = device_compiler(Source::Any)?;
-    step.say_if_fetched();
-    index::provide(&rustc)?.say_if_fetched();
+    step.report_if_fetched();
+    index::provide(&rustc)?.report_if_fetched();
     Ok(())
 }
 
-/// The PTX tools, downloaded where they are missing. Says only what it had to get.
+/// Provides the PTX tools. Reports only downloads.
 pub fn for_sass() -> Result<PtxTools> {
     if let Some(tools) = tools::find() {
         return Ok(tools);
     }
     let (tools, step) = wheels::provide()?;
-    step.say_if_fetched();
+    step.report_if_fetched();
     Ok(tools)
 }
 
-/// The browser that opens the bench's report, Debian's where there is none. Says only what it had
-/// to get.
+/// Provides the browser for the bench's report, Debian's if there is none. Reports only downloads.
 pub fn for_browser() -> Result<Browser> {
     let (found, step) = browser()?;
-    step.say_if_fetched();
+    step.report_if_fetched();
     Ok(found)
 }
 
-/// One thing setup looked after.
+/// The result of one step of setup.
 struct Step {
     what: &'static str,
     used: String,
-    /// Bytes (where known) and seconds of what had to be fetched.
+    /// Bytes (if known) and seconds of the download; `None` if nothing was missing.
     fetched: Option<(Option<u64>, f64)>,
 }
 
@@ -124,7 +122,7 @@ impl Step {
         }
     }
 
-    fn say(&self) {
+    fn report(&self) {
         let cost = match self.fetched {
             None => String::new(),
             Some((None, seconds)) => format!(" [{seconds:.1} s]"),
@@ -132,12 +130,12 @@ impl Step {
                 format!(" [{} in {seconds:.1} s]", process::megabytes(bytes))
             }
         };
-        process::say(&format!("setup: {}: {}{cost}", self.what, self.used));
+        process::report(&format!("setup: {}: {}{cost}", self.what, self.used));
     }
 
-    fn say_if_fetched(&self) {
+    fn report_if_fetched(&self) {
         if self.fetched.is_some() {
-            self.say();
+            self.report();
         }
     }
 }
@@ -148,17 +146,17 @@ fn browser() -> Result<(Browser, Step)> {
             let step = Step::present(BROWSER, found.to_string());
             return Ok((found, step));
         }
-        Err(error) if is_set(browser::CHOSEN) => return Err(error),
+        Err(error) if is_set(browser::VARIABLE) => return Err(error),
         Err(error) => error,
     };
     chromium::provide().context(missing)
 }
 
-/// A device compiler's rustc, and what it took.
+/// The path of a device compiler's rustc, and the step that provided it.
 type Provided = (PathBuf, Step);
 
-/// Chooses the device compiler; see [`toolchain`].
-const CHOSEN: &str = "CUDA_BUILDER_RUSTC";
+/// The environment variable with the device compiler's path; see [`toolchain`].
+const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
 
 const DEVICE_COMPILER: &str = "device compiler";
 const BROWSER: &str = "browser";
@@ -170,9 +168,9 @@ fn device_compiler(source: Source) -> Result<Provided> {
                 let step = Step::present(DEVICE_COMPILER, described(&found));
                 return Ok((found.rustc, step));
             }
-            // Nothing that setup provides would be looked at.
-            Err(error) if is_set(CHOSEN) => {
-                return Err(error).context(format!("{CHOSEN} is set, so nothing else is used"));
+            // Builds would ignore what setup provides.
+            Err(error) if is_set(RUSTC_VARIABLE) => {
+                return Err(error).context(format!("{RUSTC_VARIABLE} is set, so no other compiler is used"));
             }
             Err(_) => {}
         }
@@ -191,11 +189,11 @@ fn device_compiler(source: Source) -> Result<Provided> {
         }
     }
     bail!(
-        "no device compiler, that is a rustc with the source of its `core`. One of these gets it:\n  \
+        "no device compiler, which is a rustc with the source of `core`. Do one of the following:\n  \
          1. rustup component add rust-src      (for the toolchain of rust-toolchain.toml)\n  \
          2. cargo xtask setup --device-compiler debian      (unpacks Debian's packages, needs apt-get)\n  \
-         3. {CHOSEN}=/path/to/rustc      (any rustc >= the pinned one with its sources)\n\
-         What was tried:\n  {}",
+         3. {RUSTC_VARIABLE}=/path/to/rustc      (not older than the pinned rustc, with sources)\n\
+         Failed attempts:\n  {}",
         failures.join("\n").replace('\n', "\n  ")
     )
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: what checks correctness on this machine, in minutes; with `--all` the long sweeps too.
+//! `cargo xtask test`: runs the tests that take minutes, with `--all` also the long sweeps.
 
 use crate::{arches, browser, process, setup, workspace};
 use anyhow::{Context, Result};
@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::ExitCode;
 
-/// Test what can be tested on this machine in minutes, or with --all everything; say what was skipped
+/// Run the tests that take minutes, or all with --all; list what was skipped
 #[derive(clap::Args)]
 pub struct Args {
-    /// Also the long sweeps: every seeded bug, every launch under the simulator, 2^20 arguments of each float
-    /// function, PTX and machine code for every architecture, other workspaces, and the report in a browser
+    /// Also run the long sweeps: every seeded bug, every launch under the simulator, 2^20 arguments of each
+    /// float function, PTX and machine code for every architecture, other workspaces, and the report in a
+    /// browser
     #[arg(long)]
     all: bool,
-    /// Fail where ptxas is missing and cannot be downloaded, instead of skipping the laws of
-    /// SASS
+    /// Fail if ptxas is missing and cannot be downloaded, instead of skipping the laws of SASS
     #[arg(long)]
     require_ptx_tools: bool,
-    /// Fail where no browser is found and none can be downloaded, instead of skipping the tests
-    /// that open the bench's report
+    /// Fail if no browser is found and none can be downloaded, instead of skipping the tests that open the
+    /// bench's report
     #[arg(long, requires = "all")]
     require_browser: bool,
 }
 
 impl Args {
-    /// Runs every test, also after one that fails.
+    /// Runs every test, even after a failure.
     pub fn run(self) -> Result<ExitCode> {
         Ok(if test(&self)? {
             ExitCode::SUCCESS
@@ -34,7 +34,7 @@ impl Args {
     }
 }
 
-/// True where no test fails. The laws of PTX and SASS are among them (`tests/laws.rs`).
+/// Runs the tests, also the laws of PTX and SASS (`tests/laws.rs`); true if none fails.
 pub fn test(args: &Args) -> Result<bool> {
     setup::for_builds()?;
     match setup::for_sass() {
@@ -42,7 +42,7 @@ pub fn test(args: &Args) -> Result<bool> {
         Err(error) if args.require_ptx_tools => {
             return Err(error.context("the laws of SASS cannot be tested"));
         }
-        Err(error) => process::say(&format!("test: the laws of SASS are skipped: {error:#}")),
+        Err(error) => process::report(&format!("test: the laws of SASS are skipped: {error:#}")),
     }
     let browser = match args.all.then(setup::for_browser) {
         None => None,
@@ -51,11 +51,11 @@ pub fn test(args: &Args) -> Result<bool> {
             return Err(error.context("the bench's report cannot be opened"));
         }
         Some(Err(error)) => {
-            process::say(&format!("test: no browser opens the report: {error:#}"));
+            process::report(&format!("test: the bench's report is not opened: {error:#}"));
             None
         }
     };
-    let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
+    let (reader, writer) = std::io::pipe().context("cannot create a pipe")?;
     let mut cargo = process::cargo();
     cargo
         .args(["test", "--workspace", "--no-fail-fast"])
@@ -63,25 +63,25 @@ pub fn test(args: &Args) -> Result<bool> {
             true => workspace::ALL_TESTS,
             false => workspace::ALL_FEATURES,
         })
-        .stdout(writer.try_clone().context("cannot make a pipe")?)
+        .stdout(writer.try_clone().context("cannot create a pipe")?)
         .stderr(writer);
     if args.all {
         cargo.env(SWEEPS, "all");
     } else {
         cargo.args(["--exclude", "kernels-mutants"]);
         if std::env::var_os(arches::VARIABLE).is_none() {
-            let at_hand = arches::at_hand();
+            let arches = arches::of_devices();
             cargo.env(
                 arches::VARIABLE,
-                at_hand.as_deref().unwrap_or(WITHOUT_A_DEVICE),
+                arches.as_deref().unwrap_or(WITHOUT_A_DEVICE),
             );
         }
     }
     if let Some(browser) = browser {
-        cargo.env(browser::CHOSEN, browser.program);
+        cargo.env(browser::VARIABLE, browser.program);
     }
     let mut child = cargo.spawn().context("cannot start cargo")?;
-    // Our ends of the pipe must close, or it never ends.
+    // Closes our write ends of the pipe; otherwise reading never ends.
     drop(cargo);
     let mut tally = Tally::default();
     for line in BufReader::new(reader).split(b'\n') {
@@ -96,31 +96,31 @@ pub fn test(args: &Args) -> Result<bool> {
         process::print(LEFT_OUT)?;
     }
     if !status.success() && tally.failed == 0 {
-        process::say("test: no test failed, but cargo did: something did not build or crashed");
+        process::report("test: no test failed, but cargo did: a build failed or a test program crashed");
     }
     Ok(status.success() && tally.failed == 0)
 }
 
-/// Says to sweeps how much of them is wanted.
+/// The environment variable that selects whole sweeps.
 const SWEEPS: &str = "WARPFOLD_TESTS";
 
-/// The architecture whose PTX the tests read where no device runs it.
+/// The architecture of the tested PTX on a machine without a device.
 const WITHOUT_A_DEVICE: &str = "sm_80";
 
-/// What is not run by default.
-const LEFT_OUT: &str = "not run: seeded bugs, other workspaces, three quarters of the simulated launches, and PTX for \
-                        other devices; `cargo xtask test --all` runs them\n";
+/// The list of tests that do not run by default.
+const LEFT_OUT: &str = "not run: seeded bugs, other workspaces, three quarters of the simulated launches, \
+                        and PTX for other devices; `cargo xtask test --all` runs them\n";
 
-/// What libtest and those that speak like it print, added up.
+/// Totals of the output of libtest and compatible runners.
 #[derive(Default)]
 struct Tally {
     passed: u64,
     failed: u64,
     skipped: u64,
     target: String,
-    /// For each target that skipped something: how much, and its reasons.
+    /// Number and reasons of skipped tests, by target.
     skips: BTreeMap<String, (u64, Vec<String>)>,
-    /// What targets say of themselves, in lines that begin with `summary: `.
+    /// The targets' lines that begin with `summary: `.
     summaries: Vec<String>,
 }
 
@@ -224,7 +224,7 @@ test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn summaries_are_added_up_and_skips_have_reasons() {
+    fn counts_are_added_and_skips_have_reasons() {
         let mut tally = Tally::default();
         OUTPUT.lines().for_each(|line| tally.read(line));
         let expected = "\nskipped 12 in gpu (tests/gpu.rs): no CUDA device\n\

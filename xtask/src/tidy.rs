@@ -1,5 +1,5 @@
-//! The rules of the tree that no compiler knows. What a rule looks for is put together from
-//! pieces here, so that this file keeps the rules too.
+//! The repository's own rules. This file must obey them too, so it builds the words that it searches from
+//! pieces.
 
 mod pointers;
 mod quotes;
@@ -10,33 +10,33 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The longest a file of source or prose may be, in lines.
+/// The limit of lines in a file of source or prose.
 const LONGEST: usize = 600;
 
-/// Output of tools and machines, kept as it came.
+/// Output of tools and machines, which stays unchanged.
 const RAW: &str = "benches/records/";
 
-/// Inputs of programs under test, whatever they look like.
+/// Inputs of tests, which are not checked.
 const INPUTS: [&str; 2] = ["fuzz/corpus", "fuzz/found"];
 
-/// Files that programs wrote, as long as they came.
+/// Generated files, of any length.
 const GENERATED: [&str; 3] = [
     "Cargo.lock",
     "examples/Cargo.lock",
     "kernels-gpu/tests/laws/op_laws/numpy_answers.txt",
 ];
 
-/// A user's crates, in workspaces of their own, which have no lints of ours and launch kernels of their own.
+/// Crates of other workspaces, as a user has: without our lints, and with their own launches.
 const OUTSIDE: [&str; 2] = ["examples/", "xtask/template/"];
 
-/// The list of words to avoid, and the page that is about them.
+/// Files that may contain the words to avoid.
 const WORDS: &str = "xtask/src/tidy/words.rs";
 const STYLE: &str = "STYLE.md";
 
 /// The only file of the library that may launch a kernel.
 const LAUNCHER: &str = "host/src/launch.rs";
 
-/// Checks every file of the tree; gives `path:line: what is wrong`.
+/// Checks every file of the tree; returns findings as `path:line: finding`.
 pub fn check(root: &Path) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     let files = files(root)?;
@@ -52,13 +52,13 @@ pub fn check(root: &Path) -> Result<Vec<String>> {
         findings.extend(file.check(root));
     }
     if !files.iter().any(|path| path == Path::new("Cargo.lock")) {
-        findings.push("Cargo.lock: is not committed, so no version is pinned".into());
+        findings.push("Cargo.lock: must be committed, because it pins the versions".into());
     }
     Ok(findings)
 }
 
-/// The files of the tree, relative to `root`: what git knows or would add, or every file where
-/// the tree is no git checkout.
+/// The files of the tree, relative to `root`: tracked files and those that git would add; every file if the
+/// tree is not a git checkout.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.current_dir(root)
@@ -122,7 +122,7 @@ impl File<'_> {
             for (line, link) in relative_links(self.text) {
                 let target = folder.join(&link);
                 if !target.exists() {
-                    findings.push(format!("{}:{line}: nothing is at {link}", self.path));
+                    findings.push(format!("{}:{line}: the link's target {link} does not exist", self.path));
                 }
             }
         }
@@ -130,11 +130,11 @@ impl File<'_> {
     }
 
     fn check_whole(&self, findings: &mut Vec<String>) {
-        let written_by_hand = !GENERATED.contains(&self.path) && !self.path.starts_with(RAW);
+        let is_handwritten = !GENERATED.contains(&self.path) && !self.path.starts_with(RAW);
         let lines = self.text.lines().count();
-        if written_by_hand && lines > LONGEST {
+        if is_handwritten && lines > LONGEST {
             findings.push(format!(
-                "{}: {lines} lines, more than {LONGEST}: one idea a file",
+                "{}: {lines} lines; the limit is {LONGEST}; split the file",
                 self.path
             ));
         }
@@ -158,7 +158,7 @@ impl File<'_> {
             if line.contains(host) {
                 refuse(
                     host,
-                    "a registry's host belongs into the user's configuration",
+                    "a registry's host belongs in the user's configuration",
                 );
             }
         }
@@ -166,7 +166,7 @@ impl File<'_> {
             && line.starts_with("source = ")
             && !line.contains("/rust-lang/crates.io-index\"")
         {
-            refuse(line, "only the public registry is a source");
+            refuse(line, "only the public registry is allowed");
         }
         for home in [
             concat!("/ho", "me/"),
@@ -174,7 +174,7 @@ impl File<'_> {
             concat!("/Us", "ers/"),
         ] {
             if line.contains(home) {
-                refuse(home, "a path of one machine");
+                refuse(home, "a path that exists only on one machine");
             }
         }
         for word in [
@@ -186,10 +186,10 @@ impl File<'_> {
                 refuse(word, "finish it, or open an issue");
             }
         }
-        let is_written = ["rs", "md", "toml", "cu", "py", "js"]
+        let is_prose_or_code = ["rs", "md", "toml", "cu", "py", "js"]
             .iter()
             .any(|extension| self.is(extension));
-        if is_written && ![WORDS, STYLE].contains(&self.path) && !self.path.starts_with(RAW) {
+        if is_prose_or_code && ![WORDS, STYLE].contains(&self.path) && !self.path.starts_with(RAW) {
             for (word, instead) in words::coined(line) {
                 refuse(word, &format!("write: {instead}"));
             }
@@ -201,7 +201,7 @@ impl File<'_> {
                 }
             }
             if line.contains(concat!("#[ig", "nore")) {
-                refuse("ignore", "assert what is so today, or skip with a reason");
+                refuse("ignore", "assert the present behaviour, or skip with a reason");
             }
             let launches = self.path == LAUNCHER || self.is_outside();
             if !launches && has_word(line, concat!("laun", "ch!")) {
@@ -211,7 +211,7 @@ impl File<'_> {
                 );
             }
             if let Some(raw) = pointers::raw_pointer(self.path, line) {
-                refuse(raw, "kernels touch memory through Global and Shared");
+                refuse(raw, "kernels access memory only through Global and Shared");
             }
         }
         wrong
@@ -239,7 +239,7 @@ fn registry_hosts() -> [&'static str; 9] {
     ]
 }
 
-/// Whether `word` stands in `line` with no letter, digit or underscore before or after it.
+/// Whether `line` contains `word` without a letter, digit or underscore before or after it.
 fn has_word(line: &str, word: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {
@@ -264,8 +264,7 @@ fn table_of<'a>(manifest: &'a str, name: &str) -> impl Iterator<Item = &'a str> 
     after.take_while(|line| !line.starts_with('['))
 }
 
-/// The targets of Markdown links that are paths, with their lines; without `#section`. Fenced
-/// code is skipped.
+/// The paths in Markdown links, without `#section`, with line numbers. Fenced code is skipped.
 fn relative_links(text: &str) -> Vec<(usize, String)> {
     let mut links = Vec::new();
     let mut fenced = false;
@@ -279,8 +278,8 @@ fn relative_links(text: &str) -> Vec<(usize, String)> {
         for (start, opening) in line.match_indices("](") {
             let rest = &line[start + opening.len()..];
             let target = rest.split([')', ' ', '#']).next().unwrap_or("");
-            let elsewhere = target.contains("://") || target.starts_with("mailto:");
-            if !target.is_empty() && !elsewhere {
+            let is_url = target.contains("://") || target.starts_with("mailto:");
+            if !target.is_empty() && !is_url {
                 links.push((index + 1, target.to_owned()));
             }
         }
@@ -292,7 +291,7 @@ fn relative_links(text: &str) -> Vec<(usize, String)> {
 mod tests {
     use super::*;
 
-    /// What the rules say of a file, without its path.
+    /// The findings in a file with this path and text.
     fn findings(path: &str, text: &str) -> Vec<String> {
         let root = crate::workspace::root();
         File { path, text }.check(&root)
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn this_tree_has_its_lock_file_among_its_files() {
+    fn this_trees_files_are_found() {
         let files = files(&crate::workspace::root()).unwrap();
         assert!(files.contains(&"Cargo.lock".into()));
         assert!(files.contains(&"xtask/src/tidy.rs".into()));
@@ -414,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_somewhere() {
+    fn targets_of_links_must_exist() {
         accepted(
             "README.md",
             "[a](Cargo.toml#x) [b](https://example.com) [c](#here)\n",
@@ -423,7 +422,7 @@ mod tests {
         refused(
             "README.md",
             "\n[a](no-such-file.md)\n",
-            "README.md:2: nothing is at",
+            "README.md:2: the link's target",
         );
         accepted("xtask/README.md", "[up](../Cargo.toml)\n");
     }

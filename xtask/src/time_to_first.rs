@@ -1,4 +1,4 @@
-//! `cargo xtask time-to-first`: how long a newcomer waits for the README's two commands.
+//! `cargo xtask time-to-first`: measures how long the README's two commands take for a new user.
 
 use crate::{process, workspace};
 use anyhow::{Context, Result, bail, ensure};
@@ -9,19 +9,19 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Time the README's two commands in a fresh clone with empty caches, downloads aside
+/// Time the README's two commands in a fresh clone with empty caches, without downloads
 #[derive(clap::Args)]
 pub struct Args {
-    /// Clones to time them in, one after the other
+    /// Number of clones, timed one after the other
     #[arg(long, value_name = "K", default_value = "3")]
     runs: u32,
     /// Leave out the second command
     #[arg(long)]
     first_only: bool,
-    /// Folder in which clones are made; a run leaves nothing in it [default: the system's temporary folder]
+    /// Folder for the clones, which are deleted afterwards [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
-    /// Write every run to this file as JSON
+    /// Write all runs to this file as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -33,17 +33,17 @@ const COMMANDS: [&str; 2] = ["ladder", "test"];
 #[derive(Clone, Debug, Serialize)]
 struct Timed {
     command: &'static str,
-    /// What a person waits.
+    /// Elapsed time.
     seconds: f64,
-    /// Of all processes that the command has started, in user mode and in the kernel.
+    /// CPU time of all processes that the command has started, in user and kernel mode.
     cpu_seconds: f64,
-    /// Crates, build scripts and test programs that have been compiled or run by cargo.
+    /// Crates, build scripts and test programs that cargo has compiled or run.
     units: usize,
-    /// The clone's target folder and the cache of the device build, after the command.
+    /// Bytes of the clone's target folder and of the device build's cache after the command.
     bytes: u64,
 }
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Serialize)]
 struct Record {
     commit: String,
@@ -62,9 +62,9 @@ impl Args {
         let changed = git(&["status", "--porcelain"])?;
         ensure!(
             changed.is_empty(),
-            "a clone has what is committed, and these files are not:\n{changed}"
+            "a clone has only committed files; commit these first:\n{changed}"
         );
-        ensure!(self.runs > 0, "--runs 0: there is nothing to time");
+        ensure!(self.runs > 0, "--runs 0: must be at least 1");
         let mut record = Record {
             commit: git(&["rev-parse", "HEAD"])?.trim().to_owned(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -79,10 +79,10 @@ impl Args {
                 Some(folder) => TempDir::new_in(folder),
                 None => TempDir::new(),
             };
-            let clone = Clone::new(scratch.context("cannot make a temporary folder")?)?;
+            let clone = Clone::new(scratch.context("cannot create a temporary folder")?)?;
             let mut timed = Vec::new();
             for &command in commands {
-                process::say(&format!(
+                process::report(&format!(
                     "run {run} of {}: cargo xtask {command}",
                     self.runs
                 ));
@@ -99,22 +99,22 @@ impl Args {
     }
 }
 
-/// A fresh clone, with caches of its own.
+/// A fresh clone with its own caches.
 struct Clone {
     scratch: TempDir,
 }
 
 impl Clone {
-    /// Clones, and downloads what the commands would download.
+    /// Clones the repository and downloads what the commands need.
     fn new(scratch: TempDir) -> Result<Self> {
         let clone = Self { scratch };
         let mut git = Command::new("git");
         git.args(["clone", "--quiet"]).arg(workspace::root());
         process::output_of(git.arg(clone.tree()))?;
         process::output_of(clone.cargo().args(["fetch", "--locked"]))?;
-        // This very program fetches the device's tools, so that none of the clone is built.
-        let own = std::env::current_exe().context("cannot tell which program this is")?;
-        let mut fetch = Command::new(own);
+        // This program fetches the device's tools, so that nothing of the clone is built.
+        let xtask = std::env::current_exe().context("cannot find the path of this program")?;
+        let mut fetch = Command::new(xtask);
         fetch.arg("setup").env(CACHE, clone.cache());
         process::output_of(&mut fetch)?;
         Ok(clone)
@@ -128,7 +128,7 @@ impl Clone {
         self.scratch.path().join("cache")
     }
 
-    /// A cargo in the clone, with nothing of this one's environment but cargo's home.
+    /// cargo in the clone, without the settings of this process's builds.
     fn cargo(&self) -> Command {
         let mut cargo = process::cargo();
         cargo.current_dir(self.tree()).env(CACHE, self.cache());
@@ -143,7 +143,7 @@ impl Clone {
     }
 
     fn time(&self, command: &'static str) -> Result<Timed> {
-        let (begun, cpu) = (Instant::now(), children_seconds()?);
+        let (start, cpu) = (Instant::now(), children_seconds()?);
         let mut cargo = self.cargo();
         cargo.args(["xtask", command]).stdin(Stdio::null());
         if !process::succeeds(&mut cargo)? {
@@ -152,7 +152,7 @@ impl Clone {
         let target = self.tree().join("target");
         Ok(Timed {
             command,
-            seconds: begun.elapsed().as_secs_f64(),
+            seconds: start.elapsed().as_secs_f64(),
             cpu_seconds: children_seconds()? - cpu,
             units: units(&target)?,
             bytes: bytes(&target)? + bytes(&self.cache())?,
@@ -160,19 +160,19 @@ impl Clone {
     }
 }
 
-/// The folder of the device build's cache.
+/// The environment variable with the folder of the device build's cache.
 const CACHE: &str = "CUDA_BUILDER_CACHE";
 
-/// Seconds of processor time of all children that have been waited for.
+/// Seconds of CPU time of all children that have been waited for.
 fn children_seconds() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat").context("this command needs Linux")?;
     child_ticks(&stat)
-        // Linux counts in hundredths here, whatever its own clock does.
+        // In this file, a tick is always a hundredth of a second.
         .map(|ticks| ticks as f64 / 100.0)
-        .with_context(|| format!("/proc/self/stat cannot be read: {stat}"))
+        .with_context(|| format!("cannot parse /proc/self/stat: {stat}"))
 }
 
-/// `cutime` and `cstime`, the 16th and 17th field. The second, a name in parentheses, may hold spaces.
+/// The sum of fields 16 and 17, `cutime` and `cstime`. Field 2, a name in parentheses, may contain spaces.
 fn child_ticks(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(13);
@@ -180,7 +180,7 @@ fn child_ticks(stat: &str) -> Option<u64> {
     Some(next()? + next()?)
 }
 
-/// What cargo has a fingerprint of, in all profiles.
+/// The number of cargo's fingerprints in all profiles.
 fn units(target: &Path) -> Result<usize> {
     let mut units = 0;
     for profile in children(target)? {
@@ -192,7 +192,7 @@ fn units(target: &Path) -> Result<usize> {
     Ok(units)
 }
 
-/// The length of all files in a folder, without following links.
+/// The disk space of all files in a folder. Links are not followed.
 fn bytes(folder: &Path) -> Result<u64> {
     if !folder.exists() {
         return Ok(0);
@@ -208,7 +208,7 @@ fn bytes(folder: &Path) -> Result<u64> {
     Ok(sum)
 }
 
-/// A file's share of the disk; cargo links one file to several names, which share it.
+/// A file's disk space, divided by its number of hard links, of which cargo makes several.
 fn allocated(metadata: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt;
     metadata.blocks() * 512 / metadata.nlink().max(1)
@@ -235,7 +235,7 @@ fn table(record: &Record) -> String {
         record.runs.len()
     );
     for i in 0..record.runs.first().map_or(0, Vec::len) {
-        let of = |figure: fn(&Timed) -> f64| {
+        let range = |figure: fn(&Timed) -> f64| {
             let all = record.runs.iter().map(|run| figure(&run[i]));
             all.fold((f64::MAX, 0.0_f64), |(least, most), one| {
                 (least.min(one), most.max(one))
@@ -243,9 +243,9 @@ fn table(record: &Record) -> String {
         };
         let first = &record.runs[0][i];
         let (time, cpu, disk) = (
-            of(|timed| timed.seconds),
-            of(|timed| timed.cpu_seconds),
-            of(|timed| timed.bytes as f64),
+            range(|timed| timed.seconds),
+            range(|timed| timed.cpu_seconds),
+            range(|timed| timed.bytes as f64),
         );
         text += &format!(
             "| `cargo xtask {}` | {} to {} | {} to {} | {} | {:.2} GB |\n",
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_are_read_behind_a_name_with_spaces() {
+    fn the_childrens_time_is_read_after_a_name_with_spaces() {
         let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 130 24 0 0";
         assert_eq!(child_ticks(stat), Some(154));
         assert_eq!(child_ticks("7 (a"), None);
@@ -305,7 +305,8 @@ mod tests {
             rustc: "rustc 1.95.0".into(),
             runs: vec![vec![timed(61.2)], vec![timed(59.8)]],
         };
-        let row = "| `cargo xtask ladder` | 1 min 00 s to 1 min 01 s | 2 min 00 s to 2 min 02 s | 170 | 1.50 GB |";
+        let row = "| `cargo xtask ladder` | 1 min 00 s to 1 min 01 s | 2 min 00 s to 2 min 02 s \
+                   | 170 | 1.50 GB |";
         assert!(table(&record).contains(row), "{}", table(&record));
     }
 }

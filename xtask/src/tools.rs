@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 /// The version of NVIDIA's wheels that setup downloads.
 pub const WHEEL_VERSION: &str = "13.5.37";
 
-/// A tool's program name, and NVIDIA's wheel that holds it.
+/// Program names of the tools, and NVIDIA's wheels that contain them.
 pub const TOOLS: [(&str, &str); 3] = [
     ("ptxas", "nvidia-cuda-nvcc"),
     ("nvdisasm", "nvidia-cuda-nvdisasm"),
     ("cuobjdump", "nvidia-cuda-cuobjdump"),
 ];
 
-/// A folder that holds all of [`TOOLS`]: they must be of one version, as an older `nvdisasm`
-/// does not read a newer `ptxas`'s output.
+/// A folder with all of [`TOOLS`], so that they have the same version: an older `nvdisasm` cannot read the
+/// output of a newer `ptxas`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PtxTools {
     folder: PathBuf,
@@ -38,14 +38,14 @@ impl PtxTools {
     }
 }
 
-/// Where setup puts the tools: below cuda_builder's cache.
+/// The folder of the tools that setup downloads, in cuda_builder's cache.
 pub fn cached_folder() -> PathBuf {
     cuda_builder::toolchain::cache_dir()
         .join(format!("cuda-{WHEEL_VERSION}"))
         .join("bin")
 }
 
-/// The tools, if they are on this machine.
+/// Finds the tools on this machine.
 pub fn find() -> Option<PtxTools> {
     first_with_all(candidates())
 }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_counts_only_with_all_the_tools() {
+    fn a_folder_must_have_all_tools() {
         let (half, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(half.path().join("ptxas"), "").unwrap();
         for (tool, _) in TOOLS {

@@ -1,4 +1,4 @@
-//! Where things are: the workspace's root, its target directory, its pinned toolchain.
+//! The workspace's root, target directory and pinned toolchain.
 
 use crate::process;
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ pub const ALL_FEATURES: [&str; 2] = [
     "kernels-gpu/laws,warpfold/laws,warpfold/simulator",
 ];
 
-/// The same, with the tests that take minutes.
+/// [`ALL_FEATURES`] with the tests that take minutes.
 pub const ALL_TESTS: [&str; 2] = [
     "--features",
     "kernels-gpu/laws,warpfold/laws,warpfold/simulator,xtask/long-tests",
@@ -28,7 +28,7 @@ pub fn root() -> PathBuf {
     xtask.parent().map(Path::to_path_buf).unwrap_or(xtask)
 }
 
-/// The target directory, as cargo itself resolves it.
+/// The target directory, as cargo resolves it.
 pub fn target_dir() -> Result<PathBuf> {
     #[derive(serde::Deserialize)]
     struct Metadata {
@@ -41,7 +41,7 @@ pub fn target_dir() -> Result<PathBuf> {
         "--format-version=1",
     ]))?;
     let metadata: Metadata =
-        serde_json::from_str(&text).context("cargo metadata printed something else than JSON")?;
+        serde_json::from_str(&text).context("cannot parse the output of `cargo metadata`")?;
     Ok(metadata.target_directory)
 }
 
@@ -57,12 +57,12 @@ pub fn pinned_version() -> Result<Version> {
         .with_context(|| format!("{} pins no version in `channel`", path.display()))
 }
 
-/// A compiler's version; ordered.
+/// A compiler's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// Reads `1.96.0` and what distributions append to it; `None` unless three numbers lead.
+    /// Parses `1.96.0`, also in a package's version such as `1:1.96.0+dfsg1-1`; `None` without three numbers.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.rsplit_once(':').map_or(text, |(_epoch, rest)| rest);
         let mut numbers = text.splitn(3, '.');
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_holds_the_lock_file() {
+    fn the_root_has_the_lock_file() {
         assert!(root().join("Cargo.lock").is_file());
     }
 }

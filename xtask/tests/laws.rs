@@ -1,13 +1,12 @@
-//! The laws of PTX and SASS, applied to every entry of the kernels' modules: `xtask::laws`. The machine code is
-//! what ptxas makes of the PTX that a program embeds; for sm_90, of that for sm_80.
+//! Checks the laws of PTX and SASS (`xtask::laws`) for every entry of the kernels' modules. ptxas compiles
+//! the PTX that the library embeds; for sm_90, the PTX for sm_80.
 //!
-//! Handles cost nothing: no entry of `kernels-handles` has more accesses to memory by handles than on raw
-//! pointers. There is a pair for every access that a handle offers.
+//! Handles cost nothing: `kernels-handles` has a pair of entries for every access that a handle offers. The
+//! entry with handles must not have more memory accesses than that with raw pointers.
 //!
 //! The widest copies move 256 bits on sm_100, for which the library embeds no module.
 //!
-//! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. What cannot be checked is
-//! reported as ignored, never as passed.
+//! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. Tests that cannot run are ignored.
 
 use cuda_builder::{NvvmArch, Ptx};
 use kernels_gpu::entry::{Entry, Parameter, library, teaching};
@@ -25,10 +24,10 @@ use xtask::sass::{
 use xtask::tools::{self, PtxTools};
 use xtask::{laws, ptx, sass};
 
-/// The architecture whose SASS all laws are about; some ask the others too.
+/// The architecture for which all laws are checked; other architectures have fewer laws.
 const SASS: NvvmArch = NvvmArch::Compute90;
 
-/// Architectures, and which PTX they run; without `WARPFOLD_TESTS=all` the last alone.
+/// Architectures and the PTX that they run; only the last without `WARPFOLD_TESTS=all`.
 const MACHINES: [(NvvmArch, NvvmArch); 3] = [
     (NvvmArch::Compute75, NvvmArch::Compute75),
     (NvvmArch::Compute80, NvvmArch::Compute80),
@@ -38,16 +37,16 @@ const MACHINES: [(NvvmArch, NvvmArch); 3] = [
 /// The first architecture with accesses of 256 bits, for which no module is embedded.
 const WIDER: NvvmArch = NvvmArch::Compute100;
 
-/// The module that has them.
+/// The module with accesses of 256 bits.
 const WIDER_MODULE: &str = "copy";
 
-/// How the two entries of `kernels-handles` for one access end.
+/// The endings of a pair's names in `kernels-handles`.
 const BY: [&str; 2] = ["_by_handle", "_by_pointer"];
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     if arguments.list {
-        // Listing must not take a device build; the names of modules and entries are known.
+        // Listing needs no device build, because the names of modules and entries are known.
         let code = |arch| Code::new(arch, Vec::new(), None);
         let modules = MACHINES.map(|(arch, _)| (code(arch), code(arch)));
         return libtest_mimic::run(&arguments, trials(modules, code(WIDER))).exit_code();
@@ -55,7 +54,7 @@ fn main() -> ExitCode {
     let trials = match modules() {
         Err(error) => {
             let error = format!("{error:#}");
-            // Whatever was asked for, this is the answer.
+            // This test fails even if others were selected.
             (arguments.filter, arguments.skip) = (None, Vec::new());
             vec![Trial::test("modules_are_built", || Err(error.into()))]
         }
@@ -64,12 +63,12 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// For each architecture the kernels, and the accesses to memory; and the copies for [`WIDER`].
+/// For each architecture the kernels and `kernels-handles`; and the copies for [`WIDER`].
 fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
     let tools = tools::find();
     let kernels = ptx::build(&ptx::ARCHES, false)?;
     let accesses = ptx::build_handles(&ptx::ARCHES)?;
-    let of = |arch, ptx, modules: &[Ptx]| {
+    let code = |arch, ptx, modules: &[Ptx]| {
         let run = modules.iter().filter(|module| module.arch == ptx);
         let run = run.map(|module| Ptx {
             arch,
@@ -77,7 +76,7 @@ fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
         });
         Code::new(arch, run.collect(), tools.clone())
     };
-    let pair = |(arch, ptx)| (of(arch, ptx, &kernels), of(arch, ptx, &accesses));
+    let pair = |(arch, ptx)| (code(arch, ptx, &kernels), code(arch, ptx, &accesses));
     let mut wider = ptx::build(&[WIDER], false)?;
     wider.retain(|module| module.module.as_deref() == Some(WIDER_MODULE));
     let wider = Code::new(WIDER, wider, tools.clone());
@@ -93,7 +92,7 @@ fn modules() -> anyhow::Result<(Vec<(Code, Code)>, Code)> {
 fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("kernels_are_read_from_names", kernels_are_read_from_names),
-        Trial::test("laws_speak_of_all_kernels", laws_speak_of_all_kernels),
+        Trial::test("every_kernel_has_laws", every_kernel_has_laws),
     ];
     trials.push(sass_trial(
         &Arc::new(wider),
@@ -104,13 +103,13 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
         let (code, accesses) = (Arc::new(code), Arc::new(accesses));
         trials.push(trial(
             &code,
-            "entries_are_the_tables",
-            Code::entries_are_the_tables,
+            "entries_are_those_of_the_tables",
+            Code::entries_are_those_of_the_tables,
         ));
         trials.push(trial(
             &code,
-            "nothing_is_unresolved",
-            Code::nothing_is_unresolved,
+            "every_function_is_defined",
+            Code::every_function_is_defined,
         ));
         trials.push(trial(
             &code,
@@ -139,7 +138,7 @@ fn trials(codes: impl IntoIterator<Item = (Code, Code)>, wider: Code) -> Vec<Tri
             trials.push(sass_trial(
                 &code,
                 "every_entry_keeps_the_laws_of_all_architectures",
-                |sass| all_keep_the_laws_of_anywhere(&sass.profiles),
+                |sass| all_keep_the_common_laws(&sass.profiles),
             ));
         }
     }
@@ -156,7 +155,7 @@ fn trial(
     Trial::test(name, move || check(&code))
 }
 
-/// A trial that needs the code assembled.
+/// A trial of machine code; ignored without ptxas.
 fn sass_trial(
     code: &Arc<Code>,
     law: &str,
@@ -176,7 +175,7 @@ fn rows() -> impl Iterator<Item = &'static Entry> {
     lists.into_iter().flat_map(|list| list.entries)
 }
 
-/// What a row says, as the laws ask.
+/// The claim of an entry's row.
 fn claim(entry: &'static Entry) -> Claim<'static> {
     let bits = |bytes: usize| 8 * bytes as u32;
     let is_keyed = !entry.key.is_empty();
@@ -189,7 +188,7 @@ fn claim(entry: &'static Entry) -> Claim<'static> {
     let arrays = read.iter().filter(|&&bytes| bytes > 0);
     assert!(
         arrays.clone().all(|bytes| *bytes == read[0]),
-        "the laws know arrays of elements of one size: {entry:?}"
+        "all arrays of an entry must have elements of one size: {entry:?}"
     );
     Claim {
         kernel: entry.kernel,
@@ -208,21 +207,21 @@ fn claim(entry: &'static Entry) -> Claim<'static> {
     }
 }
 
-/// The bytes of an entry's parameters that are the operator.
+/// Start and end of the operator in an entry's parameters, in bytes.
 fn value(entry: &Entry) -> [u32; 2] {
     let mut at = 0;
     for parameter in entry.parameters {
         at += match parameter {
             Parameter::Input(..) | Parameter::Output(..) => 16,
             Parameter::Cell(..) => 8,
-            // What is before it are addresses and lengths, so it is aligned.
+            // Addresses and lengths precede it, so it is aligned.
             Parameter::Value(bytes) => return [at, at + *bytes as u32],
         };
     }
     [0; 2]
 }
 
-/// Whether `cargo xtask sass --kernel`, which knows no tables, finds the kernels by their names.
+/// `cargo xtask sass --kernel` reads kernels from the names of entries, without the tables.
 fn kernels_are_read_from_names() -> Result<(), Failed> {
     let wrong: Vec<_> = rows()
         .filter(|entry| name::kernel_of(entry.name) != entry.kernel)
@@ -231,7 +230,7 @@ fn kernels_are_read_from_names() -> Result<(), Failed> {
     none("entries whose kernel is not in their name", &wrong)
 }
 
-fn laws_speak_of_all_kernels() -> Result<(), Failed> {
+fn every_kernel_has_laws() -> Result<(), Failed> {
     let kernels: BTreeSet<_> = rows().map(|entry| entry.kernel).collect();
     let promised = KERNELS
         .iter()
@@ -243,7 +242,7 @@ fn laws_speak_of_all_kernels() -> Result<(), Failed> {
     )
 }
 
-/// Whether there are none of what is wrong.
+/// An error if `wrong` is not empty.
 fn none(what: &str, wrong: &[impl std::fmt::Debug]) -> Result<(), Failed> {
     match wrong {
         [] => Ok(()),
@@ -263,18 +262,18 @@ fn keeps_the_laws(
     Ok(())
 }
 
-/// Whether the entries of the tables are there and keep what holds for every architecture.
-fn all_keep_the_laws_of_anywhere(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
+/// Checks that all entries exist and keep the laws of every architecture.
+fn all_keep_the_common_laws(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
     let mut broken = Vec::new();
     for entry in rows() {
         let profile = profile(entry.name, profiles)?;
-        let of_entry = machine::broken_anywhere(&claim(entry), profile).into_iter();
-        broken.extend(of_entry.map(|law| format!("{}: {law}", entry.name)));
+        let laws = machine::broken_on_every_arch(&claim(entry), profile).into_iter();
+        broken.extend(laws.map(|law| format!("{}: {law}", entry.name)));
     }
     none("laws broken", &broken)
 }
 
-/// Whether the widest copies load and store 256 bits at once, and the others never.
+/// Checks that the widest copies, and no others, load and store 256 bits at once.
 fn copies_wider(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for entry in teaching::COPIES.entries {
@@ -284,11 +283,11 @@ fn copies_wider(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
             wrong.push(format!("{}: loads {ldg:?}, stores {stg:?}", entry.name));
         }
     }
-    none("copies of other widths", &wrong)
+    none("copies of wrong widths", &wrong)
 }
 
-/// Whether the entries of 16-bit floats have hardly more instructions than those of `f32`, in which
-/// they compute.
+/// Checks that entries of 16-bit floats have hardly more instructions than those of `f32`, in which they
+/// compute.
 fn converts_halves(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
     let instructions = |name: &str| Ok::<_, Failed>(profile(name, profiles)?.counts.instructions);
     let mut compared = 0;
@@ -298,10 +297,10 @@ fn converts_halves(profiles: &BTreeMap<String, Profile>) -> Result<(), Failed> {
         let Some(half) = ["bf16", "f16"].into_iter().find(|half| claim.has(half)) else {
             continue;
         };
-        // Also where the operator names the element: `count_less_f16_f16`.
-        let of_f32 = entry.name.replace(half, "f32");
-        let (own, of_f32) = (instructions(entry.name)?, instructions(&of_f32)?);
-        let found = machine::converts_in_software(&claim, own, of_f32);
+        // Replaces the element in the operator's name too: `count_less_f16_f16`.
+        let f32_name = entry.name.replace(half, "f32");
+        let (half, f32) = (instructions(entry.name)?, instructions(&f32_name)?);
+        let found = machine::converts_in_software(&claim, half, f32);
         longer.extend(found.map(|found| format!("{}: {found}", entry.name)));
         compared += 1;
     }
@@ -316,16 +315,17 @@ fn profile<'a>(name: &str, profiles: &'a BTreeMap<String, Profile>) -> Result<&'
     profile.ok_or_else(|| format!("ptxas reports no entry {name}").into())
 }
 
-/// Whether no access is more of them by a handle than on a pointer, where there must be some.
+/// Checks that no entry has more accesses by handles than its pair by pointers, which must have some.
 fn cost_nothing(entries: &BTreeMap<String, Accesses>) -> Result<(), Failed> {
     let accesses = |by| {
-        let named = entries.iter();
-        let of = named.filter_map(move |(name, accesses)| Some((name.strip_suffix(by)?, accesses)));
-        of.collect::<BTreeMap<_, _>>()
+        let entries = entries.iter();
+        let found =
+            entries.filter_map(move |(name, accesses)| Some((name.strip_suffix(by)?, accesses)));
+        found.collect::<BTreeMap<_, _>>()
     };
     let [handles, pointers] = BY.map(accesses);
     if handles.is_empty() || !handles.keys().eq(pointers.keys()) {
-        return Err(format!("no pairs: {:?}", entries.keys()).into());
+        return Err(format!("entries that are not pairs: {:?}", entries.keys()).into());
     }
     let mut worse = Vec::new();
     for (name, on_pointers) in pointers {
@@ -340,7 +340,7 @@ fn cost_nothing(entries: &BTreeMap<String, Accesses>) -> Result<(), Failed> {
 
 /// The machine code for an architecture.
 struct Sass {
-    /// What each entry costs.
+    /// Each entry's profile.
     profiles: BTreeMap<String, Profile>,
     /// Each entry's accesses to memory.
     accesses: BTreeMap<String, Accesses>,
@@ -360,12 +360,12 @@ impl Sass {
     }
 }
 
-/// The PTX for an architecture, under test.
+/// The PTX and the machine code for an architecture.
 struct Code {
     arch: NvvmArch,
     modules: Vec<Ptx>,
     tools: Option<PtxTools>,
-    /// Its machine code, or why there is none; made by the first test that asks.
+    /// The machine code, or the error; compiled by the first test that needs it.
     sass: OnceLock<Result<Sass, String>>,
 }
 
@@ -388,7 +388,7 @@ impl Code {
         sass.as_ref().map_err(|error| error.into())
     }
 
-    /// Each module's name, empty where it is the only one, and its text.
+    /// Each module's name, empty if it is the only one, and its text.
     fn texts(&self) -> Result<Vec<(&str, String)>, Failed> {
         let text = |module: &Ptx| std::fs::read_to_string(&module.path);
         let modules = self.modules.iter();
@@ -402,8 +402,8 @@ impl Code {
         Ok(texts.flat_map(|(_, text)| memory::in_ptx(&text)).collect())
     }
 
-    /// Every entry is in the module that its table says, and nothing else is in any.
-    fn entries_are_the_tables(&self) -> Result<(), Failed> {
+    /// Every entry is in the module that its row names, and no module has other entries.
+    fn entries_are_those_of_the_tables(&self) -> Result<(), Failed> {
         let expected: BTreeSet<_> = rows().map(|entry| (entry.module, entry.name)).collect();
         let texts = self.texts()?;
         let entries: BTreeSet<_> = texts
@@ -412,17 +412,17 @@ impl Code {
             .collect();
         if entries != expected {
             let missing: Vec<_> = expected.difference(&entries).collect();
-            let foreign: Vec<_> = entries.difference(&expected).collect();
-            return Err(format!("missing: {missing:?}, not in the table: {foreign:?}").into());
+            let unknown: Vec<_> = entries.difference(&expected).collect();
+            return Err(format!("missing: {missing:?}, not in the tables: {unknown:?}").into());
         }
         Ok(())
     }
 
-    fn nothing_is_unresolved(&self) -> Result<(), Failed> {
+    fn every_function_is_defined(&self) -> Result<(), Failed> {
         for (module, text) in self.texts()? {
             let unresolved = laws::unresolved(&text);
             if !unresolved.is_empty() {
-                return Err(format!("{module}: declared and never defined: {unresolved:?}").into());
+                return Err(format!("{module}: declared but not defined: {unresolved:?}").into());
             }
         }
         Ok(())
@@ -440,7 +440,7 @@ impl Code {
         Ok(())
     }
 
-    /// Neither of panics nor of anything else: the library's build asks for no messages, and prints nothing.
+    /// The library's build has no panic messages and prints nothing.
     fn has_no_text(&self) -> Result<(), Failed> {
         for (module, ptx) in self.texts()? {
             let texts = laws::texts(&ptx);

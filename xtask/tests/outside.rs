@@ -1,30 +1,30 @@
-//! A workspace outside of this one, as a user has it, with operators, elements and kernels of its own
-//! (`examples`): it builds, and gives the right answers on the CPU and on the simulated GPU.
+//! Builds and tests other workspaces, like a user's, with their own operators, elements and kernels:
+//! `examples`, and a project of `cargo xtask new`. Programs run on the CPU and on the simulated GPU.
 
 use std::path::Path;
 use std::process::Stdio;
 use xtask::{process, workspace};
 
-/// What cargo prints in a workspace, if it succeeds.
+/// Runs cargo in a workspace and returns its output; panics if cargo fails.
 fn cargo(folder: &Path, args: &[&str]) -> String {
     let (succeeds, text) = output(folder, args);
     assert!(succeeds, "{text}");
     text
 }
 
-/// Whether cargo succeeds in a workspace, and what it prints.
+/// Runs cargo in a workspace; returns whether it succeeds, and its output.
 fn output(folder: &Path, args: &[&str]) -> (bool, String) {
     let (command, rest) = args.split_first().expect("a command");
     let mut cargo = process::cargo();
     cargo
         .args([command, "--quiet", "--target-dir"])
-        // What is built of this repository's crates on the way is shared.
+        // All tests share the builds of this repository's crates.
         .arg(
             workspace::target_dir()
-                .expect("cargo knows it")
+                .expect("cargo metadata succeeds")
                 .join("outside"),
         )
-        // Its own configuration, not the repository's.
+        // cargo reads the workspace's configuration, not the repository's.
         .current_dir(folder)
         .args(rest)
         .stdin(Stdio::null());
@@ -36,8 +36,8 @@ fn output(folder: &Path, args: &[&str]) -> (bool, String) {
     (output.status.success(), format!("{out}{err}"))
 }
 
-/// One command for all, so that each crate is compiled once: the laws of the operators, the stencil on the
-/// simulated GPU, and the short programs and the program itself on the CPU and on the simulated GPU.
+/// Tests the laws of the operators, the stencil on the simulated GPU, and the programs on the CPU and on the
+/// simulated GPU, by one command, so that each crate is compiled once.
 #[test]
 fn everything_is_right_on_the_cpu_and_under_the_simulator() {
     let packages = ["--package=outside-kernels", "--package=heat-kernels"];
@@ -53,13 +53,13 @@ fn everything_is_right_on_the_cpu_and_under_the_simulator() {
     ]
     .concat();
     let out = cargo(&workspace::root().join("examples"), &args);
-    for (tests, of) in [(9, "laws"), (3, "the stencil"), (11, "programs")] {
+    for (tests, name) in [(9, "laws"), (3, "the stencil"), (11, "programs")] {
         let passed = format!("test result: ok. {tests} passed; 0 failed");
-        assert!(out.contains(&passed), "{of}: {out}");
+        assert!(out.contains(&passed), "{name}: {out}");
     }
 }
 
-/// A project that `cargo xtask new` has just made, in a path with spaces.
+/// A project of `cargo xtask new` in a path with spaces.
 #[test]
 fn a_new_project_runs_and_its_tests_pass() {
     let parent = tempfile::Builder::new().prefix("a new ").tempdir().unwrap();
@@ -69,10 +69,10 @@ fn a_new_project_runs_and_its_tests_pass() {
     let out = cargo(&folder, &["run"]);
     let warm = |i: &usize| ((i * 7919 % 401) as f32 / 4.0 - 40.0) * 1.25 - 0.5 > 25.0;
     let hours = (0..172_800).filter(warm).count() as f64 * 0.5 / 3600.0;
-    let answer = format!("above 25 degrees for {hours:.2} of 24 hours");
-    assert!(out.contains(&answer), "{out}");
+    let result = format!("above 25 degrees for {hours:.2} of 24 hours");
+    assert!(out.contains(&result), "{out}");
     let on_the_cpu = out.contains("on the CPU: no usable CUDA device;");
-    // The reason, with what to do, only where it is asked for.
+    // Only `--why` prints the reason and what to do.
     assert!(!out.contains("nvidia-smi"), "{out}");
     let why = cargo(&folder, &["run", "--", "--why"]);
     assert_eq!(why.contains("nvidia-smi"), on_the_cpu, "{why}");
@@ -82,7 +82,7 @@ fn a_new_project_runs_and_its_tests_pass() {
     assert!(out.contains("test result: ok. 3 passed"), "{out}");
     assert_eq!(out.contains("on_a_gpu is skipped"), on_the_cpu, "{out}");
 
-    // One error for each of the lines that use what is missing, and no more.
+    // Exactly one error for each line that needs the derived trait.
     let source = folder.join("kernels/src/lib.rs");
     let right = std::fs::read_to_string(&source).unwrap();
     for (derive, lines, message) in [
@@ -98,7 +98,7 @@ fn a_new_project_runs_and_its_tests_pass() {
     }
 }
 
-/// Lines of code: neither comments nor empty.
+/// The lines without comments and empty lines.
 fn code(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim);
     lines
@@ -106,8 +106,8 @@ fn code(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Each page that explains a file line by line shows all lines of it, in their order. The first line of a block
-/// names its file.
+/// A page that explains a file line by line must show all its lines in order. The first line of a block names
+/// the file.
 #[test]
 fn the_pages_show_their_files_line_by_line() {
     let folder = workspace::root().join("examples");

@@ -1,30 +1,29 @@
-//! `kernels-gpu` compiles with Rust-CUDA's own `cuda_std` in place of ours: its sources are
-//! type-checked, without the feature `simulator`, against a stub that has no name that upstream lacks
-//! (`kernels-gpu/tests/upstream`). For the host; and for the device, which has the entry points.
+//! Checks that `kernels-gpu`, without the feature `simulator`, compiles with Rust-CUDA's own `cuda_std`
+//! instead of ours. Its sources are type-checked for host and device against a stub that has only upstream's
+//! names (`kernels-gpu/tests/upstream`).
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use xtask::{process, workspace};
 
-/// Where a crate is to run.
 #[derive(Clone, Copy)]
 enum Target {
     Host,
     Device,
 }
 
-/// The macros of `kernels-gpu`, which know nothing of `cuda_std` but its name.
+/// The macros of `kernels-gpu`, which use only the name of `cuda_std`.
 const MACROS: &str = "kernels-gpu-macros";
 
-/// A workspace of the stub and of a crate that names it as its `cuda_std`.
+/// A workspace with the stub and a crate that uses it as its `cuda_std`.
 struct Project {
     manifest: PathBuf,
 }
 
 impl Project {
-    /// Writes the manifests, in a folder called `name`, of a crate whose source is `library`. It has
-    /// the edition and the other dependencies of `kernels-gpu`.
+    /// Writes the manifests for a crate with the source `library` into the folder `name`. The crate has the
+    /// edition and the other dependencies of `kernels-gpu`.
     fn new(name: &str, library: &Path) -> Self {
         let root = workspace::root();
         let (stub, macros) = (
@@ -34,19 +33,19 @@ impl Project {
         let workspace = read(&root.join("Cargo.toml"));
         let kernels = read(&root.join("kernels-gpu/Cargo.toml"));
         let edition = line(&workspace, "edition = ");
-        let mut others = String::new();
+        let mut dependencies = String::new();
         let table = kernels.lines().skip_while(|line| *line != "[dependencies]");
         for dependency in table.skip(1).take_while(|line| !line.starts_with('[')) {
             let name = dependency.strip_suffix(".workspace = true");
             if let Some(name) = name.filter(|name| !["cuda_std", MACROS].contains(name)) {
-                let _ = writeln!(others, "{}", line(&workspace, &format!("{name} = ")));
+                let _ = writeln!(dependencies, "{}", line(&workspace, &format!("{name} = ")));
             }
         }
 
         let folder = temporary().join(name);
         let write = |path: &str, text: &str| {
             let path = folder.join(path);
-            fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a new folder");
+            fs::create_dir_all(path.parent().expect("every file is in a folder")).expect("a new folder");
             fs::write(path, text).expect("a new file");
         };
         let package = |name: &str, library: &Path, rest: &str| {
@@ -59,7 +58,7 @@ impl Project {
             "Cargo.toml",
             "[workspace]\nresolver = \"3\"\nmembers = [\"cuda_std_macros\", \"cuda_std\", \"kernels\"]\n",
         );
-        // The versions that the workspace has pinned, and so has already.
+        // The workspace's pinned versions, which are already downloaded.
         write("Cargo.lock", &read(&root.join("Cargo.lock")));
         package(
             "cuda_std_macros",
@@ -70,14 +69,14 @@ impl Project {
             "cuda_std",
             &stub.join("lib.rs"),
             &format!(
-                "\n[dependencies]\n{others}cuda_std_macros = {{ path = \"../cuda_std_macros\" }}\n"
+                "\n[dependencies]\n{dependencies}cuda_std_macros = {{ path = \"../cuda_std_macros\" }}\n"
             ),
         );
         package(
             "kernels",
             library,
             &format!(
-                "\n[features]\nlibrary = []\nteaching = []\nsimulator = []\n\n[dependencies]\n{others}\
+                "\n[features]\nlibrary = []\nteaching = []\nsimulator = []\n\n[dependencies]\n{dependencies}\
                  cuda_std = {{ path = \"../cuda_std\" }}\n{MACROS} = {{ path = {macros:?} }}\n"
             ),
         );
@@ -85,7 +84,7 @@ impl Project {
         Self { manifest }
     }
 
-    /// Checks the crate's types. What the compiler says, as an error where it refuses.
+    /// Type-checks the crate; returns the compiler's output, as an error if it fails.
     fn check(&self, target: Target) -> Result<String, String> {
         let mut cargo = process::cargo();
         cargo
@@ -99,7 +98,7 @@ impl Project {
             .arg(&self.manifest)
             .arg("--target-dir")
             .arg(temporary().join("target"));
-        // Flags that suit the tests' own build suit no other.
+        // Flags for the tests' own build may be wrong here.
         for flags in [
             "RUSTFLAGS",
             "CARGO_ENCODED_RUSTFLAGS",
@@ -135,7 +134,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The line of a manifest that begins so.
+/// The line of a manifest that begins with `start`.
 fn line<'a>(manifest: &'a str, start: &str) -> &'a str {
     let mut lines = manifest.lines();
     let line = lines.find(|line| line.starts_with(start));
@@ -147,7 +146,7 @@ fn assert_compiles(project: &Project, target: Target) {
     if let Err(errors) = project.check(target) {
         let first: Vec<&str> = errors.lines().take(100).collect();
         let first = first.join("\n");
-        panic!("the crate uses what upstream's cuda_std does not have:\n{first}");
+        panic!("the crate uses names that upstream's cuda_std lacks:\n{first}");
     }
 }
 
@@ -165,8 +164,8 @@ fn the_kernels_compile() {
     assert_compiles(&kernels_gpu("device"), Target::Device);
 }
 
-/// A crate of a few lines, in a folder called `name`.
-fn crate_of(name: &str, text: &str) -> Project {
+/// A crate with this text, in the folder `name`.
+fn crate_with(name: &str, text: &str) -> Project {
     let library = temporary().join(format!("{name}.rs"));
     fs::create_dir_all(temporary()).expect("a new folder");
     fs::write(&library, format!("#![no_std]\n{text}")).expect("a new file");
@@ -174,8 +173,8 @@ fn crate_of(name: &str, text: &str) -> Project {
 }
 
 #[test]
-fn what_upstream_has_is_accepted() {
-    let project = crate_of(
+fn upstreams_names_are_accepted() {
+    let project = crate_with(
         "accepted",
         "pub use cuda_std::atomic::mid::{atomic_fetch_add_f64_block, atomic_load_64_device};
          pub use cuda_std::warp::{WarpShuffleValue, warp_reduce};
@@ -186,7 +185,7 @@ fn what_upstream_has_is_accepted() {
 }
 
 #[test]
-fn what_upstream_lacks_is_refused() {
+fn other_names_are_refused() {
     let names = [
         "cfg",
         "float16",
@@ -202,7 +201,7 @@ fn what_upstream_lacks_is_refused() {
         let _ = writeln!(text, "pub mod m{index} {{ pub use cuda_std::{name}; }}");
     }
     text += "#[cuda_std::kernel(module = name)]\npub unsafe fn kernel() {}\n";
-    let errors = crate_of("refused", &text)
+    let errors = crate_with("refused", &text)
         .check(Target::Host)
         .expect_err("upstream has none of this");
     for name in names {

@@ -1,4 +1,4 @@
-//! libFuzzer's search for [`warpfold_fuzz::calls`].
+//! The libFuzzer program of [`warpfold_fuzz::calls`].
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! libFuzzer's search for [`warpfold_fuzz::command`].
+//! The libFuzzer program of [`warpfold_fuzz::command`].
 
 #![no_main]
 

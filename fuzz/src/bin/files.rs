@@ -1,4 +1,4 @@
-//! libFuzzer's search for [`warpfold_fuzz::files`].
+//! The libFuzzer program of [`warpfold_fuzz::files`].
 
 #![no_main]
 

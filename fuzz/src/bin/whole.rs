@@ -1,4 +1,4 @@
-//! libFuzzer's search for [`warpfold_fuzz::whole`].
+//! The libFuzzer program of [`warpfold_fuzz::whole`].
 
 #![no_main]
 

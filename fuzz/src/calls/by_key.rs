@@ -1,4 +1,4 @@
-//! `Cells` and `reduce_by_key`.
+//! Fuzzes reductions by key.
 
 use arbitrary::{Arbitrary, Unstructured};
 use warpfold::{Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
@@ -6,7 +6,7 @@ use warpfold::{Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
 use super::input;
 use super::number::Number;
 
-/// Reduction by key of numbers of one type.
+/// Fuzzes reductions by key of numbers of one type.
 pub fn any<T: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<()>
 where
     Sum: Keyed<u32, T> + Keyed<u64, T>,
@@ -37,7 +37,7 @@ where
     }
 }
 
-/// How many cells: few, or more than any machine has memory for.
+/// The number of cells: few, or too many for any machine's memory.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Count {
     Few(u8),
@@ -58,11 +58,11 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     let threads = input::threads(source)?;
     let spare = usize::from(source.arbitrary::<bool>()?);
     let keys: Vec<u8> = source.arbitrary()?;
-    // Some below 0.
-    let named: Vec<u32> = keys.iter().map(|key| (*key as i8 as i32) as u32).collect();
+    // Sign-extended, so that some are negative.
+    let indices: Vec<u32> = keys.iter().map(|key| (*key as i8 as i32) as u32).collect();
     let values = input::elements::<T>(source)?;
-    let wanted = keys.len() * arrays + spare;
-    let values: Vec<T> = values.into_iter().take(wanted).collect();
+    let count = keys.len() * arrays + spare;
+    let values: Vec<T> = values.into_iter().take(count).collect();
 
     let device = Device::cpu();
     let cells = match device.cell_arrays(arrays, len, op) {
@@ -77,23 +77,23 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     if let Some(threads) = threads {
         cells = cells.threads(threads);
     }
-    let keys: Vec<K> = named.iter().map(|named| key(*named)).collect();
-    let upload = "there is memory for it";
+    let keys: Vec<K> = indices.iter().map(|index| key(*index)).collect();
+    let upload = "enough memory";
     let (keys, x) = (
         device.upload(&keys).expect(upload),
         device.upload(&values).expect(upload),
     );
-    let there_is = O::ENTRIES.iter().any(|entry| {
+    let has_kernel = O::ENTRIES.iter().any(|entry| {
         let name = entry.kernel.split("_x").next();
         name == Some(algorithm.kernel_name()) && entry.arrays == arrays
     });
-    let pairs = values.len() == named.len() * arrays;
+    let lengths_match = values.len() == indices.len() * arrays;
     match cells.combine(&keys, &x) {
-        Ok(()) => assert!(pairs && there_is && input::is_block_size(threads)),
+        Ok(()) => assert!(lengths_match && has_kernel && input::is_block_size(threads)),
         Err(error) => {
             match error {
-                Error::KeysAndValues { .. } => assert!(!pairs),
-                Error::NoKeyedKernel { .. } => assert!(!there_is),
+                Error::KeysAndValues { .. } => assert!(!lengths_match),
+                Error::NoKeyedKernel { .. } => assert!(!has_kernel),
                 Error::CellsOfKey { .. } => assert!(len > 1 << 31),
                 Error::BlockSize { .. } => assert!(!input::is_block_size(threads)),
                 other => panic!("{other}"),
@@ -105,7 +105,7 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     let initial = op.initial();
     let mut expected = vec![initial; len * arrays];
     for (i, value) in values.iter().enumerate() {
-        let (array, key) = (i / named.len(), named[i % named.len()] as usize);
+        let (array, key) = (i / indices.len(), indices[i % indices.len()] as usize);
         if key < len {
             let cell = &mut expected[array * len + key];
             *cell = op.combine(*cell, *value);
@@ -119,9 +119,9 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
                 .all(|(got, expected)| got.is(*expected))
         );
     };
-    let strangers = named.iter().filter(|key| **key as usize >= len).count() as u64;
+    let rejected = indices.iter().filter(|key| **key as usize >= len).count() as u64;
     same(cells.download().expect(upload), &expected);
-    assert_eq!(cells.rejected(), Ok(strangers));
+    assert_eq!(cells.rejected(), Ok(rejected));
     cells.clear().expect("the CPU cannot fail");
     same(
         cells.download().expect(upload),

@@ -1,21 +1,21 @@
-//! Arguments out of bytes, good and bad ones.
+//! Decodes valid and invalid arguments from bytes.
 
 use arbitrary::{Arbitrary, Unstructured};
 use warpfold::{Buffer, Error, View};
 
 use super::number::Number;
 
-/// The most elements of an array: some more than two pieces of 2^16, in which the CPU works.
+/// The maximum length of an array: more than two pieces of 2^16 elements, in which the CPU reduces.
 const MOST: usize = 140_000;
 
-/// Threads per block: mostly a number that may be one.
+/// Threads per block: often a power of two.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Threads {
     PowerOfTwo(u8),
     Any(u32),
 }
 
-/// `None` where the call is to choose.
+/// Threads per block; `None` for the default.
 pub fn threads(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<u32>> {
     Ok(source
         .arbitrary::<Option<Threads>>()?
@@ -25,23 +25,23 @@ pub fn threads(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<u32>> 
         }))
 }
 
-/// Whether a kernel can be launched with so many.
+/// Whether a kernel can be launched with this number of threads.
 pub fn is_block_size(threads: Option<u32>) -> bool {
     threads.is_none_or(|threads| threads.is_power_of_two() && (32..=1024).contains(&threads))
 }
 
-/// What is left of the bytes, as elements: half of them again and again, then the others, so that
-/// something may stand far behind that does not stand before.
+/// Decodes the remaining bytes as elements: repeats the first half, then appends the second. So a value may
+/// occur only near the end of a long array.
 pub fn elements<T: Number>(source: &mut Unstructured<'_>) -> arbitrary::Result<Vec<T>> {
     let times = 1usize << (source.arbitrary::<u8>()? % 16);
     let elements = T::of_bytes(source.bytes(source.len())?);
-    let (again, once) = elements.split_at(elements.len() / 2);
-    let n = again.len().saturating_mul(times).min(MOST);
-    let again = again.iter().cycle().take(n);
-    Ok(again.chain(once).copied().collect())
+    let (repeated, once) = elements.split_at(elements.len() / 2);
+    let n = repeated.len().saturating_mul(times).min(MOST);
+    let repeated = repeated.iter().cycle().take(n);
+    Ok(repeated.chain(once).copied().collect())
 }
 
-/// Where a view starts and ends; inside the buffer or not.
+/// The range of a view, inside the buffer or not.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Range {
     All,
@@ -50,7 +50,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// The view with its elements; `None` where the range is not inside, and says so.
+    /// The view and its elements; `None` if the range is not inside, after a check of the error.
     pub fn of<'a, T: Number>(
         self,
         buffer: &'a Buffer<T>,

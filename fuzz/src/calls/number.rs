@@ -1,38 +1,36 @@
-//! The element types, as far as plain loops need them.
+//! The properties of element types that plain loops need.
 
 use warpfold::{Element, bf16, f16};
 
-/// A number.
+/// An element type of numbers.
 pub trait Number: Element + PartialOrd {
-    /// The elements whose bytes these are; bytes that are no whole element are left out.
+    /// Decodes elements from bytes; an incomplete element at the end is left out.
     fn of_bytes(bytes: &[u8]) -> Vec<Self>;
 
-    /// An integer itself; of a float, which is no NaN, something that orders as it does, with -0.0
-    /// before 0.0.
+    /// The value of an integer; for a float except NaN, an integer with the same order, where -0.0 is less
+    /// than 0.0.
     fn order(self) -> i128;
 
-    /// The value, rounded where it is a large integer.
+    /// The value; large integers are rounded.
     fn to_f64(self) -> f64;
 
-    /// An integer modulo the type's range; 0 of a float.
+    /// The value modulo the range of an integer type; 0 for floats.
     fn wrapped(value: i128) -> Self;
 
     /// The nearest value of the type.
     fn nearest(value: f64) -> Self;
 
-    /// Half the distance from 1 to the next greater number, in the type in which such numbers are
-    /// added and multiplied; 0 of integers.
-    const ACCUMULATED: f64;
+    /// The unit roundoff of the type in which such numbers are added and multiplied; 0 for integers.
+    const ROUNDOFF: f64;
 
-    /// Its largest number, and the smallest above 0 without leading zeros.
+    /// The largest number of that type, and its smallest positive normal number.
     const RANGE: (f64, f64);
 
-    /// Whether it is no number.
     fn is_nan(self) -> bool {
         self.to_f64().is_nan()
     }
 
-    /// The same number, with its sign where it is 0, or both NaN.
+    /// Whether both are the same number, with the same sign of zero, or both NaN.
     fn is(self, other: Self) -> bool {
         (self.is_nan() && other.is_nan())
             || (!self.is_nan() && !other.is_nan() && self.order() == other.order())
@@ -72,7 +70,7 @@ macro_rules! integers {
                 value as Self
             }
 
-            const ACCUMULATED: f64 = 0.0;
+            const ROUNDOFF: f64 = 0.0;
             const RANGE: (f64, f64) = (Self::MAX as f64, 1.0);
         }
     )* };
@@ -87,7 +85,7 @@ macro_rules! floats {
 
             fn order(self) -> i128 {
                 let bits = self.to_f64().to_bits() as i64;
-                // As in f64::total_cmp: of negative numbers, the larger magnitude comes first.
+                // As in f64::total_cmp: negative numbers are ordered by decreasing magnitude.
                 (bits ^ (((bits >> 63) as u64) >> 1) as i64).into()
             }
 
@@ -104,7 +102,7 @@ macro_rules! floats {
                 $narrow
             }
 
-            const ACCUMULATED: f64 = $accumulated::EPSILON as f64 / 2.0;
+            const ROUNDOFF: f64 = $accumulated::EPSILON as f64 / 2.0;
             const RANGE: (f64, f64) = ($accumulated::MAX as f64, $accumulated::MIN_POSITIVE as f64);
         }
     )* };

@@ -1,4 +1,4 @@
-//! `Device::reduce` by every operator, algorithm and number of threads.
+//! Fuzzes `Device::reduce` with every operator, algorithm and number of threads.
 
 use arbitrary::{Arbitrary, Unstructured};
 use kernels_gpu::entry::{self, Ladder};
@@ -11,10 +11,10 @@ use super::input::{self, Range};
 use super::number::Number;
 use super::oracle;
 
-/// A reduction of a view by an algorithm of choice, and whether there is such a kernel.
+/// Reduces a view by an algorithm; also returns whether the kernel exists.
 type Rung<T, R> = fn(&Device, View<'_, T>, Algorithm, Option<u32>) -> (bool, Result<R, Error>);
 
-/// The operators of one type that have a ladder.
+/// The operators of an element type that have the ladder's kernels.
 pub struct Ladders<T: Number> {
     sum: Option<Rung<T, T>>,
     min: Option<Rung<T, Option<T>>>,
@@ -63,19 +63,19 @@ fn by<T: Number, O: SinglePass<T> + Ladder<T>>(
     if let Some(threads) = threads {
         reduction = reduction.threads(threads);
     }
-    let there_is = algorithm == Algorithm::SinglePass
+    let has_kernel = algorithm == Algorithm::SinglePass
         || entry::find(<O as Ladder<T>>::ENTRIES, algorithm.kernel_name()).is_some();
-    (there_is, reduction.run())
+    (has_kernel, reduction.run())
 }
 
-/// What a reduction is asked for besides its operator and its elements.
-struct How {
+/// The options of a reduction.
+struct Options {
     algorithm: Option<Algorithm>,
     threads: Option<u32>,
     range: Range,
 }
 
-impl How {
+impl Options {
     fn of(source: &mut Unstructured<'_>) -> arbitrary::Result<Self> {
         Ok(Self {
             algorithm: algorithm(source)?,
@@ -85,7 +85,7 @@ impl How {
     }
 }
 
-/// `None` where the call is to choose.
+/// An algorithm; `None` for the default.
 fn algorithm(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<Algorithm>> {
     #[derive(Arbitrary)]
     enum Any {
@@ -108,75 +108,79 @@ fn algorithm(source: &mut Unstructured<'_>) -> arbitrary::Result<Option<Algorith
     })
 }
 
-/// Holds what `op` gives against `check`, or what it is refused with against the arguments. By the
-/// algorithm that is asked for where the operator has a ladder.
+/// Reduces by the default algorithm. Checks the result, or that the error fits the options.
 fn run<T: Number, O: SinglePass<T>>(
-    how: &How,
+    options: &Options,
     all: &[T],
     op: O,
     check: impl FnOnce(O::Output, &[T]),
 ) {
     let device = Device::cpu();
-    let buffer = device.upload(all).expect("there is memory for it");
-    let Some((view, elements)) = how.range.of(&buffer, all) else {
+    let buffer = device.upload(all).expect("enough memory");
+    let Some((view, elements)) = options.range.of(&buffer, all) else {
         return;
     };
     let mut reduction = device.reduce(view, op);
-    if let Some(threads) = how.threads {
+    if let Some(threads) = options.threads {
         reduction = reduction.threads(threads);
     }
     match reduction.run() {
         Ok(got) => {
-            assert!(input::is_block_size(how.threads));
+            assert!(input::is_block_size(options.threads));
             check(got, elements);
         }
-        Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(how.threads)),
+        Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(options.threads)),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// The same of an operator that may have a ladder: by the algorithm that is asked for.
+/// As [`run`], but by the algorithm in the options if the operator has the ladder's kernels.
 fn run_rung<T: Number, O: SinglePass<T>>(
-    how: &How,
+    options: &Options,
     all: &[T],
     op: O,
     rung: Option<Rung<T, O::Output>>,
     check: impl FnOnce(O::Output, &[T]),
 ) {
-    let (Some(rung), Some(algorithm)) = (rung, how.algorithm) else {
-        return run(how, all, op, check);
+    let (Some(rung), Some(algorithm)) = (rung, options.algorithm) else {
+        return run(options, all, op, check);
     };
     let device = Device::cpu();
-    let buffer = device.upload(all).expect("there is memory for it");
-    let Some((view, elements)) = how.range.of(&buffer, all) else {
+    let buffer = device.upload(all).expect("enough memory");
+    let Some((view, elements)) = options.range.of(&buffer, all) else {
         return;
     };
-    let good_chunks = match algorithm {
+    let is_valid_chunks = match algorithm {
         Algorithm::Reduce5Loop { chunks } => chunks > 0,
         Algorithm::Reduce5 { chunks } => [1, 2, 4, 8, 16].contains(&chunks),
         _ => true,
     };
-    let good_vector = match algorithm {
+    let is_valid_vector = match algorithm {
         Algorithm::Stable { vector }
         | Algorithm::WarpAtomic { vector }
         | Algorithm::BlockAtomic { vector } => [1, 2, 4].contains(&vector),
         _ => true,
     };
-    let (there_is, got) = rung(&device, view, algorithm, how.threads);
+    let (has_kernel, got) = rung(&device, view, algorithm, options.threads);
     match got {
         Ok(got) => {
-            assert!(good_chunks && good_vector && there_is && input::is_block_size(how.threads));
+            assert!(
+                is_valid_chunks
+                    && is_valid_vector
+                    && has_kernel
+                    && input::is_block_size(options.threads)
+            );
             check(got, elements);
         }
-        Err(Error::Chunks { .. }) => assert!(!good_chunks),
-        Err(Error::Vector { .. }) => assert!(!good_vector),
-        Err(Error::NotAvailable { .. }) => assert!(!there_is),
-        Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(how.threads)),
+        Err(Error::Chunks { .. }) => assert!(!is_valid_chunks),
+        Err(Error::Vector { .. }) => assert!(!is_valid_vector),
+        Err(Error::NotAvailable { .. }) => assert!(!has_kernel),
+        Err(Error::BlockSize { .. }) => assert!(!input::is_block_size(options.threads)),
         Err(error) => panic!("{error}"),
     }
 }
 
-/// A reduction of integers, whose wide type is `W`.
+/// Fuzzes reductions of integers, whose wide type is `W`.
 pub fn integers<T: Number, W: Number>(
     source: &mut Unstructured<'_>,
     ladders: &Ladders<T>,
@@ -194,37 +198,37 @@ where
     ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let operator = source.int_in_range(0..=9)?;
-    let how = How::of(source)?;
+    let options = Options::of(source)?;
     let all = input::elements::<T>(source)?;
     let fold = |x: &[T], start, combine: fn(i128, i128) -> i128| {
         T::wrapped(x.iter().map(|x| x.order()).fold(start, combine))
     };
     match operator {
-        0 => run_rung(&how, &all, Sum, ladders.sum, |got, x| {
+        0 => run_rung(&options, &all, Sum, ladders.sum, |got, x| {
             assert_eq!(got, fold(x, 0, i128::wrapping_add));
         }),
-        1 => run(&how, &all, SumWide, |got, x| {
+        1 => run(&options, &all, SumWide, |got, x| {
             let sum = x.iter().map(|x| x.order()).sum();
             assert_eq!(got, W::wrapped(sum));
         }),
-        2 => run(&how, &all, Product, |got, x| {
+        2 => run(&options, &all, Product, |got, x| {
             assert_eq!(got, fold(x, 1, i128::wrapping_mul));
         }),
-        3 => run(&how, &all, And, |got, x| {
+        3 => run(&options, &all, And, |got, x| {
             assert_eq!(got, fold(x, -1, |a, b| a & b));
         }),
-        4 => run(&how, &all, Or, |got, x| {
+        4 => run(&options, &all, Or, |got, x| {
             assert_eq!(got, fold(x, 0, |a, b| a | b));
         }),
-        5 => run(&how, &all, Xor, |got, x| {
+        5 => run(&options, &all, Xor, |got, x| {
             assert_eq!(got, fold(x, 0, |a, b| a ^ b));
         }),
-        other => comparison(other - 6, &how, &all, ladders),
+        other => comparison(other - 6, &options, &all, ladders),
     }
     Ok(())
 }
 
-/// A reduction of floats.
+/// Fuzzes reductions of floats.
 pub fn floats<T: Number>(
     source: &mut Unstructured<'_>,
     ladders: &Ladders<T>,
@@ -241,30 +245,30 @@ where
     ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     let operator = source.int_in_range(0..=8)?;
-    let how = How::of(source)?;
+    let options = Options::of(source)?;
     let all = input::elements::<T>(source)?;
     match operator {
-        0 => run_rung(&how, &all, Sum, ladders.sum, |got, x| oracle::sum(got, x)),
-        1 => run(&how, &all, SumWide, |got, x| {
+        0 => run_rung(&options, &all, Sum, ladders.sum, |got, x| oracle::sum(got, x)),
+        1 => run(&options, &all, SumWide, |got, x| {
             let wide: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
             oracle::sum(got, &wide);
         }),
-        2 => run(&how, &all, Product, |got, x| oracle::product(got, x)),
-        3 => run(&how, &all, NanMin, |got, x| {
+        2 => run(&options, &all, Product, |got, x| oracle::product(got, x)),
+        3 => run(&options, &all, NanMin, |got, x| {
             let numbers = x.iter().copied().filter(|x| !x.is_nan());
-            oracle::is(got, numbers.min_by_key(|x| x.order()), x);
+            oracle::extremum(got, numbers.min_by_key(|x| x.order()), x);
         }),
-        4 => run(&how, &all, NanMax, |got, x| {
+        4 => run(&options, &all, NanMax, |got, x| {
             let numbers = x.iter().copied().filter(|x| !x.is_nan());
-            oracle::is(got, numbers.max_by_key(|x| x.order()), x);
+            oracle::extremum(got, numbers.max_by_key(|x| x.order()), x);
         }),
-        other => comparison(other - 5, &how, &all, ladders),
+        other => comparison(other - 5, &options, &all, ladders),
     }
     Ok(())
 }
 
-/// What every type has.
-fn comparison<T: Number>(operator: u8, how: &How, all: &[T], ladders: &Ladders<T>)
+/// Fuzzes the operators that every element type has.
+fn comparison<T: Number>(operator: u8, options: &Options, all: &[T], ladders: &Ladders<T>)
 where
     Min: SinglePass<T, Output = Option<T>>,
     Max: SinglePass<T, Output = Option<T>>,
@@ -272,17 +276,17 @@ where
     ArgMax: SinglePass<T, Output = Option<Indexed<T>>>,
 {
     match operator {
-        0 => run_rung(how, all, Min, ladders.min, |got, x| {
-            oracle::is(got, oracle::least(x), x)
+        0 => run_rung(options, all, Min, ladders.min, |got, x| {
+            oracle::extremum(got, oracle::least(x), x)
         }),
-        1 => run_rung(how, all, Max, ladders.max, |got, x| {
-            oracle::is(got, oracle::greatest(x), x)
+        1 => run_rung(options, all, Max, ladders.max, |got, x| {
+            oracle::extremum(got, oracle::greatest(x), x)
         }),
-        2 => run(how, all, ArgMin, |got, x| {
-            oracle::place(got, x, |a, b| a < b)
+        2 => run(options, all, ArgMin, |got, x| {
+            oracle::index(got, x, |a, b| a < b)
         }),
-        _ => run(how, all, ArgMax, |got, x| {
-            oracle::place(got, x, |a, b| a > b)
+        _ => run(options, all, ArgMax, |got, x| {
+            oracle::index(got, x, |a, b| a > b)
         }),
     }
 }

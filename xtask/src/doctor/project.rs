@@ -1,4 +1,4 @@
-//! `cargo xtask doctor DIR`: what a project outside this repository needs to have kernels of its own.
+//! `cargo xtask doctor DIR`: checks a project outside this repository that has its own kernels.
 
 use super::{Row, device_compiler};
 use crate::{process, workspace};
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates that kernels are written with.
-const VOCABULARIES: [&str; 2] = ["kernels-gpu", "cuda_std"];
+/// A crate of kernels depends on one of these.
+const KERNEL_APIS: [&str; 2] = ["kernels-gpu", "cuda_std"];
 
 /// The library, and its helper for build scripts.
 const LIBRARY: &str = "warpfold";
 const BUILD: &str = "warpfold-build";
 
-/// What gives a build script the folder of kernels.
+/// Calls in build scripts whose argument is the folder of a crate of kernels.
 const CALLS: [&str; 3] = ["embed(", "Embed::new(", "CudaBuilder::new("];
 
-/// Where `cust` looks for CUDA by itself.
+/// Folders in which `cust` looks for CUDA by default.
 const INSTALLED: [&str; 2] = ["/opt/cuda/lib64", "/usr/local/cuda/lib64"];
 
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// `None` of normal dependencies.
+    /// `None` for normal dependencies.
     kind: Option<String>,
     features: Vec<String>,
 }
@@ -52,47 +52,46 @@ struct Target {
 
 impl Package {
     fn depends_on(&self, name: &str, kind: Option<&str>) -> bool {
-        let is_it = |d: &Dependency| d.name == name && d.kind.as_deref() == kind;
-        self.dependencies.iter().any(is_it)
+        let matches = |d: &Dependency| d.name == name && d.kind.as_deref() == kind;
+        self.dependencies.iter().any(matches)
     }
 
-    /// The crate that its kernels are written with, if it is a crate of kernels.
-    fn vocabulary(&self) -> Option<&'static str> {
-        let mut known = VOCABULARIES.into_iter();
-        let vocabulary = known.find(|name| self.depends_on(name, None))?;
-        (!self.depends_on(LIBRARY, None)).then_some(vocabulary)
+    fn has_kernels(&self) -> bool {
+        let mut apis = KERNEL_APIS.iter();
+        apis.any(|name| self.depends_on(name, None)) && !self.depends_on(LIBRARY, None)
     }
 
     fn folder(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(&self.manifest_path)
     }
 
-    /// The first file of its library, or of its build script.
+    /// The root source file of its library (`lib`) or build script (`custom-build`).
     fn root_file(&self, kind: &str) -> Option<&Path> {
-        let is_it = |target: &&Target| target.kind.iter().any(|k| k.ends_with(kind));
-        let target = self.targets.iter().find(is_it)?;
+        let matches = |target: &&Target| target.kind.iter().any(|k| k.ends_with(kind));
+        let target = self.targets.iter().find(matches)?;
         Some(&target.src_path)
     }
 }
 
-/// All rows of the project in `folder`.
+/// The table's rows for the project in `folder`.
 pub(super) fn examine(folder: &Path) -> Vec<Row> {
     let packages = match packages(folder) {
         Ok(packages) => packages,
         Err(error) => {
-            let mend = "give the folder of the project's Cargo.toml";
-            return vec![Row::missing("project", format!("{error:#}"), mend).fatal()];
+            let fix = "pass the folder of the project's Cargo.toml";
+            return vec![Row::missing("project", format!("{error:#}"), fix).fatal()];
         }
     };
     let mut rows = device_compiler(
         toolchain::find_in(folder),
-        "in the project's rust-toolchain.toml:\n[toolchain]\nchannel = \"1.95.0\"\ncomponents = [\"rust-src\"]\n\
+        "in the project's rust-toolchain.toml:\n\
+         [toolchain]\nchannel = \"1.95.0\"\ncomponents = [\"rust-src\"]\n\
          or, without rustup: cargo xtask setup",
     );
     rows.push(cuda_library_path(folder));
     let kernels: Vec<_> = packages
         .iter()
-        .filter(|p| p.vocabulary().is_some())
+        .filter(|p| p.has_kernels())
         .collect();
     let programs: Vec<_> = packages
         .iter()
@@ -102,10 +101,10 @@ pub(super) fn examine(folder: &Path) -> Vec<Row> {
         rows.push(Row::missing(
             "kernels",
             "no crate here depends on `kernels-gpu`",
-            "for kernels of your own: a library crate with `#![no_std]` and the dependency `kernels-gpu`",
+            "for your own kernels: a library crate with `#![no_std]` and the dependency `kernels-gpu`",
         ));
     }
-    rows.extend(kernels.iter().flat_map(|krate| of_kernels(krate)));
+    rows.extend(kernels.iter().map(|krate| kernels_row(krate)));
     if programs.is_empty() {
         rows.push(
             Row::missing(
@@ -120,7 +119,7 @@ pub(super) fn examine(folder: &Path) -> Vec<Row> {
         rows.extend(
             programs
                 .iter()
-                .flat_map(|program| of_program(program, &kernels)),
+                .flat_map(|program| program_rows(program, &kernels)),
         );
     }
     rows
@@ -139,52 +138,46 @@ fn packages(folder: &Path) -> Result<Vec<Package>> {
         .arg("--manifest-path")
         .arg(manifest);
     let metadata: Metadata = serde_json::from_str(&process::stdout_of(&mut command)?)
-        .context("cargo metadata printed something else than JSON")?;
+        .context("cannot parse the output of `cargo metadata`")?;
     Ok(metadata.packages)
 }
 
-/// What a crate of kernels needs.
-fn of_kernels(krate: &Package) -> Vec<Row> {
+/// Checks a crate of kernels.
+fn kernels_row(krate: &Package) -> Row {
     let what = |part: &str| format!("{}: {part}", krate.name);
-    let mut rows = Vec::new();
-    match krate.root_file("lib") {
-        None => {
-            let mend = "move the kernels to src/lib.rs: they are compiled as a library";
-            rows.push(Row::missing(what("library"), "it has no library", mend).fatal());
-        }
-        Some(file) => {
-            let text = fs::read_to_string(file).unwrap_or_default();
-            let is_no_std = |line: &str| line.starts_with("#![") && line.contains("no_std");
-            let place = file.display().to_string();
-            rows.push(match text.lines().map(str::trim).any(is_no_std) {
-                true => Row::found(what("no_std"), place),
-                false => {
-                    let mend = "begin it with `#![no_std]`: a GPU has no `std`";
-                    Row::missing(what("no_std"), place, mend).fatal()
-                }
-            });
+    let Some(file) = krate.root_file("lib") else {
+        let fix = "move the kernels to src/lib.rs: they are compiled as a library";
+        return Row::missing(what("library"), "the package has no library", fix).fatal();
+    };
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let is_no_std = |line: &str| line.starts_with("#![") && line.contains("no_std");
+    let path = file.display().to_string();
+    match text.lines().map(str::trim).any(is_no_std) {
+        true => Row::found(what("no_std"), path),
+        false => {
+            let fix = "add `#![no_std]` at the beginning: the GPU has no `std`";
+            Row::missing(what("no_std"), path, fix).fatal()
         }
     }
-    rows
 }
 
-/// What a program that launches the kernels of a crate needs.
-fn of_program(program: &Package, kernels: &[&Package]) -> Vec<Row> {
+/// Checks a program that launches kernels.
+fn program_rows(program: &Package, kernels: &[&Package]) -> Vec<Row> {
     let what = |part: &str| format!("{}: {part}", program.name);
     let is_used = |krate: &&&Package| program.depends_on(&krate.name, None);
-    let (used, mend) = (
+    let (used, fix) = (
         kernels.iter().find(is_used),
         format!("add the dependency `{}`", kernels[0].name),
     );
     let mut rows = vec![match used {
         Some(krate) => Row::found(what("kernels"), &krate.name),
-        None => Row::missing(what("kernels"), "it depends on no crate of kernels", mend).fatal(),
+        None => Row::missing(what("kernels"), "no dependency on a crate of kernels", fix).fatal(),
     }];
     rows.push(match program.depends_on(BUILD, Some("build")) {
         true => Row::found(what("build-dependency"), BUILD),
         false => {
-            let mend = format!("add `{BUILD}` to [build-dependencies]");
-            Row::missing(what("build-dependency"), format!("no `{BUILD}`"), mend).fatal()
+            let fix = format!("add `{BUILD}` to [build-dependencies]");
+            Row::missing(what("build-dependency"), format!("no `{BUILD}`"), fix).fatal()
         }
     });
     rows.push(build_script(program, kernels));
@@ -194,8 +187,8 @@ fn of_program(program: &Package, kernels: &[&Package]) -> Vec<Row> {
             true => Row::found(what("embedded!"), "in src"),
             false => {
                 let name = kernels[0].name.replace('-', "_");
-                let mend = format!("add `warpfold::embedded!(static KERNELS: {name}::KERNELS);`");
-                Row::missing(what("embedded!"), "no source file has it", mend).fatal()
+                let fix = format!("add `warpfold::embedded!(static KERNELS: {name}::KERNELS);`");
+                Row::missing(what("embedded!"), "in no file of src", fix).fatal()
             }
         },
     );
@@ -203,71 +196,71 @@ fn of_program(program: &Package, kernels: &[&Package]) -> Vec<Row> {
     rows
 }
 
-/// The build script must compile a crate of kernels.
+/// Checks that the build script compiles a crate of kernels.
 fn build_script(program: &Package, kernels: &[&Package]) -> Row {
     let what = format!("{}: build script", program.name);
     let folder = |krate: &Package| krate.folder().canonicalize().ok();
-    let mend = format!(
-        "in `main` of build.rs: `warpfold_build::embed(\"<the folder of {}, from here>\");`",
+    let fix = format!(
+        "in `main` of build.rs: `warpfold_build::embed(\"<relative path of {}>\");`",
         kernels[0].name
     );
     let Some(file) = program.root_file("custom-build") else {
-        return Row::missing(what, "there is none", mend).fatal();
+        return Row::missing(what, "there is no build script", fix).fatal();
     };
     let text = fs::read_to_string(file).unwrap_or_default();
     let Some(argument) = CALLS.iter().find_map(|call| Some(text.split_once(call)?.1)) else {
         let found = format!("{} compiles no kernels", file.display());
-        return Row::missing(what, found, mend).fatal();
+        return Row::missing(what, found, fix).fatal();
     };
     let path = argument
         .trim_start()
         .strip_prefix('"')
         .and_then(|rest| rest.split('"').next());
     let Some(path) = path else {
-        return Row::found(what, "compiles a folder that it computes");
+        return Row::found(what, "compiles a folder whose path is computed");
     };
-    let given = program.folder().join(path).canonicalize().ok();
+    let compiled = program.folder().join(path).canonicalize().ok();
     match kernels
         .iter()
-        .any(|krate| given.is_some() && folder(krate) == given)
+        .any(|krate| compiled.is_some() && folder(krate) == compiled)
     {
         true => Row::found(what, format!("compiles {path}")),
-        false => Row::missing(what, format!("{path} is not a crate of kernels"), mend).fatal(),
+        false => Row::missing(what, format!("{path} is not a crate of kernels"), fix).fatal(),
     }
 }
 
-/// The library's feature for tests on a simulated GPU: as a dependency's, or behind a feature of the program's.
+/// Checks for the library's feature `simulator`, on a dependency or enabled by a feature of the program.
 fn simulator(program: &Package) -> Row {
     const FEATURE: &str = "simulator";
     let what = format!("{}: Device::simulated", program.name);
     let enables = |d: &Dependency| d.name == LIBRARY && d.features.iter().any(|f| f == FEATURE);
-    let behind = program
+    let enabling = program
         .features
         .iter()
         .find(|(_, needs)| needs.contains(&format!("{LIBRARY}/{FEATURE}")));
     if program.dependencies.iter().any(enables) {
         return Row::found(what, "a dependency has the feature");
     }
-    match behind {
+    match enabling {
         Some((name, _)) => Row::found(what, format!("the feature `{name}`")),
         None => Row::missing(
             what,
-            "for tests on a simulated GPU; builds do without",
+            "needed for tests on a simulated GPU, not for builds",
             format!("in [dev-dependencies]: `{LIBRARY}` with `features = [\"{FEATURE}\"]`"),
         ),
     }
 }
 
-/// `cust` compiles only where it finds a CUDA installation, or what looks like one.
+/// Checks `CUDA_LIBRARY_PATH`: `cust` compiles only if it finds a CUDA installation or our imitation of one.
 fn cuda_library_path(folder: &Path) -> Row {
     const WHAT: &str = "CUDA_LIBRARY_PATH";
     let ours = workspace::root().join("toolchain/libcuda/sdk");
-    let mend = format!(
+    let fix = format!(
         "in the project's .cargo/config.toml:\n[env]\n{WHAT} = {:?}",
         ours.display().to_string()
     );
     let environment = std::env::var_os(WHAT).map(PathBuf::from);
-    // cargo sets ours for this process.
+    // This repository's configuration of cargo sets it for this process.
     let environment = environment.filter(|path| *path != ours);
     match configured(folder, WHAT).or(environment) {
         Some(path) if path.is_absolute() && path.join("lib64").is_dir() => {
@@ -275,18 +268,18 @@ fn cuda_library_path(folder: &Path) -> Row {
         }
         Some(path) if path.is_absolute() => {
             let why = format!("{} has no folder lib64", path.display());
-            Row::missing(WHAT, why, mend).fatal()
+            Row::missing(WHAT, why, fix).fatal()
         }
         Some(path) => {
             let why = format!(
-                "{} is relative to the folder of each build script",
+                "{} is a relative path, which depends on a build script's folder",
                 path.display()
             );
-            Row::missing(WHAT, why, format!("{mend}\nor add `relative = true`")).fatal()
+            Row::missing(WHAT, why, format!("{fix}\nor add `relative = true`")).fatal()
         }
         None => match INSTALLED.iter().find(|lib| Path::new(lib).is_dir()) {
-            Some(lib) => Row::found(WHAT, format!("not set; {lib} is there")),
-            None => Row::missing(WHAT, "not set, and no CUDA is installed", mend).fatal(),
+            Some(lib) => Row::found(WHAT, format!("not set; {lib} exists")),
+            None => Row::missing(WHAT, "not set, and CUDA is not installed", fix).fatal(),
         },
     }
 }
@@ -303,10 +296,10 @@ fn configured(folder: &Path, variable: &str) -> Option<PathBuf> {
     value_of(&process::stdout_of(&mut command).ok()?, &key)
 }
 
-/// The value in what `cargo config get --show-origin` prints: lines as `key.value = "sdk" # /a/.cargo/config.toml`.
-fn value_of(printed: &str, key: &str) -> Option<PathBuf> {
+/// The value in the output of `cargo config get --show-origin`: `key.value = "sdk" # /a/.cargo/config.toml`.
+fn value_of(output: &str, key: &str) -> Option<PathBuf> {
     let field = |name: &str| {
-        printed.lines().find_map(|line| {
+        output.lines().find_map(|line| {
             let (value, origin) = line.strip_prefix(name)?.rsplit_once(" # ")?;
             Some((value.trim_start().strip_prefix("= ")?, origin))
         })
@@ -321,7 +314,7 @@ fn value_of(printed: &str, key: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether a file of Rust below `folder` has a text.
+/// Whether `has` is true for the text of a Rust file below `folder`.
 fn any_source(folder: &Path, has: &impl Fn(&str) -> bool) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| {
@@ -347,7 +340,7 @@ mod tests {
     const BUILD_SCRIPT: &str = "fn main() {\n    warpfold_build::embed(\"../kernels\");\n}\n";
     const MAIN: &str = "warpfold::embedded!(static KERNELS: my_kernels::KERNELS);\nfn main() {}\n";
 
-    /// A project with all that it needs.
+    /// A complete project.
     fn project() -> TempDir {
         let project = tempfile::tempdir().unwrap();
         fs::create_dir_all(project.path().join("sdk/lib64")).unwrap();
@@ -377,23 +370,23 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// What is missing: each with what to do.
+    /// The rows of missing parts: what, what to do, and whether a build fails.
     fn missing(folder: &Path) -> Vec<(String, String, bool)> {
         let rows = examine(folder).into_iter();
-        rows.filter(|row| !row.mend.is_empty())
-            .map(|row| (row.what, row.mend, row.fatal))
+        rows.filter(|row| !row.fix.is_empty())
+            .map(|row| (row.what, row.fix, row.fatal))
             .collect()
     }
 
     #[test]
-    fn a_complete_project_misses_nothing_and_neither_does_the_example() {
+    fn a_complete_project_and_the_examples_miss_nothing() {
         assert_eq!(missing(project().path()), []);
         assert_eq!(missing(&workspace::root().join("examples")), []);
     }
 
     #[test]
-    fn each_thing_that_is_missing_is_named_with_what_to_do() {
-        // A file, a text in it, what stands there instead; then what is missing, what to do, whether a build fails.
+    fn each_missing_part_is_listed_with_what_to_do() {
+        // File, text in it, replacement; then the expected row: what, what to do, whether a build fails.
         let cases = [
             (
                 "kernels/src/lib.rs",
@@ -470,7 +463,7 @@ mod tests {
             (
                 ".cargo/config.toml",
                 "\"sdk\"",
-                "\"elsewhere\"",
+                "\"no-such-folder\"",
                 "CUDA_LIBRARY_PATH",
                 ".cargo/config.toml",
                 true,
@@ -484,7 +477,7 @@ mod tests {
                 true,
             ),
         ];
-        for (file, old, new, what, mend, fatal) in cases {
+        for (file, old, new, what, fix, fatal) in cases {
             let project = project();
             let text = fs::read_to_string(project.path().join(file)).unwrap();
             assert!(text.contains(old), "{file}: {old}");
@@ -492,7 +485,7 @@ mod tests {
             let missing = missing(project.path());
             let row = missing.iter().find(|row| row.0 == what);
             let row = row.unwrap_or_else(|| panic!("{file}: {old}: {missing:?}"));
-            assert!(row.1.contains(mend) && row.2 == fatal, "{row:?}");
+            assert!(row.1.contains(fix) && row.2 == fatal, "{row:?}");
         }
     }
 
@@ -503,12 +496,13 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_configuration_are_read() {
+    fn values_of_cargos_configuration_are_read() {
         let key = "env.X";
         let read = |text: &str| value_of(text, key);
         let plain = "env.X = \"/a/b\" # /u/.cargo/config.toml\n";
         assert_eq!(read(plain), Some("/a/b".into()));
-        let table = "env.X.force = true # /p/.cargo/config.toml\nenv.X.relative = true # /p/.cargo/config.toml\n\
+        let table = "env.X.force = true # /p/.cargo/config.toml\n\
+                     env.X.relative = true # /p/.cargo/config.toml\n\
                      env.X.value = \"../b\" # /p/.cargo/config.toml\n";
         assert_eq!(read(table), Some("/p/../b".into()));
         assert_eq!(read(""), None);

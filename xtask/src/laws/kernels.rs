@@ -1,94 +1,94 @@
-//! What each kernel promises of its machine code, whatever the operator and the element.
+//! What each kernel promises about its machine code, for every operator and element.
 
 /// How a kernel reads global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loads {
-    /// By single elements.
+    /// Single elements.
     Elements,
-    /// By vectors, four of them in flight at once and then up to three; the elements around them singly.
+    /// Vectors, four in flight, then up to three; single elements before and after them.
     Vectors,
-    /// The same, but by plain loops: four vectors at once, then one at a time.
+    /// Vectors in plain loops, four in flight, then one; single elements before and after them.
     Ceiling,
-    /// By vectors, as many of them in flight as registers allow, and then fewer; the items around them singly.
-    /// Item by item, four in flight, where the input may have no vectors. And partials, in a loop.
+    /// Vectors, as many in flight as registers allow, then fewer; single items before and after them. Single
+    /// items, four in flight, if the input may have no vectors. Partials, in a loop.
     VectorsAndPartials,
-    /// Every key and every value that a thread brings, once.
+    /// Each key and value of a thread, once.
     KeysAndValues,
-    /// Four keys and four values by the widest loads, or singly.
+    /// Four keys and four values by the widest loads, or one by one.
     Neighbours,
-    /// By words, each stored as it was loaded.
+    /// Words, stored with the width of their loads.
     Words,
 }
 
-/// Where a kernel leaves what it has combined.
+/// What a kernel stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
-    /// One store of an accumulator: a partial for each block.
+pub enum Stores {
+    /// A partial for each block, by one store of an accumulator.
     Partial,
-    /// A partial for each block, which draw arrival numbers from one counter; and the result.
-    Whole,
-    /// Atomics whose answer nobody needs, and no store.
+    /// A partial for each block, and the result. The arrival counter is the only atomic.
+    PartialsAndResult,
+    /// Only atomics on cells, without their results.
     Cells,
-    /// Stores alone.
+    /// Copies of the elements, without atomics.
     Copy,
 }
 
-/// How the warps of a block meet.
+/// How the warps of a block exchange values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// Not at all: neither shared memory nor barrier.
-    Apart,
-    /// By loads and stores of shared memory.
+    /// Neither shared memory nor barriers.
+    None,
+    /// Loads and stores of shared memory, with barriers.
     Memory,
-    /// By as much, with a single barrier.
+    /// Loads and stores of shared memory, with one barrier.
     OneBarrier,
-    /// By atomics on shared memory.
+    /// Atomics on shared memory, with barriers.
     Atomics,
 }
 
-/// How the lanes of a warp meet.
+/// How the lanes of a warp exchange values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warp {
-    /// Not at all.
-    Apart,
-    /// By so many reductions, each of five shuffles down.
+    /// No shuffles.
+    None,
+    /// This number of reductions, each with five `SHFL.DOWN`.
     Down(usize),
-    /// By the instruction made for it.
+    /// `REDUX`.
     Redux,
-    /// Each value by a shuffle in each of five steps, behind a search for peers by `match.any`.
+    /// Five `SHFL.IDX` for each value, after `match.any` has found the lanes with the same key.
     Match,
-    /// The same, behind a search that shuffles the key.
+    /// As [`Self::Match`], but with a search that shuffles the key.
     Ballot,
-    /// A key once and a value twice, up.
+    /// `SHFL.UP`: the key once, a value twice.
     Runs,
 }
 
 /// What a kernel promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// The kernel, or several that promise the same.
+    /// The kernels that promise this.
     pub names: &'static [&'static str],
-    /// Of global memory.
+    /// Loads from global memory.
     pub loads: Loads,
-    /// Of its result.
-    pub leaves: Leaves,
-    /// Of its blocks.
+    /// Stores to global memory.
+    pub stores: Stores,
+    /// The exchange within a block.
     pub block: Block,
-    /// Of its warps.
+    /// The exchange within a warp.
     pub warp: Warp,
 }
 
 const fn kernel(
     names: &'static [&'static str],
     loads: Loads,
-    leaves: Leaves,
+    stores: Stores,
     block: Block,
     warp: Warp,
 ) -> Kernel {
     Kernel {
         names,
         loads,
-        leaves,
+        stores,
         block,
         warp,
     }
@@ -99,16 +99,16 @@ pub const KERNELS: &[Kernel] = &[
     kernel(
         &["reduce_naive"],
         Loads::Elements,
-        Leaves::Cells,
-        Block::Apart,
-        Warp::Apart,
+        Stores::Cells,
+        Block::None,
+        Warp::None,
     ),
     kernel(
         &["reduce_shared_memory"],
         Loads::Elements,
-        Leaves::Cells,
+        Stores::Cells,
         Block::Atomics,
-        Warp::Apart,
+        Warp::None,
     ),
     kernel(
         &[
@@ -119,9 +119,9 @@ pub const KERNELS: &[Kernel] = &[
             "reduce_3",
         ],
         Loads::Elements,
-        Leaves::Partial,
+        Stores::Partial,
         Block::Memory,
-        Warp::Apart,
+        Warp::None,
     ),
     kernel(
         &[
@@ -134,99 +134,99 @@ pub const KERNELS: &[Kernel] = &[
             "reduce_5_x16",
         ],
         Loads::Elements,
-        Leaves::Partial,
+        Stores::Partial,
         Block::Memory,
         Warp::Down(1),
     ),
     kernel(
         &["reduce_4_redux"],
         Loads::Elements,
-        Leaves::Partial,
+        Stores::Partial,
         Block::Memory,
         Warp::Redux,
     ),
     kernel(
         &["read_ceiling"],
         Loads::Ceiling,
-        Leaves::Partial,
+        Stores::Partial,
         Block::OneBarrier,
         Warp::Down(2),
     ),
     kernel(
         &["stable", "stable_vec2", "stable_vec4"],
         Loads::Vectors,
-        Leaves::Partial,
+        Stores::Partial,
         Block::OneBarrier,
         Warp::Down(2),
     ),
     kernel(
         &["block_atomic", "block_atomic_vec2", "block_atomic_vec4"],
         Loads::Vectors,
-        Leaves::Cells,
+        Stores::Cells,
         Block::OneBarrier,
         Warp::Down(2),
     ),
     kernel(
         &["single_pass"],
         Loads::VectorsAndPartials,
-        Leaves::Whole,
+        Stores::PartialsAndResult,
         Block::OneBarrier,
         Warp::Down(3),
     ),
     kernel(
         &["warp_atomic", "warp_atomic_vec2", "warp_atomic_vec4"],
         Loads::Vectors,
-        Leaves::Cells,
-        Block::Apart,
+        Stores::Cells,
+        Block::None,
         Warp::Down(1),
     ),
     kernel(
         &["triple_interleaved", "triple_in_turn"],
         Loads::Elements,
-        Leaves::Cells,
-        Block::Apart,
+        Stores::Cells,
+        Block::None,
         Warp::Down(3),
     ),
     kernel(
         &["copy_scalar", "copy_vec2", "copy_vec4"],
         Loads::Words,
-        Leaves::Copy,
-        Block::Apart,
-        Warp::Apart,
+        Stores::Copy,
+        Block::None,
+        Warp::None,
     ),
     kernel(
         &["keyed_atomic", "keyed_cas"],
         Loads::KeysAndValues,
-        Leaves::Cells,
-        Block::Apart,
-        Warp::Apart,
+        Stores::Cells,
+        Block::None,
+        Warp::None,
     ),
     kernel(
         &["keyed_match", "keyed_match_x2", "keyed_match_x3"],
         Loads::KeysAndValues,
-        Leaves::Cells,
-        Block::Apart,
+        Stores::Cells,
+        Block::None,
         Warp::Match,
     ),
     kernel(
         &["keyed_ballot", "keyed_ballot_x3"],
         Loads::KeysAndValues,
-        Leaves::Cells,
-        Block::Apart,
+        Stores::Cells,
+        Block::None,
         Warp::Ballot,
     ),
     kernel(
         &["keyed_bins"],
         Loads::KeysAndValues,
-        Leaves::Cells,
+        Stores::Cells,
         Block::Atomics,
-        Warp::Apart,
+        Warp::None,
     ),
     kernel(
         &["keyed_runs"],
         Loads::Neighbours,
-        Leaves::Cells,
-        Block::Apart,
+        Stores::Cells,
+        Block::None,
         Warp::Runs,
     ),
 ];
@@ -242,7 +242,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_kernel_promises_twice() {
+    fn each_kernel_is_listed_once() {
         let mut seen = BTreeSet::new();
         for name in KERNELS.iter().flat_map(|kernel| kernel.names) {
             assert!(seen.insert(name), "{name}");

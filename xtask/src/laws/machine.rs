@@ -1,25 +1,25 @@
 //! The laws of one entry's machine code.
 
 use super::claim::Claim;
-use super::kernels::{self, Block, Kernel, Leaves, Loads, Warp};
+use super::kernels::{self, Block, Kernel, Loads, Stores, Warp};
 use crate::sass::profile::{Counts, Profile};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// How many vectors the ladder's kernels have in flight; and items, what loads each by itself.
+/// The number of vectors that most kernels have in flight, and of single items in single-pass kernels.
 const IN_FLIGHT: usize = 4;
 
-/// Steps in which a warp of 32 lanes becomes one value.
+/// Steps of a reduction of 32 lanes.
 const STEPS: usize = 5;
 
-/// What an entry breaks of the laws of every architecture. Empty where it keeps them.
-pub fn broken_anywhere(claim: &Claim, profile: &Profile) -> Vec<String> {
+/// Checks the laws of every architecture; returns the broken ones as texts.
+pub fn broken_on_every_arch(claim: &Claim, profile: &Profile) -> Vec<String> {
     let mut broken = Broken::default();
     spaces(&mut broken, claim, profile);
     let Some(kernel) = kernels::of(claim.kernel) else {
         broken.unless(
             false,
-            format!("no law speaks of the kernel {}", claim.kernel),
+            format!("kernel {} is not in the list of `laws::kernels`", claim.kernel),
         );
         return broken.0;
     };
@@ -31,17 +31,15 @@ pub fn broken_anywhere(claim: &Claim, profile: &Profile) -> Vec<String> {
     broken.0
 }
 
-/// What an entry breaks of the laws of sm_90, which are those and the warps'. Empty where it keeps
-/// them.
+/// Checks the laws of sm_90, which adds those of warps; returns the broken ones as texts.
 pub fn broken(claim: &Claim, profile: &Profile) -> Vec<String> {
-    let mut broken = Broken(broken_anywhere(claim, profile));
+    let mut broken = Broken(broken_on_every_arch(claim, profile));
     if let Some(kernel) = kernels::of(claim.kernel) {
         warp(&mut broken, kernel, claim, &profile.counts);
     }
     broken.0
 }
 
-/// What has been found, in words.
 #[derive(Default)]
 struct Broken(Vec<String>);
 
@@ -53,17 +51,17 @@ impl Broken {
     }
 
     fn unless_equal<T: PartialEq + Debug>(&mut self, what: &str, found: &T, expected: &T) {
-        let law = format!("{what}: {found:?}, and should be {expected:?}");
+        let law = format!("{what}: {found:?} instead of {expected:?}");
         self.unless(found == expected, law);
     }
 }
 
-/// Registers, and memory whose space is known.
+/// No generic addresses, local memory, spills or calls.
 fn spaces(broken: &mut Broken, claim: &Claim, profile: &Profile) {
     let (resources, counts) = (&profile.resources, &profile.counts);
     broken.unless(
         counts.generic == 0,
-        format!("{} instructions take a generic address", counts.generic),
+        format!("{} instructions with generic addresses", counts.generic),
     );
     broken.unless(
         counts.local == 0 && resources.stack == 0,
@@ -79,17 +77,17 @@ fn spaces(broken: &mut Broken, claim: &Claim, profile: &Profile) {
             resources.spill_stores, resources.spill_loads
         ),
     );
-    // ptxas calls a function of its own where a quotient of 64 bits is not an easy one.
+    // For some divisions of 64 bits, ptxas calls its own function.
     broken.unless(
         counts.calls == 0 || claim.op.ends_with("mean_variance"),
         format!("{} calls of functions", counts.calls),
     );
 }
 
-/// Loads are as wide as they can be, and no more than the source has.
+/// Loads are as wide as possible, and not more than in the source.
 fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let (wide, element) = (claim.load_bits(), claim.element_bits);
-    // By width in bits, and the width that a loop has, which may be unrolled.
+    // Loads by width in bits. Those of the width `looped` may be more, because ptxas may unroll their loop.
     let mut expected = BTreeMap::new();
     let mut add = |width, count| {
         if count > 0 {
@@ -125,25 +123,25 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
                     widths.keys().next_back() == Some(&wide),
-                    format!("the widest {what} moves {wide} bits; widths in bits: {widths:?}"),
+                    format!("the widest {what} must have {wide} bits; widths: {widths:?}"),
                 );
             }
             broken.unless_equal(
-                "stores by bits, of what is loaded",
+                "stores by bits, compared with loads",
                 &counts.stg,
                 &counts.ldg,
             );
             return;
         }
     };
-    if kernel.leaves == Leaves::Cells {
-        // The cell as it was before the loop.
-        let looks: &[(u32, usize)] = match claim.swaps_in_a_loop() {
+    if kernel.stores == Stores::Cells {
+        // The load of the cell before the loop.
+        let cell_loads: &[(u32, usize)] = match claim.swaps_in_a_loop() {
             true => &[(claim.acc_bits, 1)],
             false => &[],
         };
-        let looks = looks.iter().copied().collect();
-        broken.unless_equal("atomic loads by bits", &counts.atomic_ldg, &looks);
+        let cell_loads = cell_loads.iter().copied().collect();
+        broken.unless_equal("atomic loads by bits", &counts.atomic_ldg, &cell_loads);
     }
     let mut found = counts.ldg.clone();
     if let Some((found, expected)) =
@@ -152,8 +150,8 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         *found = (*found).min(*expected);
     }
     broken.unless_equal("loads by bits", &found, &expected);
-    // Of bytes and halves ptxas begins loads between the many steps that it takes to combine them; in
-    // kernels without launch bounds it may spare the registers for one of four.
+    // Elements of 8 and 16 bits take many instructions, between which ptxas places loads. In kernels without
+    // launch bounds, it may have only three of four loads in flight to save registers.
     if matches!(kernel.loads, Loads::VectorsAndPartials) && element >= 32 {
         let mut together = |bits, step, what| {
             let together = counts.in_flight.get(&bits).copied().unwrap_or(0);
@@ -177,7 +175,7 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     }
 }
 
-/// A partial is stored once; a cell gets a `RED`, and a loop only where no instruction will do.
+/// A partial is stored once; a cell gets a `RED`, or a loop if no instruction applies the operator.
 fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let stored: usize = counts
         .stg
@@ -185,71 +183,71 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
         .map(|(&bits, &count)| bits as usize * count)
         .sum();
     let atomics = format!("{} RED and {} ATOM", counts.red, counts.atom);
-    match kernel.leaves {
-        Leaves::Partial => {
+    match kernel.stores {
+        Stores::Partial => {
             broken.unless_equal("bits stored", &stored, &(claim.acc_bits as usize));
             broken.unless(
                 counts.red + counts.atom == 0,
-                format!("a partial is nobody else's: {atomics}"),
+                format!("a partial needs no atomics: {atomics}"),
             );
         }
-        Leaves::Whole => {
-            // Of two numbers side by side, ptxas stores at the end of each of two paths.
+        Stores::PartialsAndResult => {
+            // ptxas stores this pair of numbers at the ends of two branches.
             let stores = if claim.op == "weighted_mean" { 2 } else { 1 };
             broken.unless_equal(
-                "bits stored, the result",
+                "bits stored as the result",
                 &stored,
                 &(claim.acc_bits as usize * stores),
             );
             broken.unless(
                 counts.red == 0 && counts.atom == 1,
-                format!("an arrival number is drawn by one ATOM: {atomics}"),
+                format!("the arrival counter takes exactly one ATOM: {atomics}"),
             );
             partials(broken, claim, counts);
         }
-        Leaves::Cells => {
-            broken.unless_equal("bits stored beside atomics", &stored, &0);
-            // Who has no cell is counted by a `RED` in any case.
+        Stores::Cells => {
+            broken.unless_equal("bits stored besides atomics", &stored, &0);
+            // Keys without a cell are counted by a `RED`.
             let counted = claim.key_bits > 0;
             if claim.swaps_in_a_loop() {
                 broken.unless(
                     counts.atom == 1 && (counts.red > 0) == counted,
-                    format!("a loop around one ATOM: {atomics}"),
+                    format!("the atomic must be a loop around one ATOM: {atomics}"),
                 );
             } else {
                 broken.unless(
                     counts.atom == 0 && counts.red > 0,
-                    format!("nobody needs the atomics' answers: {atomics}"),
+                    format!("atomics without a result must be RED: {atomics}"),
                 );
             }
         }
-        Leaves::Copy => broken.unless(
+        Stores::Copy => broken.unless(
             counts.red + counts.atom == 0,
-            format!("a copy combines nothing: {atomics}"),
+            format!("a copy needs no atomics: {atomics}"),
         ),
     }
 }
 
-/// Blocks hand partials over in words of 64 bits, each with half as many of the value.
+/// Blocks exchange partials in words of 64 bits, each with 32 bits of the value and a ready flag.
 fn partials(broken: &mut Broken, claim: &Claim, counts: &Counts) {
     let (words, in_flight) = (claim.words(), claim.partials_in_flight());
     broken.unless_equal(
-        "words of partials looked at, by bits",
+        "words of partials loaded, by bits",
         &counts.atomic_ldg,
         &[(64, in_flight * words)].into(),
     );
     broken.unless_equal(
-        "words of partials left and emptied, by bits",
+        "words of partials stored and reset, by bits",
         &counts.atomic_stg,
         &[(64, (1 + in_flight) * words)].into(),
     );
     broken.unless(
         counts.fences == 0,
-        format!("nobody waits at a fence: {} are there", counts.fences),
+        format!("ready flags need no fences: {} fences", counts.fences),
     );
 }
 
-/// Shared memory and barriers, where the kernel has them.
+/// Shared memory and barriers.
 fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile) {
     let counts = &profile.counts;
     let found = format!(
@@ -258,23 +256,23 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
     );
     let memory = counts.lds > 0 && counts.sts > 0;
     match kernel.block {
-        Block::Apart => broken.unless(
+        Block::None => broken.unless(
             counts.lds + counts.sts + counts.atoms + counts.bar == 0
                 && profile.resources.shared == 0,
-            format!("warps do not meet: {found}"),
+            format!("must have no LDS, STS, ATOMS or BAR, and no shared memory: {found}"),
         ),
         Block::Memory => broken.unless(
             memory && counts.atoms == 0 && counts.bar > 0,
-            format!("a block meets in shared memory, without atomics: {found}"),
+            format!("must have LDS, STS and BAR, no ATOMS: {found}"),
         ),
         Block::OneBarrier => broken.unless(
             memory && counts.atoms == 0 && counts.bar == 1,
-            format!("a block meets in shared memory, at one barrier: {found}"),
+            format!("must have LDS, STS and one BAR, no ATOMS: {found}"),
         ),
         Block::Atomics => {
             broken.unless(
                 memory && counts.atoms > 0 && counts.bar > 0,
-                format!("a block meets at atomics in shared memory: {found}"),
+                format!("must have LDS, STS, ATOMS and BAR: {found}"),
             );
             broken.unless(
                 counts.atoms_loops == 0 || claim.swaps_in_a_loop_in_shared(),
@@ -284,11 +282,11 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
     }
 }
 
-/// Shuffles: 64-bit values by halves, and none that the source does not have.
+/// Shuffles: one for each 32 bits, and no more than in the source.
 fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let values = claim.arrays as usize * claim.words();
     let (mode, expected) = match kernel.warp {
-        Warp::Apart | Warp::Redux => ("", 0),
+        Warp::None | Warp::Redux => ("", 0),
         Warp::Down(reductions) => ("DOWN", reductions * STEPS * values),
         Warp::Match => ("IDX", STEPS * values),
         Warp::Ballot => ("IDX", claim.key_words() + STEPS * values),
@@ -299,36 +297,36 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         count => [(mode.to_owned(), count)].into(),
     };
     let mut found = counts.shfl.clone();
-    if kernel.leaves == Leaves::Whole {
-        // The block's arrival number.
+    if kernel.stores == Stores::PartialsAndResult {
+        // The arrival number, which one lane passes to the others.
         broken.unless_equal("SHFL.IDX", &found.remove("IDX"), &Some(1));
-        // Where combining takes long, the steps stay a loop.
+        // A long `combine` keeps the steps in a loop.
         if claim.op.ends_with("mean_variance") {
             found.values_mut().for_each(|count| *count *= STEPS);
         }
     }
     broken.unless_equal("SHFL, one for each 32 bits", &found, &expected);
-    // Elsewhere ptxas may take one to add up a warp's atomics.
+    // Other kernels may have one, by which ptxas combines a warp's atomics.
     if kernel.warp == Warp::Redux {
         broken.unless(counts.redux > 0, "no REDUX".into());
     }
     match claim.kernel {
         "triple_interleaved" => broken.unless(
             counts.dependent_shfl == 0,
-            format!("{} SHFL wait for the one before", counts.dependent_shfl),
+            format!("{} SHFL depend on the previous one", counts.dependent_shfl),
         ),
         "triple_in_turn" => broken.unless(
             counts.dependent_shfl > 0,
-            "no SHFL waits for the one before: there is nothing to compare with".into(),
+            "no SHFL depends on the previous one, so the kernel is no baseline".into(),
         ),
         _ => {}
     }
 }
 
-/// Every `f16` that is loaded is converted by an instruction.
+/// An instruction converts every `f16` that is loaded.
 fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     let vectors = matches!(kernel.loads, Loads::Vectors | Loads::VectorsAndPartials);
-    // What only compares does it in 16 bits.
+    // Comparisons need no conversion.
     let compares = claim.op.starts_with("count_");
     if !claim.has("f16") || !vectors || compares {
         return;
@@ -343,53 +341,53 @@ fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
     );
 }
 
-/// The operator's value is read where the launch has put it, in the constant bank.
+/// The operator's value is read from the constant bank.
 fn value(broken: &mut Broken, claim: &Claim, counts: &Counts) {
     let [start, end] = claim.value;
-    // A value of less than 32 bits may be read as a part of them.
+    // A value of less than 32 bits may be read as a part of a word.
     let is_read = counts.parameters.range(start / 4 * 4..end).next().is_some();
     broken.unless(
         start == end || is_read,
-        format!("no instruction reads the operator, parameter bytes {start}..{end}, as a constant"),
+        format!("the operator, parameter bytes {start}..{end}, is not read from the constant bank"),
     );
 }
 
-/// What breaks the law of 16-bit floats that are reduced by vectors: `own` instructions may be
-/// at most three more for each element than the `f32` entry has, in which it computes. The
-/// hardware converts an `f16` by one; a `bf16` is the upper half of an `f32`, and one shift. In
-/// software an `f16` takes a dozen, and a branch.
-pub fn converts_in_software(claim: &Claim, own: usize, of_f32: usize) -> Option<String> {
+/// Checks that an entry of 16-bit floats has at most three more instructions per element than the same entry
+/// of `f32`, in which it computes; returns the law if broken.
+///
+/// The hardware converts an `f16` by one instruction and a `bf16` by a shift. In software, an `f16` takes a
+/// dozen instructions and a branch.
+pub fn converts_in_software(claim: &Claim, instructions: usize, f32_instructions: usize) -> Option<String> {
     let kernel = kernels::of(claim.kernel)?;
     let elements = elements_loaded(kernel, claim);
-    // Where loads are as wide, those of `f32` bring fewer elements.
-    let of_f32 = match kernel.loads {
-        Loads::VectorsAndPartials => of_f32 * 32 / claim.element_bits as usize,
-        _ => of_f32,
+    // Loads of the same width have fewer elements of `f32`.
+    let f32_instructions = match kernel.loads {
+        Loads::VectorsAndPartials => f32_instructions * 32 / claim.element_bits as usize,
+        _ => f32_instructions,
     };
-    (own > of_f32 + 3 * elements).then(|| {
-        format!("{own} instructions for {elements} elements in the source, {of_f32} of f32")
+    (instructions > f32_instructions + 3 * elements).then(|| {
+        format!("{instructions} instructions for {elements} elements, {f32_instructions} for f32")
     })
 }
 
-/// How many elements the loads of a kernel by vectors bring, each counted once as it stands in the
-/// code.
+/// The number of elements that the source of a kernel with vectors loads, each loop counted once.
 fn elements_loaded(kernel: &Kernel, claim: &Claim) -> usize {
-    let of_vectors = vectors_in_source(kernel, claim) * claim.vector as usize;
-    (of_vectors + items_in_source(kernel, claim)) * claim.side_by_side as usize
+    let in_vectors = vectors_in_source(kernel, claim) * claim.vector as usize;
+    (in_vectors + items_in_source(kernel, claim)) * claim.item_arrays as usize
 }
 
-/// How many vectors stand in the source of a kernel that reads by them.
+/// The number of vectors that a kernel's source loads, each loop counted once.
 fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     match kernel.loads {
-        // The last ones one by one.
+        // The last vectors are loaded one by one.
         Loads::Ceiling => IN_FLIGHT + 1,
         Loads::VectorsAndPartials => in_steps(claim.vectors_in_flight()),
         _ => in_steps(IN_FLIGHT),
     }
 }
 
-/// How many items stand there that are loaded by themselves: the one around the vectors, and those of an
-/// input that has no vectors.
+/// The number of single items that a kernel's source loads: one around the vectors, and those for an input
+/// without vectors.
 fn items_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     let around = usize::from(claim.vector > 1);
     match kernel.loads {
@@ -398,8 +396,8 @@ fn items_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     }
 }
 
-/// How many loads the steps of a grid's stride have: `in_flight` in each, and fewer in the last, which has a
-/// case for each number.
+/// The number of loads in a grid-stride loop: `in_flight` in a step, and every smaller number in the cases of
+/// the last step.
 fn in_steps(in_flight: usize) -> usize {
     (1..=in_flight).sum()
 }

@@ -1,18 +1,17 @@
-//! Accesses to memory, counted instruction by instruction, and what one version of a kernel has
-//! more of than another.
+//! Counts memory accesses by instruction, and compares those of two versions of a kernel.
 
 use crate::sass::parse::Function;
 use std::collections::BTreeMap;
 
-/// How often each instruction that touches memory stands in an entry, by its whole name: space,
-/// width and modifiers are part of it, as in `ld.global.v4.b32` and `LDG.E.128`.
+/// The number of each memory instruction in an entry, by its full name with space, width and modifiers:
+/// `ld.global.v4.b32`, `LDG.E.128`.
 pub type Accesses = BTreeMap<String, usize>;
 
-/// PTX that touches memory. A call is among them: who knows what is behind it.
+/// PTX instructions that access memory. Calls are included, because the function may access memory.
 const PTX: [&str; 7] = ["ld", "ldu", "st", "atom", "red", "cp", "call"];
 
-/// SASS that touches memory. The constant bank, where parameters lie, is not counted: ptxas reads
-/// it where an instruction has room for the operand.
+/// SASS instructions that access memory. Reads of parameters from the constant bank are not counted, because
+/// their number depends on ptxas's choice of operands.
 const SASS: [&str; 17] = [
     "LD", "LDG", "LDS", "LDL", "ST", "STG", "STS", "STL", "LDGSTS", "ATOM", "ATOMG", "ATOMS",
     "RED", "REDG", "REDS", "QSPC", "CALL",
@@ -39,7 +38,7 @@ pub fn in_ptx(ptx: &str) -> BTreeMap<String, Accesses> {
     entries
 }
 
-/// `ld.global.b32` of `@%p1 ld.global.b32 %r1, [%rd2]`.
+/// The opcode of a statement: `ld.global.b32` in `@%p1 ld.global.b32 %r1, [%rd2]`.
 fn opcode(statement: &str) -> Option<&str> {
     let mut words = statement
         .trim_start_matches(['{', ' ', '\t'])
@@ -63,12 +62,12 @@ fn is_one_of(mnemonics: &[&str], opcode: &str) -> bool {
     mnemonics.contains(&opcode.split('.').next().unwrap_or(opcode))
 }
 
-/// What `handles` has more of than `raw`: `LDS: 3, on raw pointers 2`. An access that became
-/// another one is one more of the other.
+/// The accesses that are more in `handles` than in `raw`: `LDS: 3, on raw pointers 2`. An access by another
+/// instruction is one more of that instruction.
 pub fn excess(handles: &Accesses, raw: &Accesses) -> Vec<String> {
     let more = handles.iter().filter_map(|(opcode, &count)| {
-        let without = raw.get(opcode).copied().unwrap_or(0);
-        (count > without).then(|| format!("{opcode}: {count}, on raw pointers {without}"))
+        let on_raw = raw.get(opcode).copied().unwrap_or(0);
+        (count > on_raw).then(|| format!("{opcode}: {count}, on raw pointers {on_raw}"))
     });
     more.collect()
 }
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_access_more_is_an_excess() {
+    fn one_more_access_is_an_excess() {
         let raw = accesses([("LDG.E", 2), ("STS", 1)]);
         assert!(excess(&raw, &raw).is_empty());
         assert!(excess(&accesses([("LDG.E", 1)]), &raw).is_empty(), "fewer");

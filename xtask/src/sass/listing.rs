@@ -1,4 +1,4 @@
-//! SASS beside the Rust lines it comes from.
+//! SASS with the Rust lines that it was compiled from.
 
 use super::Assembled;
 use super::parse::{Instruction, Source};
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The functions with, above each run of instructions, the line of ours that asked for them.
+/// The functions' SASS, with the workspace's source line above the instructions compiled from it.
 pub fn of(assembled: &Assembled) -> String {
     let root = workspace::root();
     let mut files = Files::default();
@@ -23,7 +23,7 @@ pub fn of(assembled: &Assembled) -> String {
         );
         let mut last = None;
         for instruction in &function.instructions {
-            let source = ours(instruction, &root);
+            let source = our_source(instruction, &root);
             if source.is_some() && source != last {
                 last = source;
                 if let Some(source) = source {
@@ -44,9 +44,8 @@ pub fn of(assembled: &Assembled) -> String {
     text
 }
 
-/// The innermost inlined function that is of the kernels, else of the workspace; `core` is
-/// nobody's question.
-fn ours<'a>(instruction: &'a Instruction, root: &Path) -> Option<&'a Source> {
+/// The innermost source line in `kernels-gpu`, else in the workspace; lines of `core` are skipped.
+fn our_source<'a>(instruction: &'a Instruction, root: &Path) -> Option<&'a Source> {
     let innermost_below = |folder: &Path| {
         let mut sources = instruction.sources.iter();
         sources.find(|source| Path::new(&source.file).starts_with(folder))
@@ -82,11 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_instructions_stand_below_their_line() {
+    fn instructions_are_listed_below_their_line() {
         let here = workspace::root().join("xtask/src/sass/listing.rs");
         let listing = format!(
             ".section\t.text.k,\"ax\"\n\
-             //## File \"/elsewhere/core/ptr.rs\", line 9 inlined at \"{0}\", line 1\n\
+             //## File \"/other/core/ptr.rs\", line 9 inlined at \"{0}\", line 1\n\
              //## File \"{0}\", line 1\n\
              /*0000*/ LDG.E R1, desc[UR4][R2.64] ;\n\
              /*0010*/ @P0 EXIT ;\n\
@@ -106,7 +105,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "  xtask/src/sass/listing.rs:1  //! SASS beside the Rust lines it comes from.",
+                "  xtask/src/sass/listing.rs:1  //! SASS with the Rust lines that it was compiled from.",
                 "  xtask/src/sass/listing.rs:3  use super::Assembled;"
             ]
         );

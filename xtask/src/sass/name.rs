@@ -1,10 +1,9 @@
-//! What the name of an entry says: `<kernel>_<operator>_<items>`, reductions by key with `_by_<key>`
-//! behind, copies without an operator.
+//! Names of entries: `<kernel>_<operator>_<items>`, then `_by_<key>` if there are keys; copies have no
+//! operator.
 
 use crate::laws::kernels::KERNELS;
 
-/// The kernel that an entry is of: `stable_vec4` of `stable_vec4_sum_f32`. The entry itself where no kernel
-/// has such a name.
+/// The kernel of an entry: `stable_vec4` for `stable_vec4_sum_f32`; the entry itself if it is unknown.
 pub fn kernel_of(entry: &str) -> &str {
     let names = KERNELS.iter().flat_map(|kernel| kernel.names);
     let is_of = |name: &&&str| {
@@ -12,12 +11,12 @@ pub fn kernel_of(entry: &str) -> &str {
             .strip_prefix(**name)
             .is_some_and(|rest| rest.starts_with('_'))
     };
-    // `reduce_0_modulo` and not `reduce_0`.
+    // `reduce_0_modulo`, not `reduce_0`.
     let longest = names.filter(is_of).max_by_key(|name| name.len());
     longest.map_or(entry, |name| &entry[..name.len()])
 }
 
-/// Whether an entry is the one called `name`, or of the kernel called `name`.
+/// Whether `name` is the name of the entry or of its kernel.
 pub fn is_of(entry: &str, name: &str) -> bool {
     entry == name || kernel_of(entry) == name
 }
@@ -27,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operators_items_and_keys_are_no_part_of_a_kernel() {
+    fn the_kernel_is_read_from_an_entrys_name() {
         for (entry, kernel) in [
             ("reduce_2_sum_i32", "reduce_2"),
             ("reduce_0_modulo_max_f32", "reduce_0_modulo"),

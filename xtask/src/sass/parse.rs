@@ -1,26 +1,26 @@
-//! Reads what `nvdisasm -c` prints.
+//! Parses the output of `nvdisasm -c`.
 
-/// A place in a source file.
+/// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The file, as the compiler was given it.
+    /// The path that the compiler got.
     pub file: String,
-    /// Counted from 1.
+    /// The line's number, from 1.
     pub line: u32,
 }
 
 /// One SASS instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its place in the function, in bytes.
+    /// The offset in the function, in bytes.
     pub offset: u32,
     /// The guard: `@!P0`.
     pub guard: Option<String>,
     /// The mnemonic with its modifiers: `LDG.E.128`.
     pub opcode: String,
-    /// Everything after it.
+    /// Everything after the opcode.
     pub operands: String,
-    /// Where it comes from, innermost inlined function first; empty without line information.
+    /// Its source lines, innermost inlined function first; empty without line information.
     pub sources: Vec<Source>,
 }
 
@@ -75,7 +75,7 @@ pub fn parse(disassembly: &str) -> Vec<Function> {
                 sources.clear();
             }
         } else if let Some(mark) = line.strip_prefix("//## File ") {
-            // A run of marks is one chain of inlined functions.
+            // Consecutive marks are one chain of inlined functions.
             if fresh {
                 sources.clear();
                 fresh = false;
@@ -126,7 +126,7 @@ fn instruction(line: &str) -> Option<Instruction> {
     })
 }
 
-/// Every function ends in a jump to itself and NOPs up to the alignment.
+/// Removes the end of a function: a jump to itself, and NOPs up to the alignment.
 fn drop_padding(instructions: &mut Vec<Instruction>) {
     while instructions.last().is_some_and(|i| i.opcode == "NOP") {
         instructions.pop();
@@ -208,7 +208,7 @@ reduce_4_sum_i32:
     }
 
     #[test]
-    fn sources_are_chains_and_last_until_the_next() {
+    fn a_chain_of_sources_is_valid_until_the_next() {
         let functions = parse(SAMPLE);
         let lines: Vec<Vec<u32>> = functions[0]
             .instructions
@@ -223,7 +223,7 @@ reduce_4_sum_i32:
     }
 
     #[test]
-    fn what_is_no_disassembly_gives_nothing() {
+    fn other_text_has_no_functions() {
         assert_eq!(parse("nvdisasm fatal: x\n/*zz*/ FADD\n"), []);
     }
 }

@@ -1,26 +1,26 @@
-//! What an entry costs: resources from ptxas, instructions counted from SASS.
+//! Profiles of entries: resources from ptxas, and counts of SASS instructions.
 
 use super::parse::{Function, Instruction};
 use super::{in_flight, shuffles};
 use cuda_builder::NvvmArch;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What ptxas reserves for an entry.
+/// The resources that ptxas reserves for an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of local memory a thread, spills included.
+    /// Bytes of local memory per thread, with spills.
     pub stack: u32,
-    /// Bytes stored for want of registers.
+    /// Bytes of spill stores.
     pub spill_stores: u32,
-    /// Bytes loaded back.
+    /// Bytes of spill loads.
     pub spill_loads: u32,
-    /// Bytes of static shared memory a block.
+    /// Bytes of static shared memory per block.
     pub shared: u32,
 }
 
-/// Reads what `ptxas -v` prints: the entries and their resources.
+/// Parses the output of `ptxas -v`: the entries and their resources.
 pub fn resources(verbose: &str) -> BTreeMap<String, Resources> {
     let mut entries = BTreeMap::new();
     let mut name = String::new();
@@ -42,31 +42,31 @@ pub fn resources(verbose: &str) -> BTreeMap<String, Resources> {
     entries
 }
 
-/// The number that stands before `unit`, 0 where there is none.
+/// The number before `unit`; 0 if there is none.
 fn number_before(line: &str, unit: &str) -> u32 {
     let before = line.split(unit).next().filter(|_| line.contains(unit));
     let word = before.and_then(|text| text.rsplit([' ', ',']).next());
     word.and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-/// Instructions of an entry by what they do.
+/// Counts of an entry's instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All of them, without padding.
+    /// All instructions, without padding.
     pub instructions: usize,
-    /// Loads from global memory by width in bits, without those that are atomic.
+    /// Non-atomic loads from global memory, by width in bits.
     pub ldg: BTreeMap<u32, usize>,
-    /// The most loads from global memory that are in flight together, by width in bits.
+    /// The most non-atomic loads from global memory that are in flight together, by width in bits.
     pub in_flight: BTreeMap<u32, usize>,
-    /// Stores to global memory by width in bits, without those that are atomic.
+    /// Non-atomic stores to global memory, by width in bits.
     pub stg: BTreeMap<u32, usize>,
-    /// Atomic loads from global memory by width in bits.
+    /// Atomic loads from global memory, by width in bits.
     pub atomic_ldg: BTreeMap<u32, usize>,
-    /// Atomic stores to global memory by width in bits.
+    /// Atomic stores to global memory, by width in bits.
     pub atomic_stg: BTreeMap<u32, usize>,
-    /// Fences, and what a load that acquires does to the L1 cache.
+    /// Fences, and invalidations of the L1 cache after an acquire load.
     pub fences: usize,
-    /// Loads, stores and atomics through generic addresses, and questions where one points.
+    /// Loads, stores and atomics with generic addresses, and queries of an address's space.
     pub generic: usize,
     /// Loads and stores of local memory.
     pub local: usize,
@@ -74,30 +74,29 @@ pub struct Counts {
     pub lds: usize,
     /// Stores to shared memory.
     pub sts: usize,
-    /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`. Without those of collectives: ptxas keeps a
-    /// copy of some for a warp that it finds diverged.
+    /// Shuffles by mode: `DOWN`, `BFLY`, `UP`, `IDX`. Those in collectives are not counted: they are ptxas's
+    /// copies for diverged warps.
     pub shfl: BTreeMap<String, usize>,
-    /// Shuffles that wait for the one before.
+    /// Shuffles that depend on the previous one.
     pub dependent_shfl: usize,
     /// Warp reductions in hardware.
     pub redux: usize,
     /// Atomics on global memory without a result.
     pub red: usize,
-    /// Atomics on global memory with one.
+    /// Atomics on global memory with a result.
     pub atom: usize,
     /// Atomics on shared memory.
     pub atoms: usize,
-    /// Those of them that are part of a loop around a compare-and-swap.
+    /// Atomics on shared memory in a loop around a compare-and-swap.
     pub atoms_loops: usize,
     /// Barriers.
     pub bar: usize,
-    /// Calls of functions. Not counted are those of ptxas's own for a warp that it finds diverged,
-    /// which stand for collectives before sm_90, and those of labels, by which it jumps out of a
-    /// region where a warp converges.
+    /// Calls of functions. Two kinds are not counted: before sm_90, calls of ptxas's functions for diverged
+    /// warps; and calls of labels, by which ptxas leaves a region where a warp converges.
     pub calls: usize,
     /// Conversions from `f16`.
     pub from_f16: usize,
-    /// The bytes of the parameters, counted from the first, at which an instruction reads the constant bank.
+    /// Offsets in the parameters, in bytes, that instructions read from the constant bank.
     pub parameters: BTreeSet<u32>,
 }
 
@@ -105,7 +104,7 @@ impl Counts {
     /// Counts the instructions of a function that was assembled for `arch`.
     pub fn of(function: &Function, arch: NvvmArch) -> Self {
         let mut counts = Self {
-            dependent_shfl: shuffles::back_to_back(function),
+            dependent_shfl: shuffles::count_dependent(function),
             in_flight: in_flight::most(function),
             ..Self::default()
         };
@@ -159,8 +158,8 @@ impl Counts {
             "BAR" => self.bar += 1,
             "CALL" => {
                 let target = &instruction.operands;
-                let is_none = target.contains("__cuda_sm70_") || target.contains("(.L_");
-                self.calls += usize::from(!is_none);
+                let is_ptxas = target.contains("__cuda_sm70_") || target.contains("(.L_");
+                self.calls += usize::from(!is_ptxas);
             }
             "HADD2" if instruction.has("F32") => self.from_f16 += 1,
             "F2F" if instruction.modifiers().last() == Some("F16") => self.from_f16 += 1,
@@ -169,7 +168,7 @@ impl Counts {
     }
 }
 
-/// Where the parameters begin in the constant bank.
+/// The offset of the parameters in the constant bank.
 fn first_parameter(arch: NvvmArch) -> u32 {
     match arch {
         arch if arch >= NvvmArch::Compute100 => 0x380,
@@ -178,7 +177,7 @@ fn first_parameter(arch: NvvmArch) -> u32 {
     }
 }
 
-/// What operands read of the constant bank that has the parameters: 0x164 of `R2, c[0x0][0x164]`, and of
+/// The offsets in the parameters' constant bank that operands read: 0x164 in `R2, c[0x0][0x164]` and in
 /// `R2, c[0x0] [0x164].H0_H0`.
 fn constants(operands: &str) -> impl Iterator<Item = u32> {
     let reads = operands.split("c[0x0]").skip(1);
@@ -203,7 +202,7 @@ pub fn width(instruction: &Instruction) -> u32 {
     named.map_or(32, |(_, bits)| bits)
 }
 
-/// What is known of one entry.
+/// The resources and instruction counts of one entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The entry's symbol.
@@ -233,7 +232,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
 ";
 
     #[test]
-    fn ptxas_says_what_each_entry_needs() {
+    fn the_output_of_ptxas_is_parsed() {
         let entries = resources(VERBOSE);
         let small = Resources {
             registers: 13,
@@ -251,7 +250,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
     }
 
     #[test]
-    fn instructions_are_counted_by_what_they_do() {
+    fn instructions_are_counted() {
         let counts = Counts::of(&parse::parse(parse::tests::SAMPLE)[0], NvvmArch::Compute90);
         let expected = Counts {
             instructions: 5,
@@ -266,7 +265,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
     }
 
     #[test]
-    fn calls_of_functions_are_told_from_others() {
+    fn only_calls_of_functions_are_counted() {
         let count = |callee: &str| {
             let listing =
                 format!(".section\t.text.k,\"ax\"\n/*0000*/ CALL.REL.NOINC `({callee}) ;\n");
@@ -279,7 +278,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
     }
 
     #[test]
-    fn parameters_are_counted_from_the_first() {
+    fn parameters_are_read_as_offsets() {
         let lines = [
             "FSETP.GT.AND P0, PT, R4, c[0x0][0x170], PT",
             "ULDC.64 UR4, c[0x0][0x118]",
@@ -288,13 +287,13 @@ ptxas info    : Used 255 registers, used 1 barriers, 4096 bytes smem, 380 bytes 
             "LDC R2, c[0x3][0x180]",
         ];
         let function = parse::tests::function("k", &lines);
-        let of = |arch| Counts::of(&function, arch).parameters;
-        assert_eq!(of(NvvmArch::Compute80), [0, 0x10, 0x14].into());
-        assert_eq!(of(NvvmArch::Compute90), [].into());
+        let parameters = |arch| Counts::of(&function, arch).parameters;
+        assert_eq!(parameters(NvvmArch::Compute80), [0, 0x10, 0x14].into());
+        assert_eq!(parameters(NvvmArch::Compute90), [].into());
     }
 
     #[test]
-    fn state_spaces_and_widths_are_told_apart() {
+    fn instructions_are_counted_by_space_and_width() {
         let opcodes = [
             "LDG.E",
             "LDG.E.64",

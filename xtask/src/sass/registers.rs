@@ -1,12 +1,12 @@
-//! What an instruction writes and reads.
+//! The registers that an instruction writes and reads.
 
 use super::parse::Instruction;
 use super::profile::width;
 
-/// The registers, uniform ones and predicates that an instruction writes and reads, by their names.
-/// The first operand is written, and with it predicates right behind; a shuffle and a comparison
-/// write predicates first. Doubles lie in two registers each, and what a load brings in as many as
-/// it is wide.
+/// The names of the registers, uniform registers and predicates that an instruction writes and reads.
+///
+/// The first operand is written, and predicates directly after it; shuffles and comparisons write predicates
+/// first. A double takes two registers, the result of a load one for each 32 bits.
 pub fn written_and_read(instruction: &Instruction) -> (Vec<String>, Vec<String>) {
     let mnemonic = instruction.mnemonic();
     let loads = ["LDG", "LDS"].contains(&mnemonic);
@@ -21,8 +21,8 @@ pub fn written_and_read(instruction: &Instruction) -> (Vec<String>, Vec<String>)
     let (mut written, mut read) = (Vec::new(), Vec::new());
     read.extend(instruction.guard.iter().flat_map(|guard| names(guard, 1)));
     let mut value_written = stores || compares;
-    for (place, operand) in instruction.operands.split(',').enumerate() {
-        // An address of global memory is named by the first of its two registers.
+    for (index, operand) in instruction.operands.split(',').enumerate() {
+        // An address in global memory takes two registers; the operand names the first.
         let words = match (mnemonic, value_written) {
             ("LDG", true) => 2,
             ("LDS", true) => 1,
@@ -31,7 +31,7 @@ pub fn written_and_read(instruction: &Instruction) -> (Vec<String>, Vec<String>)
         let names = names(operand, words);
         let is_predicate = operand.trim().starts_with(['P', 'U', '!']) && !names.is_empty()
             || ["PT", "UPT"].contains(&operand.trim());
-        if is_predicate && !stores && (place < 2 || !value_written) && !operand.contains('!') {
+        if is_predicate && !stores && (index < 2 || !value_written) && !operand.contains('!') {
             written.extend(names);
         } else if !value_written && !is_predicate {
             value_written = true;
@@ -43,7 +43,7 @@ pub fn written_and_read(instruction: &Instruction) -> (Vec<String>, Vec<String>)
     (written, read)
 }
 
-/// `R4` of `R4.reuse` and `[R4+0x10]`; with those behind it, `words` in all; none of `RZ` and numbers.
+/// An operand's registers: `words` from `R4` on for `R4.reuse` and `[R4+0x10]`; none for `RZ` and numbers.
 fn names(operand: &str, words: u32) -> Vec<String> {
     let mut names = Vec::new();
     for word in operand.split(|c: char| !c.is_ascii_alphanumeric()) {

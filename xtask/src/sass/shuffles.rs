@@ -1,44 +1,44 @@
-//! Which shuffles wait for the one before.
+//! Finds shuffles that depend on the previous one.
 
 use super::parse::{Function, Instruction};
 use super::registers::written_and_read;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Whether each instruction is a shuffle whose value comes, through whatever instructions stand
-/// between, from the shuffle before it: two dependent SHFL back to back.
+/// Whether each instruction is a shuffle whose value depends on the result of the previous shuffle, directly
+/// or through other instructions.
 pub fn dependent(instructions: &[Instruction]) -> Vec<bool> {
-    // What the last shuffle's answer has become.
-    let mut answers = BTreeSet::new();
+    // The registers that depend on the last shuffle's result.
+    let mut results = BTreeSet::new();
     let mut dependent = Vec::new();
     for instruction in instructions {
         let (written, read) = written_and_read(instruction);
-        let takes = read.iter().any(|register| answers.contains(register));
+        let depends = read.iter().any(|register| results.contains(register));
         let is_shuffle = is_shuffle(instruction);
-        dependent.push(is_shuffle && takes);
+        dependent.push(is_shuffle && depends);
         if is_shuffle {
-            answers.clear();
+            results.clear();
         }
         for register in written {
-            if takes || is_shuffle {
-                answers.insert(register);
+            if depends || is_shuffle {
+                results.insert(register);
             } else {
-                answers.remove(&register);
+                results.remove(&register);
             }
         }
     }
     dependent
 }
 
-/// How many shuffles are [`dependent`].
-pub fn back_to_back(function: &Function) -> usize {
+/// The number of [`dependent`] shuffles.
+pub fn count_dependent(function: &Function) -> usize {
     let dependent = dependent(&function.instructions);
-    dependent.into_iter().filter(|is_so| *is_so).count()
+    dependent.into_iter().filter(|depends| *depends).count()
 }
 
-/// The steps of a warp in several functions, side by side: every shuffle, and what stands between
-/// shuffles that no jump and no atomic part. A line leads from each shuffle to the next one where
-/// that waits for it.
+/// The shuffles of several functions side by side, with the instructions between them. Between shuffles of
+/// different steps, only the number of instructions is printed. A line connects a shuffle with the next one
+/// if that depends on it.
 pub fn side_by_side(functions: &[&Function]) -> String {
     const WIDTH: usize = 48;
     let columns: Vec<Vec<String>> = functions.iter().map(|function| column(function)).collect();
@@ -56,8 +56,8 @@ pub fn side_by_side(functions: &[&Function]) -> String {
     }
     let count = |function: &&Function| {
         let shuffles = function.instructions.iter().filter(|i| is_shuffle(i));
-        let (waiting, all) = (back_to_back(function), shuffles.count());
-        format!("{waiting} of {all} SHFL wait for the one before")
+        let (dependent, all) = (count_dependent(function), shuffles.count());
+        format!("{dependent} of {all} SHFL depend on the previous one")
     };
     let counts: Vec<_> = functions.iter().map(count).collect();
     row(&counts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -68,30 +68,30 @@ fn is_shuffle(instruction: &Instruction) -> bool {
     instruction.mnemonic() == "SHFL"
 }
 
-/// Whether an instruction parts the steps before it from those behind.
-fn parts(instruction: &Instruction) -> bool {
+/// Whether an instruction, a jump or an atomic, ends a sequence of steps.
+fn ends_steps(instruction: &Instruction) -> bool {
     ["BRA", "EXIT", "RED", "REDG"].contains(&instruction.mnemonic())
 }
 
 fn column(function: &Function) -> Vec<String> {
     let instructions = &function.instructions;
-    let waits = dependent(instructions);
+    let depends = dependent(instructions);
     let shuffles: Vec<_> = (0..instructions.len())
         .filter(|&i| is_shuffle(&instructions[i]))
         .collect();
     let mut lines = Vec::new();
-    for (s, &place) in shuffles.iter().enumerate() {
+    for (s, &index) in shuffles.iter().enumerate() {
         let next = shuffles.get(s + 1).copied();
-        let leads = next.is_some_and(|next| waits[next]);
-        let mark = match (waits[place], leads) {
+        let leads = next.is_some_and(|next| depends[next]);
+        let mark = match (depends[index], leads) {
             (false, false) => "",
             (false, true) => "┌─",
             (true, true) => "├►",
             (true, false) => "└►",
         };
-        lines.push(line(mark, &instructions[place]));
-        let between = &instructions[place + 1..next.unwrap_or(place + 1)];
-        if between.iter().any(parts) {
+        lines.push(line(mark, &instructions[index]));
+        let between = &instructions[index + 1..next.unwrap_or(index + 1)];
+        if between.iter().any(ends_steps) {
             lines.push(format!("   ... {} instructions", between.len()));
         } else {
             let mark = if leads { "│" } else { "" };
@@ -101,7 +101,7 @@ fn column(function: &Function) -> Vec<String> {
     lines
 }
 
-/// An instruction with what stands before it.
+/// An instruction after its mark.
 fn line(mark: &str, instruction: &Instruction) -> String {
     let guard = instruction.guard.as_deref().unwrap_or("");
     let text = format!("{guard} {} {}", instruction.opcode, instruction.operands);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn waits(lines: &[&str], expected: &[bool]) {
+    fn check(lines: &[&str], expected: &[bool]) {
         assert_eq!(dependent(&function("k", lines).instructions), expected);
     }
 
@@ -126,10 +126,10 @@ mod tests {
     ];
 
     #[test]
-    fn a_shuffle_waits_for_what_it_is_given() {
-        waits(&SINGLE, &[false, false, true, false]);
-        // Another value's shuffle stands between.
-        waits(
+    fn a_shuffle_depends_on_its_operand() {
+        check(&SINGLE, &[false, false, true, false]);
+        // A shuffle of another value is between them.
+        check(
             &[
                 "SHFL.DOWN PT, R4, R3, 0x10, 0x1f",
                 "SHFL.DOWN PT, R6, R7, 0x10, 0x1f",
@@ -140,8 +140,8 @@ mod tests {
             ],
             &[false; 6],
         );
-        // By a detour, as a pair of registers, and after the answer has been overwritten.
-        waits(
+        // Through another register; in a pair of registers; and after the result was overwritten.
+        check(
             &[
                 "SHFL.DOWN PT, R5, R3, 0x10, 0x1f",
                 "DADD R8, R2, R4",
@@ -153,7 +153,7 @@ mod tests {
             &[false, false, false, true, false, false],
         );
         // A minimum by a comparison.
-        waits(
+        check(
             &[
                 "SHFL.DOWN PT, R5, R3, 0x10, 0x1f",
                 "FSETP.GEU.FTZ.AND P1, PT, R3, R5, PT",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_stand_side_by_side() {
+    fn steps_are_printed_side_by_side() {
         let (one, two) = (function("one", &SINGLE), function("two", &SINGLE[..2]));
         let text = side_by_side(&[&one, &two]);
         let lines: Vec<_> = text.lines().collect();
@@ -178,13 +178,13 @@ mod tests {
         assert!(lines[2].starts_with("│  FADD"), "{text}");
         assert!(lines[3].starts_with("└► SHFL.DOWN PT, R5, R4"), "{text}");
         assert!(
-            lines[4].starts_with("1 of 2 SHFL wait") && lines[4].contains("0 of 1 SHFL wait"),
+            lines[4].starts_with("1 of 2 SHFL depend") && lines[4].contains("0 of 1 SHFL depend"),
             "{text}"
         );
     }
 
     #[test]
-    fn what_parts_the_steps_is_left_out() {
+    fn only_the_number_of_instructions_between_steps_is_printed() {
         let steps = [
             "SHFL.DOWN PT, R4, R3, 0x10, 0x1f",
             "FADD R4, R3, R4",

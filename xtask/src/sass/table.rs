@@ -1,4 +1,4 @@
-//! The table of what each entry costs.
+//! The table of the entries' resources and instructions.
 
 use super::profile::Profile;
 use comfy_table::{CellAlignment, Table, presets};
@@ -10,8 +10,7 @@ const HEADER: [&str; 17] = [
     "SHFL", "REDUX", "RED", "ATOM", "ATOMS", "BAR", "instr",
 ];
 
-/// Bytes for spill (stored and loaded), local (stack) and shared (static), else numbers of
-/// instructions. Zeros are left blank, so that what is there stands out.
+/// The table. Spill (stores and loads), local (stack) and shared (static) are in bytes. Zeros are blank.
 pub(super) fn of(profiles: &[Profile]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -1,5 +1,5 @@
-//! Debian's packages through apt, which works in state directories of its own here: it needs no
-//! root, and the system stays as it was.
+//! Downloads Debian's packages by apt. apt has separate state directories, so it needs no root and does not
+//! change the system.
 
 use crate::process;
 use crate::workspace::Version;
@@ -9,38 +9,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// rustc's package and its sources', best first: `-web` is the newer rustc that stable releases
-/// carry for browsers.
+/// The packages of rustc and of its sources, best first. `-web` is the newer rustc with which stable releases
+/// build browsers.
 pub(super) const COMPILERS: [(&str, &str); 2] =
     [("rustc-web", "rust-web-src"), ("rustc", "rust-src")];
 
-/// apt in state directories of its own.
+/// apt with separate state directories.
 pub(super) struct Apt {
     state: PathBuf,
 }
 
 impl Apt {
-    /// Reads the package lists of the system's sources into `state`, a new directory; one of
-    /// `wanted` must be in them.
-    pub(super) fn updated(state: PathBuf, wanted: &[&str]) -> Result<Self> {
+    /// Downloads the package lists of the system's sources into `state`, a new directory. The lists must
+    /// contain one of `names`.
+    pub(super) fn updated(state: PathBuf, names: &[&str]) -> Result<Self> {
         for folder in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(state.join(folder))?;
         }
         let apt = Self { state };
-        process::say("setup: reading Debian's package lists");
-        // A third party's list that cannot be read is no loss, so the packages decide.
+        process::report("setup: reading Debian's package lists");
+        // The update may fail because of another source's list, so only the packages matter.
         let update = process::output_of(apt.command("apt-get").arg("update"));
-        if apt.show(wanted)?.is_empty() {
+        if apt.show(names)?.is_empty() {
             update?;
-            bail!("apt-get knows no package {}", wanted.join(" or "));
+            bail!("apt-get finds no package {}", names.join(" or "));
         }
         Ok(apt)
     }
 
-    /// Downloads `packages` into `folder`; apt checks each against the lists' hashes, and those
-    /// against Debian's signature.
+    /// Downloads `packages` into `folder`. apt checks them by the hashes in the lists, and the lists by
+    /// Debian's signature.
     pub(super) fn download(&self, packages: &[String], folder: &Path) -> Result<()> {
-        process::say(&format!(
+        process::report(&format!(
             "setup: downloading Debian's packages {}",
             packages.join(" ")
         ));
@@ -49,7 +49,7 @@ impl Apt {
         process::output_of(&mut download).map(drop)
     }
 
-    /// An apt program that leaves the system's own state alone.
+    /// A program of apt that uses only our state directories.
     fn command(&self, program: &str) -> Command {
         let option =
             |name: &str, folder: &str| format!("-o{name}={}", self.state.join(folder).display());
@@ -58,27 +58,27 @@ impl Apt {
             .arg("-q")
             .arg(option("Dir::State::Lists", "lists"))
             .arg(option("Dir::Cache", "cache"))
-            // As root, apt would download as a user who may not write here.
+            // As root, apt would switch to a user without write access to the folder.
             .arg("-oAPT::Sandbox::User=root")
             .args(["-oAcquire::Retries=2", "-oAcquire::http::Timeout=30"]);
         command
     }
 
-    /// Throws the lists away.
-    pub(super) fn forget(self) -> Result<()> {
+    /// Deletes the lists.
+    pub(super) fn delete(self) -> Result<()> {
         Ok(fs::remove_dir_all(self.state)?)
     }
 
-    /// What apt would install of `names`; those that it does not know are left out.
+    /// The packages of these names in the versions that apt would install; unknown ones are left out.
     fn show(&self, names: &[&str]) -> Result<Vec<Package>> {
         let mut show = self.command("apt-cache");
         show.args(["show", "--no-all-versions"]).args(names);
-        // Fails when one name is unknown, and still prints the others.
+        // apt-cache fails if one name is unknown, but prints the others.
         let output = show.output().context("cannot start apt-cache")?;
         Ok(packages_in(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// The first of `names` that there is.
+    /// The first of `names` that apt knows.
     pub(super) fn first_of<'a>(&self, names: &[&'a str]) -> Result<Option<&'a str>> {
         let known = self.show(names)?;
         let is_known = |name: &&str| known.iter().any(|package| package.name == *name);
@@ -100,14 +100,14 @@ impl Apt {
                     .map(|p| format!("{} {}", p.name, p.version))
                     .collect();
                 format!(
-                    "Debian's rustc must be at least {pinned}; there are: {}",
+                    "Debian's rustc must be at least {pinned}; available: {}",
                     seen.join(", ")
                 )
             })
     }
 
-    /// `roots` and what of their dependencies is downloaded: a compiler's own libraries always,
-    /// others where the system does not have them. Programs and the C library are the system's.
+    /// `roots` and the dependencies to download: a compiler's own libraries always, others if the system
+    /// lacks them. Programs and the C library are not downloaded.
     pub(super) fn closure(&self, roots: &[&str]) -> Result<Vec<String>> {
         let mut query = Command::new("dpkg-query");
         query.args(["-W", "-f=${Package} ${db:Status-Status}\n"]);
@@ -122,7 +122,7 @@ impl Apt {
     }
 }
 
-/// What is read of a package's stanza.
+/// The fields of a package's stanza that setup needs.
 #[derive(Debug, Default, PartialEq)]
 struct Package {
     name: String,
@@ -156,7 +156,7 @@ fn packages_in(stanzas: &str) -> Vec<Package> {
     packages
 }
 
-/// `libstd-rust-dev:any (= 1.63.0)` is `libstd-rust-dev`.
+/// The name in a dependency: `libstd-rust-dev` in `libstd-rust-dev:any (= 1.63.0)`.
 fn bare_name(dependency: &str) -> String {
     let name = dependency.split_whitespace().next().unwrap_or("");
     name.split(':').next().unwrap_or("").into()
@@ -174,17 +174,17 @@ fn closure(
         let packages = show(&names)?;
         new.clear();
         for alternatives in packages.iter().flat_map(|package| &package.depends) {
-            let wanted = match alternatives.iter().find(|name| is_compilers(name)) {
-                Some(own) => own,
+            let dependency = match alternatives.iter().find(|name| is_compilers(name)) {
+                Some(library) => library,
                 None if alternatives.iter().any(|name| installed(name)) => continue,
                 None => match alternatives.iter().find(|name| is_library(name)) {
                     Some(library) => library,
                     None => continue,
                 },
             };
-            if !chosen.contains(wanted) {
-                chosen.push(wanted.clone());
-                new.push(wanted.clone());
+            if !chosen.contains(dependency) {
+                chosen.push(dependency.clone());
+                new.push(dependency.clone());
             }
         }
     }
@@ -232,7 +232,7 @@ Version: 1.96.0+dfsg1-1~deb12u2
     }
 
     #[test]
-    fn the_compilers_libraries_are_downloaded_even_where_installed() {
+    fn a_compilers_libraries_are_downloaded_even_if_installed() {
         let chosen = closure(&["rustc-web", "rust-web-src"], |_| true, known).unwrap();
         let expected = [
             "rustc-web",
@@ -250,8 +250,8 @@ Version: 1.96.0+dfsg1-1~deb12u2
         let chosen = closure(&["rustc-web"], installed, known).unwrap();
         assert!(chosen.contains(&"libz3-4".into()), "{chosen:?}");
         assert!(chosen.contains(&"libstdc++6".into()), "{chosen:?}");
-        for left in ["libedit2", "zlib1g", "libz-ng", "libc6", "libc-dev", "gcc"] {
-            assert!(!chosen.contains(&left.into()), "{left} in {chosen:?}");
+        for other in ["libedit2", "zlib1g", "libz-ng", "libc6", "libc-dev", "gcc"] {
+            assert!(!chosen.contains(&other.into()), "{other} in {chosen:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Debian's Chromium for the tests of the bench's report, unpacked into the cache with the
-//! libraries that the system lacks and a font.
+//! Debian's Chromium for the tests of the bench's report, unpacked into the cache with a font and the
+//! libraries that the system lacks.
 
 use super::apt::Apt;
 use super::unpacked::Unpacked;
@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 
-/// Debian's packages of it, which are also the programs' names, best first: the headless shell has
-/// no windows, and so few dependencies.
+/// Debian's packages of Chromium, best first; the programs have the same names. The headless shell has fewer
+/// dependencies.
 const PACKAGES: [&str; 2] = ["chromium-headless-shell", "chromium"];
 
-/// Its data, and the font of every page: with a font of its own it needs none of the system's.
+/// Chromium's data, and a font, because the system may have none.
 const DATA: [&str; 2] = ["chromium-common", "fonts-dejavu-core"];
 
-/// The font is the only one, so that a page looks the same everywhere.
+/// The configuration of fontconfig with this font only, so that pages look the same on every machine.
 const FONTS: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -28,9 +28,9 @@ const FONTS: &str = r#"<?xml version="1.0"?>
 pub(super) fn provide() -> Result<(Browser, Step)> {
     let start = Instant::now();
     let script = browser::cached();
-    let place = script.parent().context("the browser has a folder")?;
-    let cache = place.parent().context("the cache has folders")?;
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let folder = script.parent().context("the browser has no folder")?;
+    let cache = folder.parent().context("the browser has no cache")?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let present = || browser::version(&script).is_ok();
     let fetched = download::into_cache(cache, &name, present, fill)?;
     let found = browser::find()?;
@@ -44,7 +44,7 @@ pub(super) fn provide() -> Result<(Browser, Step)> {
 
 fn fill(dir: &Path) -> Result<u64> {
     let apt = Apt::updated(dir.join("apt"), &PACKAGES)?;
-    let package = apt.first_of(&PACKAGES)?.context("the lists changed")?;
+    let package = apt.first_of(&PACKAGES)?.context("the package lists have no Chromium")?;
     let packages: Vec<_> = [package].into_iter().chain(DATA).collect();
     let unpacked = Unpacked::fill(dir, apt, &packages)?;
     let program = unpacked.usr().join("lib").join("chromium").join(package);

@@ -1,5 +1,4 @@
-//! A device compiler out of Debian's packages, unpacked into the cache. Nothing is installed:
-//! apt works in state directories of its own and needs no root.
+//! A device compiler from Debian's packages, unpacked into the cache. Nothing is installed.
 
 use super::apt::{Apt, COMPILERS};
 use super::unpacked::Unpacked;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// The script that runs the unpacked rustc, found by cuda_builder.
+/// The script that runs the unpacked rustc. cuda_builder searches this path.
 fn wrapper() -> PathBuf {
     cuda_builder::toolchain::cache_dir()
         .join("debian")
@@ -35,25 +34,25 @@ pub(super) fn provide() -> Result<Provided> {
 }
 
 fn fill(dir: &Path, pinned: Version) -> Result<u64> {
-    let wanted = COMPILERS.map(|(compiler, _)| compiler);
-    let apt = Apt::updated(dir.join("apt"), &wanted)?;
+    let compilers = COMPILERS.map(|(compiler, _)| compiler);
+    let apt = Apt::updated(dir.join("apt"), &compilers)?;
     let (compiler, sources) = apt.compiler(pinned)?;
     let unpacked = Unpacked::fill(dir, apt, &[compiler, sources])?;
     keep_only_the_library(&unpacked.usr().join("src"))?;
-    let rustc = rustc_below(&unpacked.usr()).context("Debian's packages hold no rustc")?;
+    let rustc = rustc_below(&unpacked.usr()).context("Debian's packages contain no rustc")?;
     let script = dir.join("rustc");
     unpacked.write_script(&script, &rustc, &[])?;
     checked(&script, pinned).context("the unpacked rustc does not run here")?;
     Ok(unpacked.downloaded)
 }
 
-/// The version of the rustc behind `wrapper`, if it runs, is new enough and has core's source.
+/// The version of the rustc that `wrapper` runs; an error if it is too old or lacks the source of `core`.
 fn checked(wrapper: &Path, pinned: Version) -> Result<Version> {
     let text = process::stdout_of(Command::new(wrapper).arg("-vV"))?;
     let version = text
         .lines()
         .find_map(|line| Version::parse(line.strip_prefix("release: ")?))
-        .with_context(|| format!("{} -vV names no release", wrapper.display()))?;
+        .with_context(|| format!("{} -vV prints no release", wrapper.display()))?;
     if version < pinned {
         bail!("rustc {version} is older than the pinned {pinned}");
     }
@@ -68,7 +67,7 @@ fn checked(wrapper: &Path, pinned: Version) -> Result<Version> {
     Ok(version)
 }
 
-/// The sources' package holds the whole compiler; builds read the library only.
+/// Deletes the compiler's own source, because builds need only the library.
 fn keep_only_the_library(src: &Path) -> Result<()> {
     for tree in fs::read_dir(src)? {
         for entry in fs::read_dir(tree?.path())? {
@@ -83,16 +82,16 @@ fn keep_only_the_library(src: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `usr/bin/rustc`, or `usr/lib/rust-<version>/bin/rustc` where several can be installed.
+/// `usr/bin/rustc`, or `usr/lib/rust-<version>/bin/rustc` if several versions can be installed.
 fn rustc_below(usr: &Path) -> Option<PathBuf> {
-    let mut places = vec![usr.join("bin")];
+    let mut folders = vec![usr.join("bin")];
     for entry in fs::read_dir(usr.join("lib"))
         .into_iter()
         .flatten()
         .flatten()
     {
-        places.push(entry.path().join("bin"));
+        folders.push(entry.path().join("bin"));
     }
-    let rustcs = places.into_iter().map(|place| place.join("rustc"));
+    let rustcs = folders.into_iter().map(|folder| folder.join("rustc"));
     rustcs.filter(|rustc| rustc.is_file()).min()
 }

@@ -1,16 +1,16 @@
-//! Things that appear in the cache whole or not at all.
+//! Adds folders to the cache atomically.
 
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::Path;
 
-/// Names what is still being written in the cache.
+/// Prefix of incomplete folders in the cache.
 const PARTIAL: &str = "partial-";
 
-/// Makes the directory `name` in the cache from what `fill` writes into an empty one, unless
-/// `present` says that it is there. One setup at a time does this: the others wait, then see it.
+/// Creates the folder `name` in the cache with the files that `fill` writes, unless it is `present`. A lock
+/// makes other setups wait.
 ///
-/// Gives `None` where it was there, else what `fill` gave.
+/// Returns `None` if it was present, otherwise the result of `fill`.
 pub(super) fn into_cache<T>(
     cache: &Path,
     name: &str,
@@ -29,16 +29,16 @@ pub(super) fn into_cache<T>(
         .prefix(PARTIAL)
         .tempdir_in(cache)
         .with_context(context)?;
-    let made = fill(partial.path())?;
-    let place = cache.join(name);
-    if place.exists() {
-        fs::remove_dir_all(&place).with_context(context)?;
+    let result = fill(partial.path())?;
+    let folder = cache.join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(context)?;
     }
-    fs::rename(partial.keep(), &place).with_context(context)?;
-    Ok(Some(made))
+    fs::rename(partial.keep(), &folder).with_context(context)?;
+    Ok(Some(result))
 }
 
-/// What setups that were killed have left. Called under the lock, so none is in use.
+/// Deletes the incomplete folders of killed setups. Requires the lock, so that none is in use.
 fn remove_partials(cache: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(cache)? {
         let entry = entry?;
@@ -73,16 +73,16 @@ mod tests {
             || false,
             |dir| -> Result<()> {
                 fs::write(dir.join("half"), "half")?;
-                bail!("the network went away")
+                bail!("the download failed")
             },
         );
         assert!(filled.is_err());
-        let left: Vec<_> = fs::read_dir(cache.path()).unwrap().flatten().collect();
-        assert_eq!(left.len(), 1, "only the lock is left: {left:?}");
+        let files: Vec<_> = fs::read_dir(cache.path()).unwrap().flatten().collect();
+        assert_eq!(files.len(), 1, "more than the lock: {files:?}");
     }
 
     #[test]
-    fn a_fill_replaces_what_was_broken_and_what_was_killed() {
+    fn a_fill_replaces_broken_and_incomplete_folders() {
         let cache = tempfile::tempdir().unwrap();
         let thing = cache.path().join("thing");
         for stale in ["thing", "partial-killed"] {
@@ -90,8 +90,8 @@ mod tests {
             fs::write(cache.path().join(stale).join("old"), "").unwrap();
         }
         let fill = |dir: &Path| Ok(fs::write(dir.join("new"), "new")?);
-        let made = into_cache(cache.path(), "thing", || false, fill).unwrap();
-        assert!(made.is_some());
+        let result = into_cache(cache.path(), "thing", || false, fill).unwrap();
+        assert!(result.is_some());
         assert!(thing.join("new").is_file() && !thing.join("old").exists());
         assert!(!cache.path().join("partial-killed").exists());
         let present = || thing.join("new").is_file();

@@ -1,5 +1,5 @@
-//! The crates that builds of the workspace, and of `core` for the device, name: cargo resolves
-//! the standard library's own lock file even for `core`, which needs none of them.
+//! Downloads the crates of the workspace and of the standard library. Device builds compile only `core`,
+//! which needs none of the latter, but cargo resolves the standard library's whole lock file.
 
 use super::{Step, download};
 use crate::{process, workspace};
@@ -22,7 +22,7 @@ pub(super) fn provide(rustc: &Path) -> Result<Step> {
     Ok(Step::fetched(CRATES, used.into(), Some(bytes), start))
 }
 
-/// Fetches for this machine and for the device, whose crates are those of `rustc`'s library.
+/// The command that fetches crates for this machine and, for the device, those of `rustc`'s standard library.
 fn fetch(rustc: &Path) -> Command {
     let mut cargo = process::cargo();
     cargo

@@ -1,4 +1,4 @@
-//! The pinned toolchain's source of `core` through rustup, which owns the toolchain.
+//! Adds the source of `core` to the pinned toolchain by rustup.
 
 use super::{DEVICE_COMPILER, Provided, Step, described};
 use crate::{process, workspace};
@@ -7,7 +7,7 @@ use cuda_builder::toolchain;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// rustup retries a dead network for longer than anyone wants to wait.
+/// The time limit of rustup, which would retry for longer without a network.
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) fn provide() -> Result<Provided> {
@@ -16,7 +16,7 @@ pub(super) fn provide() -> Result<Provided> {
     let mut add = Command::new("rustup");
     add.args(["component", "add", "rust-src", "--toolchain", &pinned])
         .current_dir(workspace::root());
-    process::say(&format!("setup: {}", process::shown(&add)));
+    process::report(&format!("setup: {}", process::shown(&add)));
     process::bounded(&mut add, LIMIT)?;
     let found = toolchain::find()?;
     let step = Step::fetched(DEVICE_COMPILER, described(&found), None, start);

@@ -1,5 +1,4 @@
-//! Debian's packages unpacked below a folder of the cache, and scripts that run programs there.
-//! Nothing is installed.
+//! Unpacks Debian's packages into a folder of the cache, and writes scripts that run their programs.
 
 use super::apt::Apt;
 use super::download;
@@ -11,19 +10,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the packages are unpacked, below the folder.
+/// The subfolder with the packages' files.
 const ROOT: &str = "root";
 
-/// Packages unpacked below a folder.
+/// Unpacked packages in a folder.
 pub(super) struct Unpacked {
     folder: PathBuf,
-    /// The bytes of the packages, which are gone.
+    /// The bytes of the downloaded packages.
     pub(super) downloaded: u64,
 }
 
 impl Unpacked {
-    /// Downloads `packages` and what libraries they need, unpacks them below `folder` and throws
-    /// the packages and apt's state away.
+    /// Downloads `packages` and the libraries that they need, unpacks them into `folder`, and deletes the
+    /// packages and apt's state.
     pub(super) fn fill(folder: &Path, apt: Apt, packages: &[&str]) -> Result<Self> {
         let packages = apt.closure(packages)?;
         let downloads = folder.join("packages");
@@ -38,7 +37,7 @@ impl Unpacked {
         }
         let downloaded = download::bytes_in(&downloads);
         fs::remove_dir_all(downloads)?;
-        apt.forget()?;
+        apt.delete()?;
         Ok(Self {
             folder: folder.to_path_buf(),
             downloaded,
@@ -50,21 +49,21 @@ impl Unpacked {
         self.folder.join(ROOT).join("usr")
     }
 
-    /// Writes a script that runs the unpacked `program` with the unpacked libraries, and with
-    /// `variables` set to paths. All of it may be moved together.
+    /// Writes a script that runs the unpacked `program` with the unpacked libraries and with `variables`,
+    /// which are paths. The folder can be moved.
     pub(super) fn write_script(
         &self,
         script: &Path,
         program: &Path,
         variables: &[(&str, &Path)],
     ) -> Result<()> {
-        let below = script.parent().context("a script lies in a folder")?;
-        let shown = |path: &Path| -> Result<String> {
+        let below = script.parent().context("the script has no folder")?;
+        let relative = |path: &Path| -> Result<String> {
             Ok(format!("$here/{}", path.strip_prefix(below)?.display()))
         };
         let mut folders = BTreeSet::new();
         collect_library_folders(&self.usr().join("lib"), &mut folders)?;
-        let folders: Vec<_> = folders.iter().map(|f| shown(f)).collect::<Result<_>>()?;
+        let folders: Vec<_> = folders.iter().map(|f| relative(f)).collect::<Result<_>>()?;
         let mut text = format!(
             "#!/bin/sh\n\
              here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1\n\
@@ -72,17 +71,16 @@ impl Unpacked {
             folders.join(":"),
         );
         for (name, path) in variables {
-            text += &format!("export {name}=\"{}\"\n", shown(path)?);
+            text += &format!("export {name}=\"{}\"\n", relative(path)?);
         }
-        text += &format!("exec \"{}\" \"$@\"\n", shown(program)?);
+        text += &format!("exec \"{}\" \"$@\"\n", relative(program)?);
         fs::write(script, text)?;
         fs::set_permissions(script, fs::Permissions::from_mode(0o755))?;
         Ok(())
     }
 }
 
-/// The folders that hold shared libraries for the programs themselves (rustlib's are for what a
-/// compiler compiles).
+/// Collects folders with shared libraries of the programs. Those in rustlib are for compiled programs.
 fn collect_library_folders(folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -104,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_finds_its_libraries_wherever_it_is_moved() {
+    fn the_script_finds_its_libraries_after_a_move() {
         let cache = tempfile::tempdir().unwrap();
         let before = cache.path().join("before");
         let unpacked = Unpacked {
@@ -114,12 +112,12 @@ mod tests {
         let usr = unpacked.usr();
         let bin = usr.join("lib").join("rust-1.96").join("bin");
         let libraries = usr.join("lib").join("x86_64-linux-gnu");
-        let not_the_compilers = usr.join("lib").join("rustlib").join("lib");
-        for folder in [&bin, &libraries, &not_the_compilers] {
+        let rustlib = usr.join("lib").join("rustlib").join("lib");
+        for folder in [&bin, &libraries, &rustlib] {
             fs::create_dir_all(folder).unwrap();
         }
         fs::write(libraries.join("libLLVM.so.22.1"), "").unwrap();
-        fs::write(not_the_compilers.join("libstd.so"), "").unwrap();
+        fs::write(rustlib.join("libstd.so"), "").unwrap();
         let rustc = bin.join("rustc");
         fs::write(&rustc, "#!/bin/sh\necho $LD_LIBRARY_PATH $FONTS $1\n").unwrap();
         fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).unwrap();

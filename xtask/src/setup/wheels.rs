@@ -1,4 +1,4 @@
-//! NVIDIA's PTX tools out of NVIDIA's Python wheels, of which only the programs are kept.
+//! Extracts NVIDIA's PTX tools from its Python wheels.
 
 use super::{Step, download};
 use crate::process;
@@ -22,11 +22,11 @@ pub(super) fn provide() -> Result<(PtxTools, Step)> {
             let present = || tools::find().is_some();
             download::into_cache(&cache, &name, present, fill).context(
                 "ptxas, nvdisasm and cuobjdump are not in PATH, CUDA_PATH/bin or \
-                 /usr/local/cuda/bin, and NVIDIA's wheels cannot be had",
+                 /usr/local/cuda/bin, and NVIDIA's wheels cannot be downloaded",
             )?
         }
     };
-    let found = tools::find().context("the PTX tools went away")?;
+    let found = tools::find().context("the downloaded PTX tools are not found")?;
     let used = format!("{} ({})", found.folder().display(), found.origin);
     let step = match fetched {
         None => Step::present(PTX_TOOLS, used),
@@ -45,8 +45,8 @@ fn fill(dir: &Path) -> Result<u64> {
     for (_, wheel) in TOOLS {
         pip.arg(format!("{wheel}=={WHEEL_VERSION}"));
     }
-    process::say("setup: downloading NVIDIA's wheels for ptxas, nvdisasm and cuobjdump");
-    process::output_of(&mut pip).context("python3 with pip downloads them")?;
+    process::report("setup: downloading NVIDIA's wheels for ptxas, nvdisasm and cuobjdump");
+    process::output_of(&mut pip).context("the download needs python3 with pip")?;
 
     let bin = dir.join("bin");
     std::fs::create_dir(&bin)?;
@@ -58,7 +58,7 @@ fn fill(dir: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// The file of the wheel `name`: dashes of the name are underscores in the file's.
+/// The file of the wheel `name`. File names have underscores instead of dashes.
 fn wheel_file(wheels: &Path, name: &str) -> Result<PathBuf> {
     let prefix = format!("{}-", name.replace('-', "_"));
     let mut files = std::fs::read_dir(wheels)?.flatten();
@@ -68,7 +68,7 @@ fn wheel_file(wheels: &Path, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("pip downloaded no wheel {name}"))
 }
 
-/// Copies the program `tool` out of a wheel, executable.
+/// Extracts the program `tool` from a wheel, as an executable file.
 fn unpack(wheel: &Path, tool: &str, bin: &Path) -> Result<()> {
     let context = || format!("cannot read {}", wheel.display());
     let mut archive = zip::ZipArchive::new(File::open(wheel).with_context(context)?)?;
@@ -79,15 +79,15 @@ fn unpack(wheel: &Path, tool: &str, bin: &Path) -> Result<()> {
         .find(|name| name.ends_with(&inside))
         .map(Cow::into_owned)
     else {
-        bail!("{} holds no bin/{tool}", wheel.display());
+        bail!("{} contains no bin/{tool}", wheel.display());
     };
-    let place = bin.join(tool);
+    let path = bin.join(tool);
     std::io::copy(
         &mut archive.by_name(&name).with_context(context)?,
-        &mut File::create(&place)?,
+        &mut File::create(&path)?,
     )?;
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o755))?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
     Ok(())
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_program_is_unpacked_executable() {
+    fn an_unpacked_program_is_executable() {
         let dir = tempfile::tempdir().unwrap();
         let wheel = dir.path().join("nvidia_cuda_nvcc-13.5.37-py3-none-any.whl");
         let mut archive = zip::ZipWriter::new(File::create(&wheel).unwrap());
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(output, "assembled\n");
 
         let error = unpack(&found, "nvdisasm", dir.path()).unwrap_err();
-        assert!(error.to_string().contains("holds no bin/nvdisasm"));
+        assert!(error.to_string().contains("contains no bin/nvdisasm"));
         let error = wheel_file(dir.path(), "nvidia-cuda-cuobjdump").unwrap_err();
         assert!(error.to_string().contains("nvidia-cuda-cuobjdump"));
     }

@@ -1,14 +1,13 @@
-//! Kernels touch memory through `Global` and `Shared` alone: the simulator sees what the handles
-//! see, and nothing that goes past them.
+//! Kernels access memory only through `Global` and `Shared`, because the simulator cannot check raw pointers.
 
 use super::has_word;
 
 /// The kernels.
 const KERNELS: &str = "kernels-gpu/src/";
 
-/// The handles; the instructions that they are made of; and the entry points, which make handles of
-/// what the host passes.
-const MAKERS: [&str; 6] = [
+/// Files that may use raw pointers: handles, their instructions, and entry points, which make handles from
+/// the host's pointers.
+const ALLOWED: [&str; 6] = [
     "device.rs",
     "device/",
     "mem.rs",
@@ -17,13 +16,13 @@ const MAKERS: [&str; 6] = [
     "entry/",
 ];
 
-/// The operators, whose `combine_atomic_*` take a cell's address from a handle...
+/// The operators, whose `combine_atomic_*` take the address of a cell from a handle.
 const OPERATORS: [&str; 2] = ["op.rs", "op/"];
 
-/// ...in this parameter, and hold no other pointer.
+/// The parameter with that address, the only pointer of an operator.
 const CELL: &str = "cell: *mut ";
 
-/// What makes a raw pointer, or memory that no handle was made for.
+/// Words that make a raw pointer, or memory without a handle.
 const RAW: [&str; 14] = [
     "*const",
     "*mut",
@@ -41,14 +40,14 @@ const RAW: [&str; 14] = [
     "dynamic_shared_mem",
 ];
 
-/// The first raw pointer in a line of a kernel; comments may speak of them.
+/// The first word of [`RAW`] in a line of a kernel, outside comments.
 pub(super) fn raw_pointer(path: &str, line: &str) -> Option<&'static str> {
     let file = path.strip_prefix(KERNELS)?;
     let among = |files: &[&str]| {
         let mut files = files.iter();
         files.any(|known| file == *known || (known.ends_with('/') && file.starts_with(known)))
     };
-    if among(&MAKERS) {
+    if among(&ALLOWED) {
         return None;
     }
     let code = line.split("//").next().unwrap_or("");
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_to_a_raw_pointer_is_seen() {
+    fn every_word_for_a_raw_pointer_is_found() {
         let lines = [
             ("fn f(x: *const f32) {", "*const"),
             ("let start = x as *mut T;", "*mut"),
@@ -105,19 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn operators_take_a_cell_and_nothing_else() {
+    fn operators_may_take_only_a_cell() {
         let hook = "unsafe fn combine_atomic_block(cell: *mut T, value: T);";
         for path in ["kernels-gpu/src/op.rs", "kernels-gpu/src/op/sum.rs"] {
             assert_eq!(raw_pointer(path, hook), None);
             let other = "unsafe fn fold(cell: *mut T, cells: *mut T);";
             assert_eq!(raw_pointer(path, other), Some("*mut"));
         }
-        let elsewhere = raw_pointer("kernels-gpu/src/harris/naive.rs", hook);
-        assert_eq!(elsewhere, Some("*mut"));
+        let kernel = raw_pointer("kernels-gpu/src/harris/naive.rs", hook);
+        assert_eq!(kernel, Some("*mut"));
     }
 
     #[test]
-    fn what_only_looks_like_a_pointer_is_let_through() {
+    fn other_code_is_accepted() {
         for line in [
             "/// input: *const T, input_len: u64",
             "scratch.set(tid, value); // no *mut here",

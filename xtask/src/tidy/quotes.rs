@@ -1,9 +1,9 @@
-//! Code in pages that names its file is the file's: a fenced block whose first line is `// path/to/file.rs`, relative
-//! to the page, has only lines that are in that file, in its order. Comments and empty lines may differ.
+//! Code blocks of pages must be up to date. If the first line is `// path/to/file.rs`, relative to the page,
+//! the file must contain the other lines as one piece. Comments and empty lines may differ.
 
 use std::path::Path;
 
-/// Blocks of a page in this folder that the named file does not have, each with its line.
+/// The blocks of a page in this folder that the named file does not contain, with line numbers.
 pub fn changed(folder: &Path, page: &str) -> Vec<(usize, String)> {
     let mut wrong = Vec::new();
     for (line, block) in blocks(page) {
@@ -14,14 +14,14 @@ pub fn changed(folder: &Path, page: &str) -> Vec<(usize, String)> {
         let Some(file) = file else { continue };
         match std::fs::read_to_string(folder.join(file)) {
             Ok(text) if has(&code(&text), &code(quoted)) => {}
-            Ok(_) => wrong.push((line, format!("{file} does not have this code"))),
+            Ok(_) => wrong.push((line, format!("{file} does not contain this code"))),
             Err(error) => wrong.push((line, format!("{file}: {error}"))),
         }
     }
     wrong
 }
 
-/// The lines of a file or a block, but for comments and empty lines.
+/// The lines of a file or a block, without comments and empty lines.
 fn code(text: &str) -> Vec<&str> {
     let lines = text.lines().map(str::trim_end);
     lines
@@ -29,12 +29,12 @@ fn code(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Whether all of `quoted`, which is not empty, stands in `file` without a gap.
+/// Whether `file` contains `quoted` as one piece; false if `quoted` is empty.
 fn has(file: &[&str], quoted: &[&str]) -> bool {
     !quoted.is_empty() && file.windows(quoted.len()).any(|lines| lines == quoted)
 }
 
-/// The fenced blocks of Rust, with the lines of their fences.
+/// The fenced blocks of Rust, with the line numbers of their fences.
 fn blocks(page: &str) -> Vec<(usize, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_code_is_the_files() {
+    fn quoted_code_must_be_in_its_file() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("a.rs"), "fn a() {}\n\nfn b() {}\n").unwrap();
         let wrong =

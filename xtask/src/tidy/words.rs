@@ -1,6 +1,6 @@
-//! Words that earlier versions had coined for what the field has terms for: `STYLE.md`.
+//! Words that earlier versions coined, although the field has terms: `STYLE.md`.
 
-/// What is refused, as whole words in lower case, and what to write.
+/// Refused words in lower case, and what to write instead.
 const COINED: [(&str, &str); 16] = [
     ("meeting", "synchronisation point, or barrier"),
     ("meetings", "synchronisation points, or barriers"),
@@ -26,14 +26,14 @@ const COINED: [(&str, &str); 16] = [
     ("single passes", "single-pass reductions"),
 ];
 
-/// The coined words of a line of code or prose, each with what to write.
+/// The coined words in a line of code or prose, and what to write instead.
 pub fn coined(line: &str) -> Vec<(&'static str, &'static str)> {
     let words = format!(" {} ", words(line).join(" "));
     let is_there = |(word, _): &&(&str, &str)| words.contains(&format!(" {word} "));
     COINED.iter().filter(is_there).copied().collect()
 }
 
-/// The words of a line in lower case; names in snake case and camel case are several.
+/// The words of a line in lower case. Names in snake case or camel case are split.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_is_lower = false;
@@ -43,7 +43,7 @@ fn words(line: &str) -> Vec<String> {
         }
         before_is_lower = c.is_lowercase();
         if c.is_alphabetic() {
-            let word = words.last_mut().expect("it begins with one");
+            let word = words.last_mut().expect("the list is never empty");
             word.extend(c.to_lowercase());
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn coined_words_are_found_with_what_to_write() {
+    fn coined_words_are_found_with_their_replacement() {
         assert_eq!(coined("let nextTicket = 1;")[0].1, "arrival counter");
         assert_eq!(
             coined("/// All copies that are under way.")[0].0,

@@ -3,7 +3,7 @@ use super::*;
 use crate::sass::{parse, profile};
 use cuda_builder::NvvmArch;
 
-/// SASS with these opcodes, as an entry without resources. `x5` behind an opcode repeats it.
+/// SASS with these opcodes, as an entry without resources. `x5` after an opcode repeats it.
 fn entry(opcodes: &str) -> Profile {
     let mut listing = String::from(".section\t.text.k,\"ax\"\n");
     let mut last = "";
@@ -15,7 +15,7 @@ fn entry(opcodes: &str) -> Profile {
                 1
             }
         };
-        // Every instruction has the same registers, and none waits for another.
+        // All instructions have the same registers, and none depends on another.
         listing += &format!("/*0000*/ {last} R0, R4 ;\n").repeat(times);
     }
     Profile {
@@ -34,7 +34,7 @@ fn keeps(claim: Claim, opcodes: &str) {
     assert!(broken.is_empty(), "{broken:?}");
 }
 
-/// Breaks one law, whose text has `law`.
+/// Breaks exactly one law, whose text contains `law`.
 #[track_caller]
 fn breaks(claim: Claim, opcodes: &str, law: &str) {
     let broken = broken(&claim, &entry(opcodes));
@@ -54,7 +54,7 @@ fn laws_of_every_entry_can_fail() {
     let mut spilled = entry("LDG.E REDG.E.ADD");
     spilled.resources.spill_loads = 4;
     assert!(broken(&naive, &spilled)[0].contains("spills"));
-    assert!(broken_anywhere(&naive, &spilled)[0].contains("spills"));
+    assert!(broken_on_every_arch(&naive, &spilled)[0].contains("spills"));
     let mut stacked = entry("LDG.E REDG.E.ADD");
     stacked.resources.stack = 16;
     assert!(broken(&naive, &stacked)[0].contains("16 bytes of stack"));
@@ -72,8 +72,8 @@ fn laws_of_the_rungs_can_fail() {
     ] {
         let tree = claim(kernel, "sum", "i32");
         keeps(tree, "LDG.E STS BAR.SYNC LDS STG.E");
-        breaks(tree, "LDG.E STS BAR.SYNC STG.E", "meets in shared memory");
-        breaks(tree, "LDG.E LDS BAR.SYNC STG.E", "meets in shared memory");
+        breaks(tree, "LDG.E STS BAR.SYNC STG.E", "must have LDS");
+        breaks(tree, "LDG.E LDS BAR.SYNC STG.E", "must have LDS");
         breaks(tree, "LDG.E STS LDS STG.E", "0 BAR");
         breaks(tree, "LDG.E STS LDS BAR.SYNC STG.E SHFL.DOWN", "SHFL");
         breaks(
@@ -84,7 +84,7 @@ fn laws_of_the_rungs_can_fail() {
         breaks(
             tree,
             "LDG.E STS LDS BAR.SYNC STG.E REDG.E.ADD",
-            "a partial is",
+            "a partial needs",
         );
         breaks(
             tree,
@@ -140,7 +140,7 @@ fn laws_of_vectors_can_fail() {
     assert_eq!(stable("i32", "LDG.E.128 x12 LDG.E"), "", "unrolled");
     assert_eq!(stable("i8", "LDG.E x10 LDG.E.U8"), "");
     assert_eq!(stable("bf16", "LDG.E.64 x10 LDG.E.U16"), "");
-    assert!(stable("i32", "LDG.E.64 x20 LDG.E").contains("should be {32: 1, 128: 10}"));
+    assert!(stable("i32", "LDG.E.64 x20 LDG.E").contains("instead of {32: 1, 128: 10}"));
     assert!(stable("i32", "LDG.E.128 x9 LDG.E x5").contains("loads by bits: {32: 5, 128: 9}"));
     assert!(stable("i32", "LDG.E.128 x9 LDG.E").contains("128: 9}"));
     assert!(stable("i8", "LDG.E.U8 x41").contains("loads by bits"));
@@ -156,9 +156,9 @@ fn laws_of_vectors_can_fail() {
     breaks(
         stable,
         "LDG.E x10 SHFL.DOWN x10 STS LDS BAR.SYNC x2 STG.E",
-        "one barrier",
+        "one BAR",
     );
-    // The copy of the shuffles for a diverged warp does not count.
+    // The copy of the shuffles for a diverged warp is not counted.
     let copy = "WARPSYNC.COLLECTIVE SHFL.DOWN ENDCOLLECTIVE";
     keeps(stable, &format!("LDG.E x10 {rest} {copy} {copy}"));
 }
@@ -174,11 +174,11 @@ fn laws_of_atomics_can_fail() {
     breaks(
         atomic("sum"),
         &with("REDG.E.ADD BAR.SYNC"),
-        "warps do not meet",
+        "must have no LDS",
     );
     keeps(atomic("product"), &with("LDG.E.STRONG.GPU ATOMG.E.CAS"));
     breaks(atomic("product"), &with("ATOMG.E.CAS"), "atomic loads");
-    breaks(atomic("sum"), &with("ATOMG.E.CAS"), "nobody needs");
+    breaks(atomic("sum"), &with("ATOMG.E.CAS"), "must be RED");
     breaks(
         atomic("product"),
         &with("LDG.E.STRONG.GPU REDG.E.ADD"),
@@ -205,19 +205,19 @@ fn laws_of_atomics_can_fail() {
 
 #[test]
 fn laws_of_triples_can_fail() {
-    // No instruction reads what another has written: `entry` gives all the same registers.
+    // No instruction depends on another: `entry` gives all the same registers.
     let opcodes = "LDG.E x3 SHFL.DOWN x15 REDG.E.ADD x3";
     keeps(claim("triple_interleaved", "sum", "i32"), opcodes);
     breaks(
         claim("triple_in_turn", "sum", "i32"),
         opcodes,
-        "no SHFL waits",
+        "no SHFL depends",
     );
-    let mut waiting = entry(opcodes);
-    waiting.counts.dependent_shfl = 1;
-    assert!(broken(&claim("triple_in_turn", "sum", "i32"), &waiting).is_empty());
-    let broken = broken(&claim("triple_interleaved", "sum", "i32"), &waiting);
-    assert_eq!(broken, ["1 SHFL wait for the one before"]);
+    let mut dependent = entry(opcodes);
+    dependent.counts.dependent_shfl = 1;
+    assert!(broken(&claim("triple_in_turn", "sum", "i32"), &dependent).is_empty());
+    let broken = broken(&claim("triple_interleaved", "sum", "i32"), &dependent);
+    assert_eq!(broken, ["1 SHFL depend on the previous one"]);
 }
 
 #[test]
@@ -231,19 +231,19 @@ fn laws_of_copies_can_fail() {
     breaks(
         vec2,
         "LDG.E.64 STG.E.64 LDG.E STG.E.U8",
-        "of what is loaded",
+        "compared with loads",
     );
     breaks(
         vec2,
         "LDG.E.64 STG.E.64 REDG.E.ADD",
-        "a copy combines nothing",
+        "a copy needs no atomics",
     );
     let vec4 = copy("copy_vec4", "b8", 16);
     keeps(vec4, "LDG.E.128 STG.E.128 LDG.E.U8 STG.E.U8");
     let halves = broken(&vec4, &entry("LDG.E.128 STG.E.64 STG.E.64"));
-    assert!(halves[0].contains("widest store moves 128"), "{halves:?}");
+    assert!(halves[0].contains("widest store must have 128"), "{halves:?}");
     let halves = broken(&vec4, &entry("LDG.E.64 LDG.E.64 STG.E.128"));
-    assert!(halves[0].contains("widest load moves 128"), "{halves:?}");
+    assert!(halves[0].contains("widest load must have 128"), "{halves:?}");
     keeps(copy("copy_scalar", "b16", 1), "LDG.E.U16 STG.E.U16");
 }
 
@@ -281,20 +281,20 @@ fn laws_of_single_pass_kernels_can_fail() {
     };
     for (old, new, law) in [
         ("x5 STG.E", "x5 STG.E x2", "bits stored"),
-        ("ATOMG.E", "REDG.E", "drawn by one ATOM"),
-        ("BAR.SYNC", "BAR.SYNC x2", "one barrier"),
+        ("ATOMG.E", "REDG.E", "exactly one ATOM"),
+        ("BAR.SYNC", "BAR.SYNC x2", "one BAR"),
         ("SHFL.DOWN x15", "SHFL.DOWN x10", "SHFL, one"),
         ("SHFL.IDX", "SHFL.IDX x2", "SHFL.IDX"),
         (
             "LDG.E.64.STRONG.GPU x4",
             "LDG.E.64.STRONG.GPU x2",
-            "looked at",
+            "partials loaded",
         ),
-        ("LDG.E.64.STRONG.GPU x4", "LDG.E.STRONG.GPU x4", "looked at"),
+        ("LDG.E.64.STRONG.GPU x4", "LDG.E.STRONG.GPU x4", "partials loaded"),
         (
             "STG.E.64.STRONG.GPU x5",
             "STG.E.64.STRONG.GPU x4",
-            "left and emptied",
+            "stored and reset",
         ),
         ("BAR.SYNC", "BAR.SYNC MEMBAR.ALL.GPU", "fence"),
         ("BAR.SYNC", "BAR.SYNC CALL.REL", "1 calls"),
@@ -322,7 +322,7 @@ fn laws_of_single_pass_kernels_over_other_items_can_fail() {
     };
     let of_f64 =
         format!("{block} SHFL.DOWN x30 LDG.E.64.STRONG.GPU x8 STG.E.64.STRONG.GPU x10 STG.E.64");
-    // One item around the vectors, and the items of arrays that lie differently, of two elements each.
+    // The item around the vectors, and the items of arrays with different alignments. Each has two elements.
     let vectors = "LDG.E.128 x4 BRA LDG.E.128 x2 BRA LDG.E x2 BRA";
     let items = "LDG.E x8 BRA LDG.E x6 BRA LDG.E x6";
     keeps(dot, &format!("{vectors} {items} {of_f64}"));
@@ -343,7 +343,7 @@ fn laws_of_single_pass_kernels_over_other_items_can_fail() {
         breaks(dot, &format!("{vectors} {items} {of_f64}"), law);
     }
 
-    // A vector is three loads; two of them are in flight.
+    // A vector takes three loads; two vectors are in flight.
     let indexed = Claim {
         vector: 4,
         ..claim("single_pass", "arg_min", "indexed_f32")
@@ -357,7 +357,7 @@ fn laws_of_single_pass_kernels_over_other_items_can_fail() {
     breaks(
         indexed,
         &format!("LDG.E.128 x6 BRA LDG.E x15 {of_three_words}"),
-        "should be {32: 3, 128: 9}",
+        "instead of {32: 3, 128: 9}",
     );
     breaks(
         indexed,
@@ -440,7 +440,7 @@ fn laws_of_keys_can_fail() {
     breaks(
         runs,
         &with("LDG.E.64 x6"),
-        "should be {32: 4, 64: 4, 128: 3}",
+        "instead of {32: 4, 64: 4, 128: 3}",
     );
 }
 

@@ -62,7 +62,7 @@ kernels! {
     }
 }
 
-/// The calibrated reading of a sensor that shows `gain` times too little, and `offset` too little.
+/// Calibrates a reading: multiplies the temperature by `gain` and adds `offset`.
 #[inline]
 pub fn calibrated(reading: Reading, gain: f32, offset: f32) -> Reading {
     Reading {
@@ -83,8 +83,8 @@ pub fn calibrated(reading: Reading, gain: f32, offset: f32) -> Reading {
 pub unsafe fn calibrate(readings: *mut Reading, len: usize, gain: f32, offset: f32) {
     // SAFETY: the caller's contract. The simulator checks every access through the handle.
     let readings = unsafe { Global::new(readings, len) };
-    // A grid-stride loop: each thread processes an element, then the one a grid's width further on, until the
-    // end. Any number of threads is right, and adjacent threads load adjacent elements.
+    // A grid-stride loop: a thread's next element is `threads` further. The loop works for any number of
+    // threads, and adjacent threads load adjacent elements.
     let threads = thread::grid_dim_x() as usize * thread::block_dim_x() as usize;
     let mut i = thread::index_1d() as usize;
     while i < readings.len() {

@@ -1,5 +1,5 @@
-//! Tests that the operator obeys the laws that a parallel reduction requires: an identity, and the same result
-//! for any grouping of the elements.
+//! Tests the laws that a parallel reduction requires: the operator has an identity, and any grouping of the
+//! elements gives the same result.
 
 use kernels_gpu::laws::{self, Strategy};
 use my_project_kernels::{Reading, TimeAbove};
