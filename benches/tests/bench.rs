@@ -59,7 +59,7 @@ fn without_a_device_the_ladder_is_a_sum_on_the_cpu_with_a_note() {
         "no CUDA device (`cargo xtask doctor` explains why)",
         "sums on the CPU",
         "random, seed 7",
-        "of sum i32, n 100,000",
+        "op sum i32, n 100,000",
         "| cpu ",
         "| one loop, one core (plain loop) ",
         "right |",

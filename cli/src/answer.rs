@@ -1,4 +1,4 @@
-//! What is printed.
+//! The results as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::value::Value;
 
-/// A result. In JSON without the variant's name.
+/// A result. The JSON does not contain the variant's name.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
@@ -15,16 +15,16 @@ pub enum Answer {
         min: Value,
         max: Value,
     },
-    Place {
+    Indexed {
         index: u64,
         value: Value,
     },
     Cells {
         cells: Vec<Value>,
-        /// The number of elements whose key is not that of a cell.
+        /// The number of elements whose key has no cell.
         rejected: u64,
     },
-    /// Cells in a file.
+    /// Cells that were written to a file.
     Written {
         output: String,
         cells: usize,
@@ -39,38 +39,38 @@ impl<T: Into<Value>> From<T> for Answer {
 }
 
 impl Answer {
-    /// As text, line by line.
+    /// The lines of the text output.
     fn lines(&self) -> Vec<String> {
         match self {
             Self::Number(value) => vec![value.to_string()],
             Self::Extrema { min, max } => vec![format!("{min} {max}")],
-            Self::Place { index, value } => vec![format!("{index} {value}")],
+            Self::Indexed { index, value } => vec![format!("{index} {value}")],
             Self::Cells { cells, .. } => cells.iter().map(Value::to_string).collect(),
             Self::Written { .. } => vec![],
         }
     }
 }
 
-/// The files of an array: in JSON `"file": FILE` or `"files": [FILE, ..]`.
+/// The names of an array's files; in JSON `"file": FILE` or `"files": [FILE, ..]`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Named {
+pub enum FileNames {
     File(String),
     Files(Vec<String>),
 }
 
-/// All that `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub op: &'static str,
     #[serde(flatten)]
-    pub file: Named,
+    pub file: FileNames,
     pub dtype: &'static str,
     /// The number of elements.
     pub n: usize,
     pub result: Answer,
     pub device: String,
-    /// From the start of the command to its result.
+    /// The time from the start of the command to its result.
     pub seconds: f64,
     pub seconds_reading: f64,
     /// The number of bytes read.
@@ -79,7 +79,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// As JSON, or as text; with `each`, the file's name is at the end of each line of text.
+    /// Writes JSON or text; with `each`, lines of text end with the file's name.
     pub fn write(&self, json: bool, each: bool, to: &mut dyn Write) -> io::Result<()> {
         if json {
             serde_json::to_writer(&mut *to, self)?;
@@ -87,7 +87,7 @@ impl Report {
         }
         for line in self.result.lines() {
             match &self.file {
-                Named::File(file) if each => writeln!(to, "{line} {file}"),
+                FileNames::File(file) if each => writeln!(to, "{line} {file}"),
                 _ => writeln!(to, "{line}"),
             }?;
         }

@@ -1,4 +1,4 @@
-//! Arrays in `.npz` archives: a zip archive whose members are `.npy` files.
+//! Arrays in `.npz` archives, which are zip archives of `.npy` files.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,10 +13,10 @@ use zip::result::ZipError;
 
 use crate::failure::Failure;
 
-/// The most names of arrays that an error lists.
-const LISTED: usize = 20;
+/// The largest number of names in an error text.
+const MAX_LISTED: usize = 20;
 
-/// `a.npz:NAME` as archive and name. The first `.npz:` ends the archive's path.
+/// Splits `a.npz:NAME` into the archive's path, which ends at the first `.npz:`, and the name.
 pub fn split(path: &Path) -> Option<(&Path, &str)> {
     const END: &[u8] = b".npz:";
     let bytes = path.as_os_str().as_bytes();
@@ -35,7 +35,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// The array `name`, or without a name the only one.
+    /// The array `name`; without a name, the only array of the archive.
     pub fn find(path: &Path, name: Option<&str>) -> Result<Self, Failure> {
         let archive = open(path)?;
         let failed = |error| failure(path, error);
@@ -49,7 +49,7 @@ impl Member {
         let found = match (name, &arrays[..]) {
             (None, [only]) => Some(only),
             (None, _) => None,
-            // As NumPy, which takes the member's own name, too.
+            // Like NumPy, which accepts the name of the member as well.
             (Some(name), arrays) => {
                 let short = name.strip_suffix(".npy").unwrap_or(name);
                 let named = |wanted: &str| arrays.iter().find(|(_, array)| array == wanted);
@@ -73,7 +73,7 @@ impl Member {
         })
     }
 
-    /// Its bytes, decompressed while they are read. At their end the checksum is compared.
+    /// The array's bytes, decompressed while they are read. The checksum is verified at the end.
     pub fn open(&self) -> Result<impl Read + use<>, Failure> {
         let failed = |error| failure(&self.path, error);
         let archive = MutBorrow::new(open(&self.archive)?);
@@ -86,7 +86,7 @@ impl Member {
 type FileIn<'a> = ZipFile<'a, File>;
 
 self_cell! {
-    /// A member of an archive that it owns.
+    /// A member together with the open archive.
     struct Bytes {
         owner: MutBorrow<ZipArchive<File>>,
         #[not_covariant]
@@ -118,9 +118,9 @@ fn failure(path: &Path, error: ZipError) -> Failure {
     }
 }
 
-/// The names of arrays. They are the file's, so what could steer a terminal is escaped.
+/// The arrays' names for an error text, escaped because a file could contain control sequences of a terminal.
 fn list(arrays: &[(usize, String)]) -> String {
-    let shown = arrays.iter().take(LISTED);
+    let shown = arrays.iter().take(MAX_LISTED);
     let shown: Vec<_> = shown
         .map(|(_, name)| name.escape_debug().to_string())
         .collect();

@@ -1,7 +1,7 @@
 //! Reductions by key of files.
 //!
-//! Values go to the device converted to the 64-bit type that they are combined in, and keys to `u64`, because
-//! these types have kernels of every operator.
+//! Values are converted to the 64-bit type in which they are combined, and keys to `u64`, because these types
+//! have kernels for every operator.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -19,17 +19,17 @@ use crate::memory::chunk_len;
 use crate::options::{ByKeyOptions, Op};
 use crate::reading::Reading;
 use crate::reduce::Array;
-use crate::source::Other;
+use crate::source::DefaultFormat;
 use crate::sources::{Elements, Sources};
 use crate::value::Value;
 
-/// The elements that are converted at a time: they stay in a core's first cache.
-const AT_ONCE: usize = 4096;
+/// The number of elements that are converted at a time; they fit into the L1 cache.
+const BATCH: usize = 4096;
 
-/// The bytes of a key and of a value on the device.
-const PAIR: usize = 8 + 8;
+/// The bytes of a key and a value on the device.
+const PAIR_BYTES: usize = 8 + 8;
 
-/// Fills a chunk from its start, and returns the number of elements; `None` at the end.
+/// Fills the beginning of a chunk and returns the number of elements; `None` at the end of the input.
 type Fill<'a, T> = Box<dyn FnMut(&mut [T]) -> Result<Option<usize>, Error> + 'a>;
 
 pub fn run<'a>(
@@ -39,11 +39,11 @@ pub fn run<'a>(
 ) -> Result<Done, Failure> {
     let input = &options.input;
     let keys_file = slice::from_ref(&options.keys);
-    let keys = Sources::find(keys_file, Other::Npy, &mut session.stdin)?;
+    let keys = Sources::find(keys_file, DefaultFormat::Npy, &mut session.stdin)?;
     if let (Some(pipe), None) = (keys.pipe(), options.cells) {
         return Err(Failure::Usage(format!(
-            "--keys {}: without --cells, keys are read twice, and a pipe can be read only once; give --cells, \
-             or save the keys to a file",
+            "--keys {}: without --cells, keys are read twice, and a pipe can be read only once; give \
+             --cells, or save the keys to a file",
             pipe.display()
         )));
     }
@@ -66,7 +66,7 @@ pub fn run<'a>(
         let passes = if options.cells.is_some() { 1 } else { 2 };
         let bytes = sources.bytes().zip(keys.bytes());
         let bytes = bytes.map(|(values, keys)| keys.saturating_mul(passes).saturating_add(values));
-        // Before the device: its opening takes longer than to see that they are no keys.
+        // Before the device, because this check is faster than opening a device.
         let keys = Keys::of(keys)?;
         let device = session.device(input)?;
         let reading = Reading::new(bytes);
@@ -77,43 +77,43 @@ pub fn run<'a>(
             None => {
                 let chunk = chunk_len(&device, limit, key_size, n, 0)?;
                 let cells = keys.cells(&device, &reading, chunk)?;
-                let again = Sources::find(keys_file, Other::Npy, &mut session.stdin)?;
-                (cells, Keys::of(again)?)
+                let reopened = Sources::find(keys_file, DefaultFormat::Npy, &mut session.stdin)?;
+                (cells, Keys::of(reopened)?)
             }
         };
-        let chunk = chunk_len(&device, limit, PAIR, n, cells)?;
+        let chunk = chunk_len(&device, limit, PAIR_BYTES, n, cells)?;
         let job = Job {
             device: &device,
             chunk,
-            // That many fit into the limit.
+            // `chunk_len` has checked that this number fits into the limit.
             cells: usize::try_from(cells).unwrap_or(usize::MAX),
             keys: keys.fill(&reading),
             values: converted(sources.elements::<T>(), &reading, Wide::from),
         };
         let (by_key, n) = match options.op {
-            Op::Sum => job.by(Sum),
-            Op::Min => job.by(Min),
-            Op::Max => job.by(Max),
+            Op::Sum => job.run(Sum),
+            Op::Min => job.run(Min),
+            Op::Max => job.run(Max),
         }
         .map_err(|error| match error {
-            Ended::Early { keys, values } => mismatch(keys, values),
-            Ended::By(error) => error.into(),
+            JobError::Lengths { keys, values } => mismatch(keys, values),
+            JobError::Library(error) => error.into(),
         })?;
         let result = match &options.output {
             None => Answer::from(by_key),
-            Some(output) => written(&by_key, output).map_err(|error| Failure::io(output, error))?,
+            Some(output) => write(&by_key, output).map_err(|error| Failure::io(output, error))?,
         };
         Ok(Done {
             n,
             result,
             device,
             reading,
-            chunk_bytes: chunk * PAIR,
+            chunk_bytes: chunk * PAIR_BYTES,
         })
     })
 }
 
-/// The elements of a file of keys, by their type in the file.
+/// Keys with their type in the file.
 enum Keys<'a> {
     U32(Elements<'a, u32>),
     U64(Elements<'a, u64>),
@@ -121,7 +121,7 @@ enum Keys<'a> {
     I64(Elements<'a, i64>),
 }
 
-/// An expression of keys of any type.
+/// Evaluates an expression for keys of any type.
 macro_rules! with_keys {
     ($all:expr, |$keys:ident| $body:expr) => {
         match $all {
@@ -142,12 +142,12 @@ impl<'a> Keys<'a> {
             DType::I64 => Self::I64(sources.elements()),
             holds => {
                 let file = sources.name();
-                return Err(Failure::NoKeys { file, holds });
+                return Err(Failure::KeyType { file, holds });
             }
         })
     }
 
-    /// The number of cells that have room for all keys.
+    /// The number of cells for all keys: the largest key plus 1.
     fn cells(self, device: &Device, reading: &Reading, chunk: usize) -> Result<u64, Error> {
         with_keys!(self, |elements| {
             let mut array = Array {
@@ -156,12 +156,12 @@ impl<'a> Keys<'a> {
                 reading,
                 chunk,
             };
-            let largest = array.by(Max)?.and_then(cell_of);
+            let largest = array.reduce(Max)?.and_then(cell_of);
             Ok(largest.map_or(0, |key| key.saturating_add(1)))
         })
     }
 
-    /// A negative key becomes one that no cell has.
+    /// The keys as `u64`; a negative key becomes one without a cell.
     fn fill<'f>(self, reading: &'f Reading) -> Fill<'f, u64>
     where
         'a: 'f,
@@ -177,21 +177,21 @@ fn cell_of(key: impl TryInto<u64>) -> Option<u64> {
     key.try_into().ok()
 }
 
-/// The elements of files in another type.
+/// The elements of files, converted by `convert`.
 fn converted<'a, T: Element + Default, U>(
     mut elements: Elements<'a, T>,
     reading: &'a Reading,
     convert: impl Fn(T) -> U + 'a,
 ) -> Fill<'a, U> {
-    let mut read = [T::default(); AT_ONCE];
+    let mut read = [T::default(); BATCH];
     Box::new(move |chunk| {
         let mut done = 0;
-        for part in chunk.chunks_mut(AT_ONCE) {
+        for part in chunk.chunks_mut(BATCH) {
             let Some(n) = elements.read(&mut read[..part.len()], reading)? else {
                 break;
             };
-            for (place, element) in part.iter_mut().zip(&read[..n]) {
-                *place = convert(*element);
+            for (converted, element) in part.iter_mut().zip(&read[..n]) {
+                *converted = convert(*element);
             }
             done += n;
         }
@@ -202,32 +202,31 @@ fn converted<'a, T: Element + Default, U>(
 /// Keys and values to be combined into cells.
 struct Job<'a, T> {
     device: &'a Device,
-    /// The elements of a chunk.
+    /// The number of elements in a chunk.
     chunk: usize,
     cells: usize,
     keys: Fill<'a, u64>,
     values: Fill<'a, T>,
 }
 
-/// Why there are no cells.
-enum Ended {
-    /// There are fewer keys than values, or fewer values than keys.
-    Early {
+enum JobError {
+    /// The numbers of keys and values differ.
+    Lengths {
         keys: usize,
         values: usize,
     },
-    By(Error),
+    Library(Error),
 }
 
-impl From<Error> for Ended {
+impl From<Error> for JobError {
     fn from(error: Error) -> Self {
-        Self::By(error)
+        Self::Library(error)
     }
 }
 
 impl<T: Element> Job<'_, T> {
     /// The cells, and the number of values.
-    fn by<O: Keyed<u64, T>>(mut self, op: O) -> Result<(ByKey<T>, usize), Ended> {
+    fn run<O: Keyed<u64, T>>(mut self, op: O) -> Result<(ByKey<T>, usize), JobError> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;
@@ -240,7 +239,7 @@ impl<T: Element> Job<'_, T> {
                     cells.combine(keys, values)?;
                 }
                 (keys, values) => {
-                    return Err(Ended::Early {
+                    return Err(JobError::Lengths {
                         keys: n + keys.map_or(0, |keys| keys.len()) + rest(&mut self.keys)?,
                         values: n + values.map_or(0, |v| v.len()) + rest(&mut self.values)?,
                     });
@@ -252,9 +251,9 @@ impl<T: Element> Job<'_, T> {
     }
 }
 
-/// The number of elements that have not been read.
+/// Reads the remaining elements and returns their number.
 fn rest<T: Element>(fill: &mut Fill<'_, T>) -> Result<usize, Error> {
-    let mut piece = Device::cpu().alloc(AT_ONCE)?.download()?;
+    let mut piece = Device::cpu().alloc(BATCH)?.download()?;
     let mut n = 0;
     while let Some(more) = fill(&mut piece)? {
         n += more;
@@ -271,8 +270,8 @@ impl<T: Into<Value>> From<ByKey<T>> for Answer {
     }
 }
 
-/// The cells, in a `.npy` file.
-fn written<T: Element + npyz::AutoSerialize>(
+/// Writes the cells to a `.npy` file.
+fn write<T: Element + npyz::AutoSerialize>(
     by_key: &ByKey<T>,
     output: &Path,
 ) -> io::Result<Answer> {

@@ -1,4 +1,4 @@
-//! Finds the files, opens the device, and prints the answers.
+//! Runs a command: finds the files, opens the device, and prints the results.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::time::Instant;
 
 use warpfold::{Device, Error};
 
-use crate::answer::{Answer, Named, Report};
+use crate::answer::{Answer, FileNames, Report};
 use crate::devices::{self, Devices};
 use crate::failure::Failure;
 use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
-use crate::source::{Other, Stdin};
+use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
 use crate::{by_key, manual, reduce};
 
-/// A result, and what it took.
+/// A result with its statistics.
 pub struct Done {
     pub n: usize,
     pub result: Answer,
@@ -25,7 +25,7 @@ pub struct Done {
     pub chunk_bytes: usize,
 }
 
-/// What the files of one command have in common.
+/// The state of one command.
 pub struct Session<'a> {
     pub stdin: Stdin<'a>,
     stderr: &'a mut dyn Write,
@@ -75,10 +75,10 @@ pub fn run(
                     break;
                 }
             }
-            // The others are independent of it.
+            // The results of the other files do not depend on this file.
             Err(failure) if files.len() > 1 => {
                 failed += 1;
-                session.say(&failure.to_string());
+                session.message(&failure.to_string());
             }
             Err(failure) => return Err(failure),
         }
@@ -92,15 +92,14 @@ pub fn run(
     }
 }
 
-/// Writes to `stdout`. Returns whether it is still read: a reader that has closed it (`| head`) is not a
-/// failure.
+/// Writes to `stdout`. Returns `false` if the reader has closed the pipe (`| head`), which is not a failure.
 fn print(
     stdout: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<bool, Failure> {
     let mut stdout = BufWriter::new(stdout);
     let written = write(&mut stdout).and_then(|()| stdout.flush());
-    // A drop would try again to write what could not be written.
+    // Dropping the `BufWriter` would try again to write its buffer.
     let _ = stdout.into_parts();
     match written {
         Ok(()) => Ok(true),
@@ -110,14 +109,14 @@ fn print(
 }
 
 impl Session<'_> {
-    fn say(&mut self, text: &str) {
+    fn message(&mut self, text: &str) {
         let _ = writeln!(self.stderr, "warpfold: {text}");
     }
 
-    /// The answer for an array that is in `files`.
+    /// The result for the array in `files`.
     fn report(&mut self, cli: &Cli, input: &Input, files: &[PathBuf]) -> Result<Report, Failure> {
         let started = Instant::now();
-        let sources = Sources::find(files, Other::Raw(input.dtype), &mut self.stdin)?;
+        let sources = Sources::find(files, DefaultFormat::Raw(input.dtype), &mut self.stdin)?;
         let dtype = sources.dtype;
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
@@ -127,14 +126,14 @@ impl Session<'_> {
             && rejected > 0
         {
             let n = done.n;
-            self.say(&format!("{rejected} of {n} keys have no cell"));
+            self.message(&format!("{rejected} of {n} keys have no cell"));
         }
         let names = files.iter().map(|file| file.display().to_string());
         Ok(Report {
             op: cli.command.name(),
             file: match &files {
-                [file] => Named::File(file.display().to_string()),
-                _ => Named::Files(names.collect()),
+                [file] => FileNames::File(file.display().to_string()),
+                _ => FileNames::Files(names.collect()),
             },
             dtype: dtype.name(),
             n: done.n,
@@ -147,7 +146,7 @@ impl Session<'_> {
         })
     }
 
-    /// The device that `--device` names, opened once. Tells the user when it is the CPU for want of a GPU.
+    /// The device that `--device` names, opened once. Prints a message if it is the CPU for lack of a GPU.
     pub fn device(&mut self, input: &Input) -> Result<Device, Failure> {
         if let Some(device) = &self.device {
             return Ok(device.clone());
@@ -159,9 +158,9 @@ impl Session<'_> {
         }
         .map_err(|error| Failure::Device(devices::reason(&error)))?;
         match (device.fallback_reason(), input.verbose) {
-            (Some(reason), false) => self.say(&format!("on the CPU: {}", in_short(reason))),
-            (Some(reason), true) => self.say(&format!("on the CPU: {}", devices::reason(reason))),
-            (None, true) => self.say(&format!("on {}", device.name())),
+            (Some(reason), false) => self.message(&format!("on the CPU: {}", summary(reason))),
+            (Some(reason), true) => self.message(&format!("on the CPU: {}", devices::reason(reason))),
+            (None, true) => self.message(&format!("on {}", device.name())),
             (None, false) => {}
         }
         self.device = Some(device.clone());
@@ -169,8 +168,8 @@ impl Session<'_> {
     }
 }
 
-/// Why there is no GPU, without the advice.
-fn in_short(reason: &Error) -> &'static str {
+/// Why there is no GPU, without advice.
+fn summary(reason: &Error) -> &'static str {
     match reason {
         Error::NoDriver { .. } => "no CUDA driver",
         Error::NoDevice { .. } => "no CUDA device",

@@ -9,7 +9,7 @@ use warpfold::{Device, Error};
 /// A device, as `--json` prints it.
 #[derive(Debug, Serialize)]
 pub struct Listed {
-    /// As `--device` takes it.
+    /// The value for `--device`.
     device: String,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,8 +20,8 @@ pub struct Listed {
     memory_bytes: Option<u64>,
 }
 
-/// The devices, and for each CUDA device that cannot be used the reason. Without any, the reason is the
-/// driver's, with what to do.
+/// The usable devices, and the unusable CUDA devices with the reasons. Without any CUDA device, the reason is
+/// that of the driver.
 #[derive(Debug, Serialize)]
 pub struct Devices {
     devices: Vec<Listed>,
@@ -37,10 +37,10 @@ struct Unusable {
 /// Why a CUDA device cannot be used, and what to do.
 pub fn reason(error: &Error) -> String {
     match error {
-        // The library's text names a call of the library.
+        // The library's own text names a function of the library.
         Error::NoDriver { tried, reason } => format!(
-            "there is no CUDA driver: {tried} cannot be used ({reason}); install NVIDIA's driver, after which \
-             `nvidia-smi` lists the devices, or compute on the CPU with --device cpu"
+            "there is no CUDA driver: {tried} cannot be used ({reason}); install NVIDIA's driver \
+             (`nvidia-smi` then lists the devices), or compute on the CPU with --device cpu"
         ),
         error => error.to_string(),
     }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of the command line.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use zip::result::ZipError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Wrong arguments that only the files show to be wrong.
+    /// Wrong arguments that are detected only after the files have been opened.
     #[error("{0}")]
     Usage(String),
 
     #[error(transparent)]
     Library(#[from] warpfold::Error),
 
-    /// The reason, with what to do.
+    /// Why the device cannot be used, and what to do.
     #[error("{0}")]
     Device(String),
 
@@ -41,7 +41,7 @@ pub enum Failure {
     },
 
     #[error("{file} holds {holds}; keys must be u32, u64, i32 or i64")]
-    NoKeys { file: String, holds: DType },
+    KeyType { file: String, holds: DType },
 
     #[error(
         "{keys_file} has {keys} keys, but {file} has {values} elements; each element requires one key"
@@ -54,7 +54,7 @@ pub enum Failure {
     },
 
     #[error(
-        "--device-memory {} is too small: {what} need {needs} bytes; give at least that",
+        "--device-memory {} is too small: {what} require {needs} bytes; give at least that",
         .limit.as_u64()
     )]
     Memory {
@@ -72,9 +72,9 @@ pub enum Failure {
     #[error("{}", array(archive, name, arrays))]
     Array {
         archive: PathBuf,
-        /// Given after the archive's.
+        /// The requested array.
         name: Option<String>,
-        /// Those of the archive.
+        /// The names of the archive's arrays.
         arrays: String,
     },
 
@@ -90,7 +90,7 @@ fn array(archive: &Path, name: &Option<String>, arrays: &str) -> String {
     match name {
         Some(name) => format!("{archive} has no array {name:?}; it has {arrays}"),
         None if arrays == "no arrays" => format!("{archive} has no arrays"),
-        None => format!("{archive} has {arrays}; name one, as {archive}:NAME"),
+        None => format!("{archive} has {arrays}; name one: {archive}:NAME"),
     }
 }
 

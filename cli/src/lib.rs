@@ -1,14 +1,14 @@
 //! The command line `warpfold`: reductions of arrays in files, on a GPU or on the CPU.
 //!
-//! | module | does |
+//! | module | contents |
 //! |---|---|
 //! | `options` | the command line's syntax and help |
-//! | `command` | finds the files, opens the device, and prints the answers |
-//! | `sources`, `source`, `archive` | an array in files, in one of them, in an `.npz` archive |
-//! | `reduce`, `by_key` | the answers, chunk by chunk |
+//! | `command` | finds the files, opens the device, and prints the results |
+//! | `sources`, `source`, `archive` | an array in several files, in one file, in an `.npz` archive |
+//! | `reduce`, `by_key` | whole-array reductions and reductions by key, chunk by chunk |
 //! | `memory` | the length of a chunk |
-//! | `reading` | the time that reading takes, and its progress bar |
-//! | `answer`, `value` | what is printed |
+//! | `reading` | the time of reading, and the progress bar |
+//! | `answer`, `value` | the results as text and as JSON |
 //! | `devices`, `manual` | the list of devices; completions and manual pages |
 
 mod answer;
@@ -36,8 +36,8 @@ use crate::options::Cli;
 /// Runs a command line, whose first argument is the program's name. Returns the exit code: 0 success,
 /// 1 failure, 2 wrong arguments.
 ///
-/// The file `-` is `stdin`. Answers go to `stdout`, everything else to `stderr`. A reader that has closed
-/// either is not a failure.
+/// The file `-` is `stdin`. Results are written to `stdout`, messages to `stderr`. It is not a failure if the
+/// reader of either has closed the pipe (`| head`).
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
     stdin: &mut impl Read,
@@ -52,7 +52,6 @@ pub fn run(
                 true => write!(stderr, "{text}"),
                 false => write!(stdout, "{text}"),
             };
-            // A reader that has closed its end (`| head`) is not a failure.
             return match written {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
                 _ => u8::try_from(wrong.exit_code()).unwrap_or(2),
@@ -62,7 +61,7 @@ pub fn run(
     match command::run(&cli, stdin, stdout, stderr) {
         Ok(()) => 0,
         Err(failure) => {
-            // Nothing is left to report a failure of stderr to.
+            // A failure of stderr cannot be reported anywhere.
             let _ = writeln!(stderr, "warpfold: {failure}");
             failure.exit_code()
         }

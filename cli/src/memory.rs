@@ -1,22 +1,22 @@
-//! How long a chunk is.
+//! The length of a chunk.
 
 use bytesize::ByteSize;
 use warpfold::Device;
 
 use crate::failure::Failure;
 
-/// The longest chunk for a GPU, in bytes: its copy takes a hundred times longer than the start of a copy.
-const FOR_A_GPU: u64 = 64 << 20;
+/// The longest chunk for a GPU, in bytes. Its copy takes a hundred times as long as the start of a copy.
+const MAX_GPU_CHUNK: u64 = 64 << 20;
 
-/// The longest chunk for the CPU, in bytes: it is still in the caches when it is reduced, which then takes a
-/// third of the time, and it is long enough for several threads to read.
-const FOR_THE_CPU: u64 = 8 << 20;
+/// The longest chunk for the CPU, in bytes. It is still in the caches when it is reduced, which makes the
+/// reduction three times faster, and it is long enough for several threads to read it.
+const MAX_CPU_CHUNK: u64 = 8 << 20;
 
-/// What a computation needs besides chunks and cells, in bytes: a grid's partials, results of chunks that
-/// are not combined yet, elements that are converted.
-const BESIDE: u64 = 128 << 10;
+/// Memory besides chunks and cells, in bytes: a grid's partials, results of chunks that are not combined yet,
+/// and elements that are being converted.
+const OVERHEAD: u64 = 128 << 10;
 
-/// The elements of `size` bytes in a chunk, for `n` elements, if that is known, and `cells` of 64 bits.
+/// The number of elements of `size` bytes in a chunk, for `n` elements (if known) and `cells` of 64 bits.
 pub fn chunk_len(
     device: &Device,
     limit: ByteSize,
@@ -25,23 +25,23 @@ pub fn chunk_len(
     cells: u64,
 ) -> Result<usize, Failure> {
     let size = size as u64;
-    // A GPU has two chunks, and the CPU memory for its threads. A cell has 8 bytes, and beside it its initial
-    // value or, at the end, the value to print, in 16 bytes.
-    let beside = cells.saturating_mul(8 + 16).saturating_add(BESIDE);
-    match limit.as_u64().saturating_sub(beside) / (2 * size) {
+    // The factor 2: a GPU has two chunks, and the CPU has temporary storage of its threads. A cell has 8
+    // bytes on the device, and 16 bytes for its initial value or, at the end, the value to print.
+    let overhead = cells.saturating_mul(8 + 16).saturating_add(OVERHEAD);
+    match limit.as_u64().saturating_sub(overhead) / (2 * size) {
         0 => Err(Failure::Memory {
             limit,
             what: match cells {
-                0 => "its chunks of one element".into(),
+                0 => "even chunks of one element".into(),
                 _ => format!("{cells} cells and chunks of one element"),
             },
-            needs: beside.saturating_add(2 * size),
+            needs: overhead.saturating_add(2 * size),
         }),
         fits => {
             let longest = if device.is_gpu() {
-                FOR_A_GPU
+                MAX_GPU_CHUNK
             } else {
-                FOR_THE_CPU
+                MAX_CPU_CHUNK
             };
             let len = fits.min(longest / size);
             Ok(usize::try_from(len)

@@ -8,10 +8,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use warpfold::file::DType;
 
-const AFTER: &str = "\
-Floats are printed so that they read back to the same bits. -0.0 is smaller than 0.0. One NaN makes the
-result NaN, except of count. Sums of floats have the same bits at every run on the same device with the
-same --device-memory; sums by key only on the CPU.
+const AFTER_HELP: &str = "\
+Floats are printed with enough digits to read back the same bits. -0.0 is smaller than 0.0. If any element
+is NaN, the result is NaN, except for count. Sums of floats have the same bits in every run on the same
+device with the same --device-memory; sums by key only on the CPU.
 
 For empty input the sum, the count and the norms 1 and 2 are 0, and the product is 1; all other commands
 fail.
@@ -23,7 +23,7 @@ Exit code:
 
 /// Reductions of arrays in files, on a GPU or on the CPU
 #[derive(Debug, Parser)]
-#[command(name = "warpfold", version, after_help = AFTER)]
+#[command(name = "warpfold", version, after_help = AFTER_HELP)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -31,7 +31,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The sum, in 64 bits: an i64 of signed integers, a u64 of unsigned ones, an f64 of floats
+    /// The sum in 64 bits: i64 for signed integers, u64 for unsigned integers, f64 for floats
     Sum(Input),
     /// The product, in the type of the elements; integers wrap
     Product(Input),
@@ -41,9 +41,9 @@ pub enum Command {
     Max(Input),
     /// The smallest and the largest element
     MinMax(Input),
-    /// The index of the smallest element, counted from 0, and the element; of equal ones the first
+    /// The index of the smallest element, from 0, and the element; the first of equal elements
     Argmin(Input),
-    /// The index of the largest element, counted from 0, and the element; of equal ones the first
+    /// The index of the largest element, from 0, and the element; the first of equal elements
     Argmax(Input),
     /// The mean, as an f64
     Mean(Input),
@@ -51,9 +51,9 @@ pub enum Command {
     Var(VarOptions),
     /// A norm; the default is the square root of the sum of the squares, as an f64
     Norm(NormOptions),
-    /// The number of elements that are equal to, less or greater than a value, NaN, or not zero
+    /// The number of elements that are equal to, less than or greater than a value, NaN, or not zero
     Count(CountOptions),
-    /// The sum, minimum or maximum of the elements of each key: of key 0, of key 1 and so on
+    /// The sum, minimum or maximum of the elements of each key: key 0, key 1 and so on
     ReduceByKey(ByKeyOptions),
     /// List the CPU and the CUDA devices, or the reason why there is none
     Devices(DevicesOptions),
@@ -62,15 +62,15 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page in roff, as for `warpfold man | man -l -`
+    /// Print the manual page in roff, for example for `warpfold man | man -l -`
     Man {
-        /// The command that the page is about [default: the program]
+        /// The command to describe [default: the program]
         command: Option<String>,
     },
 }
 
 impl Command {
-    /// Its name on the command line.
+    /// The command's name on the command line.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Sum(_) => "sum",
@@ -91,7 +91,7 @@ impl Command {
         }
     }
 
-    /// Those of a reduction.
+    /// The input of a reduction; `None` for other commands.
     pub fn input(&self) -> Option<&Input> {
         match self {
             Self::Sum(input)
@@ -112,11 +112,11 @@ impl Command {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = AFTER)]
+#[command(after_help = AFTER_HELP)]
 pub struct Input {
-    /// The array: a .npy file, an .npz archive of one array, ARCHIVE.npz:NAME for one of several, any other
-    /// file as raw little-endian elements (--dtype), or - for standard input. Several files are one array,
-    /// one after another; they must have one type
+    /// The array: a .npy file, an .npz archive with one array, ARCHIVE.npz:NAME for one of several arrays,
+    /// any other file as raw little-endian elements (--dtype), or - for standard input. Several files are
+    /// concatenated to one array; they must have one type
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
@@ -129,20 +129,20 @@ pub struct Input {
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<DType>,
 
-    /// auto, cuda:N or cpu: the first GPU, or the CPU if there is none; the GPU with this index; the CPU
+    /// auto (the first GPU, or the CPU if there is none), cuda:N (the GPU with this index) or cpu
     #[arg(long, default_value = "auto")]
     pub device: Choice,
 
-    /// The limit of memory for elements and cells on the device, as 512MiB. Files are read in chunks of at
-    /// most 64 MiB, or 8 MiB on the CPU
+    /// The memory limit for elements and cells on the device, for example 512MiB. Files are read in chunks
+    /// of at most 64 MiB, or 8 MiB on the CPU
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     pub device_memory: ByteSize,
 
-    /// Print a JSON object, with --each one in each line; NaN and infinities are strings
+    /// Print a JSON object (with --each, one per line); NaN and infinities are strings
     #[arg(long)]
     pub json: bool,
 
-    /// Print the device to standard error, and if it is the CPU, the reason and what to do
+    /// Print the device to standard error; if it is the CPU because there is no GPU, also why and what to do
     #[arg(short, long)]
     pub verbose: bool,
 }
@@ -159,7 +159,7 @@ pub struct VarOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// Divide the sum of the squares by the number of elements minus N; 1 gives the variance of a sample
+    /// Divide the sum of the squared deviations by the number of elements minus N; 1: the sample variance
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub ddof: u64,
 }
@@ -190,13 +190,13 @@ pub struct CountOptions {
     pub input: Input,
 
     #[command(flatten)]
-    pub question: Question,
+    pub condition: Condition,
 }
 
 /// Values have the type of the elements, so they are parsed after the file's header has been read.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-pub struct Question {
+pub struct Condition {
     /// Count the elements that equal V
     #[arg(long, value_name = "V", allow_hyphen_values = true)]
     pub equal: Option<String>,
@@ -223,18 +223,18 @@ pub struct ByKeyOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// The key of each element: a .npy file, an array of an .npz archive, or - (which requires --cells), of
-    /// u32, u64, i32 or i64
+    /// The key of each element, as u32, u64, i32 or i64: a .npy file, an array of an .npz archive, or -
+    /// (which requires --cells)
     #[arg(long, value_name = "KEYS.npy")]
     pub keys: PathBuf,
 
-    /// The number of cells, for the keys 0 to N-1; elements of other keys are ignored, and their number is
+    /// The number of cells, for the keys 0 to N-1; elements with other keys are ignored, and their number is
     /// printed to standard error [default: the largest key plus 1]
     #[arg(long, value_name = "N")]
     pub cells: Option<u64>,
 
-    /// How the elements of a key are combined, in 64 bits as by `sum`. A key without elements has 0, or for
-    /// min and max the largest or smallest value of the type
+    /// The operator that combines the elements of a key, in 64 bits as for `sum`. A key without elements has
+    /// 0, or for min and max the largest or smallest value of the type
     #[arg(long, default_value = "sum")]
     pub op: Op,
 

@@ -1,4 +1,4 @@
-//! The time that reading takes, and its progress bar.
+//! The time of reading, and the progress bar.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use warpfold::Error;
 
-/// The time before a bar appears.
+/// The time until the progress bar appears.
 const DELAY: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str = "{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// The same where the total is unknown.
-const TEMPLATE_OF_A_PIPE: &str = "{spinner} {bytes}, {bytes_per_sec}";
+/// The template if the total is unknown.
+const PIPE_TEMPLATE: &str = "{spinner} {bytes}, {bytes_per_sec}";
 
-/// Counts and times what is read from files while something is computed.
+/// Counts the bytes that are read from files, and the time of reading them.
 pub struct Reading {
     started: Instant,
     bytes: Cell<u64>,
@@ -25,14 +25,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Starts the clock, for `total` bytes where their number is known.
+    /// Starts the clock; `total` is the number of bytes, if known.
     pub fn new(total: Option<u64>) -> Self {
         let template = match total {
             Some(_) => TEMPLATE,
-            None => TEMPLATE_OF_A_PIPE,
+            None => PIPE_TEMPLATE,
         };
-        let style = ProgressStyle::with_template(template).expect("it names fields");
-        // It counts from the first byte on, so that the rate is right when it appears.
+        let style = ProgressStyle::with_template(template).expect("a valid template");
+        // The hidden bar counts from the first byte, so that its rate is correct when it appears.
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         Self {
             started: Instant::now(),
@@ -60,7 +60,7 @@ impl Reading {
         Ok(n)
     }
 
-    /// The bytes that have been read.
+    /// The number of bytes that have been read.
     pub fn bytes(&self) -> u64 {
         self.bytes.get()
     }

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::chunk_len;
-use crate::options::{Command, CountOptions, Input, NormOptions, Order, Question, VarOptions};
+use crate::options::{Command, CountOptions, Input, NormOptions, Order, Condition, VarOptions};
 use crate::reading::Reading;
 use crate::sources::{Elements, Sources};
 use crate::value::Value;
@@ -26,7 +26,7 @@ pub fn run(
     let (dtype, name) = (sources.dtype, sources.name());
     warpfold::with_type!(dtype, |T| {
         let predicate = match command {
-            Command::Count(CountOptions { question, .. }) => Some(predicate::<T>(question, dtype)?),
+            Command::Count(CountOptions { condition, .. }) => Some(predicate::<T>(condition, dtype)?),
             _ => None,
         };
         let device = session.device(input)?;
@@ -39,32 +39,32 @@ pub fn run(
             chunk,
         };
         let result = match command {
-            Command::Sum(_) => Some(array.by(SumWide)?.into()),
-            Command::Product(_) => Some(array.by(Product)?.into()),
-            Command::Min(_) => array.by(Min)?.map(Into::into),
-            Command::Max(_) => array.by(Max)?.map(Into::into),
-            Command::MinMax(_) => array.by(MinMax)?.map(Into::into),
-            Command::Argmin(_) => array.by(ArgMin)?.map(Into::into),
-            Command::Argmax(_) => array.by(ArgMax)?.map(Into::into),
+            Command::Sum(_) => Some(array.reduce(SumWide)?.into()),
+            Command::Product(_) => Some(array.reduce(Product)?.into()),
+            Command::Min(_) => array.reduce(Min)?.map(Into::into),
+            Command::Max(_) => array.reduce(Max)?.map(Into::into),
+            Command::MinMax(_) => array.reduce(MinMax)?.map(Into::into),
+            Command::Argmin(_) => array.reduce(ArgMin)?.map(Into::into),
+            Command::Argmax(_) => array.reduce(ArgMax)?.map(Into::into),
             Command::Mean(_) => {
-                let sum = array.by(T::MEAN_BY)?;
+                let sum = array.reduce(T::MEAN_BY)?;
                 sum.mean(array.elements.n()).map(Into::into)
             }
             Command::Var(VarOptions { ddof, .. }) => {
-                let moments = array.by(MeanVariance)?;
+                let moments = array.reduce(MeanVariance)?;
                 let divisor = (array.elements.n() as u64).checked_sub(*ddof);
                 let divisor = divisor.filter(|divisor| *divisor > 0);
                 let both = moments.zip(divisor);
                 both.map(|(moments, divisor)| (moments.squares() / divisor as f64).into())
             }
             Command::Norm(NormOptions { order, .. }) => match order {
-                Order::One => Some(array.by(SumAbs)?.into()),
-                Order::Two => Some(array.by(SumSquares)?.norm().into()),
-                Order::Inf => array.by(MinMax)?.map(|extrema| extrema.norm().into()),
+                Order::One => Some(array.reduce(SumAbs)?.into()),
+                Order::Two => Some(array.reduce(SumSquares)?.norm().into()),
+                Order::Inf => array.reduce(MinMax)?.map(|extrema| extrema.norm().into()),
             },
             Command::Count(_) => match predicate {
                 Some(predicate) => Some(array.count(predicate)?.into()),
-                None => unreachable!("it has been parsed"),
+                None => unreachable!("`predicate` is set for `count`"),
             },
             Command::ReduceByKey(_)
             | Command::Devices(_)
@@ -83,7 +83,7 @@ pub fn run(
     })
 }
 
-/// The failure of a command without a result for `n` elements.
+/// The failure of a command that has no result for `n` elements.
 fn too_few(command: &Command, file: String, n: usize) -> Failure {
     let (what, needs) = match command {
         Command::Var(VarOptions { ddof, .. }) => {
@@ -105,12 +105,12 @@ pub struct Array<'a, T: Number> {
     pub device: &'a Device,
     pub elements: Elements<'a, T>,
     pub reading: &'a Reading,
-    /// The elements of a chunk.
+    /// The number of elements in a chunk.
     pub chunk: usize,
 }
 
 impl<T: Number> Array<'_, T> {
-    pub fn by<O: SinglePass<T>>(&mut self, op: O) -> Result<O::Output, Error> {
+    pub fn reduce<O: SinglePass<T>>(&mut self, op: O) -> Result<O::Output, Error> {
         self.device.reduce_chunks(op, self.chunk, |chunk| {
             self.elements.read(chunk, self.reading)
         })
@@ -126,7 +126,7 @@ impl<T: Number> Array<'_, T> {
     }
 }
 
-fn predicate<T: FromStr>(question: &Question, dtype: DType) -> Result<Predicate<T>, Failure> {
+fn predicate<T: FromStr>(condition: &Condition, dtype: DType) -> Result<Predicate<T>, Failure> {
     let value = |option: &str, text: &String| {
         let wrong = |_| {
             let text =
@@ -135,18 +135,18 @@ fn predicate<T: FromStr>(question: &Question, dtype: DType) -> Result<Predicate<
         };
         text.parse().map_err(wrong)
     };
-    Ok(match question {
-        Question {
+    Ok(match condition {
+        Condition {
             equal: Some(text), ..
         } => Predicate::Equal(value("--equal", text)?),
-        Question {
+        Condition {
             less: Some(text), ..
         } => Predicate::Less(value("--less", text)?),
-        Question {
+        Condition {
             greater: Some(text),
             ..
         } => Predicate::Greater(value("--greater", text)?),
-        Question { nan: true, .. } => Predicate::Nan,
+        Condition { nan: true, .. } => Predicate::Nan,
         _ => Predicate::Nonzero,
     })
 }
@@ -161,10 +161,10 @@ impl<T: Number + Into<Value>> From<Extrema<T>> for Answer {
 }
 
 impl<T: Number + Into<Value>> From<Indexed<T>> for Answer {
-    fn from(place: Indexed<T>) -> Self {
-        Self::Place {
-            index: place.index(),
-            value: place.value().into(),
+    fn from(indexed: Indexed<T>) -> Self {
+        Self::Indexed {
+            index: indexed.index(),
+            value: indexed.value().into(),
         }
     }
 }

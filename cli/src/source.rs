@@ -1,4 +1,4 @@
-//! Where an array is, or a part of it: a file, a member of an archive, or a pipe.
+//! One source of elements: a file, a member of an archive, or a pipe.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
@@ -10,35 +10,35 @@ use warpfold::{Element, Error};
 use crate::archive::{self, Member};
 use crate::failure::Failure;
 
-/// Standard input, until it is read.
+/// Standard input; `None` after it has been read.
 pub type Stdin<'a> = Option<&'a mut dyn Read>;
 
-/// What a regular file is that has neither the extension `npy` nor `npz`.
+/// The format of regular files without the extension `npy` or `npz`.
 #[derive(Clone, Copy)]
-pub enum Other {
-    /// Raw elements, of this type.
+pub enum DefaultFormat {
+    /// Raw elements of this type.
     Raw(Option<DType>),
     Npy,
 }
 
-/// A file of an array, which has been looked at.
+/// A source whose type and length are known.
 pub struct Source<'a> {
     /// For errors.
     pub path: PathBuf,
     pub dtype: DType,
-    /// The number of elements; `None` of raw elements in a pipe.
+    /// The number of elements; `None` for raw elements in a pipe.
     pub len: Option<usize>,
-    place: Place<'a>,
+    kind: Kind<'a>,
 }
 
-enum Place<'a> {
+enum Kind<'a> {
     Npy,
     Raw,
     Member(Member),
     Pipe(Box<dyn Read + 'a>, Option<NpyHeader>),
 }
 
-/// A file while it is read.
+/// An open source.
 pub enum Open<'a, T: Element> {
     File(Elements<T>),
     Stream(Stream<T, Box<dyn Read + 'a>>),
@@ -46,11 +46,15 @@ pub enum Open<'a, T: Element> {
 }
 
 impl<'a> Source<'a> {
-    /// The file at `path`, or standard input where that is `-`.
-    pub fn find(path: &Path, other: Other, stdin: &mut Stdin<'a>) -> Result<Self, Failure> {
-        let dtype = match other {
-            Other::Raw(dtype) => dtype,
-            Other::Npy => None,
+    /// The file at `path`, or standard input for `-`.
+    pub fn find(
+        path: &Path,
+        default: DefaultFormat,
+        stdin: &mut Stdin<'a>,
+    ) -> Result<Self, Failure> {
+        let dtype = match default {
+            DefaultFormat::Raw(dtype) => dtype,
+            DefaultFormat::Npy => None,
         };
         if path == Path::new("-") {
             let Some(stdin) = stdin.take() else {
@@ -76,21 +80,21 @@ impl<'a> Source<'a> {
             Self::pipe(path, Box::new(file), dtype)
         } else if has_extension("npz") {
             Self::member(path, None, dtype)
-        } else if has_extension("npy") || matches!(other, Other::Npy) {
+        } else if has_extension("npy") || matches!(default, DefaultFormat::Npy) {
             let dtype = match dtype {
                 Some(dtype) => dtype,
                 None => NpyHeader::of_file(path)?.dtype()?,
             };
-            Self::regular(path, dtype, Place::Npy)
+            Self::regular(path, dtype, Kind::Npy)
         } else {
             let dtype = dtype.ok_or_else(|| no_dtype(path, "the file is not a .npy file"))?;
-            Self::regular(path, dtype, Place::Raw)
+            Self::regular(path, dtype, Kind::Raw)
         }
     }
 
-    fn regular(path: &Path, dtype: DType, place: Place<'a>) -> Result<Self, Failure> {
-        let len = warpfold::with_type!(dtype, |T| match place {
-            Place::Npy => Elements::<T>::open_npy(path),
+    fn regular(path: &Path, dtype: DType, kind: Kind<'a>) -> Result<Self, Failure> {
+        let len = warpfold::with_type!(dtype, |T| match kind {
+            Kind::Npy => Elements::<T>::open_npy(path),
             _ => Elements::<T>::open_raw(path),
         }
         .map(|elements| elements.len()));
@@ -98,7 +102,7 @@ impl<'a> Source<'a> {
             path: path.into(),
             dtype,
             len: Some(len?),
-            place,
+            kind,
         })
     }
 
@@ -109,7 +113,7 @@ impl<'a> Source<'a> {
             path: member.path.clone(),
             dtype: checked(&header, dtype)?,
             len: usize::try_from(header.len()).ok(),
-            place: Place::Member(member),
+            kind: Kind::Member(member),
         })
     }
 
@@ -145,22 +149,22 @@ impl<'a> Source<'a> {
             path: path.into(),
             dtype,
             len: len.and_then(|len| usize::try_from(len).ok()),
-            place: Place::Pipe(reader, header),
+            kind: Kind::Pipe(reader, header),
         })
     }
 
-    /// Whether it can be read only once.
+    /// Whether the source can be read only once.
     pub fn is_pipe(&self) -> bool {
-        matches!(self.place, Place::Pipe(..))
+        matches!(self.kind, Kind::Pipe(..))
     }
 
     pub fn open<T: Element>(self) -> Result<Open<'a, T>, Error> {
-        Ok(match self.place {
-            Place::Npy => Open::File(Elements::open_npy(self.path)?),
-            Place::Raw => Open::File(Elements::open_raw(self.path)?),
-            Place::Pipe(reader, None) => Open::Stream(Stream::raw(reader, self.path)),
-            Place::Pipe(reader, Some(header)) => Open::Stream(Stream::after(&header, reader)?),
-            Place::Member(member) => {
+        Ok(match self.kind {
+            Kind::Npy => Open::File(Elements::open_npy(self.path)?),
+            Kind::Raw => Open::File(Elements::open_raw(self.path)?),
+            Kind::Pipe(reader, None) => Open::Stream(Stream::raw(reader, self.path)),
+            Kind::Pipe(reader, Some(header)) => Open::Stream(Stream::after(&header, reader)?),
+            Kind::Member(member) => {
                 let bytes: Box<dyn Read> = Box::new(member.open().map_err(Error::other)?);
                 Open::Member(Stream::npy(bytes, self.path)?)
             }
@@ -177,7 +181,7 @@ impl<T: Element> Open<'_, T> {
         }
     }
 
-    /// After the last element: the rest of a member is read, because its checksum is compared at its end.
+    /// Must be called after the last element: reads the rest of a member and verifies its checksum.
     pub fn finish(self, path: &Path) -> Result<(), Error> {
         if let Self::Member(stream) = self {
             let read = io::copy(&mut stream.into_inner(), &mut io::sink());
@@ -187,7 +191,7 @@ impl<T: Element> Open<'_, T> {
     }
 }
 
-/// The type of the elements after `header`, which must be `dtype` where that is given.
+/// The type of the elements after `header`, which must be `dtype` if that is given.
 fn checked(header: &NpyHeader, dtype: Option<DType>) -> Result<DType, Error> {
     match dtype {
         None => header.dtype(),
@@ -198,6 +202,6 @@ fn checked(header: &NpyHeader, dtype: Option<DType>) -> Result<DType, Error> {
 fn no_dtype(path: &Path, why: &str) -> Failure {
     let path = path.display();
     Failure::Usage(format!(
-        "{path}: {why}; give the type of its raw elements by --dtype, as --dtype f32"
+        "{path}: {why}; give the type of its raw elements, for example --dtype f32"
     ))
 }

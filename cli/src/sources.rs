@@ -1,4 +1,4 @@
-//! An array in one file, or in several one after another.
+//! An array in one file, or in several files that are concatenated.
 
 use std::path::{Path, PathBuf};
 use std::vec;
@@ -8,19 +8,23 @@ use warpfold::{Element, Error};
 
 use crate::failure::Failure;
 use crate::reading::Reading;
-use crate::source::{Open, Other, Source, Stdin};
+use crate::source::{DefaultFormat, Open, Source, Stdin};
 
 /// The files of an array, all of one type.
 pub struct Sources<'a> {
     pub dtype: DType,
-    /// The number of elements; `None` where a pipe has them.
+    /// The number of elements; `None` if a pipe has raw elements.
     pub len: Option<usize>,
     files: Vec<Source<'a>>,
 }
 
 impl<'a> Sources<'a> {
-    pub fn find(files: &[PathBuf], other: Other, stdin: &mut Stdin<'a>) -> Result<Self, Failure> {
-        let sources = files.iter().map(|path| Source::find(path, other, stdin));
+    pub fn find(
+        files: &[PathBuf],
+        default: DefaultFormat,
+        stdin: &mut Stdin<'a>,
+    ) -> Result<Self, Failure> {
+        let sources = files.iter().map(|path| Source::find(path, default, stdin));
         let files = sources.collect::<Result<Vec<_>, _>>()?;
         let (first, rest) = files.split_first().expect("a file is required");
         if let Some(other) = rest.iter().find(|source| source.dtype != first.dtype) {
@@ -48,19 +52,19 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The bytes of all elements, where their number is known.
+    /// The bytes of all elements, if their number is known.
     pub fn bytes(&self) -> Option<u64> {
         let len = self.len? as u64;
         Some(len.saturating_mul(self.dtype.size() as u64))
     }
 
-    /// A file that can be read only once.
+    /// The first file that can be read only once.
     pub fn pipe(&self) -> Option<&Path> {
         let pipe = self.files.iter().find(|source| source.is_pipe());
         pipe.map(|source| &*source.path)
     }
 
-    /// Its elements, which have the type [`dtype`](Self::dtype).
+    /// The elements; `T` must be the type [`dtype`](Self::dtype).
     pub fn elements<T: Element>(self) -> Elements<'a, T> {
         Elements {
             files: self.files.into_iter(),
@@ -78,7 +82,7 @@ pub struct Elements<'a, T: Element> {
 }
 
 impl<T: Element> Elements<'_, T> {
-    /// Fills `piece`, or less of it at the end, and returns the number of elements; `None` at the end.
+    /// Fills `piece`, or a part of it at the end of the files. Returns the number of elements; `None` for 0.
     pub fn read(&mut self, piece: &mut [T], reading: &Reading) -> Result<Option<usize>, Error> {
         let mut done = 0;
         while done < piece.len() {

@@ -1,11 +1,11 @@
-//! Numbers of all types, as they are printed.
+//! Printed numbers.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 use warpfold::{bf16, f16};
 
-/// A number. 16-bit floats are `f32`, which loses nothing.
+/// A number. 16-bit floats are converted to `f32`, which is exact.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
     Signed(i64),
@@ -51,7 +51,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// JSON has no NaN and no infinities: they are strings.
+/// JSON has no NaN and no infinities, so these are strings.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -17,8 +17,8 @@ pub(crate) enum Backend {
     Gpu(Arc<Queue>),
 }
 
-/// A stream of the CPU; each call does its work before it returns. It has an identity, so that the CPU refuses
-/// what a GPU refuses: buffers of another device, and the scratch of another stream.
+/// A stream of the CPU; each call does its work before it returns. Streams have an identity, so that the CPU
+/// has the same errors as a GPU: for buffers of another device, and for the scratch of another stream.
 pub(crate) struct CpuStream {
     /// The device that the stream belongs to; one for each opened device.
     device: Arc<CpuDevice>,
@@ -68,11 +68,11 @@ impl Backend {
     /// Another stream of the same device.
     pub(crate) fn new_stream(&self) -> Result<Self, Error> {
         match self {
-            Self::Cpu(own) => {
-                let device = Arc::clone(&own.device);
+            Self::Cpu(stream) => {
+                let device = Arc::clone(&stream.device);
                 Ok(Self::Cpu(Arc::new(CpuStream { device })))
             }
-            Self::Gpu(own) => Ok(Self::Gpu(Queue::new(Stream::new(own.gpu())?))),
+            Self::Gpu(queue) => Ok(Self::Gpu(Queue::new(Stream::new(queue.gpu())?))),
         }
     }
 
@@ -84,7 +84,7 @@ impl Backend {
         }
     }
 
-    /// The GPU, or the error that `what` needs one.
+    /// The GPU; on the CPU, the error that `what` needs a GPU.
     pub(crate) fn gpu_for(&self, what: &'static str) -> Result<&Arc<Gpu>, Error> {
         match self {
             Self::Cpu(_) => Err(Error::NeedsGpu { what }),
@@ -102,7 +102,7 @@ impl Backend {
         self.info().map_or("CPU", |info| &info.name)
     }
 
-    /// Whether the two are the same stream.
+    /// Whether `other` is the same stream.
     pub(crate) fn is_same_stream(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(one, other),
@@ -111,7 +111,7 @@ impl Backend {
         }
     }
 
-    /// An error unless the two belong to the same device.
+    /// An error unless `owner` belongs to the same device.
     pub(crate) fn check_same(&self, owner: &Self) -> Result<(), Error> {
         let same = match (self, owner) {
             (Self::Cpu(one), Self::Cpu(other)) => Arc::ptr_eq(&one.device, &other.device),

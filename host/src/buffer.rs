@@ -14,7 +14,7 @@ use crate::view_mut::{LocationMut, ViewMut};
 /// [`Device::alloc`](crate::Device::alloc).
 ///
 /// Dropping it waits for the work on all streams of the device and frees the memory. The device's next call
-/// returns a failure of that ([`Error::Deferred`]).
+/// returns an error that occurs there, as [`Error::Deferred`].
 pub struct Buffer<T: Element> {
     backend: Backend,
     len: usize,
@@ -57,7 +57,8 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a fault in an earlier kernel; [`Error::Deferred`].
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a fault in an earlier kernel;
+    /// [`Error::Deferred`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         View::from(self).download()
     }
@@ -108,7 +109,7 @@ impl<T: Element> Buffer<T> {
             len,
             storage,
         } = self;
-        let again = |error, storage| {
+        let failed = |error, storage| {
             let given = Self {
                 backend,
                 len,
@@ -118,14 +119,14 @@ impl<T: Element> Buffer<T> {
         };
         match storage {
             Storage::Host(_) => {
-                let what = "a buffer of cust's";
-                again(Error::NeedsGpu { what }, storage)
+                let what = "a buffer of `cust`";
+                failed(Error::NeedsGpu { what }, storage)
             }
             Storage::Device(memory) => match memory.release() {
                 Ok(address) => Ok(address),
-                Err(failed) => {
-                    let (error, memory) = *failed;
-                    again(error, Storage::Device(memory))
+                Err(unchanged) => {
+                    let (error, memory) = *unchanged;
+                    failed(error, Storage::Device(memory))
                 }
             },
         }

@@ -12,18 +12,18 @@ use crate::input::{self, Input};
 use crate::number::{Float, Mean, Norm, Number, Predicate};
 use crate::reduced_by::ReducedBy;
 
-/// What [`Device::sum_wide`] gives for elements `T`: `i64`, `u64` or `f64`.
+/// The result type of [`Device::sum_wide`] for elements `T`: `i64`, `u64` or `f64`.
 type Wide<T> = <T as ReducedBy<SumWide>>::Output;
 
 /// Reductions by name: each is [`Device::reduce`] with the operator of its name and the default algorithm.
 ///
-/// They accept every [`Number`] (the `nan_` calls every [`Float`](crate::Float)), and your own elements if the
-/// operator reduces them.
+/// They accept every [`Number`] (the `nan_` calls every [`Float`](crate::Float)), and your own elements if
+/// the operator reduces them.
 impl Device {
     /// The sum, in the type of the elements; 0 for empty input.
     ///
-    /// Integers wrap. 16-bit floats are added in `f32` and rounded once at the end. The order of the additions
-    /// depends only on n and the device, so a float sum has the same bits on every run.
+    /// Integers wrap. 16-bit floats are added in `f32` and rounded once at the end. The order of the
+    /// additions depends only on n and the device, so a float sum has the same bits on every run.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Device {
         self.reduce(input, NanMax).run()
     }
 
-    /// The index of the smallest element, counted from the view's start; `None` for empty input.
+    /// The index of the smallest element, from the view's start; `None` for empty input.
     ///
     /// Returns the first of equal elements, as NumPy's `argmin`. For floats, the index of the first NaN if
     /// there is one; -0.0 and 0.0 are equal. [`reduce`](Self::reduce) with [`ArgMin`] returns the element as
@@ -216,8 +216,8 @@ impl Device {
 
     /// The index of the smallest float that is not a NaN; `None` if there is none, and for empty input.
     ///
-    /// Returns the first of equal elements, as NumPy's `nanargmin`. If the numbers are all infinite, the result
-    /// is the index of an infinity; NumPy returns the first NaN or infinity.
+    /// Returns the first of equal elements, as NumPy's `nanargmin`. If the numbers are all infinite, the
+    /// result is the index of an infinity; NumPy returns the first NaN or infinity.
     ///
     /// ```
     /// use warpfold::Device;
@@ -255,9 +255,9 @@ impl Device {
 
     /// The mean, as an `f64`; `None` for empty input.
     ///
-    /// Floats, and integers of up to 32 bits, are summed in 64 bits and divided once. The mean of such integers
-    /// is the nearest `f64` as long as their sum is at most 2^53. The sum of 64-bit integers may not fit into
-    /// 64 bits, so their mean is computed as in [`mean_variance`](Self::mean_variance).
+    /// Floats, and integers of up to 32 bits, are summed in 64 bits and divided once. The mean of such
+    /// integers is the nearest `f64` as long as their sum is at most 2^53. The sum of 64-bit integers may not
+    /// fit into 64 bits, so their mean is computed as in [`mean_variance`](Self::mean_variance).
     ///
     /// ```
     /// use warpfold::Device;
@@ -280,9 +280,9 @@ impl Device {
     /// Mean, variance and count in one pass, as [`Moments`]; `None` for empty input.
     ///
     /// All computations are in `f64`. The relative error of the variance is about k·u·κ, like that of the
-    /// pairwise update of Chan, Golub and LeVeque; the textbook formula has κ² instead of κ. Here u is 2^-53, κ
-    /// is the root mean square divided by the standard deviation, and k is the number of roundings in a row: a
-    /// few for every 16 bytes that a thread reads, and about 30 when the threads' values are combined.
+    /// pairwise update of Chan, Golub and LeVeque; the textbook formula has κ² instead of κ. Here u is 2^-53,
+    /// κ is the root mean square divided by the standard deviation, and k is the number of roundings in a
+    /// row: a few for every 16 bytes that a thread reads, and about 30 when the threads' values are combined.
     ///
     /// Mean and variance are NaN if an element is infinite or NaN, or if a squared distance from the mean
     /// overflows `f64` (a distance above 1e154).
@@ -309,7 +309,7 @@ impl Device {
         self.reduce(input, MeanVariance).run()
     }
 
-    /// Mean, variance and count of the floats that are not NaN, in one pass, as NumPy's `nanmean` and `nanvar`.
+    /// Mean, variance and count without NaN, in one pass, as NumPy's `nanmean` and `nanvar`.
     ///
     /// `None` if there is no such float, and for empty input. Otherwise like
     /// [`mean_variance`](Self::mean_variance).
@@ -376,8 +376,8 @@ impl Device {
     /// The Euclidean norm, the square root of the sum of the squares, as an `f64`; 0 for empty input.
     ///
     /// No intermediate result overflows or underflows unless the norm itself does: elements of up to 32 bits
-    /// are squared in `f64`, and `f64` elements are scaled by powers of two. The norm is infinite if an element
-    /// is infinite and none is a NaN.
+    /// are squared in `f64`, and `f64` elements are scaled by powers of two. The norm is infinite if an
+    /// element is infinite and none is a NaN.
     ///
     /// ```
     /// use warpfold::Device;
@@ -414,8 +414,8 @@ impl Device {
     /// The dot product of `a` and `b`, in 64 bits; 0 for empty input.
     ///
     /// An `i64` for signed and a `u64` for unsigned integers, which wrap; an `f64` for floats. Products of
-    /// floats of up to 32 bits are exact; a product of two `f64` is rounded once. The result has the same bits
-    /// on every run.
+    /// floats of up to 32 bits are exact; a product of two `f64` is rounded once. The result has the same
+    /// bits on every run.
     ///
     /// It is fastest if both addresses have the same remainder modulo 16.
     ///

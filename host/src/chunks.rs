@@ -10,10 +10,9 @@ use crate::error::Error;
 use crate::input::Views;
 use crate::pinned::Pinned;
 
-/// Chunks of an array on their way to a device.
+/// Chunks of an array that are copied to a device one after another; made by [`Device::chunks`].
 ///
 /// While the device works on one chunk, the next is copied, and the host fills the one after it.
-/// [`Device::chunks`] makes them.
 ///
 /// ```
 /// use warpfold::{Device, Sum};
@@ -42,8 +41,8 @@ use crate::pinned::Pinned;
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// On a GPU there are two chunks in pinned host memory and two on the device. On the CPU there is one, which is
-/// reduced without a copy.
+/// On a GPU there are two chunks in pinned host memory and two on the device. On the CPU there is one, which
+/// is reduced without a copy.
 #[derive(Debug)]
 pub struct Chunks<T: Element> {
     device: Device,
@@ -68,8 +67,8 @@ impl<T: Element> Chunks<T> {
     ///
     /// # Errors
     ///
-    /// The error of `fill`; [`Error::ViewRange`] if it returns more elements than a chunk has; [`Error::Cuda`],
-    /// also for a fault in a kernel; [`Error::Deferred`].
+    /// The error of `fill`; [`Error::ViewRange`] if it returns more elements than a chunk has;
+    /// [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn load(
         &mut self,
         fill: impl FnOnce(&mut [T]) -> Result<Option<usize>, Error>,
@@ -213,7 +212,7 @@ impl Device {
         const BYTES: usize = 4 << 20;
         let mut pieces = pieces.into_iter().fuse();
         let mut piece: Option<P> = None;
-        // How many elements of the piece have been copied into chunks.
+        // The number of elements of the piece that have been copied into chunks.
         let mut used = 0;
         self.reduce_chunks(op, BYTES / size_of::<T>().max(1), |chunk| {
             let mut filled = 0;
@@ -238,13 +237,12 @@ impl Device {
 
     /// Reduces by `op` an array that comes in chunks of at most `len` elements.
     ///
-    /// `fill` writes the next chunk from its start and returns the number of elements, or `None` at the end. An
-    /// empty chunk is not the end. Indices count from the first element of the first chunk. For empty input the
-    /// result is the operator's [`empty`](kernels_gpu::op::Op::empty) result.
+    /// `fill` writes the next chunk from its start and returns the number of elements, or `None` at the end.
+    /// An empty chunk is not the end. Indices count from the first element of the first chunk. For empty
+    /// input the result is the operator's [`empty`](kernels_gpu::op::Op::empty) result.
     ///
-    /// On a GPU the host fills a chunk while the chunk before it is copied and the one before that is reduced.
-    /// The results of the chunks are combined in order: chunks of the same lengths give the same bits on every
-    /// run.
+    /// On a GPU the host fills a chunk while the previous chunk is copied and the one before that is reduced.
+    /// The results of the chunks are combined in order; the same lengths give the same bits on every run.
     ///
     /// ```
     /// use warpfold::file::Elements;
@@ -307,13 +305,13 @@ impl Device {
         mut fill: impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
     ) -> Result<O::Output, Error> {
         /// The number of chunk results that stay on the device before they are combined.
-        const WAITING: usize = 256;
-        let mut results = self.alloc::<O::Acc>(WAITING)?;
+        const MAX_PENDING: usize = 256;
+        let mut results = self.alloc::<O::Acc>(MAX_PENDING)?;
         let mut scratch = self.scratch()?;
 
         let mut combined = op.identity();
         // The start indices of the chunks whose results have not been combined.
-        let mut starts = Vec::with_capacity(WAITING);
+        let mut starts = Vec::with_capacity(MAX_PENDING);
         let mut start = 0u64;
         loop {
             let n = fill(chunks.next()?)?;
@@ -325,9 +323,9 @@ impl Device {
                 starts.push(start);
                 start += n as u64;
             }
-            if n.is_none() || starts.len() == WAITING {
-                let waiting = self.download(results.view(..starts.len())?)?;
-                for (result, start) in waiting.into_iter().zip(starts.drain(..)) {
+            if n.is_none() || starts.len() == MAX_PENDING {
+                let pending = self.download(results.view(..starts.len())?)?;
+                for (result, start) in pending.into_iter().zip(starts.drain(..)) {
                     combined = op.combine(combined, op.offset(result, start));
                 }
             }

@@ -13,8 +13,8 @@
 //! the blocks in a binary tree whose shape depends only on n. The result has the same bits on any number of
 //! threads. Except for the bits of a NaN, it has the same bits on any processor.
 //!
-//! A float takes part in at most d roundings: a fixed number within its block of 8 KiB, and one more for every
-//! doubling of the number of blocks.
+//! A float takes part in at most d roundings: a fixed number within its block of 8 KiB, and one more for
+//! every doubling of the number of blocks.
 //!
 //! | elements | roundings in a block | d |
 //! |---|---|---|
@@ -35,7 +35,7 @@ use kernels_gpu::element::Element;
 use kernels_gpu::op::Op;
 
 use crate::input::Items;
-use block::{block, in_turn};
+use block::{block, in_order};
 pub(crate) use keyed::reduce_by_key;
 use rows::Of;
 use tree::Tree;
@@ -44,7 +44,7 @@ use tree::Tree;
 pub(crate) fn reduce<I: Items, O: Op<I>>(op: O, items: Of<'_, I>) -> O::Acc {
     let combine = |a, b| op.combine(a, b);
     if O::ABSORBS || !O::COMMUTATIVE {
-        let leaf = |items: Of<'_, I>, start| in_turn::<I, O>(op, items, start);
+        let leaf = |items: Of<'_, I>, start| in_order::<I, O>(op, items, start);
         return Tree::new::<I>(64, leaf, combine).reduce::<I, _>(items);
     }
     let leaf = |items: Of<'_, I>, start| {

@@ -29,12 +29,12 @@ use crate::temp::Scratch;
 /// order of the calls. For concurrent work, [`new_stream`](Self::new_stream) returns the same device with
 /// another stream.
 ///
-/// A failure in a destructor is returned by the next call on the same device, as [`Error::Deferred`]. A failure
-/// while the last clone is dropped is lost.
+/// A failure in a destructor is returned by the next call on the same device, as [`Error::Deferred`]. A
+/// failure while the last clone is dropped is lost.
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
-    /// The lists of kernels that the caller has registered, in addition to the library's own.
+    /// The lists of kernels that the caller has registered, in addition to the library's list.
     lists: Arc<[&'static Kernels]>,
     /// Why [`Device::auto`] chose the CPU.
     fallback: Option<Arc<Error>>,
@@ -67,10 +67,10 @@ impl Device {
 
     /// A simulated GPU, for tests: runs every launch on the CPU, thread by thread, with all checks.
     ///
-    /// Needs the feature `simulator`. A race, a read of uninitialised memory, an access out of bounds, a member
-    /// mask that the arriving lanes do not match, or a deadlock is an [`Error::Finding`], which names the
-    /// kernel's source lines. Like a GPU's context after a fault, the device is then unusable; open another.
-    /// Each call opens a separate device, so tests can run in parallel, also next to a GPU.
+    /// Requires the feature `simulator`. A race, a read of uninitialised memory, an access out of bounds, a
+    /// member mask that the arriving lanes do not match, or a deadlock is an [`Error::Finding`], which names
+    /// the kernel's source lines. Like a GPU's context after a fault, the device is then unusable; open
+    /// another. Each call opens a separate device, so tests can run in parallel, also next to a GPU.
     ///
     /// In an optimised build, the library's kernels process about 10 million elements per second; an
     /// unoptimised build is much slower.
@@ -111,9 +111,9 @@ impl Device {
 
     /// The same device, with the kernels of another crate registered.
     ///
-    /// `embedded` is what [`embedded!`](crate::embedded) has included in the program. Its modules are loaded at
+    /// `embedded` is a static that [`embedded!`](crate::embedded) has defined. Its modules are loaded at
     /// their first use. Without this call, every call that needs one of these kernels returns
-    /// [`Error::NotRegistered`]. The CPU does so too, so that a test without a GPU finds a missing
+    /// [`Error::NotRegistered`], also on the CPU, so that a test without a GPU detects a missing
     /// registration.
     ///
     /// # Errors
@@ -155,9 +155,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// A failure of a device that should work: [`Error::Cuda`], also for too little memory to load the kernels.
-    /// [`Error::NoDriver`], [`Error::NoDevice`], [`Error::NoKernelForDevice`] and [`Error::ModuleRejected`] are
-    /// not returned; they become the fallback reason.
+    /// A failure of a device that should work: [`Error::Cuda`], also for too little memory to load the
+    /// kernels. [`Error::NoDriver`], [`Error::NoDevice`], [`Error::NoKernelForDevice`] and
+    /// [`Error::ModuleRejected`] are not returned; they become the fallback reason.
     pub fn auto() -> Result<Self, Error> {
         match Self::first() {
             Err(
@@ -265,7 +265,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Those of `work`; [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    /// Those of `work`; [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
         match &self.backend {
             Backend::Cpu(_) => {
@@ -277,7 +277,7 @@ impl Device {
         }
     }
 
-    /// Copies the elements of a buffer or of a part of it to the host, after all work on this device's stream.
+    /// Copies the elements of a buffer or a view to the host, after all work on this device's stream.
     ///
     /// # Errors
     ///
@@ -314,19 +314,19 @@ impl Device {
         Ok(self.on(self.backend.new_stream()?))
     }
 
-    /// The same device on a stream of other code, a `CUstream`, for reductions between that code's own work.
+    /// The same device on a stream of other code, a `CUstream`, for reductions between that code's work.
     ///
     /// The stream may be captured. [`reduce_into`](Self::reduce_into) and
-    /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that a capture allows, if they have been called
-    /// once before. During a capture in global mode, the driver refuses memory allocations on all threads; in
-    /// the other modes other threads may use the device as usual.
+    /// [`Plan::enqueue`](crate::Plan::enqueue) make only calls that a capture allows, if they have been
+    /// called once before. During a capture in global mode, the driver refuses memory allocations on all
+    /// threads; in the other modes other threads may use the device as usual.
     ///
     /// # Safety
     ///
-    /// - `stream` is a stream of the device's primary context, and is destroyed after the last clone of
-    ///   what this returns and after all that was made with it.
-    /// - Work that is enqueued during a capture runs when the graph is launched, and this library does not wait
-    ///   for it. Everything that was passed to those calls must live until the last launch is complete.
+    /// - `stream` is a stream of the device's primary context. It is destroyed only after the last clone of
+    ///   the returned device, and after everything that was made with it, has been dropped.
+    /// - Work that is enqueued during a capture runs when the graph is launched, and this library does not
+    ///   wait for it. Everything that was passed to those calls must live until the last launch is complete.
     ///
     /// # Errors
     ///
@@ -334,9 +334,9 @@ impl Device {
     pub unsafe fn on_stream_ptr(&self, stream: *mut std::ffi::c_void) -> Result<Self, Error> {
         match &self.backend {
             Backend::Cpu(_) => Err(Error::NeedsGpu { what: "a stream" }),
-            Backend::Gpu(own) => {
+            Backend::Gpu(queue) => {
                 // SAFETY: the caller's contract.
-                let stream = unsafe { Stream::borrowed(own.gpu(), stream.cast()) };
+                let stream = unsafe { Stream::borrowed(queue.gpu(), stream.cast()) };
                 Ok(self.on(Backend::Gpu(Queue::new(stream))))
             }
         }
@@ -360,7 +360,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    /// [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn synchronize(&self) -> Result<(), Error> {
         match &self.backend {
             Backend::Cpu(_) => Ok(()),
@@ -368,12 +368,12 @@ impl Device {
         }
     }
 
-    /// Whether all enqueued work is complete, so that [`synchronize`](Self::synchronize) would not wait. Always
-    /// true on the CPU.
+    /// Whether all enqueued work is complete, so that [`synchronize`](Self::synchronize) would not wait.
+    /// Always true on the CPU.
     ///
     /// # Errors
     ///
-    /// [`Error::Cuda`], also for a kernel's own fault; [`Error::Deferred`].
+    /// [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
     pub fn is_idle(&self) -> Result<bool, Error> {
         self.queue().map_or(Ok(true), |queue| queue.is_idle())
     }
@@ -414,7 +414,7 @@ impl Device {
         self.backend.check_same(view.owner())
     }
 
-    /// The number of items, after a check that the arrays are on this device and that it knows the kernel.
+    /// The number of items; an error unless the arrays are on this device, which has the kernel registered.
     pub(crate) fn check_input<I: Items>(
         &self,
         views: I::Of<Views<'_>>,
@@ -424,7 +424,7 @@ impl Device {
         input::check::<I>(views, &self.backend)
     }
 
-    /// An error unless the kernel is in a list that this device knows.
+    /// An error unless the kernel is in a list that is registered with this device.
     pub(crate) fn check_knows(&self, entry: &'static Entry) -> Result<(), Error> {
         let is_known = |list: &Kernels| std::ptr::eq(list, entry.set);
         match is_known(module::LIBRARY.kernels) || self.lists.iter().any(|list| is_known(list)) {

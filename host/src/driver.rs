@@ -1,4 +1,4 @@
-//! Driver calls that `cust` lacks, through its own `cust_raw`, and complete errors.
+//! Driver calls that `cust` lacks, made through `cust_raw`, and complete errors.
 
 use std::env;
 use std::ffi::{CStr, c_void};
@@ -11,7 +11,7 @@ use libcuda::Failure;
 
 use crate::error::Error;
 
-/// Directs the calls of this thread to the simulator's driver, or to the GPU's.
+/// Directs the calls of this thread to the simulator's driver, or to the driver of the GPU.
 pub(crate) fn choose(simulated: bool) {
     #[cfg(feature = "simulator")]
     cuda_sim_driver::choose(simulated);
@@ -52,8 +52,8 @@ pub(crate) fn no_device() -> Error {
     }
 }
 
-/// Runs calls of `cust`. Its error type cannot represent newer codes, and its `Display` may panic, so the error
-/// has the driver's own code, name and text.
+/// Runs calls of `cust`. Its error type cannot represent newer codes, and its `Display` may panic, so the
+/// error has the driver's code, name and text.
 pub(crate) fn check<R>(calls: impl FnOnce() -> CudaResult<R>) -> Result<R, Error> {
     let (result, failure) = libcuda::record(calls);
     result.map_err(|error| match failure {
@@ -63,13 +63,13 @@ pub(crate) fn check<R>(calls: impl FnOnce() -> CudaResult<R>) -> Result<R, Error
             function: "cust",
             code: error as u32 as i32,
             name: format!("{error:?}"),
-            text: "refused before the driver was called".into(),
+            text: "`cust` returned an error before it called the driver".into(),
         },
     })
 }
 
 fn cuda(failure: Failure) -> Error {
-    let (name, text) = words(failure.code);
+    let (name, text) = describe(failure.code);
     #[cfg(feature = "simulator")]
     if failure.code == CUresult::CUDA_ERROR_LAUNCH_FAILED as i32 && cuda_sim_driver::is_chosen() {
         return Error::Finding { text };
@@ -83,14 +83,14 @@ fn cuda(failure: Failure) -> Error {
 }
 
 /// The driver's name and text for a code.
-fn words(code: i32) -> (String, String) {
+fn describe(code: i32) -> (String, String) {
     (
         libcuda::error_name(code).unwrap_or_else(|| "a code without a name".into()),
         libcuda::error_text(code).unwrap_or_else(|| "the driver has no text for it".into()),
     )
 }
 
-/// Compiles the rejected `ptx` again and returns the log of the driver's compiler, which `cust` cannot return.
+/// Compiles the rejected `ptx` again for the log of the driver's compiler, which `cust` cannot return.
 ///
 /// A context must be current.
 pub(crate) fn compiler_log(ptx: &CStr) -> String {

@@ -8,8 +8,8 @@ pub use other::OtherError;
 
 /// Any error of this library, with the values that explain it.
 ///
-/// Sizes are in bytes, except where the field's name says elements. Codes are the driver's `CUresult` numbers;
-/// the names and texts next to them come from the driver.
+/// Sizes are in bytes, except where the field's name says elements. Codes are the driver's `CUresult`
+/// numbers; the names and texts next to them come from the driver.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -78,8 +78,8 @@ pub enum Error {
 
     /// A PTX module was requested on a simulated device, which cannot run PTX.
     #[error(
-        "module `{module}`: a simulated device runs only operators, not other kernels; run your own kernels with \
-         `cuda_sim::Simulator`"
+        "module `{module}`: a simulated device runs only operators, not other kernels; run your own kernels \
+         with `cuda_sim::Simulator`"
     )]
     OnlyFamilies {
         /// The module's name.
@@ -128,8 +128,8 @@ pub enum Error {
 
     /// The kernels of a crate are not registered with the device.
     #[error(
-        "{entry}: the kernels of `{package}` are not registered with the device; call \
-         `Device::with(&..)` with what `warpfold::embedded!` made of them, and use the device it returns"
+        "{entry}: the kernels of `{package}` are not registered with the device; pass the static from \
+         `warpfold::embedded!` to `Device::with(&..)`, and use the device that it returns"
     )]
     NotRegistered {
         /// The required entry point.
@@ -163,7 +163,8 @@ pub enum Error {
 
     /// There is no entry point for this kernel, operator, element and key type.
     #[error(
-        "there is no kernel {kernel} for the {op} of {element} with keys of type {key} and {arrays} array(s) of values"
+        "there is no kernel {kernel} for the {op} of {element} with keys of type {key} and {arrays} array(s) \
+         of values"
     )]
     NoKeyedKernel {
         /// The kernel.
@@ -327,8 +328,8 @@ pub enum Error {
 
     /// A number of blocks for a kernel that computes it from the number of elements.
     #[error(
-        "{kernel}: {blocks} blocks requested, but this kernel computes its blocks from the number of elements; \
-         do not call `blocks`"
+        "{kernel}: {blocks} blocks requested, but this kernel computes its blocks from the number of \
+         elements; do not call `blocks`"
     )]
     BlocksFixed {
         /// The kernel.
@@ -339,14 +340,15 @@ pub enum Error {
 
     /// The result of a plan that has not been enqueued, or whose last enqueue failed.
     #[error(
-        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it first"
+        "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it \
+         first"
     )]
     NotEnqueued {
         /// The plan's kernel.
         kernel: &'static str,
     },
 
-    /// An error of the caller's own code that this library has called, such as the iterator of
+    /// An error of the caller's code that this library has called, such as the iterator of
     /// [`Device::reduce_iter`](crate::Device::reduce_iter). [`Error::other`] makes one.
     #[error(transparent)]
     Other(OtherError),
@@ -461,9 +463,9 @@ pub enum Error {
 
     /// A driver call failed, or a kernel had a fault.
     ///
-    /// The first call that waits for the faulty kernel returns the error. After a fault the device refuses all
-    /// further work ([`is_sticky`](Self::is_sticky)), and the text tells the user to restart the process.
-    #[error("{function}: {name} ({code}): {text}{}", after(*.code))]
+    /// The first call that waits for the faulty kernel returns the error. After a fault the device refuses
+    /// all further work ([`is_sticky`](Self::is_sticky)), and the text tells the user to restart the process.
+    #[error("{function}: {name} ({code}): {text}{}", advice(*.code))]
     Cuda {
         /// The driver function that returned the error.
         function: &'static str,
@@ -475,11 +477,11 @@ pub enum Error {
         text: String,
     },
 
-    /// The simulator found a bug in a kernel: a race, a read of uninitialised memory, an access out of bounds,
-    /// a wrong member mask, a deadlock or a panic.
+    /// The simulator found a bug in a kernel: a race, a read of uninitialised memory, an access out of
+    /// bounds, a wrong member mask, a deadlock or a panic.
     ///
-    /// Only on a simulated device (`Device::simulated`, feature `simulator`). The device is unusable after this
-    /// error; open another.
+    /// Only on a simulated device (`Device::simulated`, feature `simulator`). The device is unusable after
+    /// this error; open another.
     #[error("{text}")]
     Finding {
         /// The finding: the kernel, the block, the threads, and the source line of each access.
@@ -496,12 +498,12 @@ impl Error {
     /// Converts any error: an [`Error`] stays as it is, every other error becomes [`Error::Other`].
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         match error.into().downcast::<Self>() {
-            Ok(own) => *own,
+            Ok(error) => *error,
             Err(error) => Self::Other(OtherError::new(error)),
         }
     }
 
-    /// Whether the driver refuses all further work of this process on the device, as after a fault in a kernel.
+    /// Whether the driver refuses all further work of this process on the device, as after a kernel's fault.
     ///
     /// All memory on the device is lost, and every call returns the same error: restart the process. After an
     /// [`Error::Finding`] another simulated device works. The codes are those for which the driver's
@@ -541,7 +543,7 @@ fn sticky(code: i32) -> bool {
     )
 }
 
-fn after(code: i32) -> &'static str {
+fn advice(code: i32) -> &'static str {
     match sticky(code) {
         true if code == ASSERT => {
             "; a kernel panicked, and standard error has its file, line, block, thread and message; the CUDA \
@@ -570,7 +572,7 @@ fn hidden(visible: &Option<String>) -> String {
     }
 }
 
-/// Index and name are equal only if one device has been opened twice.
+/// An addition to the text if one device has been opened twice; only then are index and name equal.
 fn twice(buffer: &str, device: &str) -> &'static str {
     match buffer == device {
         true => ", opened separately: open it once and clone that `Device`",

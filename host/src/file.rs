@@ -22,12 +22,12 @@
 //!
 //! - **Order.** Elements have the order of the file. An array in Fortran order ([`NpyHeader::fortran_order`])
 //!   is not transposed.
-//! - **Types.** The twelve types of [`DType`]. A `.npy` file names its type, and a call for another type is an
-//!   error, because nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`: `ml_dtypes`
-//!   writes it as `V2`, two bytes without a type, and a call for `bf16` reads them.
+//! - **Types.** The twelve types of [`DType`]. A `.npy` file names its type, and a call for another type is
+//!   an error, because nothing is converted. NumPy's booleans are read as `u8`. NumPy has no `bf16`:
+//!   `ml_dtypes` writes it as `V2`, two bytes without a type, and a call for `bf16` reads them.
 //! - **Byte order.** Big-endian elements of `.npy` files are swapped. Raw elements are little-endian.
-//! - **Files.** Regular files, whose length is known. Only [`Stream`] reads pipes. Bytes after the elements of
-//!   a `.npy` file are ignored, as by NumPy.
+//! - **Files.** Regular files, whose length is known. Only [`Stream`] reads pipes. Bytes after the elements
+//!   of a `.npy` file are ignored, as by NumPy.
 //! - **Malformed files** are errors. Memory is allocated only for elements that the file contains.
 
 mod dict;
@@ -53,7 +53,7 @@ pub use mapped::Mapped;
 pub use stream::Stream;
 
 #[cfg(target_endian = "big")]
-compile_error!("files hold little-endian elements, which are read without a change");
+compile_error!("the target must be little-endian, because little-endian files are read without a swap");
 
 /// Reads all elements of a `.npy` file.
 ///

@@ -16,14 +16,14 @@ use crate::module::{self, Embedded, Function, LIBRARY, Loaded};
 /// State that all clones of a [`Device`](crate::Device), its streams and its memory share.
 pub(crate) struct Gpu {
     pub(crate) info: DeviceInfo,
-    // The registered lists of kernels; none is removed. Fields are dropped in this order, with the context
-    // current (see `Drop`).
+    // The registered lists of kernels; lists are never removed. Fields are dropped in this order, with the
+    // context current (see `Drop`).
     lists: RwLock<Vec<Arc<Loaded>>>,
     context: Context,
     /// Whether this is a simulated device.
     simulated: bool,
-    /// The streams that are alive. Locked for reading while all are waited for; locked for writing while one is
-    /// added, removed or captured.
+    /// The streams that are alive. Locked for reading during a wait for all of them; locked for writing while
+    /// a stream is added, removed or captured.
     streams: RwLock<Vec<Handle>>,
     /// The first failure that could not be returned where it happened.
     deferred: Mutex<Option<Error>>,
@@ -52,7 +52,7 @@ impl Gpu {
         let info = describe(index, device)?;
 
         let context = check(|| Context::new(device))?;
-        // `Context::new` ignores the result of its own attempt.
+        // `Context::new` sets it too, but ignores the result.
         check(|| CurrentContext::set_current(&context))?;
         let gpu = Self {
             info,

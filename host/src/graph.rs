@@ -19,7 +19,7 @@ use crate::temp::Scratch;
 
 /// A reduction that is recorded once as a CUDA graph; made by [`Device::graph`].
 ///
-/// Launching a graph costs the host less than any other call, and other code's graphs can contain it.
+/// A launch costs the host less than any other call. The input can be changed between launches.
 ///
 /// ```
 /// use warpfold::{Device, Max};
@@ -118,16 +118,16 @@ impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
             None => self.plan.enqueue(),
             Some(recorded) => self.plan.enqueue_by(|plan| {
                 let stream = plan.device().queue();
-                recorded.launch(stream.expect("a recording is a GPU's"))
+                recorded.launch(stream.expect("only a GPU has a recording"))
             }),
         }
     }
 
-    /// As [`OwnedPlan::is_done`].
+    /// Whether the launch is complete; see [`OwnedPlan::is_done`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As [`OwnedPlan::is_done`].
     pub fn is_done(&self) -> Result<bool, Error> {
         self.plan.is_done()
     }
@@ -136,8 +136,8 @@ impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`] before the first launch, or after a failed one; [`Error::Cuda`], also for a fault
-    /// in a kernel; [`Error::Deferred`].
+    /// [`Error::NotEnqueued`] before the first launch, or after a failed one; [`Error::Cuda`], also for a
+    /// fault in a kernel; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
         self.plan.result()
     }
@@ -155,8 +155,8 @@ impl<B: Inputs, O: SinglePass<B::Items>> Graph<B, O> {
 }
 
 impl<T: Element, O: SinglePass<T>> Graph<Buffer<T>, O> {
-    /// Overwrites elements of the input from `start` on, after all work on the stream, and waits until the copy
-    /// is complete.
+    /// Overwrites elements of the input from `start` on, after all work on the stream, and waits until the
+    /// copy is complete.
     ///
     /// # Errors
     ///

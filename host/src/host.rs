@@ -1,4 +1,4 @@
-//! Host memory; too little of it is an error, not an abort.
+//! Allocation of host memory; a failure is an error, not an abort.
 
 use crate::element::{self, Element};
 use crate::error::Error;

@@ -27,7 +27,7 @@ impl<'a> Each for Slices<'a> {
     type Of<T: Element> = &'a [T];
 }
 
-/// Selects, for each array, nothing; for functions that only have side effects.
+/// Selects nothing for each array; for functions that only have side effects.
 struct Nothing;
 
 impl Each for Nothing {
@@ -118,8 +118,8 @@ pub(crate) fn arguments<'a, I: Items>(views: I::Of<Views<'a>>) -> Arguments<'a> 
     arguments
 }
 
-/// An input of a call such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>`, `View<T>`, or a tuple of
-/// several of the same length.
+/// An input of a call such as [`Device::reduce`](crate::Device::reduce): `&Buffer<T>`, `View<T>`, or a tuple
+/// of several of the same length.
 ///
 /// ```
 /// use warpfold::{Device, Dot, Sum};
@@ -154,8 +154,8 @@ impl<'a, T: Element> Input<'a, T> for View<'a, T> {
     }
 }
 
-/// Owned buffers, as input of an [`OwnedPlan`](crate::OwnedPlan) or a [`Graph`](crate::Graph): one, or several
-/// of the same length.
+/// Owned buffers, as input of an [`OwnedPlan`](crate::OwnedPlan) or a [`Graph`](crate::Graph): one, or
+/// several of the same length.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer on a device",
     label = "expected a `Buffer<_>`, or a tuple of these",

@@ -107,8 +107,8 @@ impl Device {
 
     /// Takes ownership of a buffer of `cust`, without a copy.
     ///
-    /// Work that other code has enqueued on it must be ordered as for [`view_ptr`](Self::view_ptr). The library
-    /// orders its own work.
+    /// Work that other code has enqueued on it must be ordered as for [`view_ptr`](Self::view_ptr). The
+    /// library orders its own work.
     ///
     /// ```no_run
     /// use cust::memory::{CopyDestination, DeviceBuffer};
@@ -132,7 +132,7 @@ impl Device {
         buffer: DeviceBuffer<T>,
     ) -> Result<Buffer<T>, Box<Refused<DeviceBuffer<T>>>> {
         let (address, len) = (buffer.as_device_ptr().as_raw(), buffer.len());
-        let checked = self.queue_for("a buffer of cust's").and_then(|queue| {
+        let checked = self.queue_for("a buffer of `cust`").and_then(|queue| {
             check::<T>(queue.gpu(), address, len)?;
             Ok(queue)
         });
@@ -140,9 +140,9 @@ impl Device {
             Err(error) => Err(refused(error, buffer)),
             Ok(queue) => {
                 std::mem::forget(buffer);
-                // SAFETY: the elements of a buffer of this device (`check`). The buffer has been forgotten, so
-                // this library owns the memory and frees it as `cust` would. (An empty buffer has no memory.)
-                // The elements are initialised, as `cust` requires when a buffer is made.
+                // SAFETY: the elements of a buffer of this device (`check`). The buffer has been forgotten,
+                // so this library owns the memory and frees it as `cust` would. (An empty buffer has no
+                // memory.) The elements are initialised, as `cust` requires when a buffer is made.
                 let memory =
                     unsafe { DeviceMemory::of_address(queue.gpu(), address, len, len > 0) };
                 Ok(Buffer::device(queue, len, memory))
@@ -165,10 +165,10 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::NeedsGpu`] on the CPU; [`Error::OnlyFamilies`], [`Error::NoSuchModule`], [`Error::NoKernelForDevice`],
-    /// [`Error::ModuleRejected`], [`Error::Cuda`], [`Error::Deferred`].
+    /// [`Error::NeedsGpu`] on the CPU; [`Error::OnlyFamilies`], [`Error::NoSuchModule`],
+    /// [`Error::NoKernelForDevice`], [`Error::ModuleRejected`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn module(&self, embedded: &'static Embedded, name: &str) -> Result<Module, Error> {
-        let gpu = self.backend().gpu_for("a module of PTX")?;
+        let gpu = self.backend().gpu_for("a PTX module")?;
         if gpu.is_simulated() {
             return Err(Error::OnlyFamilies {
                 module: name.into(),
@@ -185,8 +185,8 @@ impl Device {
 }
 
 impl<T: Element> Buffer<T> {
-    /// The address on the device, for kernels that `cust` launches; 0 for an empty view. Does not wait for the
-    /// work in flight on the device's stream.
+    /// The address on the device, for kernels that `cust` launches; 0 for an empty view. Does not wait for
+    /// the work in flight on the device's stream.
     ///
     /// # Errors
     ///
@@ -215,8 +215,8 @@ impl<T: Element> View<'_, T> {
 impl<T: Element + DeviceCopy> Buffer<T> {
     /// Converts the memory to a buffer of `cust`, without a copy, after a wait for all streams of the device.
     ///
-    /// To free it, `cust` requires the device's primary context to be current, as it is on a thread whose last
-    /// call was to this library.
+    /// To free it, `cust` requires the device's primary context to be current, as it is on a thread whose
+    /// last call was to this library.
     ///
     /// # Errors
     ///

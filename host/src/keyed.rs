@@ -21,14 +21,14 @@ pub use kernels_gpu::keyed::Key;
 
 /// How values are combined before the atomics on the cells.
 ///
-/// Every algorithm gives the right result for any keys. Which one is fastest depends on the order of the keys.
+/// Every algorithm gives the right result for any keys. The fastest one depends on the order of the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyedAlgorithm {
-    /// Not at all: one atomic per value. For random keys.
+    /// Not combined: one atomic per value. For random keys.
     Atomic,
-    /// Not at all, and the atomic is a loop around a compare-and-swap, as before compute capability 6.0. For
-    /// comparison only; exists only for some sums, such as those of `f32` and `f64`.
+    /// Not combined, and the atomic is a loop around a compare-and-swap, as before compute capability 6.0.
+    /// For comparison only; exists only for some sums, such as those of `f32` and `f64`.
     Cas,
     /// Within a warp; ballots find the lanes with equal keys.
     Ballot,
@@ -41,7 +41,7 @@ pub enum KeyedAlgorithm {
 }
 
 impl KeyedAlgorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 6] = [
         Self::Atomic,
         Self::Cas,
@@ -68,8 +68,8 @@ impl KeyedAlgorithm {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByKey<T> {
     /// The combined value of each key. For a key without values, the operator's
-    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 for sums, infinity for minima of floats, the greatest
-    /// integer for minima of integers.
+    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 for sums, infinity for minima of floats, the
+    /// greatest integer for minima of integers.
     pub cells: Vec<T>,
     /// The number of elements whose key is out of range.
     pub rejected: u64,
@@ -91,10 +91,10 @@ pub struct ByKey<T> {
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// A float sum depends on the order in which the device's atomics arrive; its last bits differ from run to run.
-/// The CPU combines the values in the order of the elements. If there are many elements for few cells, it does
-/// so within pieces of the array, and then combines the pieces. The pieces depend only on the numbers of
-/// elements and cells, so the bits are the same on any number of threads.
+/// A float sum depends on the order in which the device's atomics arrive; its last bits differ from run to
+/// run. The CPU combines the values in the order of the elements. If there are many elements for few cells,
+/// it does so within pieces of the array, and then combines the pieces. The pieces depend only on the numbers
+/// of elements and cells, so the bits are the same on any number of threads.
 pub struct Cells<T: Element, O: Op<T, Acc = T>> {
     device: Device,
     /// The cells of each array of values.
@@ -124,8 +124,9 @@ enum State<T: Element> {
 impl Device {
     /// Allocates `len` cells for keys from 0 to `len - 1`.
     ///
-    /// Until the first value of its key, a cell holds the operator's [`initial`](kernels_gpu::op::Op::initial)
-    /// value: 0 for sums, infinity for minima of floats, the greatest integer for minima of integers.
+    /// Until the first value of its key, a cell holds the operator's
+    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 for sums, infinity for minima of floats, the
+    /// greatest integer for minima of integers.
     ///
     /// # Errors
     ///
@@ -140,8 +141,8 @@ impl Device {
 
     /// Allocates `len` cells for each of several arrays of values that share their keys.
     ///
-    /// The kernel finds equal keys once for all arrays. The values of one array follow those of another, and so
-    /// do their cells. There are kernels for two arrays ([`KeyedAlgorithm::Match`]) and for three
+    /// The kernel finds equal keys once for all arrays. The values of one array follow those of another, and
+    /// so do their cells. There are kernels for two arrays ([`KeyedAlgorithm::Match`]) and for three
     /// ([`Match`](KeyedAlgorithm::Match), [`Ballot`](KeyedAlgorithm::Ballot)).
     ///
     /// # Errors
@@ -290,10 +291,10 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 // SAFETY:
                 // - The row is this operator's over these elements and keys (`Keyed`, which is unsafe to
                 //   implement).
-                // - The views borrow live memory of this device, with as many values for each key as the entry
-                //   requires (checked above). The cells are borrowed mutably, so they do not overlap the
-                //   inputs. The kernel ignores keys that are out of range; `check_cells` ensures that negative
-                //   keys are.
+                // - The views borrow live memory of this device, with as many values for each key as the
+                //   entry requires (checked above). The cells are borrowed mutably, so they do not overlap
+                //   the inputs. The kernel ignores keys that are out of range; `check_cells` ensures that
+                //   negative keys are.
                 // - Whole warps (`check_threads`), and enough blocks for all elements.
                 unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }
             }
@@ -301,19 +302,19 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
     }
 
-    /// The table row of the algorithm for keys `K` and this number of arrays. `keyed_match_x3` is `keyed_match`
-    /// for three.
+    /// The table row of the algorithm for keys `K` and this number of arrays. `keyed_match_x3` is
+    /// `keyed_match` for three.
     fn entry<K: Key>(&self) -> Result<&'static Entry, Error>
     where
         O: Keyed<K, T>,
     {
         let kernel = self.algorithm.kernel_name();
-        let is_it = |entry: &&Entry| {
+        let matches = |entry: &&Entry| {
             let suffix = entry.kernel.strip_prefix(kernel);
             let is_kernel = suffix.is_some_and(|rest| rest.is_empty() || rest.starts_with("_x"));
             is_kernel && entry.arrays == self.arrays
         };
-        let entry = O::ENTRIES.iter().find(is_it).ok_or(Error::NoKeyedKernel {
+        let entry = O::ENTRIES.iter().find(matches).ok_or(Error::NoKeyedKernel {
             kernel,
             op: O::ENTRIES[0].op,
             element: name_of::<T>(),
@@ -355,7 +356,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a kernel's own fault;
+    /// [`Error::OutOfHostMemory`]; [`Error::Cuda`], also for a fault in a kernel;
     /// [`Error::Deferred`].
     pub fn download(&self) -> Result<Vec<T>, Error> {
         match &self.state {
@@ -398,7 +399,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     }
 }
 
-/// An error if a negative key could be taken for one of the cells.
+/// An error if a cell could have the index of a negative key.
 fn check_cells<K: Key>(cells: usize) -> Result<(), Error> {
     match cells as u64 <= K::MOST_CELLS {
         true => Ok(()),
@@ -427,7 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn negative_keys_name_no_cell() {
+    fn negative_keys_have_no_cell() {
         let most = 1 << 31;
         assert_eq!(check_cells::<i32>(most), Ok(()));
         assert!(-1i32 as u32 as usize >= most && i32::MIN as u32 as usize >= most);

@@ -121,18 +121,18 @@ impl<'a> Argument<'a> {
 }
 
 /// The maximum number of arguments of a launch.
-const MOST_ARGUMENTS: usize = 8;
+const MAX_ARGUMENTS: usize = 8;
 
 /// The arguments of a launch, without a heap allocation.
 pub struct Arguments<'a> {
-    list: [Argument<'a>; MOST_ARGUMENTS],
+    list: [Argument<'a>; MAX_ARGUMENTS],
     len: usize,
 }
 
 impl<'a> Arguments<'a> {
     pub(crate) fn new() -> Self {
         Self {
-            list: [Argument::cell(0, 0); MOST_ARGUMENTS],
+            list: [Argument::cell(0, 0); MAX_ARGUMENTS],
             len: 0,
         }
     }
@@ -160,7 +160,7 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// The maximum number of parameters of a kernel; an array counts twice.
-    const MOST_PARAMETERS: usize = 16;
+    const MAX_PARAMETERS: usize = 16;
 
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static Entry) -> Result<Self, Error> {
         Ok(Self {
@@ -176,8 +176,8 @@ impl Kernel {
         self.function.max_threads
     }
 
-    /// Enqueues a launch on the stream and returns. The context must be current. The first call that waits for
-    /// the kernel returns a fault in it.
+    /// Enqueues a launch on the stream and returns. The context must be current. The first call that waits
+    /// for the kernel returns a fault in it.
     ///
     /// # Panics
     ///
@@ -185,8 +185,8 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// - The row is that of an entry point for the types of the arguments (guaranteed by the `unsafe` traits of
-    ///   `kernels_gpu::entry`).
+    /// - The row is that of an entry point for the types of the arguments (guaranteed by the `unsafe` traits
+    ///   of `kernels_gpu::entry`).
     /// - All memory is freed only after a wait for all streams, as `DeviceMemory` and `PinnedMemory` are.
     ///   Written memory is borrowed mutably or belongs to the stream; cells are memory of this device.
     /// - Grid and lengths are as the kernel's generic body requires.
@@ -214,8 +214,8 @@ impl Kernel {
             "{name}: {grid:?}"
         );
         // Addresses and lengths; the driver receives a pointer to each, or to an operator.
-        let mut words = [0u64; Self::MOST_PARAMETERS];
-        let mut pointers = [std::ptr::null::<c_void>(); Self::MOST_PARAMETERS];
+        let mut words = [0u64; Self::MAX_PARAMETERS];
+        let mut pointers = [std::ptr::null::<c_void>(); Self::MAX_PARAMETERS];
         let mut n = 0;
         for (Argument(argument), parameter) in arguments.iter().zip(parameters) {
             let fits = match (*argument, *parameter) {
@@ -265,9 +265,9 @@ impl Kernel {
             }
         }
         let shared = self.entry.needs.shared_bytes(threads, self.entry.acc_bytes) as u32;
-        // SAFETY: every parameter of the entry has a value of its kind and size (asserted above; the row lists
-        // the parameters of this function). The rest is the caller's contract. The values outlive the call,
-        // which copies them.
+        // SAFETY: every parameter of the entry has a value of its kind and size (asserted above; the row
+        // lists the parameters of this function). The rest is the caller's contract. The values outlive the
+        // call, which copies them.
         unsafe { stream.launch(&self.function, blocks, threads, shared, &pointers[..n]) }
     }
 }

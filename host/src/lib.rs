@@ -71,8 +71,8 @@
 //! # The feature `teaching`
 //!
 //! The feature adds the kernels that show, step by step, how GPU reductions became fast. `Algorithm` selects
-//! one of them for sums of 32-bit and 64-bit numbers, and for minima and maxima of `i32` and `f32`. The feature
-//! also adds `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
+//! one of them for sums of 32-bit and 64-bit numbers, and for minima and maxima of `i32` and `f32`. The
+//! feature also adds `Device::sum_triples`, `Device::copy` and `Device::read_ceiling`.
 //!
 //! | `Algorithm` | launches | floats bit-equal from run to run | temporary storage |
 //! |---|---|---|---|
@@ -83,25 +83,26 @@
 //!
 //! # What to expect
 //!
-//! - **Empty input.** Sums, counts and norms are 0, products 1. Extrema, means and indices are `None`. Nothing
-//!   is launched. A result that stays on the device is not finished: [`Device::reduce_into`] stores the
-//!   operator's identity, and [`Cells`] hold its [`initial`](Op::initial) value.
+//! - **Empty input.** Sums, counts and norms are 0, products 1. Extrema, means and indices are `None`.
+//!   Nothing is launched. A result that stays on the device is not finished: [`Device::reduce_into`] stores
+//!   the operator's identity, and [`Cells`] hold its [`initial`](Op::initial) value.
 //! - **Numbers.** Integers wrap in their own type, and in 64 bits for [`SumWide`]. 16-bit floats are added in
-//!   `f32`, other floats in their own type. If any element is a NaN, the result is a NaN, except for [`NanMin`]
-//!   and [`NanMax`]. -0.0 is smaller than 0.0. [`ArgMin`] and [`ArgMax`] return the first of equal elements.
+//!   `f32`, other floats in their own type. If any element is a NaN, the result is a NaN, except for
+//!   [`NanMin`] and [`NanMax`]. -0.0 is smaller than 0.0. [`ArgMin`] and [`ArgMax`] return the first of equal
+//!   elements.
 //! - **Determinism.** The same device gives the same bits on every run. The exceptions are float sums by
-//!   atomics: [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU adds
-//!   in another order than the GPU, which does not depend on the number of threads.
-//! - **Accuracy on the CPU.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1 -
-//!   d u) times the sum of the magnitudes:
+//!   atomics: [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU
+//!   adds in another order than the GPU, which does not depend on the number of threads.
+//! - **Accuracy on the CPU.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1
+//!   - d u) times the sum of the magnitudes:
 //!
 //!   | elements | d (at least the first number) | u |
 //!   |---|---|---|
 //!   | `f32` | 18 + ceil(log2(n / 2048)) | 2^-24 |
 //!   | `f64` | 17 + ceil(log2(n / 1024)) | 2^-53 |
 //!   | `f16`, `bf16` | 26 + ceil(log2(n / 4096)) | 2^-24, and one more rounding at the end |
-//! - **Errors.** There is one enum, [`Error`], whose texts contain the values. Bad input never panics. After a
-//!   fault in a kernel the driver refuses all further work of the process on that device
+//! - **Errors.** There is one enum, [`Error`], whose texts contain the values. Bad input never panics. After
+//!   a fault in a kernel the driver refuses all further work of the process on that device
 //!   ([`Error::is_sticky`]); restart the process.
 //! - **Cost of a call that waits.** On an H200, about 4 µs more than the same launch between two events on an
 //!   idle stream (`benches/records/h200/2026-11-22/bench`). After a stream's first call it allocates nothing,
@@ -113,11 +114,11 @@
 //!
 //! # One binary everywhere
 //!
-//! The kernels are written in Rust. Building this crate compiles them to PTX for sm_75 and sm_80 and embeds it,
-//! as one module for each family and element type. The driver compiles a module for the device when it is first
-//! used. Later devices run the PTX for sm_80; ptxas makes the same machine code for sm_90 from it as from PTX
-//! for sm_90. Building needs no CUDA installation, and a program starts without a driver. Only Linux is
-//! supported for now.
+//! The kernels are written in Rust. Building this crate compiles them to PTX for sm_75 and sm_80 and embeds
+//! it, as one module for each family and element type. The driver compiles a module for the device when it is
+//! first used. Later devices run the PTX for sm_80; ptxas makes the same machine code for sm_90 from it as
+//! from PTX for sm_90. Building needs no CUDA installation, and a program starts without a driver. Only Linux
+//! is supported for now.
 
 mod backend;
 mod buffer;

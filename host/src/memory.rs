@@ -29,8 +29,8 @@ impl<T: Element> DeviceMemory<T> {
     /// # Safety
     ///
     /// - The elements are in memory that the device reads and writes, and aligned for `T`.
-    /// - The memory stays allocated as long as this value lives. If `owned`, [`driver::free`] can free it, and
-    ///   this value does so.
+    /// - The memory stays allocated as long as this value lives. If `owned`, [`driver::free`] can free it,
+    ///   and this value does so.
     pub(crate) unsafe fn of_address(gpu: &Arc<Gpu>, address: u64, len: usize, owned: bool) -> Self {
         Self {
             address,
@@ -63,7 +63,7 @@ impl<T: Element> DeviceMemory<T> {
         }
     }
 
-    /// Allocates `len` elements and sets every byte to `byte`. Waits for that, so that the memory is never
+    /// Allocates `len` elements, sets every byte to `byte`, and waits, so that the memory is never
     /// uninitialised.
     pub(crate) fn filled(stream: &Stream, len: usize, byte: u8) -> Result<Self, Error> {
         let mut memory = Self::allocate(stream, len)?;
@@ -101,13 +101,13 @@ impl<T: Element> DeviceMemory<T> {
             return Ok(());
         }
         let bytes = self.len * size_of::<T>();
-        // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see `Drop`); every
-        // bit pattern is a valid `T` (`Plain`).
+        // SAFETY: the memory is `bytes` long and is freed only after a wait for all streams (see `Drop`);
+        // every bit pattern is a valid `T` (`Plain`).
         unsafe { driver::fill(self.address, byte, bytes, stream.handle()) }
     }
 
-    /// Enqueues a copy of `source`'s first element to the first element of this array, and returns. The context
-    /// must be current.
+    /// Enqueues a copy of `source`'s first element to the first element of this array, and returns. The
+    /// context must be current.
     #[cfg(feature = "teaching")]
     pub(crate) fn enqueue_first(&mut self, stream: &Stream, source: &Self) -> Result<(), Error> {
         self.enqueue(stream, source.span(0, 1))
@@ -267,8 +267,8 @@ impl<'a, T: Element> SpanMut<'a, T> {
         SpanMut(self.0)
     }
 
-    /// Copies `data`, which has the same length, to the elements, after all work on the stream, and waits until
-    /// the copy is complete.
+    /// Copies `data`, which has the same length, to the elements, after all work on the stream, and waits
+    /// until the copy is complete.
     pub(crate) fn write(self, stream: &Stream, data: &[T]) -> Result<(), Error> {
         let Self(span) = self;
         assert_eq!(span.len, data.len());
@@ -330,7 +330,7 @@ impl<T: Element> PinnedMemory<T> {
                     .map_err(|error| host::allocation_error(wanted, error))?;
                 // SAFETY: just allocated with `bytes` bytes.
                 unsafe { address.cast::<u8>().write_bytes(0, bytes) };
-                NonNull::new(address.cast()).expect("the driver has given an address")
+                NonNull::new(address.cast()).expect("the driver has returned an address")
             }
             _ => return Err(Error::OutOfHostMemory { wanted }),
         };
@@ -365,7 +365,8 @@ impl<T: Element> PinnedMemory<T> {
     /// The device neither writes nor reads them before the borrow ends.
     pub(crate) unsafe fn elements(&mut self) -> &mut [T] {
         // SAFETY: the memory has this many elements, aligned and initialised (`new`). Every bit pattern is a
-        // valid `T` (`Plain`). `self` is borrowed, and the device does not access them (the caller's contract).
+        // valid `T` (`Plain`). `self` is borrowed, and the device does not access them (the caller's
+        // contract).
         unsafe { slice::from_raw_parts_mut(self.address.as_ptr(), self.len) }
     }
 }
@@ -381,8 +382,8 @@ impl PinnedMemory<u64> {
             assert!(align_of::<A>() <= align_of::<u64>());
         }
         assert!(self.len >= Self::WORDS);
-        // SAFETY: the memory is long enough (asserted) and aligned; every bit pattern is an `A` (`Plain`). The
-        // read is volatile, because the device writes the memory.
+        // SAFETY: the memory is long enough (asserted) and aligned; every bit pattern is an `A` (`Plain`).
+        // The read is volatile, because the device writes the memory.
         unsafe { self.address.cast::<A>().read_volatile() }
     }
 }

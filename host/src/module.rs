@@ -227,7 +227,7 @@ impl Loaded {
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
-        let _alone = loading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = loading.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = loaded.get() {
             return Ok(module);
         }
@@ -266,8 +266,8 @@ pub(crate) fn load(arch: &str, ptx: &CStr) -> Result<Module, Error> {
 
 /// Includes the PTX of a crate of kernels in a program.
 ///
-/// The crate's build script compiles it with `warpfold_build::embed`. The macro makes a static of it, which
-/// [`Device::with`](crate::Device::with) accepts.
+/// The program's build script compiles the crate with `warpfold_build::embed`. The macro defines a static
+/// with the PTX, for [`Device::with`](crate::Device::with).
 ///
 /// ```ignore
 /// warpfold::embedded!(pub static MY_KERNELS: my_kernels::KERNELS);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_module_that_the_device_runs_is_chosen() {
+    fn the_latest_modules_that_the_device_can_run_are_chosen() {
         let arch = |major, minor| {
             let chosen = TWO.choose("", (major, minor));
             chosen.ok().map(|arch| arch.arch)
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_device_is_refused_by_name() {
+    fn the_error_for_an_older_device_names_it() {
         let error = TWO.choose("Tesla P100", (6, 0)).map(|arch| arch.arch);
         assert_eq!(
             error.unwrap_err().to_string(),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_for_the_architecture_they_name() {
+    fn modules_have_the_target_of_their_architecture() {
         for arch in ARCHES {
             let target = format!(".target {}\n", arch.arch);
             let probe = arch.probe.to_str().unwrap();
@@ -358,9 +358,8 @@ mod tests {
         }
     }
 
-    /// `Loaded::find` looks up each module by its name; the rows must name no other.
     #[test]
-    fn modules_are_those_of_the_rows() {
+    fn every_module_that_a_row_names_is_embedded() {
         let lists = std::iter::once(&LIBRARY);
         #[cfg(feature = "teaching")]
         let lists = lists.chain(&TEACHING);

@@ -18,7 +18,7 @@ use crate::reduced_by::ReducedBy;
 /// A number: `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64`, [`f16`](struct@f16), [`bf16`], `f32` or
 /// `f64`.
 ///
-/// As a bound it suffices for every call by name:
+/// This bound is sufficient for every call by name:
 ///
 /// ```
 /// use warpfold::{Device, Error, Number};
@@ -33,8 +33,8 @@ use crate::reduced_by::ReducedBy;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that the library's kernels reduce",
     label = "not a number",
-    note = "numbers are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`; your own elements are reduced by \
-            `device.reduce` and your own operators"
+    note = "numbers are `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32` and `f64`; for your own elements \
+            use `device.reduce` with your own operators"
 )]
 pub trait Number:
     kernels_gpu::element::Number
@@ -78,11 +78,12 @@ pub trait Number:
 
 /// A floating-point number: [`f16`](struct@f16), [`bf16`], `f32` or `f64`.
 ///
-/// As a bound it suffices also for the calls that ignore NaN.
+/// This bound is also sufficient for the calls that ignore NaN.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a floating-point number",
     label = "not a float",
-    note = "floats are `f16`, `bf16`, `f32` and `f64`; integers have no NaN, and use the calls without `nan_` for them"
+    note = "floats are `f16`, `bf16`, `f32` and `f64`; integers have no NaN: use the calls without `nan_` \
+            for them"
 )]
 pub trait Float:
     Number
@@ -242,7 +243,7 @@ impl<T: Number> Norm for Extrema<T> {
 
 impl Norm for f64 {
     fn norm(self) -> f64 {
-        // The sum of no squares is -0.0.
+        // The sum is -0.0 for empty input; adding 0.0 makes it 0.0.
         (self + 0.0).sqrt()
     }
 }
@@ -288,7 +289,7 @@ mod tests {
                 "{scale}: {got}"
             );
         }
-        // Ten thousand additions, one after the other.
+        // Ten thousand sequential additions.
         assert!((norm(&[1e-200; 10_000]) / 1e-198 - 1.0).abs() < 1e-12);
         assert!(close(norm(&[1e300, 1.0, 1e-300]), 1e300));
         assert!(close(norm(&[1.0, 1e-200]), 1.0));

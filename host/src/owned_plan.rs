@@ -9,7 +9,8 @@ use crate::input::{self, Inputs};
 use crate::interop::{Refused, refused};
 use crate::temp::Scratch;
 
-/// A prepared reduction that owns its buffers, so that a structure can hold it; made by [`Device::owned_plan`].
+/// A prepared reduction that owns its buffers, for use as a field of a structure; made by
+/// [`Device::owned_plan`].
 ///
 /// A [`Plan`](crate::Plan) borrows its input.
 ///
@@ -108,7 +109,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         })
     }
 
-    /// [`enqueue`](Self::enqueue) through `launch`.
+    /// [`enqueue`](Self::enqueue) by the given function.
     pub(crate) fn enqueue_by(
         &mut self,
         enqueue: impl FnOnce(&mut Self) -> Result<(), Error>,
@@ -119,8 +120,7 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
         Ok(())
     }
 
-    /// Whether all work enqueued on the device's stream is complete, so that [`result`](Self::result) would not
-    /// wait.
+    /// Whether all work on the device's stream is complete, so that [`result`](Self::result) would not wait.
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ impl<B: Inputs, O: SinglePass<B::Items>> OwnedPlan<B, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
-    /// [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a
+    /// kernel; [`Error::Deferred`].
     pub fn result(&self) -> Result<O::Output, Error> {
         let n = self.check_enqueued()?;
         let combined = self.device.download(&self.cell)?;

@@ -14,7 +14,7 @@ pub struct Pass {
     pub n: u64,
 }
 
-/// The limit that the CPU uses, so that it refuses the same options as a GPU.
+/// The limit on the CPU, so that it has the same errors as a GPU.
 pub(crate) const CPU_MAX_THREADS: u32 = 1024;
 #[cfg(feature = "teaching")]
 pub(crate) const CPU_MAX_BLOCKS: u32 = i32::MAX as u32;

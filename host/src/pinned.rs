@@ -13,8 +13,8 @@ use crate::memory::PinnedMemory;
 use crate::stream::{Event, Stream};
 use crate::view_mut::{LocationMut, Target};
 
-/// An array in pinned (page-locked) host memory, whose copies to and from a device run in the background; made
-/// by [`Device::pinned`].
+/// An array in pinned (page-locked) host memory, whose copies to and from a device run in the background;
+/// made by [`Device::pinned`].
 ///
 /// ```
 /// use warpfold::{Device, Sum};
@@ -29,8 +29,8 @@ use crate::view_mut::{LocationMut, Target};
 /// # Ok::<(), warpfold::Error>(())
 /// ```
 ///
-/// Pinned memory cannot be paged out, which takes memory from all programs: use a few chunks of it. Dropping it
-/// waits for all streams of the device.
+/// Pinned memory cannot be paged out, which takes memory from all programs: use a few chunks of it. Dropping
+/// it waits for all streams of the device.
 pub struct Pinned<T: Element> {
     device: Device,
     location: Locked<T>,
@@ -71,8 +71,8 @@ impl<T: Element> Pinned<T> {
             Locked::Gpu { memory, copied } => {
                 memory.gpu().enter()?;
                 copied.wait()?;
-                // SAFETY: all copies are complete: `copied` was recorded after the last of them, and each waits
-                // for the one before. A new copy would need `self`.
+                // SAFETY: all copies are complete: `copied` was recorded after the last of them, and each
+                // waits for the one before. A new copy would need `self`.
                 Ok(unsafe { memory.elements() })
             }
         }
@@ -148,8 +148,8 @@ impl Device {
             (Locked::Gpu { memory, copied }, LocationMut::Device(to), Some(stream)) => {
                 let (to, bytes) = (to.all().address(), len * size_of::<T>());
                 copy_between(stream, copied, bytes, || {
-                    // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all streams
-                    // (their Drop). The host does not use `memory` before the copy is complete
+                    // SAFETY: both are `bytes` long (checked above) and freed only after a wait for all
+                    // streams (their Drop). The host does not use `memory` before the copy is complete
                     // (`Pinned::wait`).
                     unsafe {
                         driver::copy_to_device(to, memory.as_ptr().cast(), bytes, stream.handle())
@@ -196,8 +196,7 @@ impl Device {
     }
 }
 
-/// Enqueues a copy from or to pinned memory, after the copies before `copied`, and records `copied` again after
-/// it.
+/// Enqueues a copy from or to pinned memory after the event `copied`, and records the event again after it.
 fn copy_between(
     stream: &Stream,
     copied: &Event,

@@ -12,8 +12,8 @@ use crate::pass::Pass;
 /// A prepared reduction of one input, which can run any number of times.
 ///
 /// It owns the memory that its passes write, so [`enqueue`](Self::enqueue) neither allocates nor waits.
-/// [`Reduction::plan`](crate::Reduction::plan) makes one. `R` is the type of the result. Dropping a plan waits
-/// for the work that it has enqueued.
+/// [`Reduction::plan`](crate::Reduction::plan) makes one. `R` is the type of the result. Dropping a plan
+/// waits for the work that it has enqueued.
 pub struct Plan<'a, R> {
     kernel: &'static str,
     passes: Vec<Pass>,
@@ -39,7 +39,7 @@ pub(crate) trait Job<R> {
         0
     }
 
-    /// Overwrites the result and the partials, so that a test notices a value that no kernel has written.
+    /// Overwrites the result and the partials, so that a test detects a value that no kernel has written.
     fn fill(&mut self, byte: u8) -> Result<(), Error> {
         let _ = byte;
         Ok(())
@@ -133,20 +133,19 @@ impl<'a, R> Plan<'a, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
-    /// [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a
+    /// kernel; [`Error::Deferred`].
     pub fn result(&self) -> Result<R, Error> {
         self.check_enqueued()?;
         self.job.result()
     }
 
-    /// Whether all work enqueued on the device's stream is complete, so that [`result`](Self::result) would not
-    /// wait.
+    /// Whether all work on the device's stream is complete, so that [`result`](Self::result) would not wait.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a kernel;
-    /// [`Error::Deferred`].
+    /// [`Error::NotEnqueued`], also if the last enqueue failed; [`Error::Cuda`], also for a fault in a
+    /// kernel; [`Error::Deferred`].
     pub fn is_done(&self) -> Result<bool, Error> {
         self.check_enqueued()?;
         self.job.queue().map_or(Ok(true), |queue| queue.is_idle())
@@ -173,8 +172,8 @@ impl<'a, R> Plan<'a, R> {
 
     /// The device address of the cell that the last pass writes; 0 if nothing is launched.
     ///
-    /// A benchmark compares with a peer that writes the same cell, because the speed of atomics on one address
-    /// depends on the address.
+    /// A benchmark compares with a peer that writes the same cell, because the speed of atomics on one
+    /// address depends on the address.
     #[doc(hidden)]
     pub fn result_ptr(&self) -> u64 {
         self.job.result_ptr()
@@ -188,7 +187,7 @@ impl<'a, R> Plan<'a, R> {
         self.job.first_outputs()
     }
 
-    /// Enqueues a fill of the result and of all partials, so that a test notices a value that no kernel has
+    /// Enqueues a fill of the result and of all partials, so that a test detects a value that no kernel has
     /// written.
     ///
     /// Does not fill the partials of a single-pass reduction, whose ready flags must be 0 between launches.

@@ -11,8 +11,8 @@ pub struct Policy;
 const LOADS: usize = 4;
 const LOAD_BYTES: usize = 16;
 
-/// Inputs above this number of bytes come mostly from device memory, even if they are read repeatedly. It is a
-/// large part of the L2 cache, which other data uses too.
+/// Inputs above this number of bytes come mostly from device memory, even if they are read repeatedly. It is
+/// a large part of the L2 cache, which other data uses too.
 const FROM_MEMORY: usize = 16 << 20;
 
 impl Policy {
@@ -36,8 +36,8 @@ impl Policy {
     /// The threads per block of a rung.
     pub const LADDER_THREADS: u32 = 256;
 
-    /// The threads per block of the kernels after "Faster Parallel Reductions on Kepler", as in that post. The
-    /// grid has at most 1024 blocks, and one block of 1024 threads reduces their partials.
+    /// The threads per block of the kernels after "Faster Parallel Reductions on Kepler", as in that post.
+    /// The grid has at most 1024 blocks, and one block of 1024 threads reduces their partials.
     pub const KEPLER_THREADS: u32 = 512;
 
     /// The maximum number of blocks of a single-pass reduction: the temporary storage has this many partials.
@@ -46,8 +46,8 @@ impl Policy {
     /// The default threads per block of a single-pass reduction over `bytes` bytes: whole warps, and at most
     /// `max_threads`, which the kernel's registers allow.
     ///
-    /// - Up to 64 KiB a single block is faster than several, which would wait for each other. Its threads have
-    ///   four loads of 16 bytes each, or one load if 256 threads suffice.
+    /// - Up to 64 KiB a single block is faster than several, which would wait for each other. Its threads
+    ///   have four loads of 16 bytes each, or one load if 256 threads suffice.
     /// - Above that, [`SINGLE_PASS_THREADS`](Self::SINGLE_PASS_THREADS).
     /// - Above 16 MiB twice as many, because device memory needs as many loads in flight as possible.
     ///

@@ -25,7 +25,8 @@ pub struct Reduction<'a, I: Items, O: SinglePass<I>> {
 impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     /// Sets the threads per block: a power of two from 32 to the kernel's limit on the device.
     ///
-    /// The limit is 1024 for accumulators of up to 16 bytes. The default is that of [`Policy`](crate::Policy).
+    /// The limit is 1024 for accumulators of up to 16 bytes. The default is that of
+    /// [`Policy`](crate::Policy).
     pub fn threads(mut self, threads: u32) -> Self {
         self.options.threads = Some(threads);
         self
@@ -34,9 +35,8 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     /// Sets the number of blocks, from 1 to
     /// [`Policy::SINGLE_PASS_MAX_BLOCKS`](crate::Policy::SINGLE_PASS_MAX_BLOCKS).
     ///
-    /// The limit is lower for accumulators of more than 24 bytes. The threads loop until the end of the input,
-    /// so any number gives the result. The default keeps the device's memory busy; it is smaller for a short
-    /// input.
+    /// The limit is lower for accumulators of more than 24 bytes. The threads loop until the end of the
+    /// input, so any number gives the result. The default keeps the device's memory busy, if n is large.
     pub fn blocks(mut self, blocks: u32) -> Self {
         self.options.blocks = Some(blocks);
         self
@@ -45,8 +45,8 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     /// Runs the reduction and waits for the result.
     ///
     /// For empty input nothing is launched, and the result is the operator's
-    /// [`empty`](kernels_gpu::op::Op::empty) result: 0 for sums, `None` for minima and maxima. On a GPU this is
-    /// one launch; only the stream's first call allocates memory.
+    /// [`empty`](kernels_gpu::op::Op::empty) result: 0 for sums, `None` for minima and maxima. On a GPU this
+    /// is one launch; only the stream's first call allocates memory.
     ///
     /// # Errors
     ///
@@ -164,9 +164,9 @@ impl Device {
 
     /// Reduces `input` by `op` and stores the result on the device, in element `at` of `cells`.
     ///
-    /// The result has the operator's accumulator type, [`Op::Acc`](kernels_gpu::op::Op::Acc). For sums, minima
-    /// and maxima of 32-bit and 64-bit numbers that is the element type. On a GPU the call enqueues one launch
-    /// and returns; it neither allocates nor waits.
+    /// The result has the operator's accumulator type, [`Op::Acc`](kernels_gpu::op::Op::Acc). For sums,
+    /// minima and maxima of 32-bit and 64-bit numbers that is the element type. On a GPU the call enqueues
+    /// one launch and returns; it neither allocates nor waits.
     ///
     /// For empty input it stores the operator's identity, also for operators whose result would be `None`:
     /// infinity for a minimum of floats, -0.0 for their sum.

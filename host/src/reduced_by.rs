@@ -1,11 +1,10 @@
-//! The bound [`ReducedBy`]: which operators reduce an element.
+//! The bound [`ReducedBy`]: the operators that reduce an element.
 
 use kernels_gpu::entry::SinglePass;
 
 use crate::input::Items;
 
-/// Items that the operator `O` reduces. `T: ReducedBy<Sum>` means the same as `Sum: SinglePass<T>` and follows
-/// from it.
+/// Items that the operator `O` reduces. `T: ReducedBy<Sum>` follows from `Sum: SinglePass<T>`.
 ///
 /// Unlike `SinglePass`, it is a bound on the items, so another trait can include it. Every
 /// [`Number`](crate::Number) has it for the operators of all calls by name; a function over numbers needs no

@@ -91,8 +91,8 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
     ///
     /// # Safety
     ///
-    /// `result` points to memory for an accumulator that kernels of this device can write. It stays allocated,
-    /// and no other code uses it, until the stream has been waited for.
+    /// `result` points to memory for an accumulator that kernels of this device can write. It stays
+    /// allocated, and no other code uses it, until the stream has been waited for.
     unsafe fn enqueue(
         &self,
         queue: &Queue,
@@ -112,11 +112,11 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         arguments.push(Argument::cell(arrivals, size_of::<u32>()));
         arguments.push(Argument::cell(result, entry.acc_bytes));
         // SAFETY:
-        // - The row is that of this operator over these items (`SinglePass`, which is unsafe to implement), and
-        //   it has the accumulator's size.
-        // - The views borrow live memory of this device, aligned for the elements (`input::check`, before every
-        //   launch). The storage belongs to this stream, whose launches do not overlap. The caller guarantees
-        //   the result's memory. Device memory is freed only after a wait for all streams.
+        // - The row is that of this operator over these items (`SinglePass`, which is unsafe to implement),
+        //   and it has the accumulator's size.
+        // - The views borrow live memory of this device, aligned for the elements (`input::check`, before
+        //   every launch). The storage belongs to this stream, whose launches do not overlap. The caller
+        //   guarantees the result's memory. Device memory is freed only after a wait for all streams.
         // - The threads are whole warps (`GridOptions::grid`). Any number of blocks is right for which the
         //   storage has partials. All arrays have the same length (`check`). Ready flags and arrival counter
         //   are 0: every launch before this one has completed, or the device is unusable.

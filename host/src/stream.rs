@@ -94,8 +94,8 @@ impl Stream {
         self.wait_for_event(&event)
     }
 
-    /// Makes the work that is enqueued here from now on begin after the last recording of `event`. The context
-    /// must be current.
+    /// Makes the work that is enqueued here from now on begin after the last recording of `event`. The
+    /// context must be current.
     pub(crate) fn wait_for_event(&self, event: &Event) -> Result<(), Error> {
         // SAFETY: stream and event are alive; the driver keeps its own reference to the event.
         driver::call(|| unsafe { sys::cuStreamWaitEvent(self.handle, event.handle, 0) })
@@ -190,7 +190,7 @@ impl Drop for Event {
     }
 }
 
-/// Waits for the stream; the device's next call returns a failure.
+/// Waits for the stream; the device's next call returns an error that occurs here.
 impl Drop for Stream {
     fn drop(&mut self) {
         self.gpu.in_drop(|| {

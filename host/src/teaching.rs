@@ -1,7 +1,7 @@
-//! The feature `teaching`: the ladder and the Kepler families as algorithms of choice, triples, copies, and the
-//! read ceiling.
+//! The feature `teaching`: the ladder and the Kepler families as selectable algorithms, triples, copies, and
+//! the read ceiling.
 //!
-//! It is a feature because these kernels outnumber those of all other calls.
+//! It is a feature because these kernels are more numerous than those of all other calls.
 
 mod algorithm;
 mod copy;

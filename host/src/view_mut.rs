@@ -43,8 +43,8 @@ use crate::memory::SpanMut;
 /// ```
 ///
 /// The borrow ends when the call returns, not when the stream has done the work. Before another stream reads
-/// the buffer, wait for the streams that write it, with [`Device::synchronize`](crate::Device::synchronize) or
-/// [`Device::wait_for`](crate::Device::wait_for).
+/// the buffer, wait for the streams that write it, with [`Device::synchronize`](crate::Device::synchronize)
+/// or [`Device::wait_for`](crate::Device::wait_for).
 pub struct ViewMut<'a, T: Element> {
     owner: &'a Backend,
     location: LocationMut<'a, T>,
@@ -91,7 +91,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
     ///
     /// # Errors
     ///
-    /// [`Error::ViewRange`] when the range is not inside the view.
+    /// [`Error::ViewRange`] if the range is not inside the view.
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> Result<ViewMut<'_, T>, Error> {
         self.reborrow().part(range)
     }
@@ -129,14 +129,14 @@ impl<'a, T: Element> ViewMut<'a, T> {
         let mut rest = Some(self);
         Ok(std::iter::from_fn(move || {
             let all = rest.take().filter(|all| !all.is_empty())?;
-            let (first, others) = match all.len() > len {
+            let (first, remaining) = match all.len() > len {
                 true => all
                     .split_at(len)
                     .map(|(low, high)| (low, Some(high)))
                     .ok()?,
                 false => (all, None),
             };
-            rest = others;
+            rest = remaining;
             Some(first)
         }))
     }
@@ -206,8 +206,8 @@ impl<T: Element> std::fmt::Debug for ViewMut<'_, T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot store elements of type `{T}`",
     label = "expected `&mut Buffer<{T}>` or a `ViewMut<{T}>`",
-    note = "`device.alloc::<{T}>(len)?` makes a buffer; a reduction stores accumulators (`Op::Acc`), which may have \
-            another type than the elements"
+    note = "`device.alloc::<{T}>(len)?` makes a buffer; a reduction stores accumulators (`Op::Acc`), whose \
+            type may differ from that of the elements"
 )]
 pub trait Target<'a, T: Element> {
     /// A view of the elements.

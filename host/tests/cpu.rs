@@ -10,7 +10,7 @@ use warpfold::{
     ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Policy, Sum,
 };
 
-/// Around 0, and around the CPU's chunk of 2^16 elements.
+/// Sizes around 0, and around the CPU's piece of 2^16 elements.
 const SIZES: [usize; 11] = [
     0, 1, 2, 31, 33, 1023, 65_535, 65_536, 65_537, 131_071, 131_073,
 ];
@@ -34,7 +34,7 @@ fn agrees<T: Subject, O: Oracle<T>>() {
             let again = O::value(device.reduce(view, O::OP).run().unwrap(), n);
             assert!(
                 same(got, again),
-                "{what}: {got:?} once, {again:?} the next time"
+                "{what}: {got:?} in the first run, {again:?} in the second"
             );
         }
     }
@@ -94,7 +94,7 @@ fn empty_input() {
 }
 
 #[test]
-fn extrema_of_something_are_some() {
+fn extrema_of_elements_are_some() {
     let device = Device::cpu();
     let x = device.upload(&[3, -1, 2]).unwrap();
     assert_eq!(
@@ -126,18 +126,18 @@ fn calls_by_name() {
     );
     assert_eq!(device.sum_wide(numbers), Ok(2.0f64));
 
-    let nothing = device.alloc::<f64>(0).unwrap();
-    assert_eq!(device.product(&nothing), Ok(1.0));
+    let empty = device.alloc::<f64>(0).unwrap();
+    assert_eq!(device.product(&empty), Ok(1.0));
     assert_eq!(
-        device.sum_wide(&nothing).unwrap().to_bits(),
+        device.sum_wide(&empty).unwrap().to_bits(),
         0.0f64.to_bits()
     );
     assert_eq!(
-        (device.nan_min(&nothing), device.nan_max(&nothing)),
+        (device.nan_min(&empty), device.nan_max(&empty)),
         (Ok(None), Ok(None))
     );
     assert_eq!(
-        (device.argmin(&nothing), device.argmax(&nothing)),
+        (device.argmin(&empty), device.argmax(&empty)),
         (Ok(None), Ok(None))
     );
 }
@@ -167,7 +167,7 @@ fn views_are_parts_of_buffers() {
 }
 
 #[test]
-fn a_plan_runs_again_and_again() {
+fn a_plan_runs_repeatedly() {
     let device = Device::cpu();
     let x = device.upload(&[1u64; 1000]).unwrap();
     let mut plan = device.reduce(&x, Sum).plan().unwrap();
@@ -181,7 +181,7 @@ fn a_plan_runs_again_and_again() {
 }
 
 #[test]
-fn a_single_pass_refuses_bad_grids() {
+fn bad_grids_of_a_single_pass_are_errors() {
     let device = Device::cpu();
     let x = device.upload(&[1.5f32, 2.0]).unwrap();
     let (kernel, limit) = ("single_pass", 1024);
@@ -219,7 +219,7 @@ fn a_single_pass_refuses_bad_grids() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_refused() {
+fn inputs_that_do_not_match_are_errors() {
     let device = Device::cpu();
     let (a, b) = (
         device.upload(&[1, 2]).unwrap(),
@@ -240,13 +240,13 @@ fn what_does_not_fit_together_is_refused() {
     assert!(cells.write(2, &[7, 8]).is_err());
     cells.write(1, &[7, 8]).unwrap();
     assert_eq!(cells.download().unwrap(), [1, 7, 8]);
-    // SAFETY: no stream is used, because the CPU has none.
+    // SAFETY: the CPU has no streams, so the pointer is not used.
     let error = unsafe { device.on_stream_ptr(std::ptr::null_mut()) }.unwrap_err();
     assert!(error.to_string().contains("needs a CUDA device"), "{error}");
 }
 
 #[test]
-fn too_much_host_memory_is_an_error() {
+fn too_little_host_memory_is_an_error() {
     let error = Device::cpu().alloc::<u64>(1 << 59).unwrap_err();
     assert_eq!(error, Error::OutOfHostMemory { wanted: 1 << 62 });
 }
@@ -263,7 +263,7 @@ fn a_device_may_be_used_from_several_threads() {
 }
 
 #[test]
-fn the_cpu_is_a_device_too() {
+fn the_cpu_is_a_device() {
     let device = Device::cpu();
     assert_eq!(
         (device.is_gpu(), device.name(), device.info()),
@@ -275,7 +275,7 @@ fn the_cpu_is_a_device_too() {
     assert_eq!(device.to_string(), "the CPU");
 }
 
-/// With a driver, the errors are the driver's; `tests/gpu` checks them.
+/// With a driver, `tests/gpu` checks the errors.
 #[test]
 fn without_a_driver_the_reason_is_named() {
     let (first, auto) = (Device::first(), Device::auto());
@@ -300,7 +300,7 @@ fn without_a_driver_the_reason_is_named() {
 }
 
 #[test]
-fn values_go_into_the_cells_of_their_keys() {
+fn values_are_combined_into_the_cells_of_their_keys() {
     let device = Device::cpu();
     let keys = device.upload(&[3i32, 0, -1, 3, 4]).unwrap();
     let values = device.upload(&[1.0f64, 2.0, 4.0, 8.0, 16.0]).unwrap();
@@ -331,7 +331,7 @@ fn values_go_into_the_cells_of_their_keys() {
 }
 
 #[test]
-fn keys_and_values_that_do_not_fit_are_refused() {
+fn keys_and_values_that_do_not_match_are_errors() {
     let device = Device::cpu();
     let keys = device.upload(&[1u32, 0]).unwrap();
     let values = device.upload(&[1i64, 2, 3]).unwrap();
@@ -365,12 +365,12 @@ fn extrema_of_indexed_values_keep_the_index() {
     let indexed = indexed.map(|(value, index)| Indexed::new(value, index));
     let x = device.upload(&indexed).unwrap();
     assert_eq!(device.reduce(&x, ArgMin).run(), Ok(Some(indexed[2])));
-    let nothing = x.view(..0).unwrap();
-    assert_eq!(device.reduce(nothing, ArgMin).run(), Ok(None));
+    let empty = x.view(..0).unwrap();
+    assert_eq!(device.reduce(empty, ArgMin).run(), Ok(None));
 }
 
-/// Kernels of this program: rows without PTX.
-mod own {
+/// Kernels of this program, without PTX.
+mod user_kernels {
     use kernels_gpu::prelude::*;
     use warpfold::{Device, Error};
 
@@ -450,7 +450,7 @@ mod own {
     }
 
     #[test]
-    fn kernels_that_are_not_registered_are_refused_on_the_cpu_too() {
+    fn kernels_that_are_not_registered_are_errors_on_the_cpu() {
         let device = Device::cpu();
         let centre = Point { x: [1.0, 1.0] };
         let points = device.upload(&[centre, Point { x: [4.0, 5.0] }]).unwrap();
@@ -476,8 +476,8 @@ mod own {
     }
 
     #[test]
-    fn the_cpu_reduces_by_kernels_that_are_registered() {
-        // No GPU is used, so the PTX is not needed.
+    fn the_cpu_reduces_with_registered_kernels() {
+        // The CPU does not need the PTX.
         static EMBEDDED: warpfold::Embedded = warpfold::Embedded {
             kernels: &KERNELS,
             arches: &[],
@@ -504,7 +504,7 @@ mod own {
     }
 }
 
-/// The feature's algorithms.
+/// The algorithms of the feature `teaching`.
 #[cfg(feature = "teaching")]
 mod teaching {
     use warpfold::{Algorithm, Device, Element, Error, Ladder, SinglePass, Sum};
@@ -528,7 +528,7 @@ mod teaching {
     }
 
     #[test]
-    fn bad_input_is_refused_as_on_a_gpu() {
+    fn bad_input_has_the_errors_of_a_gpu() {
         fn run<T: Element>(one: T, algorithm: Algorithm, threads: u32) -> Result<T, Error>
         where
             Sum: SinglePass<T, Output = T> + Ladder<T>,
@@ -565,7 +565,7 @@ mod teaching {
     }
 
     #[test]
-    fn the_blocks_of_a_ladder_follow_from_the_elements() {
+    fn the_blocks_of_a_rung_cannot_be_set() {
         let device = Device::cpu();
         let x = device.upload(&[1.5f32, 2.0]).unwrap();
         let stable = device
@@ -574,8 +574,8 @@ mod teaching {
         let error = stable.blocks(7).run().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "stable_vec4: 7 blocks requested, but this kernel computes its blocks from the number of elements; \
-             do not call `blocks`"
+            "stable_vec4: 7 blocks requested, but this kernel computes its blocks from the number of \
+             elements; do not call `blocks`"
         );
     }
 }

@@ -44,21 +44,21 @@ fn numbered_examples_run() -> Result<(), Box<dyn Error>> {
     let absent = warpfold::Device::auto()?.fallback_reason().is_some();
     for name in examples {
         let output = Command::new(program(&name)?).output()?;
-        let (said, complained) = (
+        let (stdout, stderr) = (
             String::from_utf8(output.stdout)?,
             String::from_utf8(output.stderr)?,
         );
-        assert!(output.status.success(), "{name}: {said}{complained}");
+        assert!(output.status.success(), "{name}: {stdout}{stderr}");
         assert!(
-            said.lines().count() > usize::from(absent && name != "09-interop"),
+            stdout.lines().count() > usize::from(absent && name != "09-interop"),
             "{name}"
         );
         assert_eq!(
-            said.matches("no GPU").count(),
+            stdout.matches("no GPU").count(),
             usize::from(absent),
-            "{name}: {said}"
+            "{name}: {stdout}"
         );
-        assert_eq!(complained, "", "{name}");
+        assert_eq!(stderr, "", "{name}");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use warpfold::file::{DType, Elements, Mapped, NpyHeader, Stream, read_npy, read_raw};
 use warpfold::{Device, Element, Error, Indexed, bf16, f16};
 
-fn numpys(name: &str) -> PathBuf {
+fn numpy_file(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/npy");
     folder.join(name).with_extension("npy")
 }
@@ -29,7 +29,7 @@ fn npy<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     read
 }
 
-/// The same for raw elements.
+/// The elements of a raw file by all four readers, whose results must agree.
 fn raw<T: Element>(path: &Path) -> Result<Vec<T>, Error> {
     let read = read_raw::<T>(path);
     if path.is_file() {
@@ -55,7 +55,7 @@ fn in_pieces<T: Element>(mut elements: Elements<T>) -> Result<Vec<T>, Error> {
     Ok(all)
 }
 
-/// A reader that returns one more byte at each call, and is interrupted before it, as a pipe may be.
+/// A reader that returns one byte per call, and is interrupted before each, as a pipe may be.
 struct Trickle<'a> {
     rest: &'a [u8],
     interrupted: bool,
@@ -97,7 +97,7 @@ fn zero<T: Element>() -> T {
 #[test]
 fn every_type_of_numpy() {
     fn holds<T: Element>(name: &str, elements: [T; 3]) {
-        assert_eq!(npy::<T>(&numpys(name)), Ok(elements.to_vec()));
+        assert_eq!(npy::<T>(&numpy_file(name)), Ok(elements.to_vec()));
     }
     holds("i1", [3i8, 1, 2]);
     holds("i2", [3i16, 1, 2]);
@@ -118,49 +118,49 @@ fn every_type_of_numpy() {
 
 #[test]
 fn every_shape_of_numpy() {
-    assert_eq!(npy(&numpys("single")), Ok(vec![7i32]));
-    assert_eq!(npy::<f64>(&numpys("empty")), Ok(vec![]));
-    assert_eq!(npy(&numpys("c_order")), Ok(vec![0i16, 1, 2, 3, 4, 5]));
+    assert_eq!(npy(&numpy_file("single")), Ok(vec![7i32]));
+    assert_eq!(npy::<f64>(&numpy_file("empty")), Ok(vec![]));
+    assert_eq!(npy(&numpy_file("c_order")), Ok(vec![0i16, 1, 2, 3, 4, 5]));
     // In the order of the file.
-    assert_eq!(npy(&numpys("fortran_order")), Ok(vec![0i16, 3, 1, 4, 2, 5]));
+    assert_eq!(npy(&numpy_file("fortran_order")), Ok(vec![0i16, 3, 1, 4, 2, 5]));
 
-    let header = NpyHeader::of_file(numpys("fortran_order")).unwrap();
+    let header = NpyHeader::of_file(numpy_file("fortran_order")).unwrap();
     assert_eq!((header.shape(), header.len()), (&[2u64, 3][..], 6));
     assert_eq!(header.dtype(), Ok(DType::I16));
     assert!(header.fortran_order());
     assert_eq!(header.offset(), 128);
-    let header = NpyHeader::of_file(numpys("empty")).unwrap();
+    let header = NpyHeader::of_file(numpy_file("empty")).unwrap();
     assert!(header.is_empty() && !header.fortran_order());
 }
 
 #[test]
-fn what_numpy_has_and_we_have_not() {
-    let error = |name| npy::<f32>(&numpys(name)).unwrap_err().to_string();
-    let says = |name, what: &str| {
+fn unsupported_types_of_numpy() {
+    let error = |name| npy::<f32>(&numpy_file(name)).unwrap_err().to_string();
+    let fails_with = |name, what: &str| {
         let text = error(name);
         assert!(text.contains(what) && text.contains(name), "{text}");
     };
-    says("complex", r#"holds "<c8": not a type that"#);
-    says("strings", r#"holds "<U5": not a type that"#);
-    says("objects", r#"holds "|O": not a type that"#);
-    says("records", "records cannot be reduced");
-    says(
+    fails_with("complex", r#"holds "<c8": not a type that"#);
+    fails_with("strings", r#"holds "<U5": not a type that"#);
+    fails_with("objects", r#"holds "|O": not a type that"#);
+    fails_with("records", "records cannot be reduced");
+    fails_with(
         "bf16",
         r#"holds "<V2": two bytes without a type, as ml_dtypes"#,
     );
-    says("f8", "holds f64, not f32; read it as f64");
+    fails_with("f8", "holds f64, not f32; read it as f64");
 }
 
 #[test]
 fn big_endian_arrays() {
-    assert_eq!(npy(&numpys("big_endian")), Ok(vec![3.0f32, 1.0, 2.0]));
-    let header = NpyHeader::of_file(numpys("big_endian")).unwrap();
+    assert_eq!(npy(&numpy_file("big_endian")), Ok(vec![3.0f32, 1.0, 2.0]));
+    let header = NpyHeader::of_file(numpy_file("big_endian")).unwrap();
     assert!(header.big_endian());
     assert_eq!(header.descr(), ">f4");
 
     /// A file with big-endian elements.
     fn check<T: Element>(name: &str, elements: [T; 3]) {
-        let mut bytes = fs::read(numpys(name)).unwrap();
+        let mut bytes = fs::read(numpy_file(name)).unwrap();
         let descr = bytes.iter().position(|byte| *byte == b'<').unwrap();
         bytes[descr] = b'>';
         for element in bytes[128..].chunks_mut(size_of::<T>()) {
@@ -183,7 +183,7 @@ fn big_endian_arrays() {
     check("f8", [3.0f64, 1.0, 2.0]);
 }
 
-/// Pieces of which several threads swap parts.
+/// The piece is so large that several threads swap parts of it.
 #[test]
 fn large_big_endian_arrays() {
     let folder = TempDir::new().unwrap();
@@ -203,7 +203,7 @@ fn large_big_endian_arrays() {
 
 #[test]
 fn streams() {
-    let bytes = fs::read(numpys("f4")).unwrap();
+    let bytes = fs::read(numpy_file("f4")).unwrap();
     let more = [&bytes[..], b"more"].concat();
     let mut stream = Stream::<f32, _>::npy(&more[..], "pipe").unwrap();
     assert_eq!(stream.read(&mut [0.0; 5]), Ok(Some(3)));
@@ -236,7 +236,7 @@ impl Read for Broken {
 }
 
 #[test]
-fn what_npyz_writes() {
+fn files_written_by_npyz() {
     fn round_trip<T: Element + npyz::AutoSerialize>(elements: &[T]) {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.npy");
@@ -285,7 +285,7 @@ fn raw_elements() {
     assert_eq!(raw::<Indexed<u32>>(&path).unwrap().len(), 3);
 }
 
-/// Pieces that all cores read, from an offset that is not that of a disk block.
+/// The pieces are so large that all cores read them; they do not start at a disk block.
 #[test]
 fn large_pieces() {
     let folder = TempDir::new().unwrap();
@@ -305,7 +305,7 @@ fn large_pieces() {
 #[test]
 fn mapped_elements_are_uploaded() {
     // SAFETY: no program writes to the file.
-    let mapped = unsafe { Mapped::<f32>::npy(numpys("f4")) }.unwrap();
+    let mapped = unsafe { Mapped::<f32>::npy(numpy_file("f4")) }.unwrap();
     let device = Device::cpu();
     let x = device.upload(&mapped).unwrap();
     assert_eq!(device.sum(&x), Ok(6.0));
@@ -314,7 +314,7 @@ fn mapped_elements_are_uploaded() {
 
 #[test]
 fn a_file_that_is_too_short() {
-    let whole = fs::read(numpys("f4")).unwrap();
+    let whole = fs::read(numpy_file("f4")).unwrap();
     assert_eq!(whole.len(), 140);
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("short.npy");
@@ -324,13 +324,13 @@ fn a_file_that_is_too_short() {
         let error = Err(Error::FileTooShort { path, needs, has });
         assert_eq!(npy::<f32>(&folder.path().join("short.npy")), error);
     }
-    // As in NumPy, bytes behind the array are ignored.
+    // As in NumPy, bytes after the array are ignored.
     fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
     assert_eq!(npy(&path), Ok(vec![3.0f32, 1.0, 2.0]));
 }
 
 #[test]
-fn a_file_that_claims_to_be_huge() {
+fn a_header_with_a_huge_shape() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("huge.npy");
     for (shape, needs) in [
@@ -364,17 +364,17 @@ fn a_file_that_shrinks_while_it_is_read() {
     let error = elements.read(&mut [0; 8]).unwrap_err().to_string();
     assert!(error.contains("raw: the file became shorter while it was read"));
 
-    // The same where several threads read.
+    // The same error if several threads read.
     fs::write(&path, vec![1u8; 9 << 20]).unwrap();
     let mut elements = Elements::<u8>::open_raw(&path).unwrap();
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_len(5 << 20).unwrap();
-    let by_several = elements.read(&mut vec![0; 9 << 20]).unwrap_err();
-    assert_eq!(by_several.to_string(), error);
+    let parallel = elements.read(&mut vec![0; 9 << 20]).unwrap_err();
+    assert_eq!(parallel.to_string(), error);
 }
 
 #[test]
-fn elements_that_start_anywhere() {
+fn unaligned_elements() {
     let dict = "{'descr':'<f4','fortran_order':False,'shape':(2,)} \n";
     let mut bytes = [b"\x93NUMPY\x01\0", &[dict.len() as u8, 0][..]].concat();
     bytes.extend(dict.as_bytes());
@@ -399,7 +399,7 @@ fn elements_that_start_anywhere() {
 }
 
 #[test]
-fn what_is_no_file() {
+fn paths_that_are_not_regular_files() {
     let folder = TempDir::new().unwrap();
     let text = |path: &Path| {
         let error = npy::<f32>(path).unwrap_err();

@@ -1,5 +1,5 @@
-//! Tests of compiler messages: each file in `messages` is a wrong program, and the comments at its top are
-//! lines that the message must contain.
+//! Tests of compiler messages: each file in `messages` is a program that must not compile. The comments at
+//! its top are lines that the message must contain.
 //!
 //! The programs are compiled against the libraries that these tests link.
 
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs};
 
-/// The newest build of a library next to this test.
+/// The latest build of a library next to this test.
 fn library(folder: &Path, name: &str) -> PathBuf {
     let entries = fs::read_dir(folder).expect("the folder of this test");
     let files = entries.map(|entry| entry.expect("an entry").path());
@@ -75,7 +75,7 @@ fn wrong_programs_are_explained() {
     assert_eq!(programs, 12, "programs");
 }
 
-/// Otherwise every program would be wrong, whatever its message.
+/// Checks that the programs fail because of their mistakes.
 #[test]
 fn a_right_program_compiles() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -19,7 +19,7 @@ fn min_of_array(arguments: &[&Path]) -> Output {
         })
 }
 
-/// A file of this test.
+/// A temporary file, deleted on drop.
 struct Npy(PathBuf);
 
 impl Npy {
@@ -60,12 +60,12 @@ impl Drop for Npy {
 #[track_caller]
 fn finds(output: &Output, minimum: &str) {
     let text = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{text}{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{text}{errors}");
     let lines: Vec<&str> = text.lines().collect();
-    let of = |way: &str| lines.iter().find(|line| line.starts_with(way));
+    let line_of = |way: &str| lines.iter().find(|line| line.starts_with(way));
     for way in ["CPU, one core", "CPU, all cores"] {
-        let line = of(way).unwrap_or_else(|| panic!("no {way}: {text}"));
+        let line = line_of(way).unwrap_or_else(|| panic!("no {way}: {text}"));
         assert!(line.ends_with(&format!(" {minimum}")), "{text}");
     }
     assert_eq!(
@@ -73,14 +73,14 @@ fn finds(output: &Output, minimum: &str) {
         Some(&&*format!("minimum {minimum}: all agree"))
     );
     assert_eq!(text.matches("no GPU: ").count(), 1, "{text}");
-    assert!(of("GPU").is_none(), "{text}");
+    assert!(line_of("GPU").is_none(), "{text}");
 }
 
 #[track_caller]
 fn refuses(output: &Output, why: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.starts_with("error: ") && said.contains(why), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.starts_with("error: ") && errors.contains(why), "{errors}");
     assert!(output.stdout.is_empty());
 }
 
@@ -107,7 +107,7 @@ fn signed_zeroes_infinities_and_nan() {
 }
 
 #[test]
-fn the_other_order_of_bytes() {
+fn big_endian_elements() {
     let data: Vec<u8> = [3.5f32, -7.25]
         .iter()
         .flat_map(|v| v.to_be_bytes())
@@ -119,7 +119,7 @@ fn the_other_order_of_bytes() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused() {
+fn unusable_files_are_errors() {
     refuses(&Npy::new("text", b"not a number\n").run(), "text: ");
     refuses(&Npy::floats("none", &[]).run(), "no minimum");
     refuses(

@@ -1,4 +1,4 @@
-//! `Device::simulated`: right results, and findings for wrong operators.
+//! `Device::simulated`: results of correct operators, and findings for wrong ones.
 
 use std::thread;
 
@@ -9,7 +9,7 @@ use warpfold::{Device, Error, Sum};
 
 /// A sum whose `lift` has a side effect.
 macro_rules! sums {
-    ($($name:ident: $beside:expr;)*) => { $(
+    ($($name:ident: $side_effect:expr;)*) => { $(
         /// A sum with a side effect.
         #[derive(Clone, Copy, Debug, Value)]
         pub struct $name;
@@ -23,8 +23,8 @@ macro_rules! sums {
             }
 
             fn lift(&self, x: u32, index: u64) -> u32 {
-                let beside: fn(u32, u64) -> u32 = $beside;
-                x.wrapping_add(beside(x, index))
+                let side_effect: fn(u32, u64) -> u32 = $side_effect;
+                x.wrapping_add(side_effect(x, index))
             }
 
             fn combine(&self, a: u32, b: u32) -> u32 {
@@ -53,7 +53,7 @@ sums! {
         let word = unsafe { Shared::new(shared_array![u32; 1]) };
         word.get(0)
     };
-    // One thread waits at a barrier at which the others never arrive.
+    // One thread waits at a barrier, at which the other threads never arrive.
     WaitsAlone: |_, index| {
         if index == 0 {
             cuda_std::thread::sync_threads();
@@ -69,7 +69,7 @@ kernels! {
     single_pass { Right: u32; Races: u32; ReadsBeforeAnyStore: u32; WaitsAlone: u32; Panics: u32; }
 }
 
-/// The result of `embedded!` for this test. The simulator only needs the names of kernels from the PTX.
+/// The result of `embedded!` for this test. The simulator uses only the names of the kernels in the PTX.
 fn embedded() -> &'static warpfold::Embedded {
     let entries = KERNELS.entries.iter();
     let names = entries.map(|entry| format!(".visible .entry {}(\n", entry.name));
@@ -121,7 +121,7 @@ fn lines(text: &str) -> usize {
 }
 
 #[test]
-fn a_right_operator_has_its_answer() {
+fn a_correct_operator_has_the_correct_result() {
     let device = device();
     for n in [0, 1, 31, 32, 33, 1000, 5000] {
         let x: Vec<u32> = (0..n).collect();
@@ -164,7 +164,7 @@ fn a_panic_has_its_location() {
 }
 
 #[test]
-fn devices_are_for_themselves() {
+fn devices_are_independent() {
     let (one, other) = (device(), device());
     let x = one.upload(&[1u32, 2, 3]).unwrap();
     assert!(matches!(other.sum(&x), Err(Error::OtherDevice { .. })));
@@ -182,9 +182,9 @@ fn devices_are_for_themselves() {
     assert_eq!(other.sum(&y), Ok(1.5));
 }
 
-/// The GPU's driver, or its absence, is unaffected.
+/// The result of opening a GPU is the same as without a simulated device.
 #[test]
-fn a_simulated_device_is_no_gpu_of_the_process() {
+fn a_simulated_device_does_not_affect_the_gpu() {
     let simulated = device();
     match Device::first() {
         Ok(gpu) => {
@@ -202,7 +202,7 @@ fn a_simulated_device_is_no_gpu_of_the_process() {
 
 /// The simulator's driver has no function for kernels outside the families.
 #[test]
-fn modules_are_for_gpus() {
+fn modules_require_a_gpu() {
     let found = device().module(embedded(), "calibration").map(drop);
     assert!(
         matches!(found, Err(Error::OnlyFamilies { .. })),

@@ -1,7 +1,7 @@
-//! The report of a `results.json`, or of made-up results:
+//! Writes the report of a `results.json`, or of made-up results:
 //! `cargo run -p warpfold-results --example report -- report.html [results.json [old.json]]`
 //!
-//! The figures are written beside it, and the times printed.
+//! Writes the figures to the same folder, and prints the times.
 
 use std::error::Error;
 use std::path::Path;
@@ -11,7 +11,9 @@ use warpfold_results::{compare, example, read, report, table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = env::args().skip(1);
-    let page = args.next().ok_or("which file is the report to be?")?;
+    let page = args
+        .next()
+        .ok_or("no file name for the report; usage: report.html [results.json [old.json]]")?;
     let results = match args.next() {
         Some(file) => read::read(Path::new(&file))?,
         None => example::results(),

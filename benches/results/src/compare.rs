@@ -1,4 +1,4 @@
-//! Two runs side by side: what has become faster, and what slower.
+//! Comparison of two runs: which rows are faster, and which slower.
 
 mod differences;
 mod table;
@@ -7,62 +7,62 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::schema::{Backend, By, Results, Row, Time, Timing};
 
-/// What two intervals may lie apart before it counts, by default.
+/// The default tolerance: two intervals that are further apart than this count as different.
 pub const TOLERANCE: f64 = 0.03;
 
-/// What two intervals may lie apart at least where the host is in the time, which changes from run to run: no interval of
-/// one run shows that. Evidence: records/h200/2026-11-22/bench-again.txt, with up to 11 %.
+/// The smallest tolerance for times that include the host's work, which varies between runs more than within
+/// one. Evidence: records/h200/2026-11-22/bench-again.txt, with up to 11 %.
 pub const HOST_TOLERANCE: f64 = 0.12;
 
-/// Two runs side by side.
+/// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The run that is compared with.
+    /// The baseline.
     pub old: Run,
-    /// The run in question.
+    /// The run that is compared with the baseline.
     pub new: Run,
-    /// How much slower an interval as a whole must be to count: 0.03 is three per cent. At least [`HOST_TOLERANCE`] where
-    /// the host is in the time.
+    /// How much slower the whole interval must be to count: 0.03 is three per cent. At least
+    /// [`HOST_TOLERANCE`] where the time includes the host's work.
     pub tolerance: f64,
-    /// What else differs between the runs, and so may be the reason of a difference.
+    /// Other differences between the runs, which may explain different times.
     pub notes: Vec<String>,
-    /// In the order of the old run; what only the new one has comes last.
+    /// In the order of the old run; rows that only the new run has come last.
     pub entries: Vec<Entry>,
 }
 
-/// Which run.
+/// Identifies a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// When it began.
     pub date: String,
-    /// Of the bench.
+    /// The commit that the bench was built from.
     pub commit: String,
-    /// What it was measured on.
+    /// The device, or the processor where no device was used.
     pub on: String,
 }
 
-/// A row of either run, or of both.
+/// A row of one of the runs, or of both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// What was measured: the old run's row, or the new one's where the old run has none.
+    /// The old run's row, or the new run's if the old run has none.
     pub row: Row,
-    /// Of the old run; null where it has none.
+    /// The old run's time.
     pub old: Option<Time>,
-    /// Of the new run; null where it has none.
+    /// The new run's time.
     pub new: Option<Time>,
-    /// Null unless both have a time.
+    /// `None` unless both runs have a time.
     pub ratio: Option<Ratio>,
-    /// What it comes to.
+    /// The result of the comparison.
     pub verdict: Verdict,
-    /// Whether ours is worse in the new run: surely slower, or wrong where it was right. A peer or a
-    /// ceiling that is slower is no regression: then something else has changed, which a note says.
+    /// Whether our row is worse in the new run: [`Verdict::Slower`], or wrong where it was right. A slower
+    /// peer or ceiling is not a regression, because then something else has changed; a note reports it.
     pub regression: bool,
 }
 
 /// The new time over the old one: above 1 is slower.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Of the medians.
+    /// The ratio of the medians.
     pub median: f64,
     /// The new interval's low end over the old one's high end.
     pub low: f64,
@@ -70,27 +70,27 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// What a comparison comes to.
+/// The result of comparing one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The whole interval of the ratio lies below 1 - tolerance.
     Faster,
-    /// Neither faster nor slower; or not timed in either.
+    /// Neither faster nor slower, or not timed in either run.
     Same,
     /// The whole interval of the ratio lies above 1 + tolerance.
     Slower,
-    /// One of the two is not to be relied on.
+    /// One of the two times is unstable.
     Unstable,
-    /// The new run has no such row, or no time of it.
+    /// The new run does not have this row, or did not time it.
     OnlyOld,
-    /// The old run has no such row, or no time of it.
+    /// The old run does not have this row, or did not time it.
     OnlyNew,
-    /// One of the two gave wrong answers.
+    /// One of the two runs gave wrong results.
     Wrong,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts, in the order of [`Comparison::summary`].
     pub const ALL: [Verdict; 7] = [
         Verdict::Slower,
         Verdict::Wrong,
@@ -101,7 +101,7 @@ impl Verdict {
         Verdict::OnlyNew,
     ];
 
-    /// In words.
+    /// The printed form.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Faster => "faster",
@@ -116,26 +116,26 @@ impl Verdict {
 }
 
 impl Comparison {
-    /// Joins rows by [`Row::key`]; the second row of a key in one run meets the second in the other.
+    /// Joins rows by [`Row::key`]; of several rows with one key, the first matches the first, and so on.
     pub fn new(old: &Results, new: &Results, tolerance: f64) -> Comparison {
-        let mut unmet: HashMap<_, VecDeque<usize>> = HashMap::new();
-        for (place, row) in new.rows.iter().enumerate() {
-            unmet.entry(row.key()).or_default().push_back(place);
+        let mut unmatched: HashMap<_, VecDeque<usize>> = HashMap::new();
+        for (index, row) in new.rows.iter().enumerate() {
+            unmatched.entry(row.key()).or_default().push_back(index);
         }
-        let mut is_met = vec![false; new.rows.len()];
+        let mut is_matched = vec![false; new.rows.len()];
         let mut entries = Vec::new();
         for row in &old.rows {
-            let place = unmet.get_mut(&row.key()).and_then(VecDeque::pop_front);
-            let other = place.map(|place| {
-                is_met[place] = true;
-                &new.rows[place]
+            let index = unmatched.get_mut(&row.key()).and_then(VecDeque::pop_front);
+            let new_row = index.map(|index| {
+                is_matched[index] = true;
+                &new.rows[index]
             });
-            entries.push(Entry::new(row, Some(row), other, tolerance));
+            entries.push(Entry::new(row, Some(row), new_row, tolerance));
         }
-        let rest = new.rows.iter().zip(is_met).filter(|(_, is_met)| !is_met);
+        let rest = new.rows.iter().zip(is_matched).filter(|(_, is_matched)| !is_matched);
         entries.extend(rest.map(|(row, _)| Entry::new(row, None, Some(row), tolerance)));
         let mut notes = differences::notes(old, new);
-        notes.extend(others_slower(&entries));
+        notes.extend(slower_peers(&entries));
         Comparison {
             old: Run::of(old),
             new: Run::of(new),
@@ -145,22 +145,21 @@ impl Comparison {
         }
     }
 
-    /// Whether any row is a regression.
     pub fn has_regression(&self) -> bool {
         self.entries.iter().any(|entry| entry.regression)
     }
 
-    /// How many entries have this verdict.
+    /// The number of entries with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         let entries = self.entries.iter();
         entries.filter(|entry| entry.verdict == verdict).count()
     }
 }
 
-/// What is not ours has not changed: if it is slower, the device or the machine is.
-fn others_slower(entries: &[Entry]) -> Option<String> {
-    let others = entries.iter().filter(|entry| entry.row.by != By::Warpfold);
-    let slower = others
+/// A note if peers or ceilings are slower: their code has not changed, so the device or the machine may have.
+fn slower_peers(entries: &[Entry]) -> Option<String> {
+    let peers = entries.iter().filter(|entry| entry.row.by != By::Warpfold);
+    let slower = peers
         .filter(|entry| entry.verdict == Verdict::Slower)
         .count();
     (slower > 0).then(|| {
@@ -168,13 +167,13 @@ fn others_slower(entries: &[Entry]) -> Option<String> {
     })
 }
 
-/// Whether the host's speed is in the time of a device's row.
-fn has_host(row: &Row) -> bool {
+/// Whether the time of a row on a device includes work of the host.
+fn includes_host(row: &Row) -> bool {
     let timings = [Timing::Launch, Timing::Stream, Timing::Call];
     row.backend == Backend::Cuda && timings.contains(&row.timing)
 }
 
-/// With [`TOLERANCE`].
+/// A comparison with the default tolerance, [`TOLERANCE`].
 pub fn compare(old: &Results, new: &Results) -> Comparison {
     Comparison::new(old, new, TOLERANCE)
 }
@@ -200,13 +199,13 @@ impl Entry {
         let verdict = if is_wrong(old) || is_wrong(new) {
             Verdict::Wrong
         } else if let (Some(old), Some(new), Some(ratio)) = (old_time, new_time, ratio) {
-            let tolerance = match has_host(row) {
+            let tolerance = match includes_host(row) {
                 true => tolerance.max(HOST_TOLERANCE),
                 false => tolerance,
             };
             ratio.verdict(tolerance, old.unstable || new.unstable)
         } else {
-            // Rows of the simulator have no time in either.
+            // Rows of the simulator have no time in either run.
             let timed = (old_time.is_some(), new_time.is_some());
             match (timed, old.is_some(), new.is_some()) {
                 ((true, _), ..) | (_, true, false) => Verdict::OnlyOld,
@@ -237,7 +236,7 @@ impl Ratio {
     }
 
     fn verdict(self, tolerance: f64, unstable: bool) -> Verdict {
-        // A time of zero makes an end infinite or no number.
+        // A time of zero makes an end infinite or NaN.
         let finite = [self.median, self.low, self.high].map(f64::is_finite);
         if unstable || finite.contains(&false) {
             Verdict::Unstable

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::relate::Related;
 use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
 
-/// One line. Units are those of [`crate::schema`]; what does not apply is empty.
+/// One line. The units are those of [`crate::schema`]; a field that does not apply is empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Line {
     group: usize,
@@ -89,7 +89,7 @@ impl Line {
     }
 }
 
-/// A heading, then a line for every row. `over_cub` and the like are our time over the peer's.
+/// A heading, then a line for every row. `over_cub` and similar columns are our time over the peer's.
 pub fn csv(results: &Results) -> Result<String, Error> {
     let related = Related::new(results);
     let mut writer = Writer::from_writer(Vec::new());
@@ -97,7 +97,7 @@ pub fn csv(results: &Results) -> Result<String, Error> {
         writer.serialize(Line::new(row, &related))?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
-    // All that was written are strings and numbers.
+    // Strings and numbers are always valid UTF-8.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_comes_back() {
+    fn every_row_can_be_read_back() {
         let results = example::results();
         let related = Related::new(&results);
         let lines: Vec<_> = results
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_hold_anything() {
+    fn names_may_contain_any_character() {
         let mut results = example::results();
         results.rows[0].kernel = "a,\"b\"\r\nc".into();
         let lines = read(&csv(&results).unwrap());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_rows() {
+    fn no_rows() {
         let mut results = example::results();
         results.rows.clear();
         assert!(read(&csv(&results).unwrap()).is_empty());

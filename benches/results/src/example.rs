@@ -1,4 +1,4 @@
-//! Made-up results of every suite, backend and peer, for tests and to look at: no measurement.
+//! Made-up results of every suite, backend and peer, for tests and as a preview; nothing is measured.
 
 use crate::machine::{Cuda, Machine};
 use crate::schema::{
@@ -10,7 +10,7 @@ mod suites;
 
 const SPREAD_LIMIT: f64 = 0.02;
 
-/// The same each time.
+/// The results, the same at each call.
 pub fn results() -> Results {
     let mut rows = Rows::default();
     suites::whole(&mut rows);
@@ -78,7 +78,7 @@ fn profiled() -> Vec<Profiled> {
     ]
 }
 
-/// A row that is not to be relied on, and one that is wrong.
+/// Makes one row unstable, and one wrong.
 fn spoil(rows: &mut [Row]) {
     let is_ours = |row: &Row| row.by == By::Warpfold && row.backend == Backend::Cuda;
     let ours: Vec<_> = (0..rows.len()).filter(|&i| is_ours(&rows[i])).collect();
@@ -126,17 +126,17 @@ fn device() -> Cuda {
 }
 
 fn peers() -> Vec<Peer> {
-    let there = |by, version: &str| Peer {
+    let present = |by, version: &str| Peer {
         by,
         version: Some(version.into()),
         absent: None,
     };
     vec![
-        there(By::Nvcc, "nvcc release 13.0, V13.0.88, -O3"),
-        there(By::Cub, "CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3"),
-        there(By::Torch, "PyTorch 2.9.1+cu130"),
-        there(By::Driver, "CUDA 13.0"),
-        there(By::Loop, "a plain loop"),
+        present(By::Nvcc, "nvcc release 13.0, V13.0.88, -O3"),
+        present(By::Cub, "CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3"),
+        present(By::Torch, "PyTorch 2.9.1+cu130"),
+        present(By::Driver, "CUDA 13.0"),
+        present(By::Loop, "a plain loop"),
         Peer {
             by: By::Cupy,
             version: None,
@@ -156,7 +156,6 @@ fn clocks(at_s: f64, sm_mhz: u32, throttled: &[&str]) -> Clocks {
     }
 }
 
-/// Rows so far.
 #[derive(Default)]
 struct Rows {
     rows: Vec<Row>,
@@ -164,10 +163,10 @@ struct Rows {
 }
 
 impl Rows {
-    /// A row of the latest group whose time is that of a launch and of a speed that samples lie about.
+    /// Adds a row to the latest group. The samples are close to the time of a launch plus that of the bytes.
     fn add(&mut self, (by, kernel): (By, &str), launch_us: f64, gb_per_s: f64, row: Row) {
         let time_us = launch_us + row.bytes as f64 / gb_per_s / 1e3;
-        // Within half a per cent, and another for each row.
+        // Within half a per cent of the time, and different in each row.
         let seed = self.rows.len();
         let samples_us: Vec<_> = (0..20)
             .map(|i| time_us * (1.0 + ((seed * 7 + i * 13) % 17) as f64 * 3e-4))
@@ -185,7 +184,7 @@ impl Rows {
     }
 }
 
-/// A row of so many bytes, without its author and its times.
+/// A row whose kernel and times [`Rows::add`] sets.
 fn row(suite: Suite, element: &str, n: u64, bytes: u64) -> Row {
     Row {
         n,

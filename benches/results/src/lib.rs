@@ -1,15 +1,15 @@
-//! What a sweep of the bench leaves behind, and what is made of it: no device, no kernel, no timing.
+//! The results of the bench: their file formats, tables, comparisons and the report. Nothing here measures.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
 //! | [`schema`] | `results.json`: every type in it, with units |
 //! | [`statistics`] | medians and their intervals |
-//! | [`read`] | a file read back, or the reason why it is none |
-//! | [`relate`] | what a row is compared with: nvcc's kernel, its ceiling |
-//! | [`words`] | names of things in words |
+//! | [`read`] | reading and checking a `results.json` |
+//! | [`relate`] | the rows that a row is compared with: nvcc's kernel, its ceiling |
+//! | [`words`] | printed names and numbers |
 //! | `csv` | `results.csv`; feature `report` |
 //! | [`table`] | our times for a terminal |
-//! | [`compare`] | two runs side by side |
+//! | [`compare`] | comparison of two runs |
 //! | `report` | a page with figures and tables; feature `report` |
 
 pub mod compare;

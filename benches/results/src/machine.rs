@@ -1,4 +1,4 @@
-//! What was measured on.
+//! The machine and the device of a run.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// The computer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The operating system, in its own words.
+    /// The operating system's name and version.
     pub os: String,
-    /// The processor, in its own words.
+    /// The processor's model name.
     pub cpu: String,
-    /// Threads that run at once.
+    /// Hardware threads.
     pub logical_cpus: usize,
-    /// All of its memory.
+    /// The size of the memory.
     pub memory_bytes: u64,
-    /// Free for a new program when the run began: what is available, or what the container allows.
+    /// Memory available to a new program when the run began, or the container's limit if that is less.
     pub free_memory_bytes: u64,
 }
 
@@ -30,32 +30,31 @@ impl fmt::Display for Machine {
     }
 }
 
-/// What the driver says of a CUDA device.
+/// The properties of a CUDA device, as the driver reports them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cuda {
     /// `NVIDIA H200`
     pub name: String,
-    /// CUDA's index of it.
+    /// The CUDA device index.
     pub index: u32,
     /// `(9, 0)`
     pub compute_capability: (u32, u32),
-    /// How many it has.
+    /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// Of the device.
+    /// The size of the device's memory.
     pub memory_bytes: u64,
-    /// Of the L2 cache.
+    /// The size of the L2 cache.
     pub l2_bytes: u64,
     /// The highest clock of the multiprocessors.
     pub clock_khz: u32,
     /// The highest clock of the memory.
     pub memory_clock_khz: u32,
-    /// Of the memory's bus.
+    /// The width of the memory bus.
     pub memory_bus_bits: u32,
-    /// The CUDA version that the driver serves: `13.0`.
+    /// The highest CUDA version that the driver supports: `13.0`.
     pub driver: String,
-    /// The module the kernels come from: `sm_90`.
+    /// The architecture of the module with the kernels: `sm_90`.
     pub ptx_arch: String,
-    /// Of the stream that is timed: `blocking` (it waits for CUDA's null stream) or
-    /// `non-blocking`.
+    /// The kind of the timed stream: `blocking` (it waits for CUDA's null stream) or `non-blocking`.
     pub stream: String,
 }

@@ -1,4 +1,4 @@
-//! `results.json` read back.
+//! Reading `results.json`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,32 @@ use thiserror::Error;
 
 use crate::schema::{Results, SCHEMA};
 
-/// Why a file is no `results.json`.
+/// Why a `results.json` cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The system's words.
+    /// The system cannot read the file.
     #[error("cannot read {file}: {error}", file = .file.display())]
     Io {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is something else.
-    #[error("{file} is no results.json: {reason}; `cargo xtask bench --out DIR` writes one", file = .file.display())]
+    /// The contents have another format.
+    #[error(
+        "{file} is not a results.json: {reason}; `cargo xtask bench --out DIR` writes one",
+        file = .file.display()
+    )]
     Foreign {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// What is wrong with the contents.
         reason: String,
     },
 }
 
-/// The results that `bench --out` wrote.
+/// Reads the results that `bench --out` wrote.
 pub fn read(file: &Path) -> Result<Results, ReadError> {
     let json = std::fs::read_to_string(file).map_err(|error| ReadError::Io {
         file: file.into(),
@@ -42,10 +45,10 @@ pub fn read(file: &Path) -> Result<Results, ReadError> {
     })
 }
 
-/// The error is the reason why these are no results.
+/// Parses the contents of a `results.json`; the error says what is wrong with them.
 pub fn parse(json: &str) -> Result<Results, String> {
     let value: Value = serde_json::from_str(json).map_err(|error| format!("not JSON ({error})"))?;
-    // Another schema is named as such, rather than by the first field that differs.
+    // The schema is checked first: the error then names it, not the first field that differs.
     match value.get("schema").and_then(Value::as_str) {
         Some(SCHEMA) => serde_json::from_value(value).map_err(|error| error.to_string()),
         Some(other) => Err(format!("its schema is {other}, not {SCHEMA}")),
@@ -59,13 +62,13 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn a_profile_comes_back_and_so_does_its_absence() {
+    fn a_profile_and_its_absence_can_be_read_back() {
         let mut results = example::results();
         let json = serde_json::to_string(&results).unwrap();
         assert_eq!(parse(&json).unwrap().profiled, results.profiled);
         results.profiled.clear();
         let json = serde_json::to_string(&results).unwrap();
-        assert!(!json.contains("profiled"), "as older files");
+        assert!(!json.contains("profiled"), "as in older files");
         assert!(parse(&json).unwrap().profiled.is_empty());
     }
 }

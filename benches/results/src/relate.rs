@@ -1,26 +1,26 @@
-//! What a row is compared with: its peers' rows and its ceiling.
+//! The rows that a row is compared with: those of its peers, and its ceiling.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::schema::{By, Results, Row, Suite};
 
-/// Kernels that stand beside a rung, with the rung: compared with it, and with nothing after them.
-const BESIDE: [(&str, &str); 2] = [
+/// Variants of a rung, each with the rung it is compared with. No later rung is compared with them.
+const VARIANTS: [(&str, &str); 2] = [
     ("reduce_0_modulo", "reduce_0"),
     ("reduce_4_redux", "reduce_4"),
 ];
 
-/// What does nothing but be launched.
+/// The kernel that does nothing, whose time is that of a launch.
 pub const EMPTY_KERNEL: &str = "empty_kernel";
 
-/// Finds the rows of a group without going through all others.
+/// An index of rows by group.
 pub struct Related<'a> {
     groups: HashMap<usize, Vec<&'a Row>>,
 }
 
 impl<'a> Related<'a> {
-    /// Of these results.
+    /// Builds the index.
     pub fn new(results: &'a Results) -> Self {
         let mut groups: HashMap<_, Vec<_>> = HashMap::new();
         for row in &results.rows {
@@ -33,9 +33,9 @@ impl<'a> Related<'a> {
         self.groups.get(&group).map_or(&[], Vec::as_slice)
     }
 
-    /// The row of the same group by `peer` that `row` is measured against: with the same operator, element,
-    /// keys and clock, on the same backend. nvcc's is the same kernel of as many threads. Another's is its row of the
-    /// same variant, else its first.
+    /// The row by `peer` that `row` is compared with: of the same group, with the same operator, element,
+    /// keys and clock, on the same backend. For nvcc it has also the same kernel and threads. For the other
+    /// peers it is the row with the same variant, or else the first.
     pub fn rival(&self, row: &Row, peer: By) -> Option<&'a Row> {
         let comparable = |other: &&&Row| {
             other.by == peer
@@ -59,8 +59,7 @@ impl<'a> Related<'a> {
             .copied()
     }
 
-    /// The time of a row of ours over its rival's: below 1, ours is the faster. `None` where either
-    /// has no time.
+    /// The time of one of our rows over its rival's: below 1, ours is faster. `None` if either has no time.
     pub fn ratio(&self, row: &Row, peer: By) -> Option<f64> {
         if row.by != By::Warpfold {
             return None;
@@ -69,7 +68,7 @@ impl<'a> Related<'a> {
         ratio.is_finite().then_some(ratio)
     }
 
-    /// The ceiling of the row's group, by the same clock.
+    /// The ceiling of the row's group, with the same clock.
     pub fn ceiling(&self, row: &Row) -> Option<&'a Row> {
         let matching = |other: &&&Row| {
             other.by == By::Ceiling && (other.cache, other.timing) == (row.cache, row.timing)
@@ -77,7 +76,7 @@ impl<'a> Related<'a> {
         self.group(row.group).iter().find(matching).copied()
     }
 
-    /// The empty kernel of the row's group, by the same clock.
+    /// The empty kernel of the row's group, with the same clock.
     pub fn floor(&self, row: &Row) -> Option<&'a Row> {
         let matching = |other: &&&Row| {
             other.by == By::Ceiling
@@ -87,7 +86,7 @@ impl<'a> Related<'a> {
         self.group(row.group).iter().find(matching).copied()
     }
 
-    /// Its speed over the ceiling's, which has none itself.
+    /// The row's speed over the ceiling's; `None` for a ceiling.
     pub fn of_ceiling(&self, row: &Row) -> Option<f64> {
         if row.by == By::Ceiling {
             return None;
@@ -96,43 +95,43 @@ impl<'a> Related<'a> {
         part.is_finite().then_some(part)
     }
 
-    /// The time of the rung before over the row's: above 1, the row is the faster. `None` where there is no
-    /// rung before, and where either has no time.
+    /// The time of the previous rung over the row's: above 1, the row is faster. `None` if there is no
+    /// previous rung, or if either has no time.
     pub fn gain(&self, row: &Row) -> Option<f64> {
-        let gain = self.rung_before(row)?.median_us()? / row.median_us()?;
+        let gain = self.previous_rung(row)?.median_us()? / row.median_us()?;
         gain.is_finite().then_some(gain)
     }
 
-    /// The row of ours that a rung's gain is measured against, of as many threads. The loop of reduce_5 and
-    /// its unrolled forms both follow reduce_4; within each, the row before comes before. A kernel of the
-    /// suite kepler is compared with its own narrower form.
-    fn rung_before(&self, row: &Row) -> Option<&'a Row> {
-        let precedes = |other: &Row| match rung_beside(&row.kernel) {
+    /// Our row with the same number of threads that a rung's gain is measured against. The looping and the
+    /// unrolled forms of reduce_5 are two sequences, which both follow reduce_4. A kernel of the suite kepler
+    /// is compared with its narrower form.
+    fn previous_rung(&self, row: &Row) -> Option<&'a Row> {
+        let precedes = |other: &Row| match rung_of_variant(&row.kernel) {
             Some(rung) => other.kernel == rung,
             None if row.suite == Suite::Kepler => without_width(other) == without_width(row),
             None => {
-                rung_beside(&other.kernel).is_none()
+                rung_of_variant(&other.kernel).is_none()
                     && (!other.kernel.starts_with("reduce_5") || is_loop(other) == is_loop(row))
             }
         };
         let is_rung = matches!(row.suite, Suite::Ladder | Suite::Kepler) && row.by == By::Warpfold;
         let rows = self.group(row.group);
-        let place = rows.iter().position(|other| std::ptr::eq(*other, row));
-        let earlier = rows[..place.filter(|_| is_rung)?].iter().rev();
-        let mut alike = earlier.filter(|other| {
+        let index = rows.iter().position(|other| std::ptr::eq(*other, row));
+        let earlier = rows[..index.filter(|_| is_rung)?].iter().rev();
+        let mut comparable = earlier.filter(|other| {
             (other.by, other.threads, other.cache, other.timing)
                 == (row.by, row.threads, row.cache, row.timing)
         });
-        alike.find(|other| precedes(other)).copied()
+        comparable.find(|other| precedes(other)).copied()
     }
 }
 
-fn rung_beside(kernel: &str) -> Option<&'static str> {
-    let (_, rung) = BESIDE.iter().find(|(own, _)| *own == kernel)?;
+fn rung_of_variant(kernel: &str) -> Option<&'static str> {
+    let (_, rung) = VARIANTS.iter().find(|(variant, _)| *variant == kernel)?;
     Some(rung)
 }
 
-/// `stable` of `stable_vec4`.
+/// `stable` for `stable_vec4`.
 fn without_width(row: &Row) -> Option<&str> {
     row.kernel.split("_vec").next()
 }
@@ -141,7 +140,7 @@ fn is_loop(row: &Row) -> bool {
     row.kernel == "reduce_5"
 }
 
-/// Rows that have this in common, in the order of their first ones.
+/// Groups rows by `key`, in the order in which the keys first occur.
 pub fn grouped<'a, K: Eq + Hash>(
     rows: &[&'a Row],
     key: impl Fn(&'a Row) -> K,
@@ -214,8 +213,8 @@ mod tests {
         assert_eq!(ceiling.and_then(|row| related.of_ceiling(row)), None);
     }
 
-    /// The rung before each of these kernels, beside nvcc's.
-    fn before(suite: Suite, kernels: &[&str]) -> Vec<String> {
+    /// The previous rung of each of these kernels, in a group that has nvcc's kernels as well.
+    fn previous_rungs(suite: Suite, kernels: &[&str]) -> Vec<String> {
         let mut results = example::results();
         let of_suite = |row: &&Row| row.suite == suite && row.by == By::Warpfold;
         let first = results.rows.iter().find(of_suite).cloned().unwrap();
@@ -230,11 +229,11 @@ mod tests {
             })
             .collect();
         let related = Related::new(&results);
-        let before = |row: &Row| related.rung_before(row).map(|row| (row.by, &*row.kernel));
+        let previous = |row: &Row| related.previous_rung(row).map(|row| (row.by, &*row.kernel));
         for reference in results.rows.iter().skip(1).step_by(2) {
-            assert_eq!(before(reference), None);
+            assert_eq!(previous(reference), None);
         }
-        let ours = results.rows.iter().step_by(2).map(|row| match before(row) {
+        let ours = results.rows.iter().step_by(2).map(|row| match previous(row) {
             Some((by, kernel)) => {
                 assert_eq!(by, By::Warpfold);
                 kernel.to_owned()
@@ -245,8 +244,8 @@ mod tests {
     }
 
     #[test]
-    fn rungs_follow_rungs_and_variants_stand_beside_theirs() {
-        let followed = [
+    fn rungs_follow_rungs_and_variants_are_skipped() {
+        let expected = [
             ("reduce_naive", "none"),
             ("reduce_shared_memory", "reduce_naive"),
             ("reduce_0", "reduce_shared_memory"),
@@ -263,8 +262,8 @@ mod tests {
             ("reduce_5_x4", "reduce_5_x2"),
         ];
         assert_eq!(
-            before(Suite::Ladder, &followed.map(|(kernel, _)| kernel)),
-            followed.map(|(_, rung)| rung)
+            previous_rungs(Suite::Ladder, &expected.map(|(kernel, _)| kernel)),
+            expected.map(|(_, rung)| rung)
         );
     }
 
@@ -272,11 +271,11 @@ mod tests {
     fn wider_kernels_follow_narrower_ones() {
         let kernels = ["stable", "stable_vec2", "stable_vec4", "warp_atomic"];
         let expected = ["none", "stable", "stable_vec2", "none"];
-        assert_eq!(before(Suite::Kepler, &kernels), expected);
+        assert_eq!(previous_rungs(Suite::Kepler, &kernels), expected);
     }
 
     #[test]
-    fn a_gain_compares_times_of_one_clock() {
+    fn a_gain_compares_times_with_one_clock() {
         let results = example::results();
         let related = Related::new(&results);
         let of = |kernel: &str| {
@@ -290,6 +289,6 @@ mod tests {
         let gain = slow.median_us().unwrap() / fast.median_us().unwrap();
         assert_eq!(related.gain(fast), Some(gain));
         assert_eq!(related.gain(of("reduce_naive")), None);
-        assert_eq!(related.gain(of("single_pass")), None, "no rung");
+        assert_eq!(related.gain(of("single_pass")), None, "not a rung");
     }
 }

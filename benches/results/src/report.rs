@@ -1,12 +1,12 @@
-//! The report: one page with figures and tables of a run, which needs nothing beside it.
+//! The report: one self-contained page with the figures and tables of a run.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | `figure` | a picture with the points it shows |
+//! | `figure` | an SVG figure with the points that it shows |
 //! | `look` | colours, fonts, texts |
-//! | `png` | a picture in pixels |
-//! | `lines`, `bars`, `heat` | the three kinds of picture |
-//! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | which rows a suite's pictures show |
+//! | `png` | figures as PNG |
+//! | `lines`, `bars`, `heat` | the three kinds of figure |
+//! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | the figures of each suite |
 //! | `page`, `head`, `glance`, `tables`, `compared`, `profile` | the page |
 
 mod bars;
@@ -35,51 +35,49 @@ use crate::compare::Comparison;
 use crate::relate::Related;
 use crate::schema::{Profiled, Results, Suite};
 
-/// Why there is no report.
+/// Why a report cannot be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// The drawing library's words.
+    /// The drawing library failed.
     #[error("cannot draw {figure}: {reason}")]
     Draw {
-        /// Which.
+        /// The figure's title.
         figure: String,
-        /// Why.
+        /// The drawing library's error.
         reason: String,
     },
-    /// The points of the figures have no JSON.
+    /// The points of the figures cannot be written as JSON.
     #[error("cannot write the figures' points: {0}")]
     Points(#[from] serde_json::Error),
 }
 
-/// The page; with a comparison that has these results as its new run, what has changed.
+/// The page, with a section for `comparison`, whose new run must be `results`.
 ///
-/// Figures are `figure[data-points]`: as many points (`circle.point`), bars or cells (`rect.point`)
-/// are in its picture. `script#points` has the values of all, by the figure's `id` and the series'
-/// name. Tables are `table.sortable`: the buttons in their heads sort.
+/// Figures are `figure[data-points]`, with that number of points (`circle.point`), bars or cells
+/// (`rect.point`). `script#points` has the values of all points, by the figure's `id` and the series' name.
+/// Tables are `table.sortable`: the buttons in their heads sort.
 pub fn html(results: &Results, comparison: Option<&Comparison>) -> Result<String, ReportError> {
     page::page(results, comparison)
 }
 
-/// A page of kernels under Nsight Compute and nothing else: the table that [`html`] has. `about` says what
-/// was measured, and how.
+/// A page with only the table of the kernels under Nsight Compute. `about` says what was measured, and how.
 pub fn profile_html(profiled: &[Profiled], about: &str) -> String {
     profile::page(profiled, about)
 }
 
-/// The same table as Markdown, for a terminal.
+/// The table of [`profile_html`] as Markdown, for a terminal.
 pub fn profile_markdown(profiled: &[Profiled]) -> String {
     profile::markdown(profiled)
 }
 
-/// The pictures of the page, in its order, each of which is a file of its own too.
+/// The figures of the page, in its order.
 pub fn figures(results: &Results) -> Result<Vec<Figure>, ReportError> {
     let figures = Suite::ALL.map(|suite| figures_of(results, suite));
     let figures: Result<Vec<_>, _> = figures.into_iter().collect();
     Ok(figures?.into_iter().flatten().collect())
 }
 
-/// Of one suite.
 fn figures_of(results: &Results, suite: Suite) -> Result<Vec<Figure>, ReportError> {
     let related = &Related::new(results);
     match suite {

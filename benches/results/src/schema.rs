@@ -1,7 +1,7 @@
-//! `results.json`. These types are the schema: it is what they serialise to.
+//! The schema of `results.json`, which is these types in JSON.
 //!
-//! Times are microseconds, sizes are bytes, speeds are 10^9 bytes per second, ratios are plain numbers,
-//! n counts elements. What does not apply to a row is null.
+//! Times are in microseconds, sizes in bytes, speeds in 10^9 bytes per second; n is the number of elements.
+//! A field that does not apply to a row is null.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{Cuda, Machine};
 
-/// The version of `results.json`; a change of meaning gives it a new number.
+/// The version of the schema; it must be increased when the meaning of a field changes.
 pub const SCHEMA: &str = "warpfold-bench/results/1";
 
 /// One run of the bench.
@@ -20,135 +20,133 @@ pub struct Results {
     pub schema: String,
     /// When the run began, RFC 3339, UTC.
     pub date: String,
-    /// Of the bench.
+    /// The version of the bench.
     pub version: String,
-    /// The commit that it was built from, or `unknown`; says so if there were changes.
+    /// The commit that the bench was built from, with a mark if there were uncommitted changes, or `unknown`.
     pub commit: String,
-    /// That built it: `rustc 1.95.0 (...)`.
+    /// The compiler that built the bench: `rustc 1.95.0 (...)`.
     pub compiler: String,
-    /// As it was typed.
+    /// The command line as typed.
     pub command_line: String,
-    /// Whether the run came to its end; a run that was broken off keeps what it had.
+    /// Whether the run is complete; an interrupted run has the rows measured before the interruption.
     pub complete: bool,
     /// The computer.
     pub machine: Machine,
-    /// The CUDA device of the rows by [`Backend::Cuda`]; null where none was used.
+    /// The CUDA device of the rows with [`Backend::Cuda`]; null if none was used.
     pub device: Option<Cuda>,
-    /// All that were asked for.
+    /// All requested peers.
     pub peers: Vec<Peer>,
-    /// How was measured.
+    /// How the rows were measured.
     pub method: Method,
-    /// The device's clocks between groups of rows; empty where they cannot be read.
+    /// The device's clocks between groups of rows; empty if they cannot be read.
     pub clocks: Vec<Clocks>,
-    /// What else a reader must know.
+    /// Other remarks for the reader.
     pub notes: Vec<String>,
-    /// In the order of the run. The rows of a group had the same input. They were timed in turn, once a round each; those
-    /// of other processes, PyTorch and CuPy, after the others, each in rounds of their own.
+    /// In the order of the run. The rows of a group have the same input and are timed in turn, once per
+    /// round. Rows of other processes (PyTorch, CuPy) are timed after the other rows of their group, in
+    /// rounds of each process.
     pub rows: Vec<Row>,
-    /// What Nsight Compute measured of kernels after the rows; empty, and absent in older files, where
-    /// it was not asked.
+    /// Kernels that Nsight Compute measured after the rows; empty without `--profile`, absent in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<Profiled>,
 }
 
-/// Something to compare with, or the reason why it is not there.
+/// A peer, or the reason why it was not timed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peer {
-    /// Whose rows these are.
+    /// The peer.
     pub by: By,
-    /// In its own words, with what it was built by: `CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3`.
+    /// Its version and its compiler: `CUB 3.0.1, nvcc release 13.0, V13.0.88 -O3`.
     pub version: Option<String>,
     /// Why it was not timed.
     pub absent: Option<String>,
 }
 
-/// How was measured.
+/// How the rows were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Method {
-    /// Of the random elements.
+    /// The seed of the random elements.
     pub seed: u64,
-    /// Where the elements came from, where they are not random.
+    /// The source of the elements, if they are not random.
     pub input: Option<String>,
-    /// Rounds of each group before the timed ones: as many as it takes until the times have settled, at
-    /// least and at most.
+    /// The least and the largest number of warm-up rounds of each group, which end when times are stable.
     pub warmup_rounds: (usize, usize),
-    /// Timed rounds of each group, at least and at most.
+    /// The least and the largest number of timed rounds of each group.
     pub rounds: (usize, usize),
-    /// Read before each run of [`Cache::Cold`], so that nothing of the input is left in the L2 cache.
+    /// Bytes that are read before each run with [`Cache::Cold`], so that no input is left in the L2 cache.
     pub flush_bytes: u64,
-    /// A row is marked as unstable where its median is not known to within this part of it: where its interval is wider,
-    /// or the medians of the first and the second half of its samples are further apart.
+    /// The largest spread of a stable row, relative to its median. The spread is the width of the interval,
+    /// or the difference of the medians of the first and the second half of the samples if that is larger.
     pub spread_limit: f64,
-    /// What was allowed.
+    /// The time limit of the run.
     pub budget_s: Option<f64>,
-    /// What was used.
+    /// The duration of the run.
     pub took_s: f64,
 }
 
-/// What the device's driver says at one moment.
+/// Clocks, temperature and power that the device's driver reports at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// Since the beginning of the run.
+    /// The time since the beginning of the run.
     pub at_s: f64,
     /// The clock of the multiprocessors.
     pub sm_mhz: u32,
     /// The clock of the memory.
     pub memory_mhz: u32,
-    /// Of the chip.
+    /// The temperature of the chip.
     pub temperature_c: Option<u32>,
-    /// Of the board.
+    /// The power of the board.
     pub power_w: Option<f64>,
-    /// Why the clocks are lower than they could be; empty: they are not.
+    /// The reasons why the clocks are reduced; empty if they are not.
     pub throttled: Vec<String>,
 }
 
-/// One thing that was timed.
+/// One measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Rows of one group had the same input, and were timed one after the other.
+    /// The index of the group: its rows have the same input and are timed in turn.
     pub group: usize,
-    /// What the row belongs to.
+    /// The suite of the row.
     pub suite: Suite,
-    /// Whose code it is.
+    /// The author of the code.
     pub by: By,
-    /// Where it ran.
+    /// Where the code ran.
     pub backend: Backend,
     /// `reduce_2`, `single_pass`, `DeviceReduce::Sum`, `read_ceiling`.
     pub kernel: String,
-    /// What tells it from rows of the same kernel: a policy (`default`, `tuned`, `not_guaranteed`), a
-    /// vector width.
+    /// Distinguishes rows of one kernel: a policy (`default`, `tuned`, `not_guaranteed`) or a vector width.
     pub variant: Option<String>,
     /// `sum`; null for copies and ceilings.
     pub op: Option<String>,
     /// `f32`
     pub element: String,
-    /// How many there are.
+    /// The number of elements.
     pub n: u64,
-    /// What must be read and written at least.
+    /// The least number of bytes that must be read and written.
     pub bytes: u64,
-    /// Per block.
+    /// Threads per block.
     pub threads: Option<u32>,
-    /// Of the first pass.
+    /// Blocks of the first pass.
     pub blocks: Option<u32>,
-    /// Elements per thread, where the kernel's name does not say it.
+    /// Elements per thread, if the kernel's name does not contain it.
     pub chunks: Option<u32>,
-    /// How the keys lie: `random`, `ordered`, `shifted`.
+    /// The distribution of the keys: `random`, `ordered`, `shifted`.
     pub keys: Option<String>,
     /// Where the input was when the clock started.
     pub cache: Cache,
-    /// What the clock saw.
+    /// What the time includes.
     pub timing: Timing,
-    /// Every timed run, in the order of the rounds.
+    /// All timed runs, in the order of the rounds.
     pub samples_us: Vec<f64>,
-    /// Present when a run gave a wrong answer; `time` is then null.
+    /// Present if a run gave a wrong result; `time` is then null.
     pub wrong: Option<Wrong>,
-    /// What the samples come to; null where there are none, and where an answer was wrong.
+    /// The statistics of the samples; null without samples, or if a result was wrong.
     pub time: Option<Time>,
-    /// What the simulator counted, by name; empty on hardware.
+    /// The simulator's counts by name; empty on hardware.
     pub counts: BTreeMap<String, u64>,
 }
 
-/// What rows belong to.
+/// A group of measurements with one purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
@@ -156,23 +154,23 @@ pub enum Suite {
     Ladder,
     /// Shuffles and atomics.
     Kepler,
-    /// Copies by accesses of several widths.
+    /// Copies with accesses of several widths.
     Copy,
     /// Reduction by key.
     Keyed,
     /// Whole-array reductions as a program calls them.
     Whole,
-    /// Operators and elements of a crate of its own, whole arrays of them.
+    /// Whole-array reductions with user-defined operators and elements.
     Operators,
 }
 
-/// Whose code a row is.
+/// The author of a row's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Ours.
+    /// This project.
     Warpfold,
-    /// What none can be faster than: kernels that only read, and one that does nothing but be launched.
+    /// Upper limits of the speed: kernels that only read, and the empty kernel.
     Ceiling,
     /// The kernel of the same name, written in CUDA C++.
     Nvcc,
@@ -182,7 +180,7 @@ pub enum By {
     Torch,
     /// CuPy.
     Cupy,
-    /// The driver's own `cuMemcpy`.
+    /// The driver's `cuMemcpy`.
     Driver,
     /// A plain loop on the CPU.
     Loop,
@@ -204,104 +202,101 @@ pub enum Backend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Nowhere but in memory: the caches had been flushed, and nothing had read that copy of it since.
+    /// Only in memory: the caches had been flushed, and nothing had read that copy of the input since.
     Cold,
-    /// Where the run before it had left it: in the caches, if it fits.
+    /// Where the previous run had left it: in the caches, if it fits.
     Warm,
 }
 
-/// What the clock saw.
+/// What a time includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// The device's own time in a busy stream: no launch latency. A sample is the share of a launch in a batch between
-    /// two events: of 16 launches over inputs of up to 8 MiB, of fewer over larger ones, and of one from 128 MiB on. (Of
-    /// one launch always in results before 2026-11-24.)
+    /// The device's time in a busy stream, without launch latency. A sample is the time between two events
+    /// around a batch, divided by its launches: 16 for inputs of up to 8 MiB, fewer for larger ones, 1 from
+    /// 128 MiB on. In results before 2026-11-24 a batch is always one launch.
     Device,
-    /// Between two events around a call on an idle stream: with the latency of its launches. A sample is the
-    /// median of nine.
+    /// The time between two events around a call on an idle stream, with launch latency. A sample is the
+    /// median of nine calls.
     Launch,
-    /// Call after call: between two events around each of 32 calls that follow one another on the stream
-    /// without a wait. A sample is their median: what a call costs a program that keeps its stream fed, the
-    /// larger of what the host takes to make it and what the device takes to do it.
+    /// The time between two events around each of 32 successive calls on a stream, without a wait between
+    /// them. A sample is their median: the larger of the host's time to enqueue a call and the device's time
+    /// to run it.
     Stream,
-    /// The share of one reduction in a CUDA graph of several.
+    /// The time of a CUDA graph of several reductions, divided by their number.
     Graph,
-    /// The host's clock, from the call to the value.
+    /// The host's time from the call until the value is available.
     Call,
-    /// Nothing: a row of the simulator.
+    /// Not timed: a row of the simulator.
     None,
 }
 
-/// Wrong answers.
+/// Wrong results of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrong {
     /// Wrong runs, warm-up included.
     pub runs: usize,
     /// All runs, warm-up included.
     pub of: usize,
-    /// The first wrong answer.
+    /// The first wrong result.
     pub got: String,
-    /// What it should have been.
+    /// The correct result.
     pub expected: String,
 }
 
-/// What samples come to.
+/// The statistics of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
-    /// As many samples are shorter as are longer.
+    /// The median.
     pub median_us: f64,
     /// The 95 % interval of the median, by order statistics.
     pub interval_us: (f64, f64),
-    /// The fastest.
+    /// The shortest sample.
     pub min_us: f64,
-    /// The slowest.
+    /// The longest sample.
     pub max_us: f64,
-    /// Whether the median is not known to within [`Method::spread_limit`]: not to be relied on.
+    /// Whether the spread is above [`Method::spread_limit`], so that the median is unreliable.
     pub unstable: bool,
 }
 
-/// One launch under Nsight Compute, which empties the caches before it and runs it once for every few
-/// counters. Percentages are of the highest that the device could do.
+/// One launch under Nsight Compute, which flushes the caches before it and repeats it for each set of
+/// counters. Percentages are relative to the device's peak.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profiled {
     /// The kernel's symbol: `reduce_2_sum_i32`.
     pub entry: String,
-    /// Elements.
+    /// The number of elements.
     pub n: u64,
-    /// Per block.
+    /// Threads per block.
     pub threads: u32,
-    /// Of the grid.
+    /// Blocks of the grid.
     pub blocks: u32,
-    /// How long the launch took.
+    /// The duration of the launch.
     pub duration_us: f64,
-    /// Throughput of the multiprocessors.
+    /// The throughput of the multiprocessors.
     pub compute_percent: f64,
-    /// Throughput of caches and memory, whichever is the busiest.
+    /// The throughput of the busiest of the caches and the memory.
     pub memory_percent: f64,
-    /// From the device's memory.
+    /// Bytes read from the device's memory.
     pub dram_read_bytes: u64,
-    /// To the device's memory; null where it was not measured.
+    /// Bytes written to the device's memory; null if not measured.
     pub dram_written_bytes: Option<u64>,
-    /// How often shared memory had to be asked once more, since lanes met in a bank; null where it was
-    /// not measured.
+    /// Bank conflicts in shared memory: accesses that had to be repeated; null if not measured.
     pub bank_conflicts: Option<u64>,
-    /// Sectors of 32 bytes that a warp's load from global memory takes, on average; null of a kernel
-    /// without loads.
+    /// Sectors of 32 bytes per load of a warp from global memory, on average; null without loads.
     pub load_sectors_per_request: Option<f64>,
-    /// The same of stores.
+    /// Sectors of 32 bytes per store of a warp to global memory, on average.
     pub store_sectors_per_request: Option<f64>,
-    /// Of each thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Warps in flight, on average, of those that a multiprocessor has room for.
+    /// Active warps, on average, relative to the most that a multiprocessor supports.
     pub occupancy_percent: f64,
-    /// The most that registers, shared memory and threads per block allow; null where it was not
-    /// measured.
+    /// The occupancy that registers, shared memory and threads per block allow; null if not measured.
     pub occupancy_limit_percent: Option<f64>,
 }
 
 impl Profiled {
-    /// Bytes read and written over the duration, in 10^9 bytes per second.
+    /// Bytes read and written, divided by the duration, in 10^9 bytes per second.
     pub fn dram_gb_per_s(&self) -> Option<f64> {
         let bytes = self.dram_read_bytes + self.dram_written_bytes?;
         Some(bytes as f64 / self.duration_us / 1e3)
@@ -309,7 +304,7 @@ impl Profiled {
 }
 
 impl Row {
-    /// A row of ours on the CUDA device, without samples yet.
+    /// One of our rows on the CUDA device, without samples.
     pub fn new(suite: Suite, kernel: &str, element: &str, n: usize) -> Row {
         Row {
             group: 0,
@@ -335,7 +330,7 @@ impl Row {
         }
     }
 
-    /// What makes rows the same measurement in two runs: all but the times.
+    /// Identifies a measurement across runs.
     pub fn key(&self) -> impl Ord + Hash {
         (
             (self.suite, self.by, self.backend, self.cache, self.timing),
@@ -345,19 +340,19 @@ impl Row {
         )
     }
 
-    /// Of a right row.
+    /// The median; `None` without samples, or if a result was wrong.
     pub fn median_us(&self) -> Option<f64> {
         self.time.map(|time| time.median_us)
     }
 
-    /// Bytes over the median, in 10^9 bytes per second.
+    /// Bytes divided by the median, in 10^9 bytes per second.
     pub fn gb_per_s(&self) -> Option<f64> {
         Some(self.bytes as f64 / self.median_us()? / 1e3)
     }
 }
 
 impl Results {
-    /// Whether no run gave anything wrong.
+    /// Whether no run gave a wrong result.
     pub fn is_right(&self) -> bool {
         self.rows.iter().all(|row| row.wrong.is_none())
     }

@@ -1,10 +1,10 @@
-//! What samples come to.
+//! Medians and their intervals.
 
 use std::cmp::Ordering;
 
 use crate::schema::Time;
 
-/// Sorted samples' median; `None` of none.
+/// The median of sorted samples; `None` for no samples.
 pub fn median(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match (sorted.len() % 2, sorted.get(middle)) {
@@ -13,17 +13,17 @@ pub fn median(sorted: &[f64]) -> Option<f64> {
     }
 }
 
-/// The 95 % interval of the median of sorted samples, by order statistics: whatever the samples'
-/// distribution, the true median lies between two of them with this probability at least. Fewer than
-/// six samples have no such pair: then all of them. `None` of none.
+/// The 95 % interval of the median of sorted samples, by order statistics; `None` for no samples.
 ///
-/// The number of samples below the true median is binomial, of probability a half.
+/// For any distribution, the true median lies in the interval with a probability of at least 95 %. Fewer than
+/// six samples cannot give this; the interval then contains all of them.
 pub fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     let n = sorted.len();
-    // The largest k with P(fewer than k below the median) <= 2.5 %: samples k and n - k + 1, from 1.
+    // The number of samples below the true median has a binomial distribution with probability 1/2. The
+    // interval is from sample k to n - k + 1, for the largest k with P(fewer than k below it) <= 2.5 %.
     let (mut below, mut k) = (0.0, 0);
-    // C(n, k) / 2^n by logarithms: a plain product has no range for thousands of samples.
+    // C(n, k) / 2^n by logarithms, because 2^-n underflows for thousands of samples.
     let mut log_probability = -(n as f64) * std::f64::consts::LN_2;
     while k < n / 2 {
         below += log_probability.exp();
@@ -39,10 +39,10 @@ pub fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     }
 }
 
-/// What these samples come to, in microseconds and in the order in which they were taken; `None` of none.
+/// The statistics of samples, which must be in the order of measurement; `None` for no samples.
 ///
-/// Unstable is what is not known to within `spread_limit` of the median: where the interval is wider, and where the
-/// medians of the first and the second half of the samples are further apart, which no interval shows.
+/// The row is unstable if the interval is wider than `spread_limit` times the median, or if the medians of
+/// the two halves of the samples are further apart than that: a drift, which the interval does not show.
 pub fn time(samples_us: &[f64], spread_limit: f64) -> Option<Time> {
     let mut sorted = samples_us.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -54,22 +54,22 @@ pub fn time(samples_us: &[f64], spread_limit: f64) -> Option<Time> {
         interval_us,
         min_us: sorted[0],
         max_us: sorted[sorted.len() - 1],
-        // No number is not to be relied on either.
+        // NaN is unstable as well.
         unstable: spread_us
             .partial_cmp(&(spread_limit * median_us))
             .is_none_or(Ordering::is_gt),
     })
 }
 
-/// How far the medians of the first and of the second half of the samples are apart; 0 of fewer than two.
+/// The difference of the medians of the first and the second half of the samples; 0 for fewer than two.
 fn drift(samples: &[f64]) -> f64 {
     let (first, second) = samples.split_at(samples.len() / 2);
-    let of = |half: &[f64]| {
+    let median_of = |half: &[f64]| {
         let mut sorted = half.to_vec();
         sorted.sort_by(f64::total_cmp);
         median(&sorted)
     };
-    match (of(first), of(second)) {
+    match (median_of(first), median_of(second)) {
         (Some(first), Some(second)) => (first - second).abs(),
         _ => 0.0,
     }
@@ -87,14 +87,14 @@ mod tests {
         assert_eq!(median(&[1.0, 5.0, 9.0]), Some(5.0));
     }
 
-    /// The ranks of the table that textbooks print (two-sided, 95 %, sign test).
+    /// The ranks from textbooks' tables of the two-sided sign test at 95 %.
     #[test]
-    fn intervals_are_those_of_the_tables() {
+    fn intervals_agree_with_published_tables() {
         let ranks = |n: usize| {
             let sorted: Vec<_> = (1..=n).map(|i| i as f64).collect();
             interval(&sorted).unwrap()
         };
-        assert_eq!(ranks(5), (1.0, 5.0), "too few: all of them");
+        assert_eq!(ranks(5), (1.0, 5.0), "too few for 95 %");
         assert_eq!(ranks(6), (1.0, 6.0));
         assert_eq!(ranks(9), (2.0, 8.0));
         assert_eq!(ranks(10), (2.0, 9.0));
@@ -116,7 +116,7 @@ mod tests {
             .map(|i| if i % 10 == 0 { 900.0 } else { 100.0 })
             .collect();
         let time = time(&outliers, 0.02).unwrap();
-        assert!(!time.unstable, "the median is deaf to a tenth of outliers");
+        assert!(!time.unstable, "10 % outliers do not change the median");
         assert_eq!(
             (time.median_us, time.min_us, time.max_us),
             (100.0, 100.0, 900.0)
@@ -124,21 +124,21 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_unstable_whatever_the_interval() {
+    fn a_drift_is_unstable_even_with_a_narrow_interval() {
         let steps = |second: f64| [[100.0; 80].as_slice(), &[second; 150]].concat();
         let drifts = time(&steps(103.0), 0.02).unwrap();
-        assert_eq!(drifts.interval_us, (103.0, 103.0), "which is narrow");
+        assert_eq!(drifts.interval_us, (103.0, 103.0));
         assert!(drifts.unstable);
         assert!(!time(&steps(101.0), 0.02).unwrap().unstable);
         assert_eq!(
             (drift(&[]), drift(&[1.0]), drift(&[1.0, 3.0])),
             (0.0, 0.0, 2.0)
         );
-        assert!(time(&[1.0, f64::NAN], 0.02).unwrap().unstable, "no number");
+        assert!(time(&[1.0, f64::NAN], 0.02).unwrap().unstable, "NaN");
     }
 
-    /// Of CUB's sum of 65,536 i32 with warm caches, in microseconds: samples 101 to 196, each a single launch, of the
-    /// record of the H200 of 2026-11-22. What lies between its two kernels is longer every second time.
+    /// Samples 101 to 196, each of one launch, of CUB's sum of 65,536 i32 with warm caches, in microseconds,
+    /// from records/h200/2026-11-22. The gap between CUB's two kernels is longer in every second launch.
     #[rustfmt::skip]
     const SINGLE: [f64; 96] = [
         5.44, 6.46, 5.60, 6.62, 5.44, 6.46, 5.60, 6.62, 6.27, 7.42, 5.63, 6.50, 5.44, 6.46, 5.60, 6.78,
@@ -150,7 +150,7 @@ mod tests {
     ];
 
     #[test]
-    fn batches_are_steady_where_single_launches_alternate() {
+    fn batches_are_stable_when_single_launches_alternate() {
         assert!(time(&SINGLE, 0.03).unwrap().unstable);
         let mean = |samples: &[f64]| samples.iter().sum::<f64>() / samples.len() as f64;
         let batches: Vec<_> = SINGLE.chunks(4).map(mean).collect();

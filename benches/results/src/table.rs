@@ -1,4 +1,4 @@
-//! A run for a terminal: what it was measured on, and its times.
+//! A run as text for a terminal: its machine and its times.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::relate::{Related, grouped};
 use crate::schema::{By, Cache, Results, Row, Suite, Timing};
 use crate::words::{number, size};
 
-/// What a line may have times of, the most telling first; what graphs take is for the report.
+/// The columns of times. GB/s and ratios use the first that a line has. Only the report has times of graphs.
 const CLOCKS: [(&str, Cache, Timing); 5] = [
     ("cold", Cache::Cold, Timing::Device),
     ("warm", Cache::Warm, Timing::Device),
@@ -18,13 +18,14 @@ const CLOCKS: [(&str, Cache, Timing); 5] = [
     ("call", Cache::Warm, Timing::Call),
 ];
 
-/// The columns that stand above a table instead, where all lines of ours have the same there.
-const COMMON: [&str; 4] = ["of", "keys", "n", "threads"];
+/// The columns that are moved to the title of a table if all our lines have the same value.
+const COMMON: [&str; 4] = ["op", "keys", "n", "threads"];
 
-const LEGEND: &str = "Medians in us. GB/s, the share of the ceiling, the gain (the time of the rung before over \
-                      this one's) and\nratios (our time over theirs) are of a line's first time. ~: unstable.";
+const LEGEND: &str = "Medians in us. GB/s, the share of the ceiling, the gain (the previous rung's time over \
+                      this one's) and ratios\n(our time over the peer's) use the first time of a line. ~: \
+                      unstable.";
 
-/// A table in Markdown, whose `right` columns are aligned to the right.
+/// A table in Markdown; the columns in `right` are aligned to the right.
 pub fn markdown<C: Into<Cell>>(
     heads: impl IntoIterator<Item = impl Into<Cell>>,
     lines: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
@@ -42,7 +43,7 @@ pub fn markdown<C: Into<Cell>>(
     table.to_string()
 }
 
-/// What was measured, on what, and what a reader must know.
+/// The run, its machine, its method and its notes.
 pub fn header(results: &Results) -> String {
     let mut lines = vec![
         format!(
@@ -66,8 +67,8 @@ pub fn header(results: &Results) -> String {
     });
     lines.extend(results.notes.iter().map(|note| format!("note     {note}")));
     lines.push(format!(
-        "method   medians of {} to {} rounds after {} to {} of warm-up, every row once a round, every answer \
-         checked",
+        "method   medians of {} to {} rounds after {} to {} of warm-up; every row once per round; every \
+         result checked",
         method.rounds.0, method.rounds.1, method.warmup_rounds.0, method.warmup_rounds.1
     ));
     lines.join("\n")
@@ -76,13 +77,13 @@ pub fn header(results: &Results) -> String {
 fn device(cuda: &Cuda) -> String {
     let (major, minor) = cuda.compute_capability;
     format!(
-        "device   {}: {}, compute capability {major}.{minor}, {} multiprocessors, driver for CUDA {}, kernels \
-         from {}",
+        "device   {}: {}, compute capability {major}.{minor}, {} multiprocessors, driver for CUDA {}, \
+         kernels from {}",
         cuda.index, cuda.name, cuda.multiprocessors, cuda.driver, cuda.ptx_arch
     )
 }
 
-/// A line for everything that was timed on one input and is shown; empty where nothing is.
+/// A table for each suite and backend, with a line for all times of one kernel; empty if no row is shown.
 pub fn tables(results: &Results, is_shown: impl Fn(&Row) -> bool) -> String {
     let related = Related::new(results);
     let is_shown = |row: &&Row| row.timing != Timing::None && is_shown(row);
@@ -107,7 +108,7 @@ pub fn tables(results: &Results, is_shown: impl Fn(&Row) -> bool) -> String {
     parts.join("\n\n")
 }
 
-/// What all lines have in common, and the rest. A column without any text is left out.
+/// The common values, and the table of the rest. An empty column is left out.
 fn table(rows: &[&Row], related: &Related) -> (Vec<String>, String) {
     let lines = grouped(rows, |row| {
         (
@@ -149,14 +150,14 @@ fn table(rows: &[&Row], related: &Related) -> (Vec<String>, String) {
     (common, markdown(heads, lines, right))
 }
 
-/// Rows that differ in their clocks alone.
+/// The line of rows that differ only in their clocks.
 fn line(rows: &[&Row], related: &Related) -> Vec<String> {
     let of = |(_, cache, timing)| {
         rows.iter()
             .find(|row| (row.cache, row.timing) == (cache, timing))
     };
     let first = CLOCKS.into_iter().find_map(of).unwrap_or(&rows[0]);
-    let maybe = |value: Option<f64>, text: fn(f64) -> String| value.map_or(String::new(), text);
+    let cell = |value: Option<f64>, text: fn(f64) -> String| value.map_or(String::new(), text);
     let is_wrong = rows.iter().any(|row| row.wrong.is_some());
     let mut cells = vec![
         match first.by {
@@ -171,13 +172,13 @@ fn line(rows: &[&Row], related: &Related) -> Vec<String> {
             .map_or(String::new(), |threads| threads.to_string()),
     ];
     cells.extend(CLOCKS.map(|clock| of(clock).map_or(String::new(), |row| median(row))));
-    cells.push(maybe(first.gb_per_s(), number));
-    cells.push(maybe(related.of_ceiling(first), |part| {
+    cells.push(cell(first.gb_per_s(), number));
+    cells.push(cell(related.of_ceiling(first), |part| {
         format!("{:.1}%", part * 100.0)
     }));
-    cells.push(maybe(related.gain(first), |gain| format!("{gain:.2}x")));
+    cells.push(cell(related.gain(first), |gain| format!("{gain:.2}x")));
     cells.extend(
-        By::PEERS.map(|peer| maybe(related.ratio(first, peer), |ratio| format!("{ratio:.3}"))),
+        By::PEERS.map(|peer| cell(related.ratio(first, peer), |ratio| format!("{ratio:.3}"))),
     );
     cells.push(if is_wrong { "WRONG" } else { "right" }.into());
     cells
@@ -203,12 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn every_time_of_ours_is_there() {
+    fn the_tables_have_all_our_times() {
         let results = example::results();
         let tables = tables(&results, is_ours);
         let ours = results.rows.iter().filter(|row| is_ours(row));
         for row in ours.filter(|row| row.backend != Backend::Sim) {
-            // A table's title says what its lines have in common.
+            // The title of a table has the common values of its lines.
             let is_in = |table: &str| {
                 let (title, lines) = table.split_once('\n').unwrap_or_default();
                 let is_line = |line: &str| {
@@ -218,7 +219,7 @@ mod tests {
                     };
                     cells.contains(&&*row.label())
                         && cells.contains(&&*median(row))
-                        && has("of", &row.subject())
+                        && has("op", &row.subject())
                         && has("n", &size(row.n))
                         && row.keys.iter().all(|keys| has("keys", keys))
                 };
@@ -252,13 +253,13 @@ mod tests {
             .find(|line| line.contains(&median(row)))
             .unwrap();
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        // Bars around: kernel, subject, n, four clocks, GB/s, ceiling, two peers, verdict.
+        // The two empty cells outside, and: kernel, op, n, four clocks, GB/s, ceiling, two peers, check.
         assert_eq!(cells.len(), 2 + 12, "{line}");
         assert_eq!((cells[9], cells[10]), (&*part, &*ratio), "{line}");
     }
 
     #[test]
-    fn a_clock_that_nothing_was_timed_by_has_no_column() {
+    fn a_clock_without_times_has_no_column() {
         let mut results = example::results();
         let head = |results: &Results| tables(results, is_ours).lines().nth(1).unwrap().to_owned();
         assert!(head(&results).contains("| launch | stream |  call |"));
@@ -267,11 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_to_be_relied_on_is_marked() {
+    fn unstable_times_are_marked() {
         let tables = tables(&example::results(), is_ours);
         let unstable = tables.matches(" ~").count() - LEGEND.matches(" ~").count();
         assert_eq!(unstable, 1);
-        assert_eq!(tables.matches("WRONG").count(), 2, "a time and a verdict");
+        assert_eq!(tables.matches("WRONG").count(), 2, "a time and a check");
         assert!(!tables.contains("CuPy"), "absent");
     }
 
@@ -282,21 +283,21 @@ mod tests {
         });
         let widest = tables.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 120), "{widest:?}");
-        let nothing = Results {
+        let empty = Results {
             rows: Vec::new(),
             ..example::results()
         };
-        assert_eq!(super::tables(&nothing, |_| true), "");
+        assert_eq!(super::tables(&empty, |_| true), "");
     }
 
     #[test]
-    fn a_table_of_the_ladder_has_gains_and_what_it_is_compared_with() {
+    fn the_table_of_the_ladder_has_gains_and_peers() {
         let results = example::results();
         let tables = tables(&results, |row| {
             row.suite == Suite::Ladder && row.by != By::Nvcc
         });
         let (title, rest) = tables.split_once('\n').unwrap();
-        assert!(title.contains("of sum i32, n 400,000,000"), "{title}");
+        assert!(title.contains("op sum i32, n 400,000,000"), "{title}");
         let has = |kernel: &str, text: &str| {
             let line = rest.lines().find(|line| line.contains(kernel)).unwrap();
             assert!(line.contains(text), "{line}");
@@ -308,25 +309,25 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_a_table_for_each_type_and_order() {
+    fn keys_have_a_table_for_each_type_and_distribution() {
         let tables = tables(&example::results(), |row| row.suite == Suite::Keyed);
         for keys in ["random", "ordered", "shifted"] {
             for element in ["f32", "f64"] {
-                let title = format!("of sum {element}, keys {keys}");
+                let title = format!("op sum {element}, keys {keys}");
                 assert_eq!(tables.matches(&title).count(), 1, "{title}: {tables}");
             }
         }
     }
 
     #[test]
-    fn the_header_says_what_was_used_and_what_was_not() {
+    fn the_header_has_the_device_and_all_peers() {
         let header = header(&example::results());
         for part in [
             "device   0: A GPU (made up)",
             "CUB: CUB 3.0.1",
             "CuPy: not timed: python3 has no module",
             "random, seed",
-            "every answer checked",
+            "every result checked",
         ] {
             assert!(header.contains(part), "{part} is not in:\n{header}");
         }

@@ -1,14 +1,14 @@
-//! Names of things in words.
+//! Printed names and numbers.
 
 use std::fmt;
 
 use crate::schema::{Backend, By, Cache, Row, Suite, Timing};
 
-/// Names as `results.json` has them.
+/// Names as in `results.json`.
 macro_rules! names {
     ($($name:ident { $($variant:ident => $text:literal)* })*) => { $(
         impl $name {
-            /// As `results.json` has it.
+            /// The name in `results.json`.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
@@ -40,10 +40,10 @@ names! {
 }
 
 impl By {
-    /// All that may be compared with.
+    /// The peers.
     pub const PEERS: [By; 6] = [By::Nvcc, By::Cub, By::Torch, By::Cupy, By::Driver, By::Loop];
 
-    /// As its makers write it.
+    /// The printed name.
     pub fn title(self) -> &'static str {
         match self {
             By::Warpfold => "warpfold",
@@ -59,7 +59,7 @@ impl By {
 }
 
 impl Suite {
-    /// In the order of the report.
+    /// All suites, in the order of the report.
     pub const ALL: [Suite; 6] = [
         Suite::Whole,
         Suite::Operators,
@@ -69,7 +69,7 @@ impl Suite {
         Suite::Keyed,
     ];
 
-    /// What it is about.
+    /// The printed name.
     pub fn title(self) -> &'static str {
         match self {
             Suite::Ladder => "The reduction ladder",
@@ -77,13 +77,13 @@ impl Suite {
             Suite::Copy => "Copies",
             Suite::Keyed => "Reduction by key",
             Suite::Whole => "Whole-array reductions",
-            Suite::Operators => "Operators of a user's own",
+            Suite::Operators => "User-defined operators",
         }
     }
 }
 
 impl Backend {
-    /// Where that is.
+    /// The printed name.
     pub fn title(self) -> &'static str {
         match self {
             Backend::Cuda => "CUDA",
@@ -94,43 +94,44 @@ impl Backend {
 }
 
 impl Cache {
-    /// What it means, for a reader who has not read the code.
+    /// An explanation for the reader of a report.
     pub fn meaning(self) -> &'static str {
         match self {
             Cache::Cold => {
-                "the caches were flushed before each run, of whose launches each read a copy of its own: every byte \
-                 came from the device's memory"
+                "the caches were flushed before each run, and each launch of a run read a different copy of \
+                 the input: every byte came from the device's memory"
             }
             Cache::Warm => {
-                "each run found the input where the run before had left it: in the caches, if it fits"
+                "each run found the input where the previous run had left it: in the caches, if it fits"
             }
         }
     }
 }
 
 impl Timing {
-    /// What it means, for a reader who has not read the code.
+    /// An explanation for the reader of a report.
     pub fn meaning(self) -> &'static str {
         match self {
             Timing::Device => {
-                "the device's own time in a busy stream: no launch latency is in it. A sample is the share of a \
-                 launch in a batch between two events, of 16 launches over inputs of up to 8 MiB, and of one from 128 \
-                 MiB on"
+                "the device's time in a busy stream, without launch latency. A sample is the time between \
+                 two events around a batch of launches, divided by their number: 16 for inputs of up to 8 \
+                 MiB, fewer for larger ones, 1 from 128 MiB on"
             }
             Timing::Launch => {
-                "between two events around a call on an idle stream, in the median of nine: the latency of its \
-                 launches is in it"
+                "the time between two events around a call on an idle stream, with launch latency; a sample \
+                 is the median of nine calls"
             }
             Timing::Stream => {
-                "call after call: between two events around each of 32 calls that follow one another on the \
-                 stream without a wait, in their median. It is what a call costs a program that keeps its \
-                 stream fed: the larger of what the host takes to make it and what the device takes to do it"
+                "the time between two events around each of 32 successive calls on a stream, without a wait \
+                 between them; a sample is their median. It is the larger of the host's time to enqueue a \
+                 call and the device's time to run it"
             }
             Timing::Graph => {
-                "the share of one reduction in a CUDA graph of several: launches cost next to nothing"
+                "the time of a CUDA graph of several reductions, divided by their number; a launch costs \
+                 almost no time"
             }
-            Timing::Call => "by the host's clock, from the call until the value is there",
-            Timing::None => "not timed: the simulator counts",
+            Timing::Call => "the host's time from the call until the value is available",
+            Timing::None => "not timed: the simulator only counts",
         }
     }
 }
@@ -141,7 +142,7 @@ pub fn conditions(cache: Cache, timing: Timing) -> String {
 }
 
 impl Row {
-    /// The kernel's name, with what tells it from rows of the same kernel.
+    /// The kernel's name with its variant and chunks.
     pub fn label(&self) -> String {
         let mut label = self.kernel.clone();
         if let Some(variant) = &self.variant {
@@ -153,7 +154,7 @@ impl Row {
         label
     }
 
-    /// `sum f32`; only the element, where there is no operator.
+    /// `sum f32`; only the element if there is no operator.
     pub fn subject(&self) -> String {
         match &self.op {
             Some(op) => format!("{op} {}", self.element),
@@ -174,7 +175,7 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// `2²⁰`; in thousands what is no power of two, or a short one.
+/// `2²⁰` for powers of two from 32; other numbers as in [`thousands`].
 pub fn size(n: u64) -> String {
     if n.is_power_of_two() && n >= 32 {
         power(n.ilog2())
@@ -201,7 +202,7 @@ pub fn power(exponent: u32) -> String {
     std::iter::once('2').chain(raised).collect()
 }
 
-/// Four digits or so: `0.512`, `8.25`, `97.6`, `4650`.
+/// Three or four significant digits: `0.512`, `8.25`, `97.6`, `4650`.
 pub fn number(value: f64) -> String {
     let decimals = match value.abs() {
         small if small < 1.0 => 3,
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_json() {
+    fn names_agree_with_the_json() {
         fn check<T: serde::Serialize + fmt::Display>(all: &[T]) {
             for one in all {
                 assert_eq!(serde_json::to_value(one).unwrap(), one.to_string());
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_people() {
+    fn printed_numbers() {
         assert_eq!(thousands(400_000_000), "400,000,000");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(0), "0");

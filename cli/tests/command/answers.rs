@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use warpfold::{bf16, f16};
 
-use crate::files::{Folder, Sample, of_every_type};
+use crate::files::{Folder, Sample, for_every_type};
 use crate::{answer, answers, warpfold};
 
-/// The answers to all commands, by plain loops over integers.
+/// The results of all commands, computed by plain loops over integers.
 fn right_answers<T: Sample>(
     integers: &[i64],
 ) -> Vec<(&'static str, &'static [&'static str], String)> {
@@ -18,9 +18,9 @@ fn right_answers<T: Sample>(
         *integers.iter().min().unwrap(),
         *integers.iter().max().unwrap(),
     );
-    let place = |of: i64| {
-        let index = integers.iter().position(|x| *x == of).unwrap();
-        format!("{index} {}", T::shown(of))
+    let indexed = |value: i64| {
+        let index = integers.iter().position(|x| *x == value).unwrap();
+        format!("{index} {}", T::shown(value))
     };
     let sum: i64 = integers.iter().sum();
     let magnitudes: i64 = integers.iter().map(|x| x.abs()).sum();
@@ -35,8 +35,8 @@ fn right_answers<T: Sample>(
             &[],
             format!("{} {}", T::shown(min), T::shown(max)),
         ),
-        ("argmin", &[], place(min)),
-        ("argmax", &[], place(max)),
+        ("argmin", &[], indexed(min)),
+        ("argmax", &[], indexed(max)),
         ("norm", &["--order", "1"], T::shown(magnitudes)),
         ("norm", &[], format!("{:?}", (squares as f64).sqrt())),
         (
@@ -54,7 +54,7 @@ fn right_answers<T: Sample>(
 }
 
 #[test]
-fn every_command_of_every_type_in_one_chunk_and_in_many() {
+fn every_command_for_every_type_in_one_chunk_and_in_many() {
     fn check<T: Sample>(folder: &Folder) {
         let shift = if T::IS_SIGNED { 11 } else { 0 };
         let integers: Vec<i64> = (0..1000).map(|i| i * 7 % 23 - shift).collect();
@@ -64,14 +64,14 @@ fn every_command_of_every_type_in_one_chunk_and_in_many() {
             let words = [&[command, &file, "--dtype", T::NAME][..], options].concat();
             for got in answers(&words) {
                 match command {
-                    // Those of integers of 64 bits are rounded more than once.
+                    // The mean of 64-bit integers is rounded more than once.
                     "mean" => close(&got, right.parse().unwrap()),
                     _ => assert_eq!(got.trim_end(), right, "{words:?}"),
                 }
             }
         }
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[track_caller]
@@ -98,31 +98,31 @@ fn products_and_variances() {
             }
         }
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[test]
-fn without_a_gpu_auto_says_so_once_and_computes() {
+fn without_a_gpu_auto_prints_one_message_and_computes() {
     let folder = Folder::new();
     let file = folder.npy("a.npy", &[1i32, 2, 3]);
-    let said = warpfold(&["sum", &file]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "6\n"));
-    match said.stderr.as_str() {
+    let output = warpfold(&["sum", &file]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "6\n"));
+    match output.stderr.as_str() {
         "" => assert_eq!(warpfold(&["sum", &file, "--device=cuda:0"]).stdout, "6\n"),
         text => {
             assert!(text.starts_with("warpfold: on the CPU: "), "{text}");
             assert!(text.len() < 70 && text.lines().count() == 1, "{text}");
-            // The advice.
-            let said = warpfold(&["sum", &file, "-v"]);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(0), "6\n"));
-            assert!(said.stderr.starts_with("warpfold: on the CPU: "), "{text}");
-            assert!(said.stderr.contains("nvidia-smi"), "{}", said.stderr);
+            // With the advice.
+            let output = warpfold(&["sum", &file, "-v"]);
+            assert_eq!((output.code, output.stdout.as_str()), (Some(0), "6\n"));
+            assert!(output.stderr.starts_with("warpfold: on the CPU: "), "{text}");
+            assert!(output.stderr.contains("nvidia-smi"), "{}", output.stderr);
         }
     }
 }
 
 #[test]
-fn numbers_read_back() {
+fn printed_numbers_read_back() {
     let folder = Folder::new();
     let min = |file: String| answer(&["min", &file]);
     assert_eq!(min(folder.npy("a.npy", &[0.1f32, 1e30])), "0.1\n");
@@ -142,7 +142,7 @@ fn numbers_read_back() {
     let tenth = f16::from_f32(0.1);
     let text = min(folder.npy("a.npy", &[tenth]));
     assert_eq!(text.trim().parse::<f16>().unwrap(), tenth);
-    // In 64 bits.
+    // Sums are in 64 bits, products in the type of the elements.
     assert_eq!(
         answer(&["sum", &folder.npy("a.npy", &[i8::MAX; 3])]),
         "381\n"
@@ -162,9 +162,9 @@ fn numbers_read_back() {
 }
 
 #[test]
-fn places_across_chunks() {
+fn indices_across_chunks() {
     let folder = Folder::new();
-    let place = |command: &str, elements: &[f32]| {
+    let indexed = |command: &str, elements: &[f32]| {
         let file = folder.npy("a.npy", elements);
         let mut answers = answers(&[command, &file]);
         answers.dedup();
@@ -173,13 +173,13 @@ fn places_across_chunks() {
     };
     let mut elements = vec![1.0; 1000];
     (elements[400], elements[700]) = (-2.0, -2.0);
-    assert_eq!(place("argmin", &elements), "400 -2.0\n");
-    assert_eq!(place("argmax", &elements), "0 1.0\n");
+    assert_eq!(indexed("argmin", &elements), "400 -2.0\n");
+    assert_eq!(indexed("argmax", &elements), "0 1.0\n");
     (elements[900], elements[950]) = (f32::NAN, f32::NAN);
-    assert_eq!(place("argmin", &elements), "900 NaN\n");
-    assert_eq!(place("argmax", &elements), "900 NaN\n");
-    assert_eq!(place("min-max", &elements), "NaN NaN\n");
-    assert_eq!(place("norm", &elements), "NaN\n");
+    assert_eq!(indexed("argmin", &elements), "900 NaN\n");
+    assert_eq!(indexed("argmax", &elements), "900 NaN\n");
+    assert_eq!(indexed("min-max", &elements), "NaN NaN\n");
+    assert_eq!(indexed("norm", &elements), "NaN\n");
 }
 
 #[test]
@@ -196,33 +196,33 @@ fn counts_of_floats() {
 }
 
 #[test]
-fn empty_and_of_one() {
+fn empty_input_and_one_element() {
     fn check<T: Sample>(folder: &Folder) {
         let (none, one) = (
             folder.npy::<T>("none.npy", &[]),
             folder.npy("one.npy", &[T::of(7)]),
         );
-        let of = |file: &str, words: &[&str]| {
+        let run = |file: &str, words: &[&str]| {
             answer(&[words, &[file, "--dtype", T::NAME]].concat())
                 .trim()
                 .to_owned()
         };
         let (zero, seven) = (T::shown(0), T::shown(7));
-        for (words, nothing, of_one) in [
+        for (words, for_none, for_one) in [
             (&["sum"][..], &zero, &seven),
             (&["product"], &T::shown(1), &seven),
             (&["norm", "--order", "1"], &zero, &seven),
             (&["norm"], &"0.0".into(), &"7.0".into()),
             (&["count", "--equal", "7"], &"0".into(), &"1".into()),
         ] {
-            assert_eq!(of(&none, words), *nothing, "{words:?}");
-            assert_eq!(of(&one, words), *of_one, "{words:?}");
+            assert_eq!(run(&none, words), *for_none, "{words:?}");
+            assert_eq!(run(&one, words), *for_one, "{words:?}");
         }
-        assert_eq!(of(&one, &["argmax"]), format!("0 {seven}"));
-        assert_eq!(of(&one, &["mean"]), "7.0");
-        assert_eq!(of(&one, &["var"]), "0.0");
+        assert_eq!(run(&one, &["argmax"]), format!("0 {seven}"));
+        assert_eq!(run(&one, &["mean"]), "7.0");
+        assert_eq!(run(&one, &["var"]), "0.0");
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[test]
@@ -254,8 +254,8 @@ fn json() {
     let floats = folder.npy("b.npy", &[0.1f32, f32::INFINITY]);
     let extrema = serde_json::json!({"min": 0.1, "max": "inf"});
     assert_eq!(json(&["min-max", &floats])["result"], extrema);
-    let place = serde_json::json!({"index": 0, "value": 0.1});
-    assert_eq!(json(&["argmin", &floats])["result"], place);
+    let indexed = serde_json::json!({"index": 0, "value": 0.1});
+    assert_eq!(json(&["argmin", &floats])["result"], indexed);
     let nan = folder.npy("c.npy", &[bf16::from_f32(f32::NAN)]);
     assert_eq!(json(&["sum", &nan, "--dtype=bf16"])["result"], "NaN");
     let large = folder.npy("d.npy", &[u64::MAX]);
@@ -263,7 +263,7 @@ fn json() {
 }
 
 #[test]
-fn nobody_reads_the_answer() {
+fn closed_and_full_standard_output() {
     let folder = Folder::new();
     let file = folder.npy("a.npy", &[1i32]);
     let with_stdout = |words: &[&str], stdout: Stdio| {

@@ -1,8 +1,8 @@
-//! Arrays of `.npz` archives.
+//! Arrays in `.npz` archives.
 
 use std::fs;
 
-use crate::files::{Folder, Sample, big_endian, header, npy, of_every_type};
+use crate::files::{Folder, Sample, big_endian, header, npy, for_every_type};
 use crate::{answer, answers, warpfold};
 
 #[test]
@@ -26,7 +26,7 @@ fn every_type_stored_and_deflated() {
             }
         }
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn arrays_by_their_names() {
         ("one.npy", &one[..]),
         ("note.txt", b"not an array"),
         ("two.npy", &two),
-        // Its name has the name of another.
+        // An array whose name is the member name of another array.
         ("one.npy.npy", &two),
     ];
     let file = folder.npz("z.npz", true, &members);
@@ -49,15 +49,15 @@ fn arrays_by_their_names() {
     assert_eq!(answer(&["sum", &format!("{upper}:two")]), "2.5\n");
 
     let fails = |file: &str, text: &str| {
-        let said = warpfold(&["sum", file, "--device=cpu"]);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-        assert_eq!(said.stderr.lines().count(), 1);
-        assert!(said.stderr.ends_with(&format!("{text}\n")), "{said:?}");
+        let output = warpfold(&["sum", file, "--device=cpu"]);
+        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert_eq!(output.stderr.lines().count(), 1);
+        assert!(output.stderr.ends_with(&format!("{text}\n")), "{output:?}");
     };
     let names = "3 arrays: one, two, one.npy";
     fails(
         &file,
-        &format!("z.npz has {names}; name one, as {file}:NAME"),
+        &format!("z.npz has {names}; name one: {file}:NAME"),
     );
     fails(
         &format!("{file}:six"),
@@ -76,17 +76,17 @@ fn arrays_by_their_names() {
     fails(&format!("{missing}:a"), text);
 
     let escape = [("\u{1b}[31m.npy", &one[..]), ("b.npy", &one)];
-    let said = warpfold(&["sum", &folder.npz("e.npz", false, &escape)]);
-    assert!(said.stderr.contains("\\u{1b}[31m"), "{said:?}");
+    let output = warpfold(&["sum", &folder.npz("e.npz", false, &escape)]);
+    assert!(output.stderr.contains("\\u{1b}[31m"), "{output:?}");
     let many: Vec<String> = (0..1000).map(|i| format!("{i}.npy")).collect();
     let many: Vec<_> = many.iter().map(|name| (&**name, &one[..])).collect();
-    let said = warpfold(&["sum", &folder.npz("m.npz", false, &many)]);
-    assert!(said.stderr.contains("1000 arrays: 0, 1, 2,"), "{said:?}");
-    assert!(said.stderr.contains("18, 19 and 980 more"), "{said:?}");
+    let output = warpfold(&["sum", &folder.npz("m.npz", false, &many)]);
+    assert!(output.stderr.contains("1000 arrays: 0, 1, 2,"), "{output:?}");
+    assert!(output.stderr.contains("18, 19 and 980 more"), "{output:?}");
 }
 
 #[test]
-fn keys_and_values_of_one_archive() {
+fn keys_and_values_from_one_archive() {
     let folder = Folder::new();
     let (keys, values) = (npy(&[1u32, 0, 1]), npy(&[1.5f32, 2.0, 3.0]));
     let members = [("k.npy", &keys[..]), ("v.npy", &values)];
@@ -101,9 +101,9 @@ fn keys_and_values_of_one_archive() {
 fn broken_archives() {
     let folder = Folder::new();
     let fails = |file: &str, text: &str| {
-        let said = warpfold(&["sum", file, "--device=cpu"]);
-        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-        assert!(said.stderr.contains(text), "{said:?}");
+        let output = warpfold(&["sum", file, "--device=cpu"]);
+        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert!(output.stderr.contains(text), "{output:?}");
     };
     fails(
         &folder.file("text.npz", b"text"),
@@ -120,7 +120,7 @@ fn broken_archives() {
             &folder.file("z.npz", &whole[..whole.len() / 2]),
             "z.npz: not a readable",
         );
-        // The last byte of the data, before the central directory, with the array whole.
+        // A wrong byte at the end of the data: the header of the array is still valid.
         let directory = whole
             .windows(4)
             .position(|bytes| bytes == b"PK\x01\x02")
@@ -139,7 +139,7 @@ fn broken_archives() {
     fails(&file, "z.npz:a: too short: ");
 }
 
-/// A member far larger than its memory is reduced while it is decompressed.
+/// A member larger than the memory limit is reduced while it is decompressed.
 #[test]
 fn a_member_larger_than_memory() {
     let folder = Folder::new();

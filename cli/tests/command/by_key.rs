@@ -4,7 +4,7 @@ use std::fs;
 
 use npyz::NpyFile;
 
-use crate::files::{Folder, Sample, of_every_type};
+use crate::files::{Folder, Sample, for_every_type};
 use crate::{answer, answers, warpfold};
 
 fn lines(integers: &[i64], shown: fn(i64) -> String) -> String {
@@ -12,14 +12,14 @@ fn lines(integers: &[i64], shown: fn(i64) -> String) -> String {
 }
 
 #[test]
-fn every_type_by_every_key_in_one_chunk_and_in_many() {
+fn every_type_with_every_key_type_in_one_chunk_and_in_many() {
     fn check<T: Sample>(folder: &Folder) {
-        by::<T, u32>(folder);
-        by::<T, u64>(folder);
-        by::<T, i32>(folder);
-        by::<T, i64>(folder);
+        check_keys::<T, u32>(folder);
+        check_keys::<T, u64>(folder);
+        check_keys::<T, i32>(folder);
+        check_keys::<T, i64>(folder);
     }
-    fn by<T: Sample, K: Sample>(folder: &Folder) {
+    fn check_keys<T: Sample, K: Sample>(folder: &Folder) {
         let elements: Vec<T> = (0..500).map(|i| T::of(i % 90)).collect();
         let keys: Vec<K> = (0..500).map(|i| K::of(i * i % 7)).collect();
         let mut cells = [(0, 90, -1); 7];
@@ -28,41 +28,41 @@ fn every_type_by_every_key_in_one_chunk_and_in_many() {
             let value = i % 90;
             (*sum, *min, *max) = (*sum + value, value.min(*min), value.max(*max));
         }
-        // Squares modulo 7 are 0, 1, 2 and 4: the other keys have no elements.
+        // Squares modulo 7 are 0, 1, 2 and 4; the other keys have no elements.
         let cells: Vec<_> = cells.into_iter().take(5).collect();
         let file = folder.npy("a.npy", &elements);
         let keys = folder.npy("keys.npy", &keys);
-        let by = |op| {
+        let reduced = |op| {
             let words = ["reduce-by-key", &file, "--keys", &keys, "--dtype", T::NAME];
             answers(&[&words, &["--op", op][..]].concat())
         };
         let sums: Vec<i64> = cells.iter().map(|cell| cell.0).collect();
-        for text in by("sum") {
+        for text in reduced("sum") {
             assert_eq!(text, lines(&sums, T::shown));
         }
-        for (op, of) in [("min", 1), ("max", 2)] {
-            for text in by(op) {
+        for op in ["min", "max"] {
+            for text in reduced(op) {
                 let got: Vec<&str> = text.lines().collect();
                 for (key, cell) in cells.iter().enumerate().filter(|(key, _)| *key != 3) {
-                    let right = if of == 1 { cell.1 } else { cell.2 };
+                    let right = if op == "min" { cell.1 } else { cell.2 };
                     assert_eq!(got[key], T::shown(right), "{op} {key}");
                 }
             }
         }
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[test]
-fn keys_that_name_no_cell() {
+fn keys_without_a_cell() {
     let folder = Folder::new();
     let values = folder.npy("a.npy", &[1i32, 2, 3, 4, 5]);
     let keys = folder.npy("keys.npy", &[0i64, -1, 2, i64::MIN, 2]);
     let by_key = |options: &[&str]| {
         let words = ["reduce-by-key", &values, "--keys", &keys, "--device=cpu"];
-        let said = warpfold(&[&words, options].concat());
-        assert_eq!(said.code, Some(0));
-        (said.stdout, said.stderr)
+        let output = warpfold(&[&words, options].concat());
+        assert_eq!(output.code, Some(0));
+        (output.stdout, output.stderr)
     };
     let rejected = |n| format!("warpfold: {n} of 5 keys have no cell\n");
     assert_eq!(by_key(&[]), ("1\n0\n8\n".into(), rejected(2)));
@@ -73,12 +73,12 @@ fn keys_that_name_no_cell() {
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let result = serde_json::json!({"cells": [1, i64::MIN, 5], "rejected": 2});
     assert_eq!(report["result"], result);
-    // The keys twice.
+    // The values, and the keys twice.
     assert_eq!(report["bytes"], 5 * 4 + 2 * 5 * 8);
 }
 
 #[test]
-fn nothing_and_negative_keys_alone_have_no_cells() {
+fn empty_input_and_only_negative_keys_give_no_cells() {
     let folder = Folder::new();
     let by_key = |values: &str, keys: &str| {
         warpfold(&["reduce-by-key", values, "--keys", keys, "--device=cpu"])
@@ -87,18 +87,18 @@ fn nothing_and_negative_keys_alone_have_no_cells() {
         folder.npy::<f32>("a.npy", &[]),
         folder.npy::<u32>("keys.npy", &[]),
     );
-    let said = by_key(&values, &keys);
+    let output = by_key(&values, &keys);
     assert_eq!(
-        (said.code, said.stdout, said.stderr),
+        (output.code, output.stdout, output.stderr),
         (Some(0), "".into(), "".into())
     );
     let (values, keys) = (
         folder.npy("a.npy", &[1.0f32]),
         folder.npy("keys.npy", &[-7i32]),
     );
-    let said = by_key(&values, &keys);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), ""));
-    assert_eq!(said.stderr, "warpfold: 1 of 1 keys have no cell\n");
+    let output = by_key(&values, &keys);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""));
+    assert_eq!(output.stderr, "warpfold: 1 of 1 keys have no cell\n");
 }
 
 #[test]

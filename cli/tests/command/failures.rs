@@ -1,20 +1,20 @@
-//! What goes wrong: the exit code, and what is said.
+//! Failures: the exit code and the error text.
 
 use crate::files::Folder;
 use crate::warpfold;
 
-/// Says nothing but that, and gives no answer.
+/// Runs a command that must fail with this exit code and text, without a result.
 #[track_caller]
 fn fails(words: &[&str], code: i32, text: &str) {
-    let said = warpfold(words);
+    let output = warpfold(words);
     assert_eq!(
-        (said.code, said.stdout.as_str()),
+        (output.code, output.stdout.as_str()),
         (Some(code), ""),
-        "{said:?}"
+        "{output:?}"
     );
-    assert!(said.stderr.contains(text), "{said:?}");
+    assert!(output.stderr.contains(text), "{output:?}");
     let start = if code == 1 { "warpfold: " } else { "" };
-    assert!(said.stderr.starts_with(start), "{said:?}");
+    assert!(output.stderr.starts_with(start), "{output:?}");
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn wrong_usage() {
     fails(
         &["sum", &raw],
         2,
-        "raw: the file is not a .npy file; give the type of its raw elements by --dtype",
+        "raw: the file is not a .npy file; give the type of its raw elements, for example --dtype",
     );
     fails(
         &["sum", &file, "--device", "gpu"],
@@ -159,15 +159,15 @@ fn too_little_memory() {
     fails(
         &sum("0"),
         1,
-        "--device-memory 0 is too small: its chunks of one element need 131080 bytes",
+        "--device-memory 0 is too small: even chunks of one element require 131080 bytes",
     );
     fails(
         &sum("131079"),
         1,
-        "its chunks of one element need 131080 bytes",
+        "even chunks of one element require 131080 bytes",
     );
     assert_eq!(warpfold(&sum("131080")).stdout, "3\n");
-    // Cells that no machine has room for, asked for, or by a single large key.
+    // More cells than any machine has memory for, requested or because of one large key.
     let by_key = |keys: &str, options: &[&str], text: &str| {
         let words = ["reduce-by-key", &file, "--device=cpu", "--keys", keys];
         fails(&[&words, options].concat(), 1, text);
@@ -176,7 +176,7 @@ fn too_little_memory() {
     by_key(
         &keys,
         &[],
-        "--device-memory 2147483648 is too small: 1099511627777 cells and chunks of one element need",
+        "--device-memory 2147483648 is too small: 1099511627777 cells and chunks of one element require",
     );
     let keys = folder.npy("keys.npy", &[u64::MAX, 1]);
     by_key(&keys, &[], "18446744073709551615 cells");
@@ -235,12 +235,12 @@ fn keys() {
 fn no_such_gpu() {
     let folder = Folder::new();
     let file = folder.npy("a.npy", &[1i32]);
-    let said = warpfold(&["sum", &file, "--device", "cuda:99"]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    let output = warpfold(&["sum", &file, "--device", "cuda:99"]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""));
     match warpfold::Device::nth(99).unwrap_err() {
         warpfold::Error::NoDriver { .. } => {
-            assert!(said.stderr.ends_with("on the CPU with --device cpu\n"));
+            assert!(output.stderr.ends_with("on the CPU with --device cpu\n"));
         }
-        error => assert_eq!(said.stderr, format!("warpfold: {error}\n")),
+        error => assert_eq!(output.stderr, format!("warpfold: {error}\n")),
     }
 }

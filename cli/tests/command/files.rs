@@ -1,4 +1,4 @@
-//! Files to reduce.
+//! Input files.
 
 use std::fmt::Debug;
 use std::fs;
@@ -9,7 +9,7 @@ use warpfold::{bf16, f16};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A type of elements that has the integers from -100 to 100, or to 100 from 0.
+/// An element type that contains the integers from -100 (0 if unsigned) to 100.
 pub trait Sample: Copy + Debug {
     const NAME: &'static str;
     const DESCR: &'static str;
@@ -19,7 +19,7 @@ pub trait Sample: Copy + Debug {
     fn of(integer: i32) -> Self;
     fn bytes(self) -> Vec<u8>;
 
-    /// As the program prints such numbers, and sums of them.
+    /// The program's output for a number, or a sum, of this type.
     fn shown(integer: i64) -> String {
         match Self::IS_FLOAT {
             true => format!("{:?}", integer as f64),
@@ -63,9 +63,9 @@ samples! {
 }
 
 /// Calls a function for every type.
-macro_rules! of_every_type {
+macro_rules! for_every_type {
     ($function:ident($($argument:expr),*)) => {
-        $crate::files::of_every_type!(@ $function, ($($argument),*),
+        $crate::files::for_every_type!(@ $function, ($($argument),*),
             (i8) (i16) (i32) (i64) (u8) (u16) (u32) (u64)
             (warpfold::f16) (warpfold::bf16) (f32) (f64))
     };
@@ -74,9 +74,9 @@ macro_rules! of_every_type {
     };
 }
 
-pub(crate) use of_every_type;
+pub(crate) use for_every_type;
 
-/// A folder that is gone with this.
+/// A temporary folder, deleted on drop.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -102,7 +102,7 @@ impl Folder {
         self.file(name, &npy(elements))
     }
 
-    /// A zip archive of members that are stored or deflated.
+    /// An archive with these members, stored or deflated.
     pub fn npz(&self, name: &str, deflated: bool, members: &[(&str, &[u8])]) -> String {
         let path = self.path(name);
         let mut archive = ZipWriter::new(fs::File::create(&path).unwrap());
@@ -125,7 +125,7 @@ pub fn npy<T: Sample>(elements: &[T]) -> Vec<u8> {
     [header(T::DESCR, elements.len()), bytes(elements)].concat()
 }
 
-/// The same with big-endian elements.
+/// The bytes of a `.npy` file with big-endian elements.
 pub fn big_endian<T: Sample>(elements: &[T]) -> Vec<u8> {
     let swapped = |x: &T| x.bytes().into_iter().rev().collect::<Vec<_>>();
     let descr = T::DESCR.replace(['<', '|'], ">");

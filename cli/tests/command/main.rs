@@ -1,4 +1,4 @@
-//! The program itself, on small files, against plain loops.
+//! The program on small files, compared with plain loops.
 
 mod answers;
 mod archives;
@@ -11,27 +11,27 @@ mod several;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What the program said.
+/// The result of a run of the program.
 #[derive(Debug)]
-struct Said {
+struct Output {
     code: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
 /// Runs the program.
-fn warpfold(words: &[&str]) -> Said {
+fn warpfold(words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpfold"));
     let output = command.args(words).stdin(Stdio::null()).output().unwrap();
-    Said {
+    Output {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
-/// Runs it with a pipe as standard input, into which `bytes` are written.
-fn piped(words: &[&str], bytes: &[u8]) -> Said {
+/// Runs the program with `bytes` in a pipe as standard input.
+fn piped(words: &[&str], bytes: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpfold"));
     command.args(words).stdin(Stdio::piped());
     let mut child = command
@@ -41,41 +41,41 @@ fn piped(words: &[&str], bytes: &[u8]) -> Said {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let output = std::thread::scope(|scope| {
-        // A program that fails does not read all.
+        // Writing fails if the program exits before it has read all bytes.
         scope.spawn(move || stdin.write_all(bytes));
         child.wait_with_output().unwrap()
     });
-    Said {
+    Output {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
-/// What it prints where nothing is wrong, on the CPU.
+/// The standard output of a successful run on the CPU.
 #[track_caller]
 fn answer(words: &[&str]) -> String {
-    let said = warpfold(&[words, &["--device", "cpu"]].concat());
+    let output = warpfold(&[words, &["--device", "cpu"]].concat());
     assert_eq!(
-        (said.code, said.stderr.as_str()),
+        (output.code, output.stderr.as_str()),
         (Some(0), ""),
         "{words:?}"
     );
-    said.stdout
+    output.stdout
 }
 
-/// Room for one chunk, and for many: of 964 bytes, or less with cells.
+/// Memory for one large chunk, and for chunks of 964 bytes (less with cells).
 const MEMORY: [&str; 2] = ["2GiB", "133000"];
 
-/// What it prints on the CPU and on what `auto` is, in one chunk and in many.
+/// The standard outputs on the CPU and on the device `auto`, with one chunk and with many.
 fn answers(words: &[&str]) -> Vec<String> {
     let mut answers = vec![];
     for device in ["cpu", "auto"] {
         for memory in MEMORY {
-            let place = ["--device", device, "--device-memory", memory];
-            let said = warpfold(&[words, &place].concat());
-            assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
-            answers.push(said.stdout);
+            let options = ["--device", device, "--device-memory", memory];
+            let output = warpfold(&[words, &options].concat());
+            assert_eq!(output.code, Some(0), "{words:?}: {}", output.stderr);
+            answers.push(output.stdout);
         }
     }
     answers

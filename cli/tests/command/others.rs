@@ -1,9 +1,9 @@
-//! Big-endian arrays, pipes, and commands that reduce nothing.
+//! Big-endian arrays, pipes, and commands without a reduction.
 
 use std::fs;
 use std::process::Command;
 
-use crate::files::{Folder, Sample, big_endian, bytes, header, npy, of_every_type};
+use crate::files::{Folder, Sample, big_endian, bytes, header, npy, for_every_type};
 use crate::{answer, answers, piped, warpfold};
 
 #[test]
@@ -19,14 +19,14 @@ fn big_endian_arrays() {
             for got in answers(&[&[command, &file], &dtype[..]].concat()) {
                 assert_eq!(got, right, "{command} {}", T::NAME);
             }
-            let said = piped(
+            let output = piped(
                 &[&[command, "-", "--device=cpu"], &dtype[..]].concat(),
                 &content,
             );
-            assert_eq!(said.stdout, right, "{command} {}", T::NAME);
+            assert_eq!(output.stdout, right, "{command} {}", T::NAME);
         }
     }
-    of_every_type!(check(&Folder::new()));
+    for_every_type!(check(&Folder::new()));
 }
 
 #[test]
@@ -34,23 +34,23 @@ fn standard_input() {
     let elements: Vec<i32> = (0..100_000).map(|i| (i - 7) % 1000).collect();
     let (npy, raw) = (npy(&elements), bytes(&elements));
     let sum = |words: &[&str], bytes: &[u8]| {
-        let said = piped(&[&["sum", "-", "--device=cpu"], words].concat(), bytes);
+        let output = piped(&[&["sum", "-", "--device=cpu"], words].concat(), bytes);
         assert_eq!(
-            (said.code, said.stderr.as_str()),
+            (output.code, output.stderr.as_str()),
             (Some(0), ""),
             "{words:?}"
         );
-        said.stdout
+        output.stdout
     };
     let right = format!("{}\n", elements.iter().map(|x| i64::from(*x)).sum::<i64>());
     assert_eq!(sum(&[], &npy), right);
     assert_eq!(sum(&["--dtype=i32"], &npy), right);
     assert_eq!(sum(&["--dtype=i32"], &raw), right);
-    // Chunks that end where a read of the pipe does not.
+    // Chunks that end in the middle of a read from the pipe.
     assert_eq!(sum(&["--dtype=i32", "--device-memory=133001"], &raw), right);
     assert_eq!(sum(&["--device-memory=133001"], &npy), right);
     assert_eq!(sum(&["--dtype=i32"], b""), "0\n");
-    // Fewer bytes than tell a .npy file.
+    // Fewer bytes than the signature of a .npy file.
     assert_eq!(sum(&["--dtype=i8"], &[1, 2, 3]), "6\n");
     let report: serde_json::Value = serde_json::from_str(&sum(&["--json"], &npy)).unwrap();
     assert_eq!(
@@ -59,13 +59,13 @@ fn standard_input() {
     );
 
     let fails = |words: &[&str], bytes: &[u8], code, text: &str| {
-        let said = piped(&[words, &["--device=cpu"]].concat(), bytes);
+        let output = piped(&[words, &["--device=cpu"]].concat(), bytes);
         assert_eq!(
-            (said.code, said.stdout.as_str()),
+            (output.code, output.stdout.as_str()),
             (Some(code), ""),
-            "{said:?}"
+            "{output:?}"
         );
-        assert!(said.stderr.contains(text), "{said:?}");
+        assert!(output.stderr.contains(text), "{output:?}");
     };
     let no_type = "standard input: there is no .npy header; give the type of its raw elements";
     fails(&["sum", "-"], &raw, 2, no_type);
@@ -102,7 +102,7 @@ fn standard_input() {
     );
 }
 
-/// As the shell's `<(..)` has it.
+/// Like the shell's `<(..)`.
 #[test]
 fn named_pipes() {
     let folder = Folder::new();
@@ -125,25 +125,25 @@ fn keys_from_a_pipe() {
         piped(&[&by_key, words].concat(), keys)
     };
     let keys = npy(&[1u32, 0, 1, 1]);
-    let said = by_key(&["-", &values, "--cells=2"], &keys);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "2\n8\n"));
-    let said = by_key(&["-", &values], &keys);
-    assert_eq!(said.code, Some(2));
-    assert!(said.stderr.contains("give --cells, or save"), "{said:?}");
-    let said = by_key(&["-", "-", "--cells=2"], &keys);
-    assert_eq!(said.code, Some(2));
+    let output = by_key(&["-", &values, "--cells=2"], &keys);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "2\n8\n"));
+    let output = by_key(&["-", &values], &keys);
+    assert_eq!(output.code, Some(2));
+    assert!(output.stderr.contains("give --cells, or save"), "{output:?}");
+    let output = by_key(&["-", "-", "--cells=2"], &keys);
+    assert_eq!(output.code, Some(2));
 
-    // Values whose number only their end tells.
+    // The number of values is known only at their end.
     let keys = folder.npy("keys.npy", &[1u32, 0, 1, 1]);
     let words = [&keys, "-", "--dtype=i32"];
-    let said = by_key(&words, &bytes(&[1i32, 2, 3, 4]));
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "2\n8\n"));
+    let output = by_key(&words, &bytes(&[1i32, 2, 3, 4]));
+    assert_eq!((output.code, output.stdout.as_str()), (Some(0), "2\n8\n"));
     for (n, raw) in [(3, bytes(&[1i32; 3])), (5, bytes(&[1i32; 5])), (0, vec![])] {
         for memory in ["2GiB", "131152"] {
-            let said = by_key(&[&words[..], &["--device-memory", memory]].concat(), &raw);
-            assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{n}");
+            let output = by_key(&[&words[..], &["--device-memory", memory]].concat(), &raw);
+            assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{n}");
             let text = format!("keys.npy has 4 keys, but standard input has {n} elements");
-            assert!(said.stderr.contains(&text), "{said:?}");
+            assert!(output.stderr.contains(&text), "{output:?}");
         }
     }
 }
@@ -180,15 +180,15 @@ fn devices() {
 #[test]
 fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = answer_alone(&["completions", shell]);
+        let script = answer_without_device(&["completions", shell]);
         for word in ["warpfold", "argmin", "reduce-by-key", "device-memory"] {
             assert!(script.contains(word), "{shell} {word}");
         }
     }
-    let page = answer_alone(&["man"]);
+    let page = answer_without_device(&["man"]);
     assert!(page.contains(".TH warpfold 1"), "{page}");
     assert!(page.contains("warpfold\\-sum(1)"), "{page}");
-    let page = answer_alone(&["man", "count"]);
+    let page = answer_without_device(&["man", "count"]);
     assert!(page.contains(".TH warpfold-count 1"), "{page}");
     assert!(page.contains("\\-\\-nonzero"), "{page}");
 
@@ -197,23 +197,23 @@ fn completions_and_manual_pages() {
         (&["completions", "dos"], "possible values: bash"),
         (&["completions"], "<SHELL>"),
     ] {
-        let said = warpfold(words);
+        let output = warpfold(words);
         assert_eq!(
-            (said.code, said.stdout.as_str()),
+            (output.code, output.stdout.as_str()),
             (Some(2), ""),
             "{words:?}"
         );
-        assert!(said.stderr.contains(text), "{said:?}");
+        assert!(output.stderr.contains(text), "{output:?}");
     }
 }
 
-/// Of a command without a device.
-fn answer_alone(words: &[&str]) -> String {
-    let said = warpfold(words);
+/// The standard output of a successful command without the option `--device`.
+fn answer_without_device(words: &[&str]) -> String {
+    let output = warpfold(words);
     assert_eq!(
-        (said.code, said.stderr.as_str()),
+        (output.code, output.stderr.as_str()),
         (Some(0), ""),
         "{words:?}"
     );
-    said.stdout
+    output.stdout
 }

@@ -35,8 +35,8 @@ fn several_files_are_one_array() {
         "--device=cpu",
         "--dtype=i32",
     ];
-    let said = piped(&words, &npy(second));
-    assert_eq!(said.stdout, answer(&["argmin", &whole]));
+    let output = piped(&words, &npy(second));
+    assert_eq!(output.stdout, answer(&["argmin", &whole]));
 
     let json = answer(&["sum", parts[0], parts[3], "--json"]);
     let report: Value = serde_json::from_str(&json).unwrap();
@@ -56,29 +56,29 @@ fn several_files_are_one_array() {
 fn files_of_one_array_have_one_type() {
     let folder = Folder::new();
     let (a, b) = (folder.npy("a.npy", &[1i32]), folder.npy("b.npy", &[1.5f64]));
-    let said = warpfold(&["sum", &a, &b]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    let output = warpfold(&["sum", &a, &b]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""));
     let text = "b.npy holds f64, but ";
-    assert!(said.stderr.contains(text), "{said:?}");
+    assert!(output.stderr.contains(text), "{output:?}");
     assert!(
-        said.stderr
+        output.stderr
             .contains("a.npy holds i32: files of one array must have"),
-        "{said:?}"
+        "{output:?}"
     );
-    let said = warpfold(&[
+    let output = warpfold(&[
         "min",
         &folder.npy::<i32>("c.npy", &[]),
         &folder.npy::<i32>("d.npy", &[]),
     ]);
     assert!(
-        said.stderr
+        output.stderr
             .contains("c.npy and 1 more: 0 element(s), too few for min"),
-        "{said:?}"
+        "{output:?}"
     );
 }
 
 #[test]
-fn each_file_by_itself() {
+fn one_result_for_each_file() {
     let folder = Folder::new();
     let (a, b) = (
         folder.npy("a.npy", &[1i32, 5]),
@@ -108,7 +108,7 @@ fn each_file_by_itself() {
         );
         assert_eq!((&report["n"], report.get("files")), (&2.into(), None));
     }
-    // The same keys for each.
+    // The same keys for each file.
     let keys = folder.npy("keys.npy", &[1u32, 0]);
     let by_key = answer(&["reduce-by-key", "--each", &a, &b, "--keys", &keys]);
     assert_eq!(by_key, format!("5 {a}\n1 {a}\n-2.0 {b}\n1.5 {b}\n"));
@@ -122,26 +122,26 @@ fn one_of_the_files_fails() {
         folder.path("missing.npy"),
         folder.npy::<i32>("empty.npy", &[]),
     );
-    let said = warpfold(&["max", "--each", "--device=cpu", &a, &missing, &empty, &b]);
-    assert_eq!(said.code, Some(1));
-    assert_eq!(said.stdout, format!("1 {a}\n2 {b}\n"));
-    let lines: Vec<_> = said.stderr.lines().collect();
-    assert_eq!(lines.len(), 3, "{said:?}");
-    assert!(lines[0].contains("missing.npy: No such file"), "{said:?}");
+    let output = warpfold(&["max", "--each", "--device=cpu", &a, &missing, &empty, &b]);
+    assert_eq!(output.code, Some(1));
+    assert_eq!(output.stdout, format!("1 {a}\n2 {b}\n"));
+    let lines: Vec<_> = output.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{output:?}");
+    assert!(lines[0].contains("missing.npy: No such file"), "{output:?}");
     assert!(
         lines[1].contains("empty.npy: 0 element(s), too few"),
-        "{said:?}"
+        "{output:?}"
     );
     assert_eq!(lines[2], "warpfold: 2 of 4 files failed");
-    // Together they have no answer at all.
-    let said = warpfold(&["max", "--device=cpu", &a, &missing, &b]);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    // Without --each there is no result.
+    let output = warpfold(&["max", "--device=cpu", &a, &missing, &b]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""));
 
-    // One file alone keeps its exit code; the file of cells cannot have several results.
+    // The exit code of a single file is that of its failure; --output and --each exclude each other.
     let raw = folder.file("raw", &[0; 8]);
     assert_eq!(warpfold(&["sum", "--each", &raw]).code, Some(2));
     let keys = folder.npy("keys.npy", &[0u32]);
-    let output = folder.path("out.npy");
+    let cells = folder.path("out.npy");
     let by_key = [
         "reduce-by-key",
         "--each",
@@ -150,9 +150,9 @@ fn one_of_the_files_fails() {
         "--keys",
         &keys,
         "--output",
-        &output,
+        &cells,
     ];
-    let said = warpfold(&by_key);
-    assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
-    assert!(fs::metadata(&output).is_err());
+    let output = warpfold(&by_key);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output:?}");
+    assert!(fs::metadata(&cells).is_err());
 }

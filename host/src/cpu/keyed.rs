@@ -1,8 +1,8 @@
 //! Reduction by key on the CPU.
 //!
-//! If there are few cells, the elements are cut into pieces, and each piece has its own cells. The cells of the
-//! pieces are then combined into the caller's cells, in the order of the pieces. If there are many cells, one
-//! loop fills them: the cells of several pieces would evict one another from the caches.
+//! If there are few cells, the elements are cut into pieces, and each piece has its own cells. The cells of
+//! the pieces are then combined into the caller's cells, in the order of the pieces. If there are many cells,
+//! one loop fills them: the cells of several pieces would evict one another from the caches.
 //!
 //! The number of pieces depends only on the numbers of elements and cells, and so does the order in which a
 //! cell's values are combined.
@@ -15,11 +15,11 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::host;
 
-/// The minimum number of elements of a piece: waking a thread takes less time than reducing them.
+/// The minimum number of elements of a piece; reducing them takes longer than waking a thread.
 const PIECE: usize = 1 << 16;
 
 /// The maximum number of pieces, which exceeds the number of cores.
-const MOST_PIECES: usize = 256;
+const MAX_PIECES: usize = 256;
 
 /// The maximum number of bytes of a piece's cells: a part of a core's second-level cache.
 const CELL_BYTES: usize = 256 << 10;
@@ -30,8 +30,7 @@ const PER_CELL: usize = 4;
 
 /// Combines each value into the cell of its key, and returns the number of keys that are out of range.
 ///
-/// `values` holds array after array, one value of each array for every key. `cells` holds `len` cells for each
-/// array.
+/// `values` holds array after array, one value of each array for every key; `cells` holds `len` cells each.
 ///
 /// # Errors
 ///
@@ -76,7 +75,7 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
 
 /// The number of pieces for `n` elements and this number of cells.
 fn pieces(n: usize, cells: usize) -> usize {
-    (n / PIECE.max(PER_CELL * cells)).clamp(1, MOST_PIECES)
+    (n / PIECE.max(PER_CELL * cells)).clamp(1, MAX_PIECES)
 }
 
 /// Combines the values of `keys` one after the other; they are elements `start..` of an input of `n`.

@@ -1,4 +1,4 @@
-//! Every operator for every type against the oracle's loops, at the boundaries of rows, blocks and tasks.
+//! Compares every operator for every type with the oracle, at the boundaries of rows, blocks and tasks.
 
 use kernels_gpu::element::{Element, bf16, f16};
 use kernels_gpu::op::{
@@ -13,7 +13,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use super::*;
 use crate::element::name_of;
 
-/// Sizes around one row and four rows of all widths, and around the blocks of elements of 8, 4, 2 and 1 bytes.
+/// Sizes around one row and four rows of all widths, and around blocks of elements of 8, 4, 2 and 1 bytes.
 const SIZES: [usize; 29] = [
     0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025,
     2047, 2048, 2049, 4097, 6145, 8191, 8192, 8193,
@@ -22,11 +22,11 @@ const SIZES: [usize; 29] = [
 /// The maximum number of roundings of an element.
 fn chain<T>(n: usize) -> f64 {
     let block = (8 << 10) / size_of::<T>();
-    MOST_IN_A_BLOCK + (n as f64 / block as f64).max(1.0).log2().ceil()
+    MAX_PER_BLOCK + (n as f64 / block as f64).max(1.0).log2().ceil()
 }
 
-/// The maximum for sums of 16-bit floats in `f64`, whose rows are the shortest.
-const MOST_IN_A_BLOCK: f64 = 41.0;
+/// The maximum within a block: that of sums of 16-bit floats in `f64`, whose rows are the shortest.
+const MAX_PER_BLOCK: f64 = 41.0;
 
 /// Compares [`reduce`] with the oracle, also for a slice whose start is not aligned.
 fn check<T, O, A>(data: &[T], what: &str)
@@ -49,7 +49,7 @@ where
     }
 }
 
-/// Random data, whole numbers and rough ones; if `odd` is set, with special values in between.
+/// Random data: whole numbers or numbers with fractions; if `odd` is set, also special values.
 fn drawn<T: Drawn>(n: usize, odd: bool, rng: &mut StdRng) -> Vec<T> {
     let special = [T::GREATEST, T::ZEROES[0], T::ZEROES[1], T::ODD];
     let draw = [T::whole, T::rough][rng.random_range(0..2)];
@@ -91,8 +91,8 @@ agrees! {
     extrema_of_numbers: [NanMin NanMax] of [f16 bf16 f32 f64], odd true;
 }
 
-/// Counts how many combinations of two values an element takes part in; combining with an identity does not
-/// round.
+/// The number of combinations of two values that an element takes part in; combining with an identity does
+/// not count, because it does not round.
 #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
 struct Depth;
 
@@ -160,27 +160,27 @@ fn roundings(got: f32, values: &[f32]) -> f64 {
 }
 
 #[test]
-fn sums_are_as_accurate_as_documented_where_a_loop_is_not() {
+fn sums_are_as_accurate_as_documented_unlike_a_loop() {
     const N: usize = 1 << 18;
     let d = 18.0 + 7.0;
     let tenths = vec![0.1f32; N];
     let growing: Vec<f32> = (0..N)
         .map(|i| 2f32.powi((i >> 13) as i32 - 16) * 1.1)
         .collect();
-    let one_and_dust: Vec<f32> = (0..N).map(|i| if i == 0 { 1.0 } else { 5.9e-8 }).collect();
+    let one_and_tiny: Vec<f32> = (0..N).map(|i| if i == 0 { 1.0 } else { 5.9e-8 }).collect();
     let cancelling: Vec<f32> = (0..N as i32)
         .map(|i| (i % 1013) as f32 * if i % 2 == 0 { 1e6 } else { -1e6 } + 0.1)
         .collect();
     for (what, values) in [
         ("tenths", &tenths),
         ("growing", &growing),
-        ("one and dust", &one_and_dust),
+        ("one and tiny values", &one_and_tiny),
         ("cancelling", &cancelling),
     ] {
         let got = roundings(reduce::<f32, Sum>(Sum, values), values);
         assert!(got <= d, "{what}: {got} roundings");
     }
-    for values in [&tenths, &one_and_dust] {
+    for values in [&tenths, &one_and_tiny] {
         let loops = roundings(values.iter().sum(), values);
         assert!(
             loops > 100.0 * d,
@@ -196,7 +196,7 @@ proptest! {
     ) {
         let values: Vec<f32> = values.iter().map(|(x, power)| x * 2f32.powi(*power)).collect();
         let values: Vec<f32> = values.into_iter().filter(|x| x.abs() > 2e-12).collect();
-        let d = chain::<f32>(values.len()) - MOST_IN_A_BLOCK + 18.0;
+        let d = chain::<f32>(values.len()) - MAX_PER_BLOCK + 18.0;
         let got = roundings(reduce::<f32, Sum>(Sum, &values), &values);
         prop_assert!(got <= d, "{} roundings", got);
     }
@@ -206,9 +206,9 @@ proptest! {
         values in prop::collection::vec(prop::sample::select(vec![
             f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0,
         ]), 0..20_000),
-        numbers_alone in any::<bool>(),
+        without_nan in any::<bool>(),
     ) {
-        let is_in = |x: &f32| !(numbers_alone && x.is_nan());
+        let is_in = |x: &f32| !(without_nan && x.is_nan());
         let values: Vec<f32> = values.into_iter().filter(is_in).collect();
         check::<f32, ArgMin, _>(&values, "proptest");
         check::<f32, ArgMax, _>(&values, "proptest");
@@ -282,15 +282,15 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
         let bits: Vec<u32> = floats.map(f32::to_bits).collect();
         (bits, dot.to_bits(), rejected)
     };
-    let alone = on(1, bits);
+    let expected = on(1, bits);
     for threads in [2, 3, 7] {
-        assert!(on(threads, bits) == alone, "{threads} threads");
+        assert!(on(threads, bits) == expected, "{threads} threads");
     }
 }
 
 #[test]
 fn accumulators_may_be_any_plain_data() {
-    /// The least element, and the sum of the indices.
+    /// The smallest element, and the sum of the indices.
     #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
     struct LeastAndIndexes;
 
@@ -383,7 +383,7 @@ fn cells_agree_with_one_loop() {
 }
 
 #[test]
-fn a_cell_combines_its_values_in_their_order_within_a_piece() {
+fn a_cell_combines_its_values_in_order_within_a_piece() {
     let keys = vec![0u32; 50_000];
     let values: Vec<f32> = (0..keys.len()).map(|i| 1.0 / (i + 1) as f32).collect();
     let mut cells = [-0.0f32];
@@ -419,9 +419,9 @@ impl Op<(u32, u32)> for Compose {
 }
 
 #[test]
-fn an_operator_that_is_not_commutative_gets_the_items_in_their_order() {
+fn an_operator_that_is_not_commutative_combines_the_items_in_order() {
     let mut rng = StdRng::seed_from_u64(rand::random());
-    // The longest uses several threads.
+    // The last size uses several threads.
     for n in SIZES.into_iter().chain([(1 << 18) + 7]) {
         let mut draw = || (0..n).map(|_| rng.next_u32()).collect();
         // Odd, so that no product is 0.
@@ -440,8 +440,8 @@ fn an_operator_that_is_not_commutative_gets_the_items_in_their_order() {
     }
 }
 
-/// The sum of the products of three numbers and their index, plus a constant of the operator, over arrays whose
-/// elements have different sizes.
+/// The sum of the products of three numbers and their index, plus a constant of the operator, over arrays
+/// whose elements have different sizes.
 #[derive(Clone, Copy, Debug, kernels_gpu::prelude::Value)]
 #[repr(C)]
 struct Products {
@@ -471,7 +471,7 @@ impl Op<(u8, i64, u16)> for Products {
 }
 
 #[test]
-fn three_arrays_are_reduced_side_by_side() {
+fn three_arrays_are_reduced_together() {
     let mut rng = StdRng::seed_from_u64(rand::random());
     for n in SIZES.into_iter().chain([300_001]) {
         let a: Vec<u8> = (0..n).map(|_| rng.random()).collect();
@@ -494,7 +494,7 @@ fn dot_products_agree_with_one_loop() {
     {
         for n in SIZES {
             let (a, b) = (drawn::<T>(n + 1, true, rng), drawn::<T>(n, true, rng));
-            // Starts with different alignments.
+            // The two arrays have different alignments.
             let a = &a[1..];
             let pairs = a.iter().zip(&b);
             let right = pairs.fold(0, |sum: i64, (a, b)| sum.wrapping_add(mul(*a, *b)));
@@ -545,7 +545,12 @@ fn counts_agree_with_one_loop() {
                     count(&|x| *x < value),
                     count(&|x| *x > value),
                 ];
-                assert_eq!(got, right, "{n} {} beside {value:?}", T::NAME);
+                assert_eq!(
+                    got,
+                    right,
+                    "{n} {} compared with {value:?}",
+                    T::NAME
+                );
             }
         }
     }

@@ -4,7 +4,7 @@ use kernels_gpu::items::Items;
 
 use super::rows::{Of, len, part};
 
-/// Bytes of a block: large enough that combining blocks costs nothing.
+/// Bytes of a block: large enough that the time for combining blocks is negligible.
 const BLOCK_BYTES: usize = 8 << 10;
 
 /// Below this many bytes one thread reduces the whole input, because waking another takes 10 to 40 µs.
@@ -16,7 +16,7 @@ const PARALLEL_BYTES: usize = 2 << 20;
 /// Maximum bytes of a rayon task.
 const TASK_BYTES: usize = 256 << 10;
 
-/// How a block is reduced, and how two results are combined.
+/// A tree of blocks: how a block is reduced, and how two results are combined.
 pub(super) struct Tree<L, C> {
     /// Items per block.
     block: usize,
@@ -47,8 +47,10 @@ impl<L, C> Tree<L, C> {
         L: Fn(Of<'_, I>, usize) -> A + Sync,
         C: Fn(A, A) -> A + Sync,
     {
-        let pays = len::<I>(items) * I::BYTES >= PARALLEL_BYTES && rayon::current_num_threads() > 1;
-        self.part::<I, A>(items, 0, if pays { self.task } else { usize::MAX })
+        let is_parallel =
+            len::<I>(items) * I::BYTES >= PARALLEL_BYTES && rayon::current_num_threads() > 1;
+        let task = if is_parallel { self.task } else { usize::MAX };
+        self.part::<I, A>(items, 0, task)
     }
 
     /// Reduces the part that starts at item `start`, by tasks of at most `task` items.
@@ -81,28 +83,28 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How parts were combined: start and end of the elements, the depth, and a hash that identifies the tree.
+    /// The start and end of the elements, the depth of the tree, and a hash that identifies its shape.
     type Shape = (usize, usize, u32, u64);
 
     fn shape(n: usize, width: usize, task: usize) -> Shape {
         let leaf = |values: &[u64], start| (start, start + values.len(), 0, start as u64);
         let combine = |low: Shape, high: Shape| {
             assert_eq!(low.1, high.0, "parts follow one another");
-            let name = low.3.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.3.rotate_left(17);
-            (low.0, high.1, low.2.max(high.2) + 1, name)
+            let hash = low.3.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ high.3.rotate_left(17);
+            (low.0, high.1, low.2.max(high.2) + 1, hash)
         };
         Tree::new::<u64>(width, leaf, combine).part::<u64, Shape>(&vec![0; n], 0, task)
     }
 
     proptest! {
         #[test]
-        fn the_shape_depends_on_n_alone(n in 0usize..100_000, task in 1usize..50_000, threads in 1usize..5) {
-            let alone = shape(n, 128, usize::MAX);
-            prop_assert_eq!((alone.0, alone.1), (0, n));
+        fn the_shape_depends_only_on_n(n in 0usize..100_000, task in 1usize..50_000, threads in 1usize..5) {
+            let expected = shape(n, 128, usize::MAX);
+            prop_assert_eq!((expected.0, expected.1), (0, n));
             let blocks = n.div_ceil(1024).max(1);
-            prop_assert_eq!(alone.2, blocks.next_power_of_two().ilog2());
+            prop_assert_eq!(expected.2, blocks.next_power_of_two().ilog2());
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            prop_assert_eq!(pool.install(|| shape(n, 128, task)), alone);
+            prop_assert_eq!(pool.install(|| shape(n, 128, task)), expected);
         }
     }
 

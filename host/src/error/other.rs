@@ -1,11 +1,11 @@
-//! Errors of the caller's own code.
+//! Errors of the caller's code.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// An error of the caller's code; it dereferences to that error. Two are equal if one is a clone of the other.
+/// An error of the caller's code; it dereferences to that error. Only clones of one error are equal.
 ///
 /// ```
 /// use warpfold::Error;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_values_are_in_the_text() {
+fn texts_have_the_values() {
     let text = Error::BlockSize {
         kernel: "reduce_2",
         threads: 48,
@@ -17,7 +17,7 @@ fn the_values_are_in_the_text() {
 }
 
 #[test]
-fn a_kernels_panic_is_said_to_be_on_standard_error() {
+fn the_text_of_a_panic_refers_to_standard_error() {
     let text = |code| {
         let error = Error::Cuda {
             function: "cuStreamSynchronize",
@@ -38,7 +38,7 @@ fn a_kernels_panic_is_said_to_be_on_standard_error() {
 }
 
 #[test]
-fn a_log_stands_below_the_message() {
+fn a_log_follows_the_message() {
     let error = Error::ModuleRejected {
         arch: "sm_90".into(),
         code: 222,
@@ -54,7 +54,7 @@ fn a_log_stands_below_the_message() {
 }
 
 #[test]
-fn one_device_opened_twice_is_told_from_two() {
+fn a_device_opened_twice_is_distinguished_from_two_devices() {
     let text = |buffer: &str| {
         let (buffer, device) = (buffer.into(), "NVIDIA H200 (device 0)".into());
         Error::OtherDevice { buffer, device }.to_string()
@@ -71,7 +71,7 @@ fn one_device_opened_twice_is_told_from_two() {
 }
 
 #[test]
-fn a_fault_says_that_the_device_is_lost() {
+fn the_text_of_a_fault_advises_a_restart() {
     let error = |code| Error::Cuda {
         function: "cuStreamSynchronize",
         code,

@@ -1,8 +1,8 @@
 //! Parser of the dictionary in a `.npy` file's header, a Python literal.
 //!
-//! It accepts only the dictionaries of plain arrays: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4),
-//! }`, in any order and spacing. It has no recursion, so nested brackets cannot overflow the stack, and no
-//! backtracking, so it takes linear time.
+//! It accepts only the dictionaries of plain arrays, in any order and spacing, such as
+//! `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`. It has no recursion, so nested brackets
+//! cannot overflow the stack, and no backtracking, so it takes linear time.
 
 /// The values of the dictionary.
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) struct Dict {
 const EXCERPT: usize = 40;
 
 impl Dict {
-    /// The error is the field `what` of [`Error::Npy`](crate::Error::Npy).
+    /// Parses the header's text; the error is for the field `what` of [`Error::Npy`](crate::Error::Npy).
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let mut rest = Rest(text);
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn as_numpy_writes_it() {
+    fn dictionaries_written_by_numpy() {
         let parse = |text: &str| Dict::parse(text.as_bytes());
         assert_eq!(
             parse("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }      \n"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn as_others_write_it() {
+    fn dictionaries_written_by_other_programs() {
         let parse = |text: &str| Dict::parse(text.as_bytes());
         assert_eq!(
             parse(
@@ -201,35 +201,35 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_said_to_be_wrong() {
-        let refused = |text: &str, what: &str| {
+    fn malformed_dictionaries_are_rejected() {
+        let rejected = |text: &str, what: &str| {
             let error = Dict::parse(text.as_bytes()).unwrap_err();
             assert!(error.contains(what), "{text}: {error}");
             assert!(error.len() < 200, "{error}");
         };
-        refused("", "ends where `{` is expected");
-        refused("{", "ends where a string is expected");
-        refused("{}", "has no key `descr`");
-        refused("{'descr': '<f4'}", "has no key `fortran_order`");
-        refused("{'descr': '<f4', 'descr': '<f4'}", "the key `descr` twice");
-        refused("{'order': 'C'}", "unknown key `order`");
-        refused("{'descr': [('a', '<f4')]}", "records cannot be reduced");
-        refused("{'descr': '<f4}", "a string without escapes");
-        refused("{'descr': '<\\x66'}", "a string without escapes");
-        refused("{'descr': 4}", "`4}` where a string");
-        refused("{'fortran_order': 0}", "`True` or `False`");
-        refused("{'shape': 3}", "a shape");
-        refused("{'shape': (-3,)}", "a dimension");
-        refused("{'shape': (3)}", "`)}` where `,`");
-        refused("{'shape': (3, 4 5)}", "`5)}` where `)`");
-        refused("{'shape': (,)}", "a dimension");
-        refused("{'shape': (18446744073709551616,)}", "64 bits");
-        refused("{'shape': ((3,),)}", "a dimension");
-        refused("{'descr': '<f4', 'shape': ", "ends where a shape");
+        rejected("", "ends where `{` is expected");
+        rejected("{", "ends where a string is expected");
+        rejected("{}", "has no key `descr`");
+        rejected("{'descr': '<f4'}", "has no key `fortran_order`");
+        rejected("{'descr': '<f4', 'descr': '<f4'}", "the key `descr` twice");
+        rejected("{'order': 'C'}", "unknown key `order`");
+        rejected("{'descr': [('a', '<f4')]}", "records cannot be reduced");
+        rejected("{'descr': '<f4}", "a string without escapes");
+        rejected("{'descr': '<\\x66'}", "a string without escapes");
+        rejected("{'descr': 4}", "`4}` where a string");
+        rejected("{'fortran_order': 0}", "`True` or `False`");
+        rejected("{'shape': 3}", "a shape");
+        rejected("{'shape': (-3,)}", "a dimension");
+        rejected("{'shape': (3)}", "`)}` where `,`");
+        rejected("{'shape': (3, 4 5)}", "`5)}` where `)`");
+        rejected("{'shape': (,)}", "a dimension");
+        rejected("{'shape': (18446744073709551616,)}", "64 bits");
+        rejected("{'shape': ((3,),)}", "a dimension");
+        rejected("{'descr': '<f4', 'shape': ", "ends where a shape");
         let whole = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}";
-        refused(&format!("{whole}{whole}"), "where the header's end is");
-        refused(&"(".repeat(60_000), "where `{`");
-        refused(&"{".repeat(60_000), "where a string");
-        refused("\u{1b}[31m", "\\u{1b}");
+        rejected(&format!("{whole}{whole}"), "where the header's end is");
+        rejected(&"(".repeat(60_000), "where `{`");
+        rejected(&"{".repeat(60_000), "where a string");
+        rejected("\u{1b}[31m", "\\u{1b}");
     }
 }

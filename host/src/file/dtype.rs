@@ -95,7 +95,7 @@ impl DType {
         macro_rules! by_type {
             ($($number:ty: $dtype:ident),*) => {
                 match TypeId::of::<T>() {
-                    $(of if of == TypeId::of::<$number>() => Some(Self::$dtype),)*
+                    $(id if id == TypeId::of::<$number>() => Some(Self::$dtype),)*
                     _ => None,
                 }
             };
@@ -164,7 +164,7 @@ mod tests {
     use crate::{Indexed, bf16, f16};
 
     #[test]
-    fn every_element_type_has_one() {
+    fn every_number_has_a_dtype() {
         fn check<T: Element>(dtype: DType) {
             assert_eq!(DType::of::<T>(), Some(dtype));
             assert_eq!(dtype.size(), size_of::<T>());
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_refused() {
+    fn unknown_names_are_rejected() {
         for name in ["", "F32", "f8", "float32", " f32", "indexed_f32"] {
             let error = name.parse::<DType>().unwrap_err();
             let text = error.to_string();

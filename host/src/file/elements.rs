@@ -9,7 +9,7 @@ use std::slice;
 
 use rayon::prelude::*;
 
-use super::order::{AT_ONCE, swap};
+use super::order::{PART_BYTES, swap};
 use super::regular;
 use super::source::Source;
 use crate::element::Element;
@@ -105,8 +105,9 @@ impl<T: Element> Elements<T> {
         let done = self.read_bytes(bytes_of(&mut piece[..n]));
         done.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                let shorter = io::Error::other("the file became shorter while it was read; read it again when no program writes to it");
-                regular::error(&self.path, shorter)
+                let shorter = "the file became shorter while it was read; read it again when no program \
+                               writes to it";
+                regular::error(&self.path, io::Error::other(shorter))
             }
             _ => regular::error(&self.path, error),
         })?;
@@ -117,16 +118,16 @@ impl<T: Element> Elements<T> {
 
     /// Fills `bytes` from `offset` on; the file's elements are little-endian.
     ///
-    /// Reads in parts of [`AT_ONCE`] bytes. A part is large enough that the cost of a system call is
+    /// Reads in parts of [`PART_BYTES`] bytes. A part is large enough that the cost of a system call is
     /// negligible, and small enough that a chunk has several parts. One thread alone would copy from the
     /// system's page cache at a fraction of the speed of a GPU's bus.
     fn read_bytes(&self, bytes: &mut [u8]) -> io::Result<()> {
-        if bytes.len() <= AT_ONCE {
+        if bytes.len() <= PART_BYTES {
             return self.read_part(bytes, self.offset);
         }
-        let parts = bytes.par_chunks_mut(AT_ONCE).enumerate();
+        let parts = bytes.par_chunks_mut(PART_BYTES).enumerate();
         parts
-            .map(|(i, part)| (part, self.offset + (i * AT_ONCE) as u64))
+            .map(|(i, part)| (part, self.offset + (i * PART_BYTES) as u64))
             .try_for_each(|(part, start)| self.read_part(part, start))
     }
 
@@ -141,7 +142,7 @@ impl<T: Element> Elements<T> {
 
 pub(super) fn bytes_of<T: Element>(elements: &mut [T]) -> &mut [u8] {
     let (start, len) = (elements.as_mut_ptr().cast(), size_of_val(elements));
-    // SAFETY: these are the bytes of `elements`, borrowed mutably. They are initialised, because an element has
-    // no padding, and any bytes are a valid element (the contract of `Element`).
+    // SAFETY: these are the bytes of `elements`, borrowed mutably. They are initialised, because an element
+    // has no padding, and any bytes are a valid element (the contract of `Element`).
     unsafe { slice::from_raw_parts_mut(start, len) }
 }

@@ -12,9 +12,9 @@ use crate::error::Error;
 /// The first bytes of every `.npy` file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The maximum length of the dictionary in bytes. That of an array of 64 dimensions, NumPy's maximum, has fewer
-/// than 1500, and NumPy itself reads no more than this.
-const LONGEST: usize = 10_000;
+/// The maximum length of the dictionary in bytes, as in NumPy. An array of 64 dimensions, NumPy's maximum,
+/// needs fewer than 1500 bytes.
+const MAX_LEN: usize = 10_000;
 
 /// The header of a `.npy` file of version 1.0, 2.0 or 3.0.
 ///
@@ -83,8 +83,8 @@ impl NpyHeader {
                 )));
             }
         };
-        if len > LONGEST {
-            let what = format!("the header has {len} bytes; the limit is {LONGEST}");
+        if len > MAX_LEN {
+            let what = format!("the header has {len} bytes; the limit is {MAX_LEN}");
             return Err(wrong(what));
         }
         let mut text = vec![0; len];
@@ -142,8 +142,8 @@ impl NpyHeader {
                 "two bytes without a type, as ml_dtypes writes bf16; if they are bf16, read them as bf16"
             }
             _ => {
-                "not a type that can be reduced; convert the array to one of i8, i16, i32, i64, u8, u16, u32, \
-                 u64, f16, f32 or f64"
+                "not a type that can be reduced; convert the array to one of i8, i16, i32, i64, u8, u16, \
+                 u32, u64, f16, f32 or f64"
             }
         };
         Err(Error::UnreadableDType {
@@ -209,7 +209,7 @@ impl NpyHeader {
         self.offset
     }
 
-    /// The offset behind the last element of `size` bytes; 2^64 - 1 stands for any larger number.
+    /// The offset of the end of the elements, of `size` bytes each; 2^64 - 1 stands for any larger number.
     pub(super) fn end(&self, size: usize) -> u64 {
         let bytes = self.len.saturating_mul(size as u64);
         bytes.saturating_add(self.offset)

@@ -53,7 +53,7 @@ impl<T: Element> Mapped<T> {
     /// While this value lives, no process writes to the file or makes it shorter.
     pub unsafe fn npy(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe { Self::new(path, Source::npy::<T>(path)?) }
     }
 
@@ -68,7 +68,7 @@ impl<T: Element> Mapped<T> {
     /// As for [`npy`](Self::npy).
     pub unsafe fn raw(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's contract.
         unsafe { Self::new(path, Source::raw::<T>(path)?) }
     }
 
@@ -84,7 +84,7 @@ impl<T: Element> Mapped<T> {
                 multiple,
             });
         }
-        // SAFETY: the caller promises that the file does not change.
+        // SAFETY: the caller guarantees that the file does not change.
         let map = unsafe { Mmap::map(&source.file) };
         let failed = |error| regular::error(path, error);
         let map = map.map_err(failed)?;
@@ -102,7 +102,7 @@ impl<T: Element> Mapped<T> {
         let map = match source.big_endian {
             false => map,
             true => {
-                // SAFETY: the caller promises that the file does not change.
+                // SAFETY: the caller guarantees that the file does not change.
                 let copy = unsafe { MmapOptions::new().len(needs).map_copy(&source.file) };
                 let mut copy = copy.map_err(failed)?;
                 order::swap_all(&mut copy[offset..], size_of::<T>());
@@ -123,9 +123,9 @@ impl<T: Element> Deref for Mapped<T> {
 
     fn deref(&self) -> &[T] {
         let start = self.map[self.offset..].as_ptr().cast();
-        // SAFETY: the mapping contains `len` elements from `offset` on. It starts at a page, and `offset` is a
-        // multiple of their alignment (`new`). Every bit pattern is a valid `T` (`Plain`). No process changes
-        // them (the caller's promise to `npy` or `raw`).
+        // SAFETY: the mapping contains `len` elements from `offset` on. It starts at a page, and `offset` is
+        // a multiple of their alignment (`new`). Every bit pattern is a valid `T` (`Plain`). No process
+        // changes them (the contract of `npy` and `raw`).
         unsafe { slice::from_raw_parts(start, self.len) }
     }
 }

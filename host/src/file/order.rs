@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 /// The bytes that one thread reads or swaps at a time; a multiple of every element's size.
-pub(super) const AT_ONCE: usize = 2 << 20;
+pub(super) const PART_BYTES: usize = 2 << 20;
 
 /// Reverses the bytes of each element of `size` bytes.
 pub(super) fn swap(bytes: &mut [u8], size: usize) {
@@ -17,11 +17,11 @@ pub(super) fn swap(bytes: &mut [u8], size: usize) {
 
 /// [`swap`] on all cores.
 pub(super) fn swap_all(bytes: &mut [u8], size: usize) {
-    let parts = bytes.par_chunks_mut(AT_ONCE);
+    let parts = bytes.par_chunks_mut(PART_BYTES);
     parts.for_each(|part| swap(part, size));
 }
 
-/// Reverses elements of a size that is a constant, so that the compiler makes vector shuffles.
+/// Reverses the bytes of each element; the size is a constant, so that the compiler uses vector shuffles.
 fn reverse<const N: usize>(bytes: &mut [u8]) {
     let (elements, rest) = bytes.as_chunks_mut::<N>();
     debug_assert!(rest.is_empty());

@@ -52,7 +52,7 @@ impl Source {
         Self::new(path, file, 0, bytes / size, bytes)
     }
 
-    /// `end` is the offset behind the last element. The number of elements may exceed the address space.
+    /// `end` is the offset after the last element. An error if the elements exceed the address space.
     fn new(path: &Path, file: File, offset: u64, len: u64, end: u64) -> Result<Self, Error> {
         match (isize::try_from(end), usize::try_from(len)) {
             (Ok(_), Ok(len)) => Ok(Self {

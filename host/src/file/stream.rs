@@ -93,8 +93,8 @@ impl<T: Element, R: Read> Stream<T, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::FileTooShort`] for a `.npy` file, [`Error::NotWholeElements`] for raw elements; [`Error::File`]
-    /// if the reader fails. A part of `piece` may then have been overwritten.
+    /// [`Error::FileTooShort`] for a `.npy` file, [`Error::NotWholeElements`] for raw elements;
+    /// [`Error::File`] if the reader fails. A part of `piece` may then have been overwritten.
     pub fn read(&mut self, piece: &mut [T]) -> Result<Option<usize>, Error> {
         let size = size_of::<T>();
         let room = match self.left {

@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::pass::{Pass, check_threads};
 use crate::policy::Policy;
 
-/// The maximum number of blocks of a grid-stride kernel: the second pass has one block, and each of its threads
-/// loads one partial.
+/// The maximum number of blocks of a grid-stride kernel: the second pass has one block, and each of its
+/// threads loads one partial.
 const GRID_STRIDE_BLOCKS: u32 = 1024;
 
 /// The threads of the block that reduces those partials.
@@ -24,8 +24,8 @@ pub enum Algorithm {
     /// One launch: shuffles, a partial per block, and a last block that combines the partials. The default of
     /// [`Device::reduce`](crate::Device::reduce).
     SinglePass,
-    /// One atomic per element on one cell of global memory. Sums of `f32` treat subnormal numbers as zero, like
-    /// the hardware's atomic addition; so do sums by `SharedMemory`.
+    /// One atomic per element on one cell of global memory. Sums of `f32` treat subnormal numbers as zero,
+    /// like the hardware's atomic addition; so do sums by `SharedMemory`.
     Naive,
     /// One atomic per element on a cell of shared memory, and one per block on global memory.
     SharedMemory,
@@ -106,8 +106,8 @@ impl Algorithm {
 
     /// All algorithms: single-pass, the ladder, then shuffles and atomics.
     pub fn all() -> impl Iterator<Item = Self> {
-        let others = Self::LADDER.iter().chain(Self::KEPLER).copied();
-        [Self::SinglePass].into_iter().chain(others)
+        let rest = Self::LADDER.iter().chain(Self::KEPLER).copied();
+        [Self::SinglePass].into_iter().chain(rest)
     }
 
     /// The kernel's name in `kernels-gpu`, such as `reduce_5_x4`.
@@ -229,7 +229,7 @@ impl Shape {
         }
     }
 
-    /// The kernel of every pass but the first.
+    /// The kernel of every pass except the first.
     pub(crate) fn second(&self) -> &'static str {
         self.limited.map_or(self.kernel, |limited| limited.second)
     }
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_that_does_not_grow_leaves_a_block_of_partials() {
+    fn a_limited_grid_has_one_block_of_partials() {
         let passes = |algorithm: Algorithm, n| {
             let passes = algorithm.shape().unwrap().passes(n, 512, MAX_BLOCKS);
             let passes = passes.unwrap().into_iter();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_without_a_kernel_are_refused() {
+    fn widths_without_a_kernel_are_errors() {
         for vector in [0, 3, 8, u32::MAX] {
             for algorithm in [
                 Algorithm::Stable { vector },
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_needs_no_pass() {
+    fn empty_input_needs_no_pass() {
         for &algorithm in Algorithm::LADDER.iter().chain(Algorithm::KEPLER) {
             assert_eq!(blocks(algorithm, 0, 256), []);
         }
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_without_a_kernel_are_refused() {
+    fn chunks_without_a_kernel_are_errors() {
         assert!(matches!(
             Algorithm::Reduce5Loop { chunks: 0 }.shape(),
             Err(Error::Chunks {
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn the_algorithms_are_the_kernels_of_the_rows() {
+    fn every_row_has_an_algorithm() {
         let names: Vec<&str> = Algorithm::all().map(|a| a.kernel_name()).collect();
         let entries = teaching::KERNELS.entries;
         for name in &names {

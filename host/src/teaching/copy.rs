@@ -47,11 +47,11 @@ impl CopyWidth {
     /// The row for elements of this size. Structures are copied in words of their alignment.
     fn entry(self, bytes: usize) -> &'static Entry {
         let kernel = self.kernel_name();
-        let is_it = |entry: &&Entry| entry.kernel == kernel && entry.read_bytes[0] == bytes;
+        let matches = |entry: &&Entry| entry.kernel == kernel && entry.read_bytes[0] == bytes;
         let mut entries = teaching::COPIES.entries.iter();
         entries
-            .find(is_it)
-            .expect("there is one for every alignment")
+            .find(matches)
+            .expect("every alignment has an entry")
     }
 }
 
@@ -134,8 +134,8 @@ impl<T: Element> Job<()> for Launch<'_, T> {
         // SAFETY:
         // - The row is for words of the element's alignment, and the element's size is a multiple of a word.
         //   Any bit pattern is a valid element (`Plain`).
-        // - The source is borrowed. The target has the same length, is inside its memory (`Device::copy`), and
-        //   is borrowed mutably, so they do not overlap.
+        // - The source is borrowed. The target has the same length, is inside its memory (`Device::copy`),
+        //   and is borrowed mutably, so they do not overlap.
         // - The kernel is a grid-stride loop, which is right for any number of blocks of at least 32 threads.
         unsafe { self.kernel.launch(&self.queue, grid, &arguments) }
     }
@@ -149,10 +149,10 @@ impl<T: Element> Job<()> for Launch<'_, T> {
     }
 }
 
-/// The launch of a copy of `n` elements: one thread per access, but at most as many threads as the device runs
-/// at once.
+/// The launch of a copy of `n` elements: one thread per access, up to the threads that the device runs at
+/// once.
 fn pass(n: usize, entry: &Entry, multiprocessors: u32) -> Option<Pass> {
-    // As in the post.
+    // As in the post that `kernels_gpu::copy` follows.
     const THREADS: u32 = 128;
     // The maximum of all devices so far: 2048 threads per multiprocessor.
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 2048 / THREADS;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_copies_and_refuses_alike() {
+    fn the_cpu_copies_and_checks_the_range() {
         let device = Device::cpu();
         let x = device.upload(&[1, 2, 3]).unwrap();
         let mut y = device.upload(&[9; 5]).unwrap();

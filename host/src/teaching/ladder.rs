@@ -59,7 +59,7 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         self
     }
 
-    /// Sets the blocks of [`Algorithm::SinglePass`]; other algorithms compute them from the number of elements.
+    /// Sets the blocks of [`Algorithm::SinglePass`]; other algorithms compute them from the input's length.
     pub fn blocks(mut self, blocks: u32) -> Self {
         self.reduction = self.reduction.blocks(blocks);
         self
@@ -260,7 +260,7 @@ impl<T: Element> Identity<T> {
     }
 }
 
-/// The byte of which the value consists, if all of its bytes are equal.
+/// The byte that all bytes of the value are equal to, if there is one.
 fn only_byte<T: Element>(value: &T) -> Option<u8> {
     let bytes = host::bytes(std::slice::from_ref(value));
     let first = *bytes.first()?;
@@ -299,14 +299,14 @@ impl<T: Element, O: Op<T, Acc = T>> Launches<'_, T, O> {
                 Argument::output(output),
             ];
             // SAFETY:
-            // - The rows are those of this operator over this element (`Ladder` and `Ceiling`, which are unsafe
-            //   to implement), and the kernels combine elements in their own type.
-            // - The input is borrowed. The output is the plan's own memory, has room for the kernel's results
+            // - The rows are those of this operator over this element (`Ladder` and `Ceiling`, which are
+            //   unsafe to implement), and the kernels combine elements in their own type.
+            // - The input is borrowed. The output is memory of the plan, has room for the kernel's results
             //   (asserted above), and is not the kernel's input.
-            // - `threads` is checked wherever a plan is made, and `blocks` covers the input (`Shape::passes`).
-            //   The pass of `read_ceiling` is made in `Device::read_ceiling`, which checks the input's
-            //   alignment; its kernel is a grid-stride loop, right for any number of blocks. The second pass of
-            //   a limited grid has 1024 threads, which every device supports.
+            // - `threads` is checked wherever a plan is made, and `blocks` covers the input
+            //   (`Shape::passes`). The pass of `read_ceiling` is made in `Device::read_ceiling`, which checks
+            //   the input's alignment; its kernel is a grid-stride loop, right for any number of blocks. The
+            //   second pass of a limited grid has 1024 threads, which every device supports.
             unsafe { kernel.launch(queue, grid, &arguments) }?;
         }
         Ok(())
@@ -330,7 +330,6 @@ impl<T: Element, O: Op<T, Acc = T>> Job<O::Output> for Launches<'_, T, O> {
         self.enqueue_first(self.passes.len())
     }
 
-    /// One value, or the partials of a plan with a fixed grid.
     fn queue(&self) -> Option<&Queue> {
         Some(&self.queue)
     }
@@ -361,10 +360,10 @@ mod tests {
     use super::only_byte;
 
     #[test]
-    fn identities_of_one_byte() {
+    fn values_of_equal_bytes() {
         assert_eq!(only_byte(&0i32), Some(0));
         assert_eq!(only_byte(&u64::MAX), Some(0xFF));
         assert_eq!(only_byte(&i32::MAX), None);
-        assert_eq!(only_byte(&-0.0f32), None, "no zero of all bytes");
+        assert_eq!(only_byte(&-0.0f32), None, "the sign bit is set");
     }
 }

@@ -139,7 +139,7 @@ impl<T: Element> Job<[T; 3]> for Launch<'_, T> {
             Argument::output(&mut self.cells),
         ];
         // SAFETY:
-        // - The row is that of sums of this element (`Triple`, which is unsafe to implement).
+        // - The row is for sums of this element (`Triple`, which is unsafe to implement).
         // - The input is borrowed and holds whole triples (`Device::sum_triples`); the plan owns the three
         //   cells.
         // - The kernel is a grid-stride loop, right for any number of blocks of whole warps.
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_sums_and_refuses_alike() {
+    fn the_cpu_sums_and_checks_the_length() {
         let device = Device::cpu();
         for n in [0, 1, 2, 1000, 70_001] {
             let x: Vec<i32> = (0..3 * n).map(|i| i % 3 * 1000 + i / 3 % 7).collect();

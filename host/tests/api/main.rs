@@ -1,9 +1,9 @@
 //! Compares every call of the library on every device with NumPy's results.
 //!
-//! The results are in `tests/data/numpy/answers.jsonl`, which `make.py` there makes and describes. Intended
-//! differences to NumPy are only in [`suite`]'s `differences`. This program runs on the CPU and on the simulated
-//! GPU: the library uses a CUDA driver that runs the kernels under `cuda_sim` with all checks. Afterwards no
-//! simulated memory may be allocated. `tests/gpu` runs the same tests on a CUDA device.
+//! The results are in `tests/data/numpy/answers.jsonl`; `make.py` there writes and describes this file.
+//! Intended differences to NumPy are only in [`suite`]'s `differences`. This program runs on the CPU and on
+//! the simulated GPU: the library uses a CUDA driver that runs the kernels under `cuda_sim` with all checks.
+//! At the end no simulated memory may be allocated. `tests/gpu` runs the same tests on a CUDA device.
 
 mod suite;
 

@@ -21,7 +21,7 @@ struct Counting;
 static COUNTING: Counting = Counting;
 
 fn count() {
-    // A thread that is ending has no counter any more.
+    // A thread that is exiting has no counter any more.
     let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
 }
 
@@ -60,7 +60,7 @@ fn allocations(work: impl FnOnce() -> Result<(), Error>) -> Result<u64, Error> {
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     vec![
-        lab.trial("allocations: the counter counts", counter),
+        lab.trial("allocations: the counter works", counter),
         lab.trial("allocations: none by calls that wait", none),
     ]
 }

@@ -59,13 +59,13 @@ fn copies<T: Element>(
                     .run()?;
                 let after = y.download()?;
                 let copied = after[at..at + n] == source[from..from + n];
-                let alone =
+                let unchanged =
                     after[..at] == filling[..at] && after[at + n..] == filling[at + n..at + n + 8];
-                if !(copied && alone) {
+                if !(copied && unchanged) {
                     let seed = lab.seed;
                     return Err(format!(
-                        "{width:?} of {n} elements from {from} to {at}: copied {copied}, nothing \
-                         else written {alone} (seed {seed})"
+                        "{width:?} of {n} elements from {from} to {at}: copied: {copied}, others \
+                         unchanged: {unchanged} (seed {seed})"
                     )
                     .into());
                 }

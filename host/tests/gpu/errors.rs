@@ -1,4 +1,4 @@
-//! Bad input on a real device: each is a typed error with the values, and the device still works.
+//! Bad input on a real device is a typed error with the values, and the device still works afterwards.
 
 use std::sync::Arc;
 use std::{env, process};
@@ -9,7 +9,7 @@ use warpfold::{Algorithm, Device, Dot, Error, Ladder, Max, SinglePass, Sum};
 
 use crate::lab::Lab;
 
-/// Set for a child process of this program that opens a device, or faults on it, and prints the result.
+/// Set for a child process, which opens a device, or causes a fault on it, and prints the result.
 const CHILD: &str = "WARPFOLD_TEST_OPEN_A_DEVICE";
 
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
@@ -30,20 +30,20 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         trial("chunks", chunks),
         trial("no such kernel", no_such_kernel),
         trial("kernels that are not registered", not_registered),
-        trial("arrays side by side", side_by_side),
+        trial("arrays of different lengths or devices", side_by_side),
         trial("too little memory", too_little_memory),
         trial("module newer than the driver", newer_module),
         trial("module that does not compile", broken_module),
         trial("view range", view_range),
         trial("misaligned", misaligned),
-        trial("another device's buffer", other_device),
+        trial("a buffer of another device", other_device),
         trial("empty input", empty_input),
         trial("not enqueued", not_enqueued),
-        trial("a device that is lost", lost_device),
+        trial("a fault in a kernel", lost_device),
     ]
 }
 
-/// The work of the child.
+/// The work of the child process; returns in other processes.
 pub fn child() {
     match env::var(CHILD).as_deref() {
         Ok("fault") => match fault() {
@@ -59,12 +59,12 @@ pub fn child() {
     process::exit(0);
 }
 
-/// Reads far behind an allocation, then calls again.
+/// Reads far past the end of an allocation; all later calls must fail.
 fn fault() -> Result<(), Failed> {
     let device = Device::first()?;
     let x = device.upload(&[1, 2, 3])?;
     let mut graph = device.graph(device.upload(&[1])?, Sum)?;
-    // SAFETY: none; the kernel must fault.
+    // SAFETY: none; the read must cause a fault.
     let wild = unsafe { device.view_ptr::<i32>(x.as_device_ptr(), 1 << 38) }?;
     let sticky = |result: Result<(), Error>| match result {
         Err(error) if error.is_sticky() => {
@@ -86,7 +86,7 @@ fn fault() -> Result<(), Failed> {
     sticky(device.new_stream().map(drop))?;
     sticky(graph.launch().and_then(|()| graph.result()).map(drop))?;
     sticky(device.synchronize())?;
-    // The next call returns the failure to free it.
+    // The next call returns the failure of the drop.
     drop(x);
     sticky(device.synchronize())
 }
@@ -95,14 +95,14 @@ fn lost_device(_: &Device) -> Result<(), Failed> {
     let output = process::Command::new(env::current_exe()?)
         .env(CHILD, "fault")
         .output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    match said.trim() {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    match stdout.trim() {
         "lost" if output.status.success() => Ok(()),
         other => Err(format!("{other:?}, {}", output.status).into()),
     }
 }
 
-/// An error unless `result` is an error of this form whose text contains all of `words`.
+/// Fails unless `result` is an error that matches the pattern and whose text contains all of `words`.
 macro_rules! expect {
     ($result:expr, $pattern:pat, $($words:expr),*) => {
         match $result.map(drop) {
@@ -134,8 +134,8 @@ fn hidden_devices(_: &Device) -> Result<(), Failed> {
         .env(CHILD, "1")
         .env("CUDA_VISIBLE_DEVICES", "-1")
         .output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    match said.trim() {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    match stdout.trim() {
         r#"NoDevice { visible: Some("-1") }"# => Ok(()),
         other => Err(format!("{other:?} when all devices are hidden").into()),
     }
@@ -269,10 +269,10 @@ fn not_registered(device: &Device) -> Result<(), Failed> {
         Error::NotRegistered { .. },
         name
     );
-    // For empty input too, so that a test with an empty array finds the error.
-    let nothing = device.alloc::<u32>(0)?;
+    // For empty input too, so that a test with an empty array detects the error.
+    let empty = device.alloc::<u32>(0)?;
     expect!(
-        device.reduce(&nothing, op).run(),
+        device.reduce(&empty, op).run(),
         Error::NotRegistered { .. },
         name
     );
@@ -300,9 +300,9 @@ fn side_by_side(device: &Device) -> Result<(), Failed> {
     if (a.len(), b.len(), refused.error) != (2, 1, Error::Lengths { a: 2, b: 1 }) {
         return Err("a graph of two lengths was not refused".into());
     }
-    let elsewhere = Device::cpu().upload(&[1, 2, 3])?;
+    let on_cpu = Device::cpu().upload(&[1, 2, 3])?;
     expect!(
-        device.reduce((&x, &elsewhere), Dot).run(),
+        device.reduce((&x, &on_cpu), Dot).run(),
         Error::OtherDevice { .. },
         "the CPU"
     );
@@ -311,14 +311,14 @@ fn side_by_side(device: &Device) -> Result<(), Failed> {
 
 fn too_little_memory(device: &Device) -> Result<(), Failed> {
     let total = device.info().ok_or("a GPU has an info")?.total_memory;
-    // All of the device's memory: some of it is always in use, so the driver refuses.
+    // All of the device's memory, of which some is always in use.
     expect!(
         device.alloc::<i32>((total / 4) as usize),
         Error::OutOfMemory { .. },
         total / 4 * 4,
         "free"
     );
-    // More than there is, more than 2^64 bytes.
+    // More than the device has, and more than 2^64 bytes.
     expect!(
         device.alloc::<i32>(total as usize),
         Error::OutOfMemory { .. },
@@ -418,7 +418,7 @@ fn other_device(device: &Device) -> Result<(), Failed> {
 fn empty_input(device: &Device) -> Result<(), Failed> {
     let (ints, floats) = (device.upload::<i32>(&[])?, device.alloc::<f32>(0)?);
     if !ints.is_empty() || !ints.download()?.is_empty() || ints.as_device_ptr() != 0 {
-        return Err("an empty buffer has something in it".into());
+        return Err("an empty buffer has elements or an address".into());
     }
     for algorithm in Algorithm::all() {
         let plan = device.reduce(&ints, Sum).algorithm(algorithm).plan()?;

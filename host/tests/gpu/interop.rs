@@ -17,8 +17,8 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     vec![
         lab.trial("interop: addresses in", addresses_in),
         lab.trial("interop: addresses out", addresses_out),
-        lab.trial("interop: addresses that are refused", refused),
-        lab.trial("interop: cust's buffers in and out", cust_buffers),
+        lab.trial("interop: invalid addresses", refused),
+        lab.trial("interop: buffers from cust and back", cust_buffers),
         lab.trial("interop: a captured stream on new data", captured),
         lab.trial(
             "interop: graphs are recorded while others wait",
@@ -54,8 +54,7 @@ fn addresses_out(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let theirs = device.upload(&[SENTINEL; 3])?;
     let x = device.upload(&[1i64, 2, 39])?;
     {
-        // SAFETY: the second element of `theirs`, which lives longer, and which no other code uses at the same
-        // time.
+        // SAFETY: the second element of `theirs`, which lives longer and is not used by other code meanwhile.
         let mut cell = unsafe { device.buffer_ptr::<i64>(theirs.as_device_ptr() + 8, 1) }?;
         device.reduce_into(&x, Sum, &mut cell, 0, &mut device.scratch()?)?;
         let Err(refused) = cell.into_cust() else {
@@ -85,7 +84,7 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
         (8, "knows no memory"),
     ];
     for (address, why) in cases {
-        // SAFETY: it is refused.
+        // SAFETY: the call returns an error.
         let refused = unsafe { device.view_ptr::<f64>(address, 1) }.map(|view| view.len());
         match refused {
             Err(error @ Error::NotDeviceMemory { .. }) if error.to_string().contains(why) => {}
@@ -94,9 +93,9 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     }
     // Any address is valid for an empty array.
     // SAFETY: no elements.
-    check(unsafe { device.view_ptr::<f64>(0, 0) }?.len(), 0, "nothing")?;
+    check(unsafe { device.view_ptr::<f64>(0, 0) }?.len(), 0, "empty")?;
     let cpu = Device::cpu();
-    // SAFETY: it is refused.
+    // SAFETY: the call returns an error.
     let on_cpu = unsafe { cpu.view_ptr::<f64>(x.as_device_ptr(), 1) }.map(|_| ());
     let what = "device memory";
     check(on_cpu, Err(Error::NeedsGpu { what }), "on the CPU")?;
@@ -105,23 +104,23 @@ fn refused(_: &Lab, device: &Device) -> Result<Completion, Failed> {
 
 fn cust_buffers(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data: Vec<u32> = (0..1000).collect();
-    // (A call of this library has made the context current.)
+    // Makes the context current, as `cust` requires.
     device.synchronize()?;
     let theirs = DeviceBuffer::from_slice(&data)?;
     let address = theirs.as_device_ptr().as_raw();
     let mut x = device.buffer_from_cust(theirs)?;
-    check(x.as_device_ptr(), address, "the address of what came")?;
+    check(x.as_device_ptr(), address, "the address from cust")?;
     check(device.sum(&x)?, 499_500, "the sum")?;
     x.write(0, &[7])?;
     let theirs = x.into_cust()?;
     check(
         theirs.as_device_ptr().as_raw(),
         address,
-        "the address of what went",
+        "the address back in cust",
     )?;
     let mut back = vec![0; 1000];
     theirs.copy_to(&mut back)?;
-    check(&back[..3], &[7, 1, 2], "what went")?;
+    check(&back[..3], &[7, 1, 2], "the elements back in cust")?;
 
     let none = device.buffer_from_cust(DeviceBuffer::<u32>::from_slice(&[])?)?;
     check(device.max(&none)?, None, "for empty input")?;
@@ -131,7 +130,7 @@ fn cust_buffers(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let Err(refused) = Device::cpu().buffer_from_cust(theirs) else {
         return Err("the CPU took a device's memory".into());
     };
-    check(refused.given.len(), 1000, "what was refused")?;
+    check(refused.given.len(), 1000, "the returned buffer")?;
     Ok(Completion::Completed)
 }
 

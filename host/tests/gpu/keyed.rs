@@ -1,5 +1,5 @@
-//! Reduction by key: every entry of its table, with every kind of keys, from aligned and unaligned views, at
-//! all boundary lengths.
+//! Reduction by key: every entry, with every kind of keys, from aligned and unaligned views, at all boundary
+//! lengths.
 
 use std::sync::Arc;
 
@@ -50,10 +50,10 @@ fn algorithm(entry: &Entry) -> KeyedAlgorithm {
         .expect("every kernel belongs to an algorithm")
 }
 
-/// Around 0, a warp, a block, and longer.
+/// Lengths around 0, a warp and a block, and longer ones.
 const SIZES: [usize; 12] = [0, 1, 31, 32, 33, 127, 129, 255, 1023, 1025, 5000, 70_001];
 
-/// The first key and the first value of the views.
+/// The index of the first key and of the first value of the views.
 const STARTS: [(usize, usize); 4] = [(0, 0), (1, 1), (0, 3), (4, 8)];
 
 fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
@@ -65,29 +65,29 @@ fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
     let sizes = if lab.light { &SIZES[..6] } else { &SIZES };
     for &n in sizes {
         for kind in Keys::ALL {
-            let (late_keys, late_values) = STARTS[turn % STARTS.len()];
+            let (keys_start, values_start) = STARTS[turn % STARTS.len()];
             let threads = [32, 256, 1024][turn % 3];
             let data = [Data::Whole, Data::Rough, Data::OneOdd, Data::Zeroes][turn / 3 % 4];
             let seed = lab.seed.wrapping_add(turn as u64);
             turn += 1;
 
             let (keys, cells) = kind.draw::<K>(n, seed);
-            let values = data.draw::<T>(late_values + entry.arrays * n, seed);
-            let memory = [vec![K::new(0); late_keys], keys.clone()].concat();
+            let values = data.draw::<T>(values_start + entry.arrays * n, seed);
+            let memory = [vec![K::new(0); keys_start], keys.clone()].concat();
             let on_device = (device.upload(&memory)?, device.upload(&values)?);
             let mut collector = device
                 .cell_arrays(entry.arrays, cells, O::OP)?
                 .algorithm(algorithm(entry))
                 .threads(threads);
             collector.combine(
-                on_device.0.view(late_keys..)?,
-                on_device.1.view(late_values..)?,
+                on_device.0.view(keys_start..)?,
+                on_device.1.view(values_start..)?,
             )?;
 
             // A sum starts with 0.0, so the sum of -0.0 is 0.0.
             let mut collected = vec![vec![O::OP.initial()]; entry.arrays * cells];
             let mut rejected = 0;
-            for (i, value) in values[late_values..].iter().enumerate() {
+            for (i, value) in values[values_start..].iter().enumerate() {
                 let (array, cell) = (i / n, keys[i % n].cell());
                 if cell < cells {
                     collected[array * cells + cell].push(*value);
@@ -97,13 +97,13 @@ fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
             }
             let wrong = |what: String| {
                 Failed::from(format!(
-                    "{threads} threads, n = {n}, {kind:?} keys, views from {late_keys} and \
-                     {late_values}, {data:?}: {what} (seed {seed})"
+                    "{threads} threads, n = {n}, {kind:?} keys, views from {keys_start} and \
+                     {values_start}, {data:?}: {what} (seed {seed})"
                 ))
             };
             let got = collector.download()?;
             for (cell, values) in collected.iter().enumerate() {
-                // Any order of additions: one for each value, and for each identity in between.
+                // In any order there is one addition for each value, and up to one for each identity between.
                 let chain = match data {
                     Data::Whole => 2.0,
                     _ => 2.0 * values.len() as f64 + 2.0,

@@ -35,11 +35,11 @@ pub struct Set<T: Subject> {
     pub host: Vec<T>,
     pub device: Buffer<T>,
     /// Right answers, cached because many kernels need the same ones.
-    answers: Mutex<HashMap<Question, Expected<T>>>,
+    answers: Mutex<HashMap<AnswerKey, Expected<T>>>,
 }
 
 /// Operator, start and n.
-type Question = (&'static str, usize, usize);
+type AnswerKey = (&'static str, usize, usize);
 
 impl Lab {
     pub fn new(seed: u64) -> Arc<Self> {
@@ -56,7 +56,7 @@ impl Lab {
         self.device.as_ref()
     }
 
-    /// The reason why there is no device; not for a device that exists but does not work.
+    /// The reason why there is no device; `None` for a device that exists but does not work.
     pub fn absent(&self) -> Option<&Error> {
         match &self.device {
             Err(error @ (Error::NoDriver { .. } | Error::NoDevice { .. })) => Some(error),

@@ -1,4 +1,4 @@
-//! Every entry of the table, for every number of threads and at all boundary lengths.
+//! Every entry of the ladder, for every number of threads and at all boundary lengths.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
         };
     }
     for_all_ladders!(sweeps);
-    // The single-pass reduction, in grids that its policy does not choose.
+    // The single-pass reduction, with grids that are not the default.
     macro_rules! single_pass_rows {
         ($op:ident $element:ident) => {
             let name = concat!(
@@ -112,7 +112,7 @@ struct Case<'a> {
 enum Comparison {
     /// Bit by bit, because adding the elements does not round.
     Exact,
-    /// Within the rounding error; and the same bits twice if the algorithm promises that.
+    /// Within the rounding error, and with the same bits in both runs if the algorithm guarantees that.
     Rounded,
 }
 
@@ -148,7 +148,9 @@ impl Case<'_> {
             close(value, &expected, chain).map_err(wrong)?;
         }
         if !by_atomics(self.algorithm) && !same(first, second) {
-            return Err(wrong(format!("{first:?} once, {second:?} the next time")));
+            return Err(wrong(format!(
+                "{first:?} in the first run, {second:?} in the second"
+            )));
         }
         Ok(())
     }

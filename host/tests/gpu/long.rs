@@ -1,5 +1,5 @@
-//! Every call by name over arrays so long that a single-pass reduction uses its largest blocks, which some
-//! kernels' registers do not allow.
+//! Every call by name over arrays for which a single-pass reduction uses its largest blocks. Some kernels
+//! have too many registers for these.
 
 use std::sync::Arc;
 
@@ -36,12 +36,12 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
                         device.count(x, Predicate::Less(1 as $element))?,
                         device.count(x, Predicate::Nonzero)?,
                     );
-                    let (called, left) = (device.mean_variance(x)?, moments.download()?[0]);
-                    let same = called.is_some_and(|called| called == left);
+                    let (returned, stored) = (device.mean_variance(x)?, moments.download()?[0]);
+                    let are_equal = returned.is_some_and(|returned| returned == stored);
                     let mean = device.mean(x)?.unwrap_or(f64::NAN);
                     Ok((
-                        format!("{exact:?}, moments left as called for: {same}"),
-                        [mean, left.mean(), left.variance()],
+                        format!("{exact:?}, returned and stored moments are equal: {are_equal}"),
+                        [mean, stored.mean(), stored.variance()],
                     ))
                 };
                 let (exact, rounded) = answers(device)?;

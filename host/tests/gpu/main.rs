@@ -1,11 +1,9 @@
-//! The tests that need a CUDA device. Without one, each is reported as ignored.
-//!
-//! The data is random.
+//! The tests that require a CUDA device; ignored without one. The data is random.
 //!
 //! | variable | effect |
 //! |---|---|
 //! | `WARPFOLD_SEED=<number>` | repeats a run whose failure printed this seed |
-//! | `WARPFOLD_LIGHT=1` | few and small launches, for racecheck, which takes a second for a microsecond of the device |
+//! | `WARPFOLD_LIGHT=1` | few and small launches, for racecheck, which makes kernels a million times slower |
 //! | `WARPFOLD_CALLS=<number>` | the number of calls of each thread in tests with many threads |
 //! | `WARPFOLD_ALONE=1` | with one test thread: also compares the device's free memory before and after |
 
@@ -67,7 +65,7 @@ fn api(lab: &lab::Lab) -> Vec<Trial> {
     match lab.device() {
         Ok(device) => api::on("cuda", Ok(device.clone())),
         Err(_) if lab.absent().is_some() => api::on("cuda", Err("no CUDA device")),
-        // The other trials report the error.
+        // All other trials report the error.
         Err(_) => vec![],
     }
 }

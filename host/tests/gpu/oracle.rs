@@ -10,11 +10,11 @@ pub trait Oracle<T: Subject>:
     /// The operator's name: `"sum"`.
     const NAME: &'static str = <Self as SinglePass<T>>::ENTRY.op;
 
-    /// The result of `n` elements; the identity for empty input, as the loop has it.
+    /// The result of `n` elements; for empty input the identity, like that of the reference loop.
     ///
     /// # Panics
     ///
-    /// If the result for empty input is not the operator's.
+    /// If the result for empty input is not [`empty`](kernels_gpu::op::Op::empty).
     fn value(result: Self::Output, n: usize) -> T {
         let (result, empty): (Option<T>, Option<T>) = (result.into(), Self::OP.empty().into());
         if n == 0 {

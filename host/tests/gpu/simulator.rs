@@ -1,8 +1,8 @@
-//! Tests that the simulator and the device agree bit for bit: for every entry, at a random n, start, number of
-//! threads and grid, each block stores the same partial on both. A single-pass reduction stores the same
-//! accumulator.
+//! Tests that the simulator and the device agree bit for bit, for every entry with a random n, start, number
+//! of threads and grid: each block stores the same partial, and a single-pass reduction the same accumulator.
 //!
-//! For floats too if the order of additions is fixed; otherwise with data whose sum does not round.
+//! Floats agree as well if the order of additions is fixed; otherwise the data is such that sums do not
+//! round.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -17,19 +17,22 @@ const STREAMS: usize = 4;
 pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     vec![
         lab.trial("streams: results stay on the device", results_stay),
-        lab.trial("streams: scratch is of one stream", scratch_is_of_one),
+        lab.trial(
+            "streams: scratch belongs to one stream",
+            scratch_belongs_to_one_stream,
+        ),
         lab.trial("streams: one waits for another", waits),
         lab.trial("streams: floats are bit-equal from run to run", bit_equal),
         lab.trial("streams: many threads, many streams", many),
     ]
 }
 
-/// On two streams alternately; the cells next to the result must not change.
+/// Reduces on two streams alternately; the cells next to the result must not change.
 fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     const SENTINEL: i32 = 0x5A5A_5A5A;
     let data = lab.data::<i32>()?;
     let other = device.new_stream()?;
-    let (mut scratch, mut others) = (device.scratch()?, other.scratch()?);
+    let (mut scratch, mut other_scratch) = (device.scratch()?, other.scratch()?);
     for (turn, n) in around(512 * 16)
         .into_iter()
         .chain([0, 1_000_003])
@@ -42,7 +45,7 @@ fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
             device.reduce_into(view, Sum, &mut cells, 1, &mut scratch)?;
             device.download(&cells)?
         } else {
-            other.reduce_into(view, Sum, &mut cells, 1, &mut others)?;
+            other.reduce_into(view, Sum, &mut cells, 1, &mut other_scratch)?;
             other.download(&cells)?
         };
         let sum = data.rough.answer::<Sum>(from, n).value;
@@ -59,7 +62,7 @@ fn results_stay(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     }
 }
 
-fn scratch_is_of_one(_: &Lab, device: &Device) -> Result<Completion, Failed> {
+fn scratch_belongs_to_one_stream(_: &Lab, device: &Device) -> Result<Completion, Failed> {
     let (other, x) = (device.new_stream()?, device.upload(&[1, 2])?);
     let (mut cells, mut scratch) = (device.alloc::<i32>(1)?, other.scratch()?);
     let refused = device.reduce_into(&x, Sum, &mut cells, 0, &mut scratch);
@@ -80,13 +83,13 @@ fn waits(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let view = data.rough.device.view(..n)?;
     let expected = data.rough.answer::<Sum>(0, n).value;
     let other = device.new_stream()?;
-    let (mut scratch, mut others) = (device.scratch()?, other.scratch()?);
+    let (mut scratch, mut other_scratch) = (device.scratch()?, other.scratch()?);
     for run in 0..100 {
         let (mut first, mut second) = (device.alloc::<i32>(2)?, device.alloc::<i32>(1)?);
         device.reduce_into(view, Sum, &mut first, 0, &mut scratch)?;
         device.reduce_into(view, Sum, &mut first, 1, &mut scratch)?;
         other.wait_for(device)?;
-        other.reduce_into(&first, Sum, &mut second, 0, &mut others)?;
+        other.reduce_into(&first, Sum, &mut second, 0, &mut other_scratch)?;
         let got = other.download(&second)?[0];
         if got != expected.wrapping_mul(2) {
             return Err(format!("run {run}: {got} instead of twice {expected}").into());
@@ -95,7 +98,7 @@ fn waits(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// In the default grid and in others, whose blocks arrive in another order each time.
+/// With the default grid and with other grids, whose blocks arrive in a different order each time.
 fn bit_equal(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let data = lab.data::<f32>()?;
     let view = data.rough.device.view(3..2_000_003)?;
@@ -147,7 +150,7 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
                     let squares = values.iter().map(|x| i64::from(*x) * i64::from(*x));
                     on.dot(view, view)? == squares.fold(0, i64::wrapping_add)
                 }
-                // With its own memory.
+                // With newly allocated memory.
                 5 => {
                     let most = values.len().min(100);
                     let copy = on.upload(&values[..most])?;
@@ -188,9 +191,9 @@ fn many(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
             Ok(())
         })
     };
-    // The driver keeps some memory for streams that have been used.
+    // A first round, because the driver keeps some memory for streams that have been used.
     all(calls.min(200))?;
-    // (Makes the context current on this thread.)
+    // Makes the context current on this thread.
     device.synchronize()?;
     let (before, _) = mem_get_info()?;
     all(calls)?;

@@ -1,5 +1,4 @@
-//! A device in use: from several threads, with plans that run repeatedly, over more than 2^31 elements, and
-//! timed.
+//! Typical use: several threads, plans that run repeatedly, more than 2^31 elements, and measured times.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -106,10 +105,10 @@ fn calls_by_name(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let cpu = Device::cpu();
     let integers = &lab.data::<i32>()?.rough.host;
     for n in [0, 1, 1000, 100_001] {
-        let here = of_integers(device, &integers[..n])?;
-        let there = of_integers(&cpu, &integers[..n])?;
-        if here != there {
-            return Err(format!("{n} integers: {here:?} instead of {there:?}").into());
+        let got = of_integers(device, &integers[..n])?;
+        let expected = of_integers(&cpu, &integers[..n])?;
+        if got != expected {
+            return Err(format!("{n} integers: {got:?} instead of {expected:?}").into());
         }
     }
     let mut floats = lab.data::<f32>()?.rough.host[..70_000].to_vec();
@@ -117,9 +116,9 @@ fn calls_by_name(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
         if let Some(i) = nan_at {
             floats[i] = f32::NAN;
         }
-        let (here, there) = (of_floats(device, &floats)?, of_floats(&cpu, &floats)?);
-        if here != there {
-            return Err(format!("NaN at {nan_at:?}: {here:?} instead of {there:?}").into());
+        let (got, expected) = (of_floats(device, &floats)?, of_floats(&cpu, &floats)?);
+        if got != expected {
+            return Err(format!("NaN at {nan_at:?}: {got:?} instead of {expected:?}").into());
         }
     }
     Ok(Completion::Completed)
@@ -129,11 +128,11 @@ fn upload_and_download(lab: &Lab, device: &Device) -> Result<Completion, Failed>
     let data = lab.data::<u64>()?;
     let back = data.rough.device.download()?;
     if back != data.rough.host {
-        return Err(format!("{} elements came back changed", back.len()).into());
+        return Err(format!("{} downloaded elements differ", back.len()).into());
     }
     let part = data.rough.device.view(7..1031)?.download()?;
     if part != data.rough.host[7..1031] {
-        return Err("a view came back as other elements".into());
+        return Err("a downloaded view has other elements".into());
     }
     let zeroes = device.alloc::<f64>(1000)?;
     if zeroes.download()? != [0.0; 1000] {
@@ -151,7 +150,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     let clock = Instant::now();
     let events = device.time(|| (0..50).try_for_each(|_| plan.enqueue()))?;
     let wall = clock.elapsed().as_secs_f64() * 1e3;
-    // 12 MB read fifty times cannot take less, at 100 TB/s; other trials share the stream.
+    // Reading 12 MB fifty times takes longer, even at 100 TB/s; other trials share the stream.
     let least = 50.0 * (LARGEST * size_of::<i32>()) as f64 / 100e12 * 1e3;
     if !(events > least && events < wall) {
         return Err(format!("{events} ms by events, {wall} ms on the clock").into());
@@ -163,7 +162,7 @@ fn time(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     }
 }
 
-/// All boundary lengths for a grid of many blocks: most of them leave some blocks without a tile.
+/// All boundary lengths for a grid of many blocks; with most of them, some blocks have no tile.
 fn read_ceiling<T: Subject>(lab: &Lab, device: &Device) -> Result<Completion, Failed>
 where
     Sum: Oracle<T> + Ceiling<T, Output = T>,
@@ -232,7 +231,7 @@ fn more_than_2_31(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
     Ok(Completion::Completed)
 }
 
-/// Different numbers everywhere, so that reading a wrong element changes the result.
+/// Distinct numbers, so that reading a wrong element changes the result.
 fn numbers(len: usize, seed: u64) -> Vec<i32> {
     (0..len as u64)
         .into_par_iter()

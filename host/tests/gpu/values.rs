@@ -1,5 +1,5 @@
-//! Values at the limits of their type: NaN, infinities, zeros of both signs, the smallest and the largest
-//! numbers, subnormals.
+//! Values at the limits of their type: NaN, infinities, signed zeros, subnormals, the smallest and the
+//! largest numbers.
 
 use std::sync::Arc;
 

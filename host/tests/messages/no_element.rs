@@ -1,5 +1,6 @@
 // `Reading` cannot be reduced
-// if `Reading` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]` and `#[repr(C)]`
+// if `Reading` is a structure of yours, mark it `#[derive(Clone, Copy, Debug, PartialEq, Element)]`
+// PartialEq, Element)]` and `#[repr(C)]`
 // `Reading` cannot be an element of an array on a device
 use kernels_gpu::mem::Global;
 use kernels_gpu::prelude::*;
@@ -39,7 +40,7 @@ kernels! {
     single_pass { Hottest: Reading; }
 }
 
-// Accesses have no errors of their own.
+// There must be no further error for these accesses.
 unsafe fn first(readings: *mut Reading, len: usize) -> Reading {
     let readings = unsafe { Global::new(readings, len) };
     readings.set(readings.len() - 1, readings.get(0));

@@ -24,9 +24,9 @@ fn store<T>(to: *mut T, value: T) -> c_int {
     0
 }
 
-fn store_text(to: *mut c_char, room: usize, text: &CStr) -> c_int {
+fn store_text(to: *mut c_char, size: usize, text: &CStr) -> c_int {
     let text = text.to_bytes_with_nul();
-    assert!(text.len() <= room);
+    assert!(text.len() <= size);
     // SAFETY: the caller guarantees enough memory for the text.
     unsafe { to.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
     0
@@ -51,8 +51,8 @@ driver! {
 
     fn cuDeviceGetCount(count: *mut c_int) store(count, 1);
     fn cuDeviceGet(device: *mut c_int, index: c_int) store(device, index);
-    fn cuDeviceGetName(name: *mut c_char, room: c_int, _device: c_int)
-        store_text(name, room as usize, c"Fake");
+    fn cuDeviceGetName(name: *mut c_char, size: c_int, _device: c_int)
+        store_text(name, size as usize, c"Fake");
     fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: c_int) store(bytes, usize::MAX);
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, _device: c_int)
         store(value, match attribute { MAJOR => 9, MINOR => 0, _ => 1024 });
@@ -85,8 +85,8 @@ driver! {
         }
         if options == 2 {
             // SAFETY: the only call with options passes the log's address and its size.
-            let (log, room) = unsafe { (*values, (*values.add(1)).addr()) };
-            store_text(log, room, c"a line of the log");
+            let (log, size) = unsafe { (*values, (*values.add(1)).addr()) };
+            store_text(log, size, c"a line of the log");
         }
         result
     };

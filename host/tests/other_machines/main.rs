@@ -1,5 +1,5 @@
-//! Tests of errors on other machines: with a driver that fails, or with too little host memory. Each trial runs
-//! this program again as a child process in such an environment.
+//! Tests of errors on other machines: with a driver that fails, or with too little host memory. Each trial
+//! runs this program as a child process in such an environment.
 
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode};
@@ -23,13 +23,13 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let trials = vec![
-        Trial::test("a toolkit's stub is no driver", stub),
+        Trial::test("a toolkit's stub library is not a driver", stub),
         Trial::test("auto chooses the CPU if the module is rejected", rejected),
-        Trial::test("auto returns any other failure to load it", failing),
+        Trial::test("auto returns other failures to load a module", failing),
         Trial::test("a rejection keeps its code", rejected_once),
         Trial::test("a module is loaded when it is used", first_use),
         Trial::test("a module is loaded once for all threads", first_use_at_once),
-        Trial::test("a device opened twice is two", opened_twice),
+        Trial::test("a device opened twice gives two devices", opened_twice),
         Trial::test("a download too large for the host", large_download),
         Trial::test("too little host memory on the CPU", little_memory),
     ];
@@ -40,15 +40,15 @@ fn main() -> ExitCode {
 fn child(role: &str) {
     match role {
         "open" => {
-            say(Device::first());
-            say(Device::auto().map(|device| device.fallback_reason().cloned()));
+            report(Device::first());
+            report(Device::auto().map(|device| device.fallback_reason().cloned()));
         }
         "use" => {
             let device = Device::first().unwrap();
             for _ in 0..3 {
-                say(plan::<i32>(&device));
+                report(plan::<i32>(&device));
             }
-            say(plan::<f32>(&device));
+            report(plan::<f32>(&device));
         }
         "use at once" => {
             let device = Device::first().unwrap();
@@ -59,26 +59,26 @@ fn child(role: &str) {
             };
             thread::scope(|scope| {
                 let threads: Vec<_> = (0..8).map(|_| scope.spawn(plan)).collect();
-                threads.into_iter().for_each(|t| say(t.join().unwrap()));
+                threads.into_iter().for_each(|t| report(t.join().unwrap()));
             });
         }
-        "open twice" => say(two_devices()),
-        "download" => say(Device::first()
+        "open twice" => report(two_devices()),
+        "download" => report(Device::first()
             .and_then(|device| device.alloc::<u64>(1 << 56))
             .and_then(|x| x.download())),
         "little memory" => {
             let device = Device::cpu();
             let data = vec![0i32; LEN];
-            say(device.upload(&data));
+            report(device.upload(&data));
             drop(data);
             let x = device.alloc::<i32>(LEN).unwrap();
-            say(device.alloc::<i32>(LEN));
-            say(x.download().map(|data| data.len()));
-            say(x
+            report(device.alloc::<i32>(LEN));
+            report(x.download().map(|data| data.len()));
+            report(x
                 .view(1..)
                 .and_then(|x| x.download())
                 .map(|data| data.len()));
-            say(x.view(..10).and_then(|x| x.download()));
+            report(x.view(..10).and_then(|x| x.download()));
         }
         _ => unreachable!("{role}"),
     }
@@ -100,7 +100,7 @@ fn two_devices() -> Result<i32, Error> {
     other.sum(&x)
 }
 
-fn say<T: std::fmt::Debug>(result: Result<T, Error>) {
+fn report<T: std::fmt::Debug>(result: Result<T, Error>) {
     match result {
         Ok(value) => println!("Ok({value:?})"),
         Err(error) => println!("{error:?}: {}", error.to_string().replace('\n', " ")),
@@ -158,7 +158,7 @@ fn compile() -> Result<PathBuf, Box<dyn std::error::Error>> {
     Ok(folder)
 }
 
-/// An error unless there is one line for each list of words, and it contains all of them.
+/// An error unless there is one line for each list of words, which contains all words of the list.
 fn expect(lines: &[String], words: &[&[&str]]) -> Result<(), Failed> {
     let has = |(line, words): (&String, &&[&str])| words.iter().all(|word| line.contains(word));
     if lines.len() == words.len() && lines.iter().zip(words).all(has) {
@@ -191,7 +191,7 @@ fn rejected() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Also too little memory, a hardware error, and a code that `cust` does not know.
+/// Among the codes: too little memory, a hardware error, and a code that `cust` does not know.
 fn failing() -> Result<(), Failed> {
     for code in ["1", "2", "220", "225", "700", "999"] {
         let lines = with_driver("open", "0", code)?;
@@ -201,14 +201,14 @@ fn failing() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The second load, for the log, may succeed.
+/// The second load, which is for the log, may succeed.
 fn rejected_once() -> Result<(), Failed> {
     let lines = with_driver("open", "0", "222 0")?;
     expect(&lines, &[&["ModuleRejected", "(222)"], &["Ok(None)"]])
 }
 
-/// Opening loads the probe. Loading the module is rejected, then loaded again for the log. A loaded module is
-/// not loaded again; that would fail.
+/// Opening a device loads the probe. The module is rejected at first, then loaded for the log and for the
+/// next call. After that it is not loaded again, which would fail.
 fn first_use() -> Result<(), Failed> {
     let lines = with_driver("use", "0", "0 222 0 0 700")?;
     let rejected = [

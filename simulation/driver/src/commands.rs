@@ -7,7 +7,7 @@ use cust_raw::CUresult;
 use crate::kernel::Launch;
 use crate::memory::Memory;
 
-/// Addresses of the host are exposed.
+/// A command. Host addresses have exposed provenance.
 #[derive(Clone)]
 pub enum Command {
     Fill { to: u64, byte: u8, bytes: usize },
@@ -17,22 +17,21 @@ pub enum Command {
     Launch(Launch),
 }
 
-/// The reason why a command fails.
-pub enum Wrong {
-    /// The call returns this code.
-    Refused(CUresult),
-    /// The device fails with this message.
-    Found(String),
+pub enum Failure {
+    /// The call fails with this code.
+    Call(CUresult),
+    /// The context fails with this message.
+    Context(String),
 }
 
-impl From<CUresult> for Wrong {
+impl From<CUresult> for Failure {
     fn from(code: CUresult) -> Self {
-        Self::Refused(code)
+        Self::Call(code)
     }
 }
 
 impl Command {
-    pub fn run(&self, memory: &mut Memory) -> Result<(), Wrong> {
+    pub fn run(&self, memory: &mut Memory) -> Result<(), Failure> {
         match *self {
             Self::Fill { bytes: 0, .. }
             | Self::ToDevice { bytes: 0, .. }
@@ -63,7 +62,7 @@ impl Command {
                 let copied = unsafe { slice::from_raw_parts(from, bytes) }.to_vec();
                 Ok(memory.write(to, &copied)?)
             }
-            Self::Launch(ref launch) => launch.run(memory).map_err(Wrong::Found),
+            Self::Launch(ref launch) => launch.run(memory).map_err(Failure::Context),
         }
     }
 }

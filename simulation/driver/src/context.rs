@@ -18,19 +18,19 @@ fn alive() -> MutexGuard<'static, BTreeMap<usize, usize>> {
 }
 
 functions! {
-    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, of: CUdevice) {
-        let mut driver = device(of)?;
+    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, index: CUdevice) {
+        let mut driver = device(index)?;
         if driver.retained == 0 {
             driver.context = unique();
-            alive().insert(driver.context, of as usize);
+            alive().insert(driver.context, index as usize);
         }
         driver.retained += 1;
         // SAFETY: the caller passes a pointer to a handle.
         unsafe { put(context, ptr::without_provenance_mut(driver.context)) }
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(of: CUdevice) {
-        let mut driver = device(of)?;
+    fn cuDevicePrimaryCtxRelease_v2(index: CUdevice) {
+        let mut driver = device(index)?;
         match driver.retained {
             0 => return Err(CUresult::CUDA_ERROR_INVALID_CONTEXT),
             1 => {

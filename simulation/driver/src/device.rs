@@ -14,7 +14,7 @@ const NAME: &CStr = c"warpfold's simulator";
 /// CUDA 13.0.
 const VERSION: c_int = 13_000;
 
-/// A small number, so that grids are small.
+/// Few, so that grids are small.
 const MULTIPROCESSORS: c_int = 4;
 
 functions! {
@@ -50,7 +50,7 @@ functions! {
         if name.is_null() || !fits {
             return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
         }
-        // SAFETY: the caller passes room for `len` characters, and the text has at most as many.
+        // SAFETY: the caller passes a buffer of `len` characters, and the text is not longer.
         unsafe { name.copy_from_nonoverlapping(text.as_ptr().cast(), text.len()) };
         Ok(())
     }
@@ -63,9 +63,9 @@ functions! {
 
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice) {
         drop(driver::device(device)?);
-        let answer = attribute_of(attribute).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let known = attribute_of(attribute).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: the caller passes a pointer to an integer.
-        unsafe { put(value, answer) }
+        unsafe { put(value, known) }
     }
 }
 

@@ -9,7 +9,7 @@ use std::thread::{self, ThreadId};
 use cust_raw::{CUdevice, CUresult, CUstream, CUstreamCaptureMode};
 use kernels_gpu::entry::Entry;
 
-use crate::commands::{Command, Wrong};
+use crate::commands::{Command, Failure};
 use crate::event::Event;
 use crate::handles::Handles;
 use crate::memory::Memory;
@@ -27,20 +27,20 @@ thread_local! {
     pub static CURRENT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// A device: its primary context, and the state of the context.
+/// A device, with the state of its primary context.
 #[derive(Default)]
 pub struct Driver {
-    /// How often the context was retained, minus how often it was released.
+    /// The context's reference count.
     pub retained: usize,
     /// The unique number of the context; a new context has a new number.
     pub context: usize,
-    /// The finding of a launch: all later calls of the context fail with it.
+    /// The finding of a launch, with which all later calls of the context fail.
     pub failure: Option<&'static CStr>,
     pub memory: Memory,
     pub streams: Handles<Stream>,
     pub events: Handles<Event>,
     pub modules: Handles<Module>,
-    /// The functions, each with its module.
+    /// The functions, each with the handle of its module.
     pub functions: Handles<(usize, &'static Entry)>,
     pub graphs: Handles<Vec<Command>>,
     pub executables: Handles<Vec<Command>>,
@@ -68,7 +68,7 @@ pub fn add_device() -> usize {
     devices.len() - 1
 }
 
-/// A device in any state.
+/// Locks a device.
 pub fn lock(device: &'static Mutex<Driver>) -> MutexGuard<'static, Driver> {
     device.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -78,7 +78,7 @@ pub fn start() {
     STARTED.store(true, Ordering::Relaxed);
 }
 
-/// The driver, if it was started.
+/// Fails unless the driver was started.
 pub fn started() -> Result<(), CUresult> {
     match STARTED.load(Ordering::Relaxed) {
         true => Ok(()),
@@ -94,12 +94,12 @@ pub fn device(device: CUdevice) -> Result<MutexGuard<'static, Driver>, CUresult>
     device.map(lock).ok_or(CUresult::CUDA_ERROR_INVALID_DEVICE)
 }
 
-/// The device of this thread's context, in any state.
+/// The device of this thread's context, even if the context has failed.
 pub fn current() -> MutexGuard<'static, Driver> {
     lock(devices()[CURRENT.get().0])
 }
 
-/// The driver, for a call in the current context.
+/// The device of this thread's context; fails if there is no current context, or if it has failed.
 pub fn entered() -> Result<MutexGuard<'static, Driver>, CUresult> {
     started()?;
     let driver = current();
@@ -145,29 +145,28 @@ impl Driver {
         }
     }
 
-    /// A finding makes the context fail; an invalid address makes the call fail.
+    /// Executes a command. A finding makes the context fail; an invalid address makes the call fail.
     pub fn run(&mut self, command: &Command) -> Result<(), CUresult> {
         match command.run(&mut self.memory) {
             Ok(()) => Ok(()),
-            Err(Wrong::Refused(code)) => Err(code),
-            Err(Wrong::Found(words)) => {
-                let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
-                // The driver's texts are static, and a context fails only once.
-                self.failure = Some(Box::leak(words.into_boxed_c_str()));
+            Err(Failure::Call(code)) => Err(code),
+            Err(Failure::Context(text)) => {
+                let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+                // Leaked because the driver's texts are static; a context fails only once.
+                self.failure = Some(Box::leak(text.into_boxed_c_str()));
                 Ok(())
             }
         }
     }
 
-    /// Rejects a call that is not allowed during a capture, and invalidates the captures that it would be
-    /// part of.
+    /// Fails if a stream has an active capture that `forbids` the call, and invalidates such captures.
     pub fn forbid_in_captures(
         &mut self,
-        concerned: impl Fn(&Capture) -> bool,
+        forbids: impl Fn(&Capture) -> bool,
     ) -> Result<(), CUresult> {
         let captures = self.streams.all_mut().filter_map(|s| s.capture.as_mut());
         let invalidated = captures
-            .filter(|capture| concerned(capture))
+            .filter(|capture| forbids(capture))
             .map(|capture| capture.valid = false)
             .count();
         match invalidated {
@@ -181,9 +180,9 @@ impl Driver {
         use CUstreamCaptureMode::{
             CU_STREAM_CAPTURE_MODE_GLOBAL as GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED as RELAXED,
         };
-        let here: ThreadId = thread::current().id();
+        let this_thread: ThreadId = thread::current().id();
         self.forbid_in_captures(|capture| {
-            capture.mode == GLOBAL || (capture.thread == here && capture.mode != RELAXED)
+            capture.mode == GLOBAL || (capture.thread == this_thread && capture.mode != RELAXED)
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::functions::{code, put};
 /// The result codes of this driver, with descriptions.
 macro_rules! results {
     ($($name:ident: $text:literal;)*) => {
-        fn words(code: c_int) -> Option<(&'static CStr, &'static CStr)> {
+        fn description(code: c_int) -> Option<(&'static CStr, &'static CStr)> {
             const RESULTS: &[(CUresult, &[u8], &CStr)] = &[
                 $((CUresult::$name, concat!(stringify!($name), "\0").as_bytes(), $text)),*
             ];
@@ -30,7 +30,7 @@ results! {
     CUDA_ERROR_INVALID_CONTEXT: c"this thread has no current context, or the context was destroyed";
     CUDA_ERROR_INVALID_PTX: c"the module is not PTX";
     CUDA_ERROR_INVALID_HANDLE: c"the handle belongs to no object of this kind";
-    CUDA_ERROR_ILLEGAL_STATE: c"the capture cannot begin because it is active, or cannot end because it is not";
+    CUDA_ERROR_ILLEGAL_STATE: c"the capture is already active, or there is none to end";
     CUDA_ERROR_NOT_FOUND: c"there is no entry point with this name";
     CUDA_ERROR_LAUNCH_FAILED: c"the simulator found a bug in a launch";
     CUDA_ERROR_NOT_SUPPORTED: c"the simulator's driver does not support this call";
@@ -41,7 +41,7 @@ results! {
     CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD: c"another thread began the capture";
 }
 
-/// The code is an integer, as in `libcuda`, because `CUresult` does not contain all codes.
+/// The code is an integer, as in `libcuda`, because callers may pass codes that `CUresult` does not contain.
 type Describe = unsafe extern "C" fn(c_int, *mut *const c_char) -> CUresult;
 
 pub fn lookup(name: &str) -> Option<NonNull<c_void>> {
@@ -55,7 +55,7 @@ pub fn lookup(name: &str) -> Option<NonNull<c_void>> {
 
 unsafe extern "C" fn error_name(error: c_int, name: *mut *const c_char) -> CUresult {
     code(|| {
-        let (known, _) = words(error).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let (known, _) = description(error).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: the caller passes a pointer to a text.
         unsafe { put(name, known.as_ptr()) }
     })
@@ -64,7 +64,7 @@ unsafe extern "C" fn error_name(error: c_int, name: *mut *const c_char) -> CUres
 /// For a failed launch, the description is its finding.
 unsafe extern "C" fn error_string(error: c_int, text: *mut *const c_char) -> CUresult {
     code(|| {
-        let (_, known) = words(error).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let (_, known) = description(error).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
         let found = match error == CUresult::CUDA_ERROR_LAUNCH_FAILED as c_int {
             true => current().failure,
             false => None,

@@ -11,12 +11,12 @@ use crate::functions::{functions, put};
 pub struct Event {
     has_time: bool,
     recorded: Option<Instant>,
-    /// The last capture in which it was recorded.
+    /// The capture in which the event was last recorded.
     pub capture: Option<usize>,
 }
 
 impl Event {
-    /// Whether it was recorded outside a capture.
+    /// Fails if the event was recorded in a capture.
     fn check(&self) -> Result<(), CUresult> {
         match self.capture {
             None => Ok(()),

@@ -2,17 +2,17 @@
 
 use cust_raw::CUresult;
 
-/// Defines functions of the driver, and `lookup`, which finds them by name. A body's result is the function's
-/// result code.
+/// Defines functions of the driver, and `lookup`, which finds them by name. The body's result becomes the
+/// function's result code.
 macro_rules! functions {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
-            #[allow(non_snake_case, reason = "the driver's name")]
+            #[allow(non_snake_case, reason = "the name in the CUDA driver API")]
             unsafe extern "C" fn $name($($arg: $ty),*) -> cust_raw::CUresult {
                 $crate::functions::code(|| $body)
             }
 
-            // Compiles only if the signature is that of cust_raw.
+            // Compiles only if the signature agrees with cust_raw's.
             const _: unsafe extern "C" fn($($ty),*) -> cust_raw::CUresult = cust_raw::$name;
         )*
 
@@ -35,12 +35,12 @@ pub fn code(body: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
 ///
 /// # Safety
 ///
-/// `place` is null or valid for writes of one value.
-pub unsafe fn put<T>(place: *mut T, value: T) -> Result<(), CUresult> {
-    if place.is_null() {
+/// `pointer` is null or valid for a write of one value.
+pub unsafe fn put<T>(pointer: *mut T, value: T) -> Result<(), CUresult> {
+    if pointer.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
     // SAFETY: not null (checked above), so it is valid by the contract.
-    unsafe { place.write(value) };
+    unsafe { pointer.write(value) };
     Ok(())
 }

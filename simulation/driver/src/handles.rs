@@ -1,4 +1,4 @@
-//! The handles of a program: numbers that look like pointers.
+//! Handles: unique numbers that are passed as pointers.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cust_raw::CUresult;
 
-/// The next handle of any kind. Lower numbers have a meaning in the driver, such as stream 1.
+/// The next handle of any kind. The driver reserves low numbers, such as 1 for the legacy stream.
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 
 /// A new, unique number.

@@ -12,10 +12,10 @@ use kernels_gpu::entry::{Entry, Kernels, Parameter, library};
 
 use crate::memory::Memory;
 
-/// The limit of threads in a block.
+/// The maximum number of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
 
-/// The limits of blocks in a grid, in x, y and z.
+/// The maximum numbers of blocks in a grid, in x, y and z.
 pub const MAX_BLOCKS: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
 
 /// Shared memory of a block, in bytes.
@@ -60,16 +60,16 @@ pub struct Launch {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub shared_bytes: u32,
-    /// The bytes of each argument; an array is its address and its length.
+    /// The bytes of each argument. An array has two arguments: its address and its length.
     pub values: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// Copies the arguments from the memory of the launch's caller.
+    /// Copies the arguments from the caller's memory.
     ///
     /// # Safety
     ///
-    /// For each of the kernel's parameters there is a pointer to its value.
+    /// `values` has a pointer to a value for each of the kernel's parameters.
     pub unsafe fn read(entry: &Entry, values: *const *mut c_void) -> Vec<Vec<u8>> {
         const WORD: usize = size_of::<u64>();
         let sizes = entry
@@ -83,7 +83,7 @@ impl Launch {
             });
         let read = |(i, bytes)| {
             let mut value = vec![0; bytes];
-            // SAFETY: the caller's pointer to a value of this size.
+            // SAFETY: by the contract, a pointer to a value of this size.
             unsafe {
                 let from = (*values.add(i)).cast::<u8>();
                 from.copy_to_nonoverlapping(value.as_mut_ptr(), bytes);
@@ -107,7 +107,7 @@ impl Launch {
         }
     }
 
-    /// Runs it; returns the error's text if the launch is wrong.
+    /// Runs the kernel; returns the finding's text if there is one.
     pub fn run(&self, memory: &Memory) -> Result<(), String> {
         let name = self.entry.name;
         self.check(memory)
@@ -120,14 +120,14 @@ impl Launch {
             .block(self.block)
             .dynamic_shared_memory(self.shared_bytes as usize)
             .check_all();
-        // SAFETY: the addresses of the arguments (`read`), whose arrays exist (`check`). The simulator checks
-        // the kernel's other requirements on arguments and grid.
+        // SAFETY: `values` has the address of each argument (`read`), and the arrays exist (`check`). The
+        // simulator checks the kernel's other requirements on arguments and grid.
         let launched = simulator.run(|| unsafe { function(values.as_ptr()) });
         launched.map(|_| ()).map_err(|failure| failure.to_string())
     }
 
-    /// Checks that each array lies in one allocation. Arrays that are read must have an address that is valid
-    /// for a slice, even if they are empty; those of a single-pass reduction must have the same length.
+    /// Checks that each array is inside one allocation. Input arrays must have an address that is valid for a
+    /// slice, even if they are empty; those of a single-pass reduction must have the same length.
     fn check(&self, memory: &Memory) -> Result<(), String> {
         let mut values = self.values.iter();
         let mut next = || values.next().expect("there is a value for each parameter");
@@ -168,21 +168,23 @@ impl Launch {
             if bytes == 0 {
                 continue;
             }
-            let place = memory.place(address);
-            if place.is_some_and(|(len, offset)| bytes <= (len - offset) as u64) {
+            let location = memory.locate(address);
+            if location.is_some_and(|(len, offset)| bytes <= (len - offset) as u64) {
                 continue;
             }
-            let there = match place {
+            let location = match location {
                 None => "in no allocation".into(),
                 Some((len, offset)) => format!("at byte {offset} of an allocation of {len}"),
             };
-            return Err(format!("out of bounds: `{name}` is {bytes} bytes, {there}"));
+            return Err(format!(
+                "out of bounds: `{name}` is {bytes} bytes, {location}"
+            ));
         }
         Ok(())
     }
 
-    /// The alignment of elements of `size` bytes, as far as the row determines it: a number's alignment is
-    /// its size, a structure's is unknown.
+    /// The alignment of elements of `size` bytes: for numbers the size; for structures, whose alignment the
+    /// entry's name does not contain, 1.
     fn alignment(&self, size: usize) -> u64 {
         let is_number = |name: &str| {
             let digits = name.trim_start_matches(['b', 'f', 'i', 'u']);
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_say_their_alignment() {
+    fn the_alignment_of_numbers_is_their_size() {
         for (name, size, alignment) in [
             ("single_pass_sum_f16", 2, 2),
             ("single_pass_dot_f64_f64", 8, 8),

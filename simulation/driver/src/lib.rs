@@ -1,5 +1,4 @@
-//! A CUDA driver on top of the simulator: programs that use a GPU through `libcuda` run on the CPU without
-//! changes, with all checks.
+//! A CUDA driver on top of the simulator: runs unchanged programs that use `libcuda` on the CPU, with checks.
 //!
 //! ```
 //! cuda_sim_driver::install()?;
@@ -10,10 +9,10 @@
 //! # Ok::<(), libcuda::InUse>(())
 //! ```
 //!
-//! There is one device of compute capability 9.0, and more can be [added](add_device). Devices run the
-//! library's entry points, with the feature `teaching` those of the ladder, and those of
-//! [registered](register) lists; each runs the function of its row. A module is the list of entries in its
-//! PTX. Commands on streams are executed immediately, one launch after another, with all checks of
+//! There is one device of compute capability 9.0, and more can be [added](add_device). Devices have the
+//! library's entry points, the entry points of [registered](register) lists, and with the feature `teaching`
+//! those of the ladder. A launch calls the host function in the entry's row. A module is the list of entries
+//! in its PTX. Commands on streams are executed immediately, one launch after another, with all checks of
 //! [`cuda_sim`].
 //!
 //! | mistake | result |
@@ -25,8 +24,8 @@
 //! | a call that waits or allocates during a capture | `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED` |
 //! | memory that is not freed | [`allocated_bytes`] |
 //!
-//! A failed context, with its memory, is destroyed when it is released as often as it was retained. A capture
-//! contains one stream: other streams cannot join it by waiting for its events.
+//! A failed context, with its memory, is destroyed when it has been released as often as it was retained. A
+//! capture contains one stream; other streams cannot join it by waiting for its events.
 
 mod commands;
 mod context;
@@ -53,13 +52,13 @@ use kernels_gpu::entry::Kernels;
 ///
 /// [`libcuda::InUse`] if a driver is already in use, including this one.
 pub fn install() -> Result<(), libcuda::InUse> {
-    // SAFETY: each function has cust_raw's declaration of its name, which the compiler checks, and the
-    // driver's contract.
+    // SAFETY: each function has cust_raw's declaration of its name, which the compiler checks, and follows
+    // the contract of the CUDA driver.
     unsafe { libcuda::install(lookup) }
 }
 
-/// Redirects the driver calls of this thread to this driver, or back to the process's driver, which may be a
-/// GPU's.
+/// Redirects the driver calls of this thread to this driver, or back to the driver of the process, which may
+/// be that of a GPU.
 pub fn choose(simulated: bool) {
     // SAFETY: as above.
     unsafe { libcuda::choose(simulated.then_some(lookup as libcuda::Lookup)) }
@@ -85,7 +84,7 @@ pub fn register(kernels: &'static Kernels) {
     kernel::register(kernels);
 }
 
-/// The bytes of device memory and of page-locked host memory that are not freed.
+/// The size in bytes of the device memory and page-locked host memory that is not freed.
 pub fn allocated_bytes() -> usize {
     let devices = driver::devices().into_iter();
     devices

@@ -58,8 +58,8 @@ impl Memory {
     }
 
     fn free(&mut self, address: u64, kind: Kind) -> Result<(), CUresult> {
-        let is_it = self.0.get(&address).is_some_and(|a| a.kind == kind);
-        if !is_it {
+        let exists = self.0.get(&address).is_some_and(|a| a.kind == kind);
+        if !exists {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
         self.0.remove(&address);
@@ -67,17 +67,17 @@ impl Memory {
     }
 
     /// The length of the allocation that contains the address or ends at it, and the address's offset.
-    pub fn place(&self, address: u64) -> Option<(usize, usize)> {
+    pub fn locate(&self, address: u64) -> Option<(usize, usize)> {
         let (start, allocation) = self.0.range(..=address).next_back()?;
         let (len, offset) = (allocation.buffer.len(), (address - start) as usize);
         (offset <= len).then_some((len, offset))
     }
 
-    /// The allocation that contains all of these bytes, and their offset.
+    /// The allocation that contains this range, and the range's offset.
     fn find(&mut self, address: u64, bytes: usize) -> Result<(&mut Allocation, usize), CUresult> {
-        let place = self.place(address);
-        let place = place.filter(|(len, offset)| bytes <= len - offset);
-        let (_, offset) = place.ok_or(CUDA_ERROR_INVALID_VALUE)?;
+        let location = self.locate(address);
+        let location = location.filter(|(len, offset)| bytes <= len - offset);
+        let (_, offset) = location.ok_or(CUDA_ERROR_INVALID_VALUE)?;
         let allocation = self.0.get_mut(&(address - offset as u64));
         Ok((allocation.ok_or(CUDA_ERROR_INVALID_VALUE)?, offset))
     }
@@ -95,7 +95,7 @@ impl Memory {
     }
 }
 
-/// Called by functions that wait and belong to no stream of the program.
+/// Executes a command of a function that waits and has no stream.
 fn run_now(command: Command) -> Result<(), CUresult> {
     let mut driver = entered()?;
     driver.forbid_unsafe_in_captures()?;
@@ -134,7 +134,7 @@ functions! {
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let driver = entered()?;
         let left = TOTAL - driver.memory.used_of_device();
-        // SAFETY: the caller passes pointers to both.
+        // SAFETY: the caller passes two pointers to sizes.
         unsafe { put(free, left).and_then(|()| put(total, TOTAL)) }
     }
 

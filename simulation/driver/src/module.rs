@@ -24,9 +24,9 @@ impl Module {
             return Err(c"the module has no .version or no .target");
         }
         let names = text.lines().filter_map(|line| {
-            let (_, behind) = line.split_once(".visible .entry ")?;
-            let end = behind.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            Some(behind[..end.unwrap_or(behind.len())].to_owned())
+            let (_, rest) = line.split_once(".visible .entry ")?;
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            Some(rest[..end.unwrap_or(rest.len())].to_owned())
         });
         Ok(Self {
             entries: names.collect(),
@@ -34,11 +34,11 @@ impl Module {
     }
 }
 
-/// Loads the nul-terminated text, or returns the error's text.
+/// Loads a module. If it is not PTX, `log` is called with the reason.
 ///
 /// # Safety
 ///
-/// `text` is nul-terminated, and `module` points to a handle.
+/// `image` is null or a nul-terminated text, and `module` is null or points to a handle.
 unsafe fn load(
     module: *mut CUmodule,
     image: *const c_void,
@@ -49,14 +49,14 @@ unsafe fn load(
     if image.is_null() {
         return Err(CUresult::CUDA_ERROR_INVALID_VALUE);
     }
-    // SAFETY: the text of the contract.
+    // SAFETY: not null (checked above), so it is nul-terminated by the contract.
     let text = unsafe { CStr::from_ptr(image.cast()) };
     let parsed = Module::parse(text.to_bytes()).map_err(|why| {
         log(why);
         CUresult::CUDA_ERROR_INVALID_PTX
     })?;
     let handle = driver.modules.add(parsed);
-    // SAFETY: the pointer of the contract.
+    // SAFETY: by the contract.
     unsafe { put(module, handle) }
 }
 
@@ -64,7 +64,7 @@ unsafe fn load(
 ///
 /// # Safety
 ///
-/// There are `count` options and values, and the buffer is as they say.
+/// There are `count` options and values, and they describe a valid buffer if they contain one.
 unsafe fn write_log(
     line: &CStr,
     count: c_uint,
@@ -72,24 +72,24 @@ unsafe fn write_log(
     values: *const *mut c_void,
 ) {
     let value = |wanted| {
-        // SAFETY: the options and values of the contract.
+        // SAFETY: `i < count`, the number of options and values by the contract.
         (0..count as usize)
             .find_map(|i| unsafe { (*options.add(i) == wanted).then(|| *values.add(i)) })
     };
-    let place = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER);
-    let room = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+    let buffer = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER);
+    let size = value(CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
     let line = line.to_bytes_with_nul();
-    if let (Some(place), Some(room)) = (place, room)
-        && room.addr() >= line.len()
+    if let (Some(buffer), Some(size)) = (buffer, size)
+        && size.addr() >= line.len()
     {
-        // SAFETY: the buffer of the contract has enough room.
-        unsafe { ptr::copy_nonoverlapping(line.as_ptr(), place.cast(), line.len()) };
+        // SAFETY: the buffer is valid by the contract and large enough (checked above).
+        unsafe { ptr::copy_nonoverlapping(line.as_ptr(), buffer.cast(), line.len()) };
     }
 }
 
 functions! {
     fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) {
-        // SAFETY: the caller's contract is the same.
+        // SAFETY: the caller of this function has the same obligations.
         unsafe { load(module, image, |_| ()) }
     }
 
@@ -100,14 +100,14 @@ functions! {
         options: *mut CUjit_option,
         values: *mut *mut c_void,
     ) {
-        // SAFETY: the caller's contract includes that of both.
+        // SAFETY: the caller of this function has the obligations of both.
         unsafe { load(module, image, |line| write_log(line, count, options, values)) }
     }
 
     fn cuModuleUnload(module: CUmodule) {
         let mut driver = entered()?;
         driver.modules.remove(module)?;
-        driver.functions.retain(|(of, _)| *of != module.addr());
+        driver.functions.retain(|(owner, _)| *owner != module.addr());
         Ok(())
     }
 

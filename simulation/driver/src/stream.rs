@@ -24,7 +24,7 @@ pub struct Capture {
     pub id: usize,
     pub mode: CUstreamCaptureMode,
     pub thread: ThreadId,
-    /// Whether only calls were made that can be captured.
+    /// Whether all calls since the beginning could be captured.
     pub valid: bool,
     commands: Vec<Command>,
 }
@@ -78,15 +78,15 @@ functions! {
 
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, _flags: c_uint) {
         let mut driver = entered()?;
-        let of_capture = driver.events.get(event)?.capture;
-        match (driver.capture(stream)?, of_capture) {
+        let event_capture = driver.events.get(event)?.capture;
+        match (driver.capture(stream)?, event_capture) {
             // All commands have been executed already.
             (None, None) => Ok(()),
             (Some(capture), Some(id)) if capture.id == id => capture.check(),
             (Some(capture), _) => {
                 capture.invalidate(CUresult::CUDA_ERROR_STREAM_CAPTURE_ISOLATION)
             }
-            // The stream would become part of the capture.
+            // The stream would join the event's capture.
             (None, Some(_)) => Err(CUresult::CUDA_ERROR_NOT_SUPPORTED),
         }
     }

@@ -1,11 +1,11 @@
-//! What differs between two runs beside the times.
+//! Differences between two runs other than the times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::{Backend, Results, Suite};
 use crate::words::size;
 
-/// One sentence for each thing.
+/// One sentence for each difference.
 pub fn notes(old: &Results, new: &Results) -> Vec<String> {
     let device = |results: &Results, text: fn(&crate::machine::Cuda) -> String| {
         results.device.as_ref().map_or("none".to_owned(), text)
@@ -52,7 +52,7 @@ pub fn notes(old: &Results, new: &Results) -> Vec<String> {
     notes.extend(sizes(old, new));
     for (which, results) in [("old", old), ("new", new)] {
         if !results.complete {
-            notes.push(format!("the {which} run was broken off"));
+            notes.push(format!("the {which} run is incomplete"));
         }
     }
     let (was, is) = (counts(old), counts(new));
@@ -62,14 +62,14 @@ pub fn notes(old: &Results, new: &Results) -> Vec<String> {
     match differ.count() {
         0 => {}
         differ => notes.push(format!(
-            "the simulator counts otherwise in {differ} of {} rows",
+            "the simulator's counts differ in {differ} of {} rows",
             is.len()
         )),
     }
     notes
 }
 
-/// What the simulator counted, by rows.
+/// The simulator's counts by row.
 fn counts(results: &Results) -> BTreeMap<impl Ord, &BTreeMap<String, u64>> {
     let rows = results.rows.iter();
     rows.filter(|row| row.backend == Backend::Sim)
@@ -88,7 +88,7 @@ fn peers(old: &Results, new: &Results) -> Vec<String> {
     let all: BTreeSet<_> = was.keys().chain(is.keys()).copied().collect();
     let text = |versions: &BTreeMap<_, String>, by| {
         let version = versions.get(&by).cloned();
-        version.unwrap_or("not asked for".into())
+        version.unwrap_or("not requested".into())
     };
     all.into_iter()
         .map(|by| (by, text(&was, by), text(&is, by)))

@@ -6,16 +6,15 @@ use crate::table::markdown;
 use crate::words::{conditions, number, thousands};
 
 const HEAD: [&str; 13] = [
-    "suite", "by", "kernel", "of", "keys", "n", "threads", "clock", "old us", "new us", "new/old",
+    "suite", "by", "kernel", "op", "keys", "n", "threads", "clock", "old us", "new us", "new/old",
     "95 %", "verdict",
 ];
 
 impl Comparison {
-    /// A line for every entry of which there is something to say: neither the same nor too unstable to
-    /// tell.
+    /// A line for every entry that is neither [`Verdict::Same`] nor [`Verdict::Unstable`].
     pub fn changes(&self) -> String {
-        let nothing = [Verdict::Same, Verdict::Unstable];
-        self.table_of(|entry| !nothing.contains(&entry.verdict))
+        let left_out = [Verdict::Same, Verdict::Unstable];
+        self.table_of(|entry| !left_out.contains(&entry.verdict))
     }
 
     pub(super) fn table_of(&self, shown: impl Fn(&Entry) -> bool) -> String {

@@ -12,7 +12,7 @@ fn time(low: f64, median: f64, high: f64, unstable: bool) -> Time {
     }
 }
 
-/// Results with these times, in rows of keys that differ, or not.
+/// Results with one row for each of these times; the keys of the rows are `distinct` or all equal.
 fn results(times: &[Option<Time>], distinct: bool) -> Results {
     let mut results = example::results();
     let row = results.rows[0].clone();
@@ -68,9 +68,8 @@ fn only_a_whole_interval_beyond_the_tolerance_counts() {
     assert_eq!(verdict(zero, zero).0, Verdict::Unstable);
 }
 
-/// The host's part changes from run to run.
 #[test]
-fn where_the_host_is_in_the_time_more_is_tolerated() {
+fn times_that_include_the_host_have_a_larger_tolerance() {
     let verdict = |backend, timing, us: f64| {
         let of = |us: f64| {
             let mut results = results(&[Some(time(us, us, us, false))], true);
@@ -91,7 +90,7 @@ fn where_the_host_is_in_the_time_more_is_tolerated() {
 }
 
 #[test]
-fn the_interval_of_the_ratio_is_the_widest() {
+fn the_interval_of_the_ratio_has_the_extreme_quotients() {
     let old = time(90.0, 100.0, 110.0, false);
     let new = time(190.0, 200.0, 210.0, false);
     let ratio = Ratio::of(old, new);
@@ -101,7 +100,7 @@ fn the_interval_of_the_ratio_is_the_widest() {
 }
 
 #[test]
-fn rows_of_one_key_meet_in_their_order() {
+fn rows_with_one_key_are_matched_in_their_order() {
     let times = |medians: &[f64]| -> Vec<_> {
         let times = medians.iter();
         times.map(|m| Some(time(*m, *m, *m, false))).collect()
@@ -140,7 +139,7 @@ fn a_run_is_the_same_as_itself() {
     }
     let sum: usize = Verdict::ALL.map(|v| comparison.count(v)).iter().sum();
     assert_eq!(sum, comparison.entries.len());
-    // Head, line, rows.
+    // The head, a rule, the rows.
     let table = comparison.table_of(|_| true);
     assert_eq!(table.lines().count(), 2 + results.rows.len(), "{table}");
 }
@@ -162,7 +161,7 @@ fn a_row_that_became_wrong_is_a_regression() {
 }
 
 #[test]
-fn what_differs_is_noted() {
+fn differences_are_noted() {
     let old = example::results();
     let mut new = old.clone();
     if let Some(device) = &mut new.device {
@@ -174,25 +173,25 @@ fn what_differs_is_noted() {
     new.rows.iter_mut().for_each(|row| row.n += 1);
     new.peers.pop();
     let notes = compare(&old, &new).notes.join("\n");
-    for part in ["Another", "99.9", "machine", "broken off", "only the new"] {
+    for part in ["Another", "99.9", "machine", "incomplete", "only the new"] {
         assert!(notes.contains(part), "{part}: {notes}");
     }
 }
 
 #[test]
 fn empty_results() {
-    let nothing = results(&[], true);
-    let comparison = compare(&nothing, &nothing);
+    let empty = results(&[], true);
+    let comparison = compare(&empty, &empty);
     assert!(comparison.entries.is_empty() && !comparison.has_regression());
     assert_eq!(comparison.summary(), "no rows");
     let some = example::results();
-    let comparison = compare(&nothing, &some);
+    let comparison = compare(&empty, &some);
     let only = comparison.count(Verdict::OnlyNew) + comparison.count(Verdict::Wrong);
     assert_eq!(only, some.rows.len());
 }
 
 #[test]
-fn a_slower_peer_is_noted_and_no_regression() {
+fn a_slower_peer_is_noted_but_is_not_a_regression() {
     let times = |us| [Some(time(us, us, us, false))];
     let mut old = results(&times(1.0), true);
     let mut new = results(&times(2.0), true);

@@ -40,8 +40,8 @@ pub fn whole(rows: &mut Rows) {
                         rows.add(read, us * 0.8, speed * 1.03, ceiling.clone());
                     }
                     if timing != Timing::Call && n * width <= 16 << 20 {
-                        let nothing = (By::Ceiling, "empty_kernel");
-                        rows.add(nothing, us * 0.7, f64::INFINITY, ceiling);
+                        let empty = (By::Ceiling, "empty_kernel");
+                        rows.add(empty, us * 0.7, f64::INFINITY, ceiling);
                     }
                 }
             }
@@ -143,7 +143,7 @@ pub fn keyed(rows: &mut Rows) {
         ("keyed_ballot_x3", [500.0, 2000.0, 1500.0]),
     ];
     for element in ["f32", "f64"] {
-        for (place, keys) in ["random", "ordered", "shifted"].into_iter().enumerate() {
+        for (index, keys) in ["random", "ordered", "shifted"].into_iter().enumerate() {
             rows.group += 1;
             let n = 10_000_000;
             let width = if element == "f64" { 12 } else { 8 };
@@ -153,11 +153,11 @@ pub fn keyed(rows: &mut Rows) {
                 ..row(Suite::Keyed, element, n, n * width)
             };
             for (kernel, speeds) in algorithms {
-                rows.add((By::Warpfold, kernel), 2.0, speeds[place], row());
-                rows.add((By::Nvcc, kernel), 2.0, speeds[place] * 0.97, row());
+                rows.add((By::Warpfold, kernel), 2.0, speeds[index], row());
+                rows.add((By::Nvcc, kernel), 2.0, speeds[index] * 0.97, row());
             }
             let cub = (By::Cub, "DeviceReduce::ReduceByKey");
-            rows.add(cub, 4.0, [1174.0, 1480.0, 1190.0][place], row());
+            rows.add(cub, 4.0, [1174.0, 1480.0, 1190.0][index], row());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Bars of speeds, one below the other, with names.
+//! Horizontal bar charts of speeds.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -14,7 +14,7 @@ const MARGIN: i32 = 14;
 const RIGHT: i32 = 24;
 const FOOT: i32 = 48;
 const BAR: i32 = 15;
-/// Between the bars of two groups.
+/// Between two groups of bars.
 const GAP: i32 = 8;
 const SECTION: i32 = 26;
 const SWATCH: i32 = 13;
@@ -25,51 +25,50 @@ pub struct Chart {
     pub title: String,
     pub caption: String,
     pub groups: Vec<Group>,
-    /// What it is, and its speed.
+    /// The ceiling's name and speed.
     pub ceiling: Option<(String, f64)>,
 }
 
-/// Bars that stand together.
+/// Adjacent bars with one name.
 pub struct Group {
-    /// Written above it, where it differs from the group before.
+    /// A heading above the group if it differs from the previous group's.
     pub section: Option<String>,
     pub name: String,
     pub bars: Vec<Bar>,
 }
 
 pub struct Bar {
-    /// In the legend.
+    /// The name in the legend.
     pub series: String,
     pub look: Look,
-    /// By `select::speed`; none has a text alone.
+    /// From `select::speed`; `None`: only the text is drawn.
     pub gb_per_s: Option<f64>,
     pub text: String,
 }
 
-/// Where everything stands.
+/// The positions of all texts and bars.
 struct Column<'a> {
     texts: Vec<Text<'a>>,
-    placed: Vec<Place<'a>>,
-    /// Where the last one ends.
+    placed: Vec<Placed<'a>>,
     bottom: i32,
 }
 
-/// A name, or what stands above several.
+/// The name of a group, or the heading of a section.
 struct Text<'a> {
     text: &'a str,
     y: i32,
     is_section: bool,
 }
 
-/// A bar's place.
-struct Place<'a> {
+/// A bar with its position.
+struct Placed<'a> {
     bar: &'a Bar,
     y: i32,
     index: usize,
 }
 
 impl Chart {
-    /// `None` of no bars.
+    /// The figure; `None` if there are no bars.
     pub fn draw(&self) -> Result<Option<Figure>, ReportError> {
         let bars = || self.groups.iter().flat_map(|group| &group.bars);
         if bars().next().is_none() {
@@ -82,14 +81,14 @@ impl Chart {
             }
         }
         let names: Vec<_> = legend.iter().map(|(series, _)| series.clone()).collect();
-        let (places, lines) = look::flow(&names, SWATCH, WIDTH - 2 * MARGIN);
+        let (positions, lines) = look::flow(&names, SWATCH, WIDTH - 2 * MARGIN);
         let head = 42 + lines * LEGEND_LINE + 24;
         let column = self.column(head);
 
         let points = column
             .placed
             .iter()
-            .filter_map(|place| self.mark(place, &names))
+            .filter_map(|placed| self.mark(placed, &names))
             .collect();
         let marks = Marks {
             tag: "rect",
@@ -99,7 +98,7 @@ impl Chart {
         let what = (&*self.name, &*self.title, &*self.caption);
         let figure = Figure::draw(what, (WIDTH, column.bottom + FOOT), &marks, |canvas| {
             look::write(canvas, &self.title, (MARGIN, 22), HPos::Left, (TITLE, INK))?;
-            for ((series, look), (x, line)) in legend.iter().zip(&places) {
+            for ((series, look), (x, line)) in legend.iter().zip(&positions) {
                 let (x, y) = (MARGIN + x, 50 + line * LEGEND_LINE);
                 let swatch = [(x, y - SWATCH / 2), (x + SWATCH, y + SWATCH / 2 + 1)];
                 canvas.draw(&Rectangle::new(swatch, look.color.filled()))?;
@@ -110,8 +109,8 @@ impl Chart {
         figure.map(Some)
     }
 
-    fn mark(&self, place: &Place, names: &[String]) -> Option<Mark> {
-        let Place { bar, index, .. } = place;
+    fn mark(&self, placed: &Placed, names: &[String]) -> Option<Mark> {
+        let Placed { bar, index, .. } = placed;
         let series = names.iter().position(|name| *name == bar.series)?;
         let point = Point {
             series: (series, bar.series.clone()),
@@ -125,7 +124,7 @@ impl Chart {
         })
     }
 
-    /// Where texts and bars stand below `head`.
+    /// The positions of all texts and bars, from `head` down.
     fn column(&self, head: i32) -> Column<'_> {
         let mut y = head + GAP;
         let (mut texts, mut placed) = (Vec::new(), Vec::new());
@@ -147,7 +146,7 @@ impl Chart {
             });
             for bar in &group.bars {
                 let index = placed.len();
-                placed.push(Place { bar, y, index });
+                placed.push(Placed { bar, y, index });
                 y += BAR;
             }
             y += GAP;
@@ -170,9 +169,9 @@ impl Chart {
         let limit = self.ceiling.as_ref().map(|(_, speed)| *speed);
         let speeds = placed
             .iter()
-            .filter_map(|place| place.bar.gb_per_s)
+            .filter_map(|placed| placed.bar.gb_per_s)
             .chain(limit);
-        // An empty scale has no end.
+        // The scale must not be empty.
         let most = speeds.fold(1e-6, f64::max) * 1.02;
 
         let mut chart = ChartBuilder::on(canvas)
@@ -209,18 +208,18 @@ impl Chart {
             let color = if *is_section { FAINT } else { INK };
             look::write(canvas, text, (x, *y), anchor, (TEXT, color))?;
         }
-        for place in placed {
-            if let Some(speed) = place.bar.gb_per_s {
+        for placed in placed {
+            if let Some(speed) = placed.bar.gb_per_s {
                 let corners = [
-                    (names, place.y),
-                    (x_of(speed).max(names), place.y + BAR - 1),
+                    (names, placed.y),
+                    (x_of(speed).max(names), placed.y + BAR - 1),
                 ];
-                canvas.draw(&Rectangle::new(corners, place.bar.look.color.filled()))?;
+                canvas.draw(&Rectangle::new(corners, placed.bar.look.color.filled()))?;
             }
         }
         let limit = limit.map(x_of);
-        for place in placed {
-            value(canvas, place, names, x_of, limit)?;
+        for placed in placed {
+            value(canvas, placed, names, x_of, limit)?;
         }
         if let (Some((name, speed)), Some(x)) = (&self.ceiling, limit) {
             let line = PathElement::new([(x, head - 4), (x, *bottom)], INK.stroke_width(2));
@@ -232,21 +231,20 @@ impl Chart {
     }
 }
 
-/// Writes behind the bar's end, or within the bar where the text would run into `limit` or out of
-/// the picture.
+/// Writes the bar's text to its right, or inside it if the text would cross `limit` or the figure's edge.
 fn value(
     canvas: &Canvas,
-    place: &Place,
+    placed: &Placed,
     names: i32,
     x_of: impl Fn(f64) -> i32,
     limit: Option<i32>,
 ) -> Drawn<()> {
-    let Place { bar, y, .. } = place;
+    let Placed { bar, y, .. } = placed;
     let end = bar.gb_per_s.map_or(names, x_of);
     let needed = look::width(&bar.text, TEXT) + 12;
     let room = limit.filter(|&limit| limit > end).unwrap_or(WIDTH) - end;
-    let within = room < needed && end - names > needed;
-    let (x, anchor, color) = if within {
+    let is_inside = room < needed && end - names > needed;
+    let (x, anchor, color) = if is_inside {
         (end - 6, HPos::Right, look::ink_on(bar.look.color))
     } else {
         (end + 6, HPos::Left, INK)

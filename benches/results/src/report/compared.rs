@@ -1,4 +1,4 @@
-//! What has become faster, and what slower.
+//! The comparison with an earlier run.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ const HEADS: [&str; 12] = [
     "suite",
     "by",
     "kernel",
-    "of",
+    "op",
     "keys",
     "n",
     "threads",
@@ -33,7 +33,7 @@ pub fn section(comparison: &Comparison) -> Markup {
     let mut entries: Vec<_> = comparison.entries.iter().collect();
     entries.sort_by_key(|entry| !entry.regression);
     let rows: Vec<_> = entries.iter().map(|entry| line(entry)).collect();
-    let class = |place: usize| match entries.get(place) {
+    let class = |index: usize| match entries.get(index) {
         Some(entry) if entry.regression => "wrong",
         Some(entry) if entry.verdict == Verdict::Unstable => "unstable",
         _ => "",
@@ -49,16 +49,16 @@ pub fn section(comparison: &Comparison) -> Markup {
                 p.warning role="note" { "⚠ There are regressions." }
             }
             p {
-                "A ratio is the new time over the old one: above 1 is slower. Its interval goes from the new "
-                "interval's low end over the old one's high end to the new one's high end over the old one's low end. A row is "
-                "slower or faster where that interval as a whole lies more than " (format!("{tolerance}"))
-                " % from 1, and neither row is unstable."
+                "A ratio is the new time over the old time: above 1 is slower. Its interval contains the "
+                "quotients of all times in the two rows' intervals. A row counts as slower or faster if the "
+                "whole interval is more than " (format!("{tolerance}")) " % away from 1, and neither row is "
+                "unstable."
             }
             @if !comparison.notes.is_empty() {
                 ul.notes { @for note in &comparison.notes { li { (note) } } }
             }
             @if !rows.is_empty() {
-                (sortable("Both runs side by side", &heads, &rows, class))
+                (sortable("All rows of both runs", &heads, &rows, class))
             }
         }
     }

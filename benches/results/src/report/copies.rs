@@ -1,4 +1,4 @@
-//! Copies: a line for each width, beside the driver's own copy.
+//! Copies: a line for each width of the accesses, and one for the driver's copy.
 
 use super::figure::{Figure, distinct};
 use super::lines::{Chart, Unit};
@@ -15,12 +15,12 @@ pub fn figures<'a>(
     rows.retain(|row| row.by != By::Ceiling);
     let mut figures = Vec::new();
     for rows in select::grouped(&rows, |row| (row.backend, &row.element)) {
-        let subject = format!("{}{}", rows[0].element, select::place(rows[0].backend));
+        let subject = format!("{}{}", rows[0].element, select::on(rows[0].backend));
         let chart = Chart {
             name: format!("copy {} {subject}", rows[0].backend),
             title: format!("Copies of {subject} by the width of the accesses"),
             caption: select::caption(&rows, Unit::GbPerS)
-                + " Bytes read and bytes written both count; dashed: the same kernels from nvcc.",
+                + " Bytes read and bytes written both count. Dashed lines: the kernels compiled by nvcc.",
             unit: Unit::GbPerS,
             panels: select::panels(&rows, related, Unit::GbPerS, looks(&rows)),
         };
@@ -29,7 +29,7 @@ pub fn figures<'a>(
     Ok(distinct(figures))
 }
 
-/// A colour for each width, dashes for nvcc, black for the driver.
+/// A colour for each width; dashes for nvcc; black for the driver.
 fn looks(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
     const COLORS: [plotters::style::RGBColor; 4] = [BLUE, ORANGE, PURPLE, VERMILION];
     let mut widths: Vec<String> = Vec::new();
@@ -39,16 +39,16 @@ fn looks(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
         }
     }
     move |row| {
-        let own = row.label();
-        let place = widths.iter().position(|known| *known == own);
-        let color = COLORS[place.unwrap_or(0) % COLORS.len()];
+        let label = row.label();
+        let index = widths.iter().position(|width| *width == label);
+        let color = COLORS[index.unwrap_or(0) % COLORS.len()];
         let (name, color, dash) = match row.by {
-            By::Warpfold => (own, color, None),
-            By::Nvcc => (format!("{own}, nvcc"), color, Some("7 3")),
-            By::Driver => (format!("driver: {own}"), INK, None),
+            By::Warpfold => (label, color, None),
+            By::Nvcc => (format!("{label}, nvcc"), color, Some("7 3")),
+            By::Driver => (format!("driver: {label}"), INK, None),
             by => {
                 let look = Look::of(by, 0);
-                (format!("{}: {own}", by.title()), look.color, look.dash)
+                (format!("{}: {label}", by.title()), look.color, look.dash)
             }
         };
         (name, Look { color, dash })

@@ -1,4 +1,4 @@
-//! A picture with the points it shows.
+//! An SVG figure with the points that it shows.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,42 +11,42 @@ use serde::Serialize;
 use super::ReportError;
 
 pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// The drawing library's errors have the backend's type in theirs.
+/// A result with any error: plotters' error types depend on its backend.
 pub type Drawn<T> = Result<T, Box<dyn Error>>;
 
-/// A picture with the points it shows.
+/// A figure of the report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// For a file: small letters, digits and hyphens.
+    /// A name for a file: lower-case letters, digits and hyphens.
     pub name: String,
-    /// In a line.
+    /// The title, one line.
     pub title: String,
-    /// What a reader must know to read it.
+    /// An explanation for the reader.
     pub caption: String,
-    /// Needs nothing beside it.
+    /// The picture, self-contained.
     pub svg: String,
-    /// All that is drawn.
+    /// All points in the picture.
     pub series: Vec<Series>,
 }
 
-/// Points that belong together: a line, the bars of a colour, a row of cells.
+/// The points of one line, the bars of one colour, or the cells of one row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Series {
-    /// No other of the figure has it.
+    /// The name, unique in the figure.
     pub name: String,
-    /// Lines: n, and GB/s or microseconds. Bars: the place among the bars, from 0, and GB/s. Cells: n and the ratio.
+    /// Lines: n, and GB/s or microseconds. Bars: the bar's index, from 0, and GB/s. Cells: n and the ratio.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Figure {
-    /// How many points, bars or cells are drawn.
+    /// The number of points, bars or cells.
     pub fn points(&self) -> usize {
         self.series.iter().map(|series| series.points.len()).sum()
     }
 
-    /// Draws by `draw`; then says within the picture what is in it.
+    /// Draws the figure with `draw` and annotates it with its title, its caption and `marks`.
     pub fn draw(
         (name, title, caption): (&str, &str, &str),
         size: (i32, i32),
@@ -81,12 +81,12 @@ impl Figure {
         let mut series: BTreeMap<usize, Series> = BTreeMap::new();
         for mark in &marks.points {
             let Some(point) = &mark.point else { continue };
-            let (place, name) = &point.series;
-            let named = || Series {
+            let (index, name) = &point.series;
+            let empty = || Series {
                 name: name.clone(),
                 points: Vec::new(),
             };
-            let series = series.entry(*place).or_insert_with(named);
+            let series = series.entry(*index).or_insert_with(empty);
             series.points.push((point.x, point.y));
         }
         Ok(Figure {
@@ -99,41 +99,42 @@ impl Figure {
     }
 }
 
-/// What is said of elements of the picture, which plotters knows as circles, rectangles and paths
-/// alone. They must have been drawn last among their like, in this order.
+/// Attributes that plotters cannot write. They are added to the last elements with a tag, which must have
+/// been drawn in this order.
 pub struct Marks {
-    /// Of `points`.
+    /// The SVG tag of `points`.
     pub tag: &'static str,
     pub points: Vec<Mark>,
+    /// For `polyline` elements.
     pub paths: Vec<Mark>,
 }
 
-/// What is said of one element.
+/// The attributes of one element.
 #[derive(Default)]
 pub struct Mark {
     pub dash: Option<&'static str>,
     pub point: Option<Point>,
 }
 
-/// What an element stands for.
+/// The data that an element shows.
 pub struct Point {
-    /// Its place among the series, and its name.
+    /// The index and the name of its series.
     pub series: (usize, String),
     pub x: f64,
     pub y: f64,
-    /// In words.
+    /// The tooltip.
     pub title: String,
 }
 
-/// Adds the marks to the last elements of this kind.
+/// Adds the marks to the last elements with this tag.
 fn annotate(svg: &str, tag: &str, marks: &[Mark]) -> String {
     let open = format!("<{tag} ");
     let skip = svg.matches(&open).count().saturating_sub(marks.len());
     let mut pieces = svg.split(&open);
     let mut out = pieces.next().unwrap_or_default().to_owned();
-    for (place, piece) in pieces.enumerate() {
+    for (index, piece) in pieces.enumerate() {
         out += &open;
-        let mark = place.checked_sub(skip).and_then(|place| marks.get(place));
+        let mark = index.checked_sub(skip).and_then(|index| marks.get(index));
         let Some(mark) = mark else {
             out += piece;
             continue;
@@ -156,7 +157,7 @@ fn annotate(svg: &str, tag: &str, marks: &[Mark]) -> String {
     out
 }
 
-/// Small letters, digits and hyphens.
+/// The text in lower-case letters, digits and hyphens.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.chars() {
@@ -174,7 +175,7 @@ fn slug(text: &str) -> String {
     }
 }
 
-/// Names and titles that two figures share get a number.
+/// Makes the figures' names distinct by adding numbers.
 pub fn distinct(mut figures: Vec<Figure>) -> Vec<Figure> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for figure in &mut figures {
@@ -192,7 +193,7 @@ pub fn distinct(mut figures: Vec<Figure>) -> Vec<Figure> {
     figures
 }
 
-/// The figure on the page.
+/// The figure's HTML element.
 pub fn on_page(figure: &Figure) -> Markup {
     html! {
         figure id=(figure.name) data-points=(figure.points()) {
@@ -228,7 +229,8 @@ mod tests {
         }];
         let marked = annotate(svg, "rect", &marks);
         assert!(marked.contains("<rect a=\"1\"/>"), "{marked}");
-        let second = "<rect class=\"point\" data-x=\"1\" data-y=\"2.5\" a=\"2\"><title>a &lt; b</title></rect>";
+        let second = "<rect class=\"point\" data-x=\"1\" data-y=\"2.5\" a=\"2\">\
+                      <title>a &lt; b</title></rect>";
         assert!(marked.contains(second), "{marked}");
         assert_eq!(annotate("no such", "rect", &marks), "no such");
     }

@@ -1,4 +1,4 @@
-//! How ours compares with each peer, in a line for each suite and clock.
+//! A summary of the ratios to each peer: a line for each suite and clock.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use crate::relate::Related;
 use crate::schema::{Backend, By, Cache, Results, Suite, Timing};
 use crate::words::conditions;
 
-/// Ratios that are summed up together.
-type Of<'a> = (Suite, Backend, By, Cache, Timing, Option<&'a str>);
+/// Identifies a line of the summary.
+type Key<'a> = (Suite, Backend, By, Cache, Timing, Option<&'a str>);
 
-/// `None` of no ratios.
+/// The summary; `None` if there are no ratios.
 pub fn section(results: &Results, related: &Related) -> Option<Markup> {
-    let mut all: BTreeMap<Of, Vec<f64>> = BTreeMap::new();
+    let mut all: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
     for row in &results.rows {
-        // Widths of copies are what is measured, not another way of the same.
+        // In the other suites all variants, such as the widths of copies, share a line.
         let variant = row.variant.as_deref().filter(|_| is_whole(row.suite));
         for peer in By::PEERS {
             let ratio = related.ratio(row, peer).filter(|ratio| *ratio > 0.0);
-            let of = (row.suite, row.backend, peer, row.cache, row.timing, variant);
+            let key = (row.suite, row.backend, peer, row.cache, row.timing, variant);
             if let Some(ratio) = ratio {
-                all.entry(of).or_default().push(ratio);
+                all.entry(key).or_default().push(ratio);
             }
         }
     }
@@ -36,17 +36,17 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
             h2 { "At a glance" }
             div.scroll tabindex="0" role="region" aria-label="Our time over the peers'" {
                 table.glance {
-                    caption { "Our time over the peer's: below 1, ours is the faster" }
+                    caption { "Our time over the peer's: below 1, ours is faster" }
                     thead { tr {
                         th scope="col" { "suite" }
                         th scope="col" { "on" }
                         th scope="col" { "clock" }
-                        th scope="col" { "variant of ours" }
+                        th scope="col" { "our variant" }
                         th scope="col" { "peer" }
                         th.number scope="col" { "geometric mean" }
                         th.number scope="col" { "best" }
                         th.number scope="col" { "worst" }
-                        th.number scope="col" { "ours at most as long" }
+                        th.number scope="col" { "ours not slower" }
                     } }
                     tbody {
                         @for ((suite, backend, peer, cache, timing, variant), ratios) in &all {
@@ -64,28 +64,30 @@ pub fn section(results: &Results, related: &Related) -> Option<Markup> {
                     }
                 }
             }
-            p.small { "Of all rows that the peer has a row to compare with, unstable ones as well; the tables below have each. "
-                "Where most of a suite's kernels are steps on the way, only the best is compared with a library." }
+            p.small {
+                "The summary includes unstable rows; the tables below have every row. "
+                "In suites with kernels that only demonstrate a step, only the best kernel is compared with "
+                "a library."
+            }
         }
     })
 }
 
-/// Whether each of the suite's kernels is what a program would call.
+/// Whether all kernels of the suite are meant for programs, rather than to demonstrate a step.
 fn is_whole(suite: Suite) -> bool {
     matches!(suite, Suite::Whole | Suite::Operators)
 }
 
-/// Geometric mean, best, worst, and how many are no worse than the peer; the best alone, where ours
-/// are steps on the way to the peer's one.
-fn summary(ratios: &[f64], are_equals: bool) -> [String; 4] {
+/// The geometric mean, the best, the worst, and the number of ratios up to 1; only the best unless `is_full`.
+fn summary(ratios: &[f64], is_full: bool) -> [String; 4] {
     let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     let mean = (logarithms / ratios.len() as f64).exp();
     let best = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let worst = ratios.iter().copied().fold(0.0, f64::max);
-    let no_worse = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
+    let not_slower = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
     let [mean, best, worst] = [mean, best, worst].map(|ratio| format!("{ratio:.3}"));
-    if are_equals {
-        [mean, best, worst, format!("{no_worse} of {}", ratios.len())]
+    if is_full {
+        [mean, best, worst, format!("{not_slower} of {}", ratios.len())]
     } else {
         [String::new(), best, String::new(), String::new()]
     }
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn every_peer_that_was_timed_is_there() {
+    fn the_summary_has_every_timed_peer() {
         let results = example::results();
         let glance = section(&results, &Related::new(&results)).unwrap();
         for peer in [By::Nvcc, By::Cub, By::Torch, By::Driver, By::Loop] {

@@ -1,4 +1,4 @@
-//! What was measured, on what, with what and how.
+//! The head of the page: warnings, the device, the machine, the peers and the method.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::machine::Cuda;
 use crate::schema::{Clocks, Method, Results, Timing};
 use crate::words::{conditions, thousands};
 
-/// What it was measured on, in a few words.
+/// The device's name, or the processor's if no device was used.
 pub fn on(results: &Results) -> &str {
     match &results.device {
         Some(device) => &device.name,
@@ -16,7 +16,7 @@ pub fn on(results: &Results) -> &str {
     }
 }
 
-/// What a reader must not miss.
+/// The numbers of wrong and unstable rows, and the reasons to distrust the run.
 pub fn warnings(results: &Results) -> Markup {
     let rows = &results.rows;
     let wrong = rows.iter().filter(|row| row.wrong.is_some()).count();
@@ -31,16 +31,16 @@ pub fn warnings(results: &Results) -> Markup {
             strong { (wrong) " wrong" } ", " strong { (unstable) " unstable" } "."
         }
         @if !results.complete {
-            p.warning role="note" { "⚠ The run was broken off: it lacks rows." }
+            p.warning role="note" { "⚠ The run is incomplete: rows are missing." }
         }
         @if wrong > 0 {
-            p.warning role="note" { "⚠ Wrong answers in " (wrong) " of the rows, which have no time." }
+            p.warning role="note" { "⚠ Wrong results in " (wrong) " of the rows; these have no time." }
         }
         @if !throttled.is_empty() {
             p.warning role="note" {
                 "⚠ The device was throttled during the run: "
-                @for (place, reason) in throttled.iter().enumerate() {
-                    @if place > 0 { ", " }
+                @for (index, reason) in throttled.iter().enumerate() {
+                    @if index > 0 { ", " }
                     (reason)
                 }
                 "."
@@ -54,12 +54,14 @@ pub fn section(results: &Results) -> Markup {
         section id="run" {
             h2 { "The run" }
             table.facts {
-                caption { "What was run" }
+                caption { "Environment" }
                 tbody {
                     (fact("Date", html! { time datetime=(results.date) { (results.date) } }))
                     @if let Some(device) = &results.device { (fact("Device", cuda(device))) }
                     (fact("Machine", html! { (results.machine) }))
-                    (fact("warpfold-bench", html! { (results.version) ", commit " code { (results.commit) } }))
+                    (fact("warpfold-bench", html! {
+                        (results.version) ", commit " code { (results.commit) }
+                    }))
                     (fact("Compiler", html! { (results.compiler) }))
                     (fact("Command", html! { code { (results.command_line) } }))
                     (fact("Clocks", clocks(&results.clocks)))
@@ -67,7 +69,7 @@ pub fn section(results: &Results) -> Markup {
             }
             @if !results.peers.is_empty() {
                 table.facts {
-                    caption { "What is compared with" }
+                    caption { "Peers" }
                     tbody {
                         @for peer in &results.peers {
                             (fact(peer.by.title(), html! {
@@ -132,7 +134,7 @@ fn clocks(clocks: &[Clocks]) -> Markup {
         @if clocks.is_empty() {
             "not read"
         } @else {
-            (parts.join(", ")) "; read " (clocks.len()) " times, throttled in " (throttled)
+            (parts.join(", ")) "; read " (clocks.len()) " times, throttled at " (throttled) " of them"
         }
     }
 }
@@ -159,23 +161,24 @@ fn method(results: &Results) -> Markup {
     html! {
         h3 { "Method" }
         p {
-            "Rows of a group have the same input and are timed in turn, once a round each. After "
-            (warmup_rounds.0) " to " (warmup_rounds.1) " rounds of warm-up follow "
-            (rounds.0) " to " (rounds.1) " timed ones. Every answer is checked. "
-            "A time is the median of its samples; its interval holds the true median with a "
-            "probability of 95 % at least. A row is unstable, and so not to be relied on, where the interval is "
-            "wider than " (format!("{}", spread_limit * 100.0)) " % of the median. "
-            "GB/s is bytes that must be read and written at least, over the median. "
-            "A ratio is our time over the peer's: below 1, ours is the faster."
+            "Rows of a group have the same input and are timed in turn, once per round: "
+            (warmup_rounds.0) " to " (warmup_rounds.1) " rounds of warm-up, then "
+            (rounds.0) " to " (rounds.1) " timed rounds. Every result is checked. "
+            "A time is the median of its samples; its interval contains the true median with a "
+            "probability of at least 95 %. A row is unstable, and its median unreliable, if the interval or "
+            "the difference between the first and the second half of the samples is larger than "
+            (format!("{}", spread_limit * 100.0)) " % of the median. "
+            "GB/s is the least number of bytes that must be read and written, divided by the median. "
+            "A ratio is our time over the peer's: below 1, ours is faster."
         }
         p {
             @match input {
                 Some(input) => { "The elements came from " (input) "." }
-                None => { "The elements are random, of seed " (seed) "." }
+                None => { "The elements are random, seed " (seed) "." }
             }
-            " Before each cold run " (thousands(*flush_bytes)) " bytes were written. The run took "
-            (format!("{took_s:.0}")) " s"
-            @if let Some(budget) = budget_s { " of the " (budget) " s that were allowed" }
+            " Before each cold run " (thousands(*flush_bytes)) " bytes of other memory were read, which "
+            "flushes the caches. The run took " (format!("{took_s:.0}")) " s"
+            @if let Some(budget) = budget_s { " of the allowed " (budget) " s" }
             "."
         }
         dl {
@@ -186,8 +189,8 @@ fn method(results: &Results) -> Markup {
         @else {
             p.small {
                 "In this run: "
-                @for (place, (cache, timing)) in used.iter().enumerate() {
-                    @if place > 0 { "; " }
+                @for (index, (cache, timing)) in used.iter().enumerate() {
+                    @if index > 0 { "; " }
                     (conditions(*cache, *timing))
                 }
                 "."

@@ -1,4 +1,4 @@
-//! Ratios as a map: sizes across, what was reduced down, the number in every cell.
+//! Heat maps of ratios: a column for each size, a row for each operator and element type.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -14,7 +14,7 @@ const CELL: (i32, i32) = (56, 22);
 const HEAD: i32 = 90;
 const SWATCH: (i32, i32) = (34, 12);
 
-/// The ratios in the legend: beyond the first and the last the colour stays.
+/// The ratios in the legend. Ratios beyond the first and the last have the same colours as these.
 const SCALE: [f64; 7] = [0.5, 0.63, 0.79, 1.0, 1.26, 1.59, 2.0];
 
 pub struct Map {
@@ -28,7 +28,7 @@ pub struct Map {
 pub struct Band {
     pub name: String,
     pub cells: Vec<Cell>,
-    /// The sizes of which there is no ratio, as an answer was wrong.
+    /// The sizes without a ratio because a result was wrong.
     pub wrong: Vec<u64>,
 }
 
@@ -50,13 +50,13 @@ impl Cell {
 }
 
 impl Map {
-    /// `None` of no cells.
+    /// The figure; `None` if there are no cells.
     pub fn draw(mut self) -> Result<Option<Figure>, ReportError> {
         for row in &mut self.rows {
             row.cells
                 .retain(|cell| cell.ratio.is_finite() && cell.ratio >= 0.0);
             row.cells.sort_by_key(|cell| cell.n);
-            // Of two that were measured twice, the first.
+            // A size that was measured twice: the first measurement.
             row.cells.dedup_by_key(|cell| cell.n);
         }
         self.rows.retain(|row| !row.cells.is_empty());
@@ -83,18 +83,18 @@ impl Map {
         figure.map(Some)
     }
 
-    /// With the row's place.
+    /// All cells, each with the index of its row.
     fn cells(&self) -> impl Iterator<Item = (usize, &Cell)> {
         let rows = self.rows.iter().enumerate();
-        rows.flat_map(|(place, row)| row.cells.iter().map(move |cell| (place, cell)))
+        rows.flat_map(|(index, row)| row.cells.iter().map(move |cell| (index, cell)))
     }
 
     fn marks(&self) -> Marks {
-        let point = |(place, cell): (usize, &Cell)| {
-            let name = &self.rows[place].name;
+        let point = |(row, cell): (usize, &Cell)| {
+            let name = &self.rows[row].name;
             let unstable = if cell.unstable { " (unstable)" } else { "" };
             Point {
-                series: (place, name.clone()),
+                series: (row, name.clone()),
                 x: cell.n as f64,
                 y: cell.ratio,
                 title: format!(
@@ -129,11 +129,11 @@ impl Map {
             look::write(canvas, &format!("{ratio}"), at, HPos::Center, ink)?;
             x += SWATCH.0;
         }
-        look::write(canvas, "theirs faster", (x + 8, y), HPos::Left, text)?;
+        look::write(canvas, "peer faster", (x + 8, y), HPos::Left, text)?;
         let y = HEAD - 14;
         look::write(canvas, "n", (names - 8, y), HPos::Right, text)?;
-        for (place, n) in (0..).zip(sizes) {
-            let x = names + place * CELL.0 + CELL.0 / 2;
+        for (column, n) in (0..).zip(sizes) {
+            let x = names + column * CELL.0 + CELL.0 / 2;
             look::write(canvas, &words::size(*n), (x, y), HPos::Center, text)?;
         }
         Ok(())
@@ -141,17 +141,17 @@ impl Map {
 
     fn map(&self, canvas: &Canvas, names: i32, sizes: &[u64]) -> Drawn<()> {
         let x_of = |n: u64| names + sizes.partition_point(|size| *size < n) as i32 * CELL.0;
-        for (place, row) in (0..).zip(&self.rows) {
-            let y = HEAD + place * CELL.1 + CELL.1 / 2;
+        for (index, row) in (0..).zip(&self.rows) {
+            let y = HEAD + index * CELL.1 + CELL.1 / 2;
             look::write(canvas, &row.name, (names - 8, y), HPos::Right, (TEXT, INK))?;
             for n in &row.wrong {
                 let at = (x_of(*n) + CELL.0 / 2, y);
                 look::write(canvas, "wrong", at, HPos::Center, (TEXT - 1.0, FAINT))?;
             }
         }
-        for (place, cell) in self.cells() {
-            let (x, y) = (x_of(cell.n), HEAD + place as i32 * CELL.1);
-            // A pixel between cells.
+        for (row, cell) in self.cells() {
+            let (x, y) = (x_of(cell.n), HEAD + row as i32 * CELL.1);
+            // One pixel is left between cells.
             let corners = [(x, y), (x + CELL.0 - 1, y + CELL.1 - 1)];
             let fill = color(cell.ratio);
             canvas.draw(&Rectangle::new(corners, fill.filled()))?;
@@ -163,8 +163,8 @@ impl Map {
     }
 }
 
-/// Blue where ours is faster, vermilion where it is slower, near white where they are alike; by the
-/// logarithm, so that twice as fast is as strong as half.
+/// The colour of a ratio: blue below 1, vermilion above 1, light grey at 1. The strength is the logarithm of
+/// the ratio, so that 2 is as strong as 1/2.
 fn color(ratio: f64) -> RGBColor {
     let strength = ratio.log2().clamp(-1.0, 1.0);
     let end = if strength < 0.0 { BLUE } else { VERMILION };
@@ -180,14 +180,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_diverge_from_one() {
+    fn colours_are_neutral_at_one_and_limited_at_both_ends() {
         assert_eq!(color(1.0), RGBColor(0xF4, 0xF4, 0xF4));
         assert_eq!((color(0.5), color(0.0)), (BLUE, BLUE));
         assert_eq!((color(2.0), color(1e9)), (VERMILION, VERMILION));
     }
 
     #[test]
-    fn cells_are_short() {
+    fn texts_of_cells_are_short() {
         let text = |ratio, unstable| {
             let cell = Cell {
                 n: 1,

@@ -1,5 +1,5 @@
-//! Shuffles and atomics, as figures 3 and 4 of "Faster Parallel Reductions on Kepler" show them: three
-//! algorithms, by one element, two and four at a time; and the widest beside CUB.
+//! Shuffles and atomics, as in figures 3 and 4 of "Faster Parallel Reductions on Kepler": three algorithms
+//! with loads of one, two and four elements, and the widest loads beside CUB.
 
 use super::figure::{Figure, distinct};
 use super::lines::{Chart, Panel, Unit};
@@ -15,11 +15,11 @@ pub fn figures<'a>(
     let mut rows = select::timed(results, Suite::Kepler);
     rows.retain(|row| row.by != By::Ceiling);
     let mut figures = Vec::new();
-    let alike = |row: &'a Row| (row.backend, &row.element, row.cache, row.timing);
-    for rows in select::grouped(&rows, alike) {
+    let key = |row: &'a Row| (row.backend, &row.element, row.cache, row.timing);
+    for rows in select::grouped(&rows, key) {
         let first = rows[0];
         let conditions = select::title(first.cache, first.timing);
-        let subject = format!("{}{}", first.element, select::place(first.backend));
+        let subject = format!("{}{}", first.element, select::on(first.backend));
         let name = |number: u32| {
             format!(
                 "kepler figure {number} {} {subject} {conditions}",
@@ -36,7 +36,7 @@ pub fn figures<'a>(
                 "Figure 3: three algorithms by the width of their loads, {subject}: {conditions}"
             ),
             caption: select::caption(&custom, Unit::GbPerS)
-                + " A panel for each width of the loads; dashed: the same kernels from nvcc.",
+                + " A panel for each width of the loads. Dashed lines: the kernels compiled by nvcc.",
             unit: Unit::GbPerS,
             panels: by_width(&custom, related, &look),
         };
@@ -66,8 +66,8 @@ fn by_width<'a>(
     widths.sort_by_key(|rows| rows.first().map(|row| width(row)));
     let panels = widths.into_iter().flat_map(|rows| {
         let title = match width(rows[0]) {
-            1 => "one element a load".to_owned(),
-            width => format!("{width} elements a load"),
+            1 => "one element per load".to_owned(),
+            width => format!("{width} elements per load"),
         };
         let mut panels = select::panels(&rows, related, Unit::GbPerS, &look);
         for panel in &mut panels {
@@ -78,7 +78,7 @@ fn by_width<'a>(
     panels.collect()
 }
 
-/// `stable_vec4` and a variant `vec4`: 4.
+/// The width of the loads: 4 for the kernel `stable_vec4`, and for a variant `vec4`.
 fn width(row: &Row) -> u32 {
     let of = |text: &str| text.rsplit_once("vec")?.1.parse().ok();
     let variant = row.variant.as_deref().and_then(of);
@@ -89,7 +89,7 @@ fn algorithm(row: &Row) -> &str {
     row.kernel.split("_vec").next().unwrap_or(&row.kernel)
 }
 
-/// A colour for each algorithm, and dashes for nvcc; CUB is green here too.
+/// A colour for each algorithm; dashes for nvcc; green for CUB, as in the other figures.
 fn looks(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
     const COLORS: [plotters::style::RGBColor; 5] = [BLUE, ORANGE, PURPLE, SKY, VERMILION];
     let mut algorithms: Vec<String> = Vec::new();
@@ -99,12 +99,12 @@ fn looks(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
         }
     }
     move |row| {
-        let own = algorithm(row);
-        let place = algorithms.iter().position(|known| known == own);
-        let color = COLORS[place.unwrap_or(0) % COLORS.len()];
+        let algorithm = algorithm(row);
+        let index = algorithms.iter().position(|known| known == algorithm);
+        let color = COLORS[index.unwrap_or(0) % COLORS.len()];
         let (name, color, dash) = match row.by {
-            By::Warpfold => (own.to_owned(), color, None),
-            By::Nvcc => (format!("{own}, nvcc"), color, Some("7 3")),
+            By::Warpfold => (algorithm.to_owned(), color, None),
+            By::Nvcc => (format!("{algorithm}, nvcc"), color, Some("7 3")),
             By::Cub => ("CUB".into(), GREEN, None),
             by => (by.title().into(), Look::of(by, 0).color, None),
         };

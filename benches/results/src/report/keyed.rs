@@ -1,5 +1,5 @@
-//! Reduction by key, as figure 1 of "Voting and Shuffling to Optimize Atomic Operations" shows it: the
-//! algorithms' bars for each distribution of the keys.
+//! Reduction by key, as in figure 1 of "Voting and Shuffling to Optimize Atomic Operations": a bar for each
+//! algorithm and distribution of the keys.
 
 use super::bars::{Chart, Group};
 use super::figure::{Figure, distinct};
@@ -15,18 +15,18 @@ pub fn figures<'a>(
 ) -> Result<Vec<Figure>, ReportError> {
     let mut rows = select::timed(results, Suite::Keyed);
     rows.retain(|row| row.by != By::Ceiling);
-    let alike = |row: &'a Row| (row.backend, &row.element, row.n, row.cache, row.timing);
+    let key = |row: &'a Row| (row.backend, &row.element, row.n, row.cache, row.timing);
     let mut figures = Vec::new();
-    for rows in select::grouped(&rows, alike) {
+    for rows in select::grouped(&rows, key) {
         let first = rows[0];
         let (n, element) = (words::thousands(first.n), &first.element);
         let conditions = select::title(first.cache, first.timing);
-        let place = select::place(first.backend);
+        let on = select::on(first.backend);
         let keys = select::grouped(&rows, |row| &row.keys);
         let chart = Chart {
             name: format!("keyed {} {element} {n} {conditions}", first.backend),
-            title: format!("{n} {element} by key{place}: {conditions}"),
-            caption: "Every algorithm for each distribution of the keys.".into(),
+            title: format!("{n} {element} by key{on}: {conditions}"),
+            caption: "All algorithms for each distribution of the keys.".into(),
             groups: keys.iter().flat_map(|rows| groups(rows, related)).collect(),
             ceiling: None,
         };
@@ -35,16 +35,16 @@ pub fn figures<'a>(
     Ok(distinct(figures))
 }
 
-/// A group for each of ours, with nvcc's kernel; then what has none.
+/// A group for each of our kernels and its reference kernel, then one for each other row.
 fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let section = rows.first().and_then(|row| row.keys.as_ref());
     let section = section.map(|keys| format!("Keys: {keys}"));
     let ours = rows.iter().filter(|row| row.by == By::Warpfold);
-    let mut met = Vec::new();
+    let mut references = Vec::new();
     let mut groups = Vec::new();
     for row in ours {
         let reference = related.rival(row, By::Nvcc);
-        met.extend(reference.map(std::ptr::from_ref));
+        references.extend(reference.map(std::ptr::from_ref));
         let rows = [Some(*row), reference];
         groups.push(Group {
             section: section.clone(),
@@ -54,7 +54,7 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     }
     let others = rows
         .iter()
-        .filter(|row| row.by != By::Warpfold && !met.contains(&std::ptr::from_ref(**row)));
+        .filter(|row| row.by != By::Warpfold && !references.contains(&std::ptr::from_ref(**row)));
     groups.extend(others.map(|row| Group {
         section: section.clone(),
         name: name(row),

@@ -1,4 +1,4 @@
-//! The ladder: a bar for every rung beside nvcc's kernel, with what the rung gained.
+//! The ladder: bars for each rung and its reference kernel, with the rung's gain.
 
 use super::bars::{Bar, Chart, Group};
 use super::figure::{Figure, distinct};
@@ -13,7 +13,7 @@ pub fn figures<'a>(
     related: &Related<'a>,
 ) -> Result<Vec<Figure>, ReportError> {
     let rows = select::timed(results, Suite::Ladder);
-    let alike = |row: &'a Row| {
+    let key = |row: &'a Row| {
         (
             row.group,
             row.backend,
@@ -24,7 +24,7 @@ pub fn figures<'a>(
         )
     };
     let mut figures = Vec::new();
-    for rows in select::grouped(&rows, alike) {
+    for rows in select::grouped(&rows, key) {
         let mut threads: Vec<_> = rows
             .iter()
             .filter_map(|row| row.threads)
@@ -36,7 +36,7 @@ pub fn figures<'a>(
             threads.push(None);
         }
         for threads in threads {
-            // What does not depend on the number of threads is in each.
+            // Rows that do not depend on the number of threads are in every figure.
             let shown = |row: &&&Row| row.threads.is_none() || row.threads == threads;
             let rows: Vec<_> = rows.iter().filter(shown).copied().collect();
             figures.extend(chart(&rows, threads, related).draw()?);
@@ -52,7 +52,7 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
     });
     let (n, element) = (words::thousands(first.n), &first.element);
     let conditions = select::title(first.cache, first.timing);
-    let place = select::place(first.backend);
+    let on = select::on(first.backend);
     let op = first
         .op
         .as_ref()
@@ -61,21 +61,24 @@ fn chart<'a>(rows: &[&'a Row], threads: Option<u32>, related: &Related<'a>) -> C
     let ceiling = ceiling.copied().or_else(|| related.ceiling(first));
     Chart {
         name: format!("ladder {} {element} {n}{per_block} {conditions}", first.backend),
-        title: format!("Ladder: {op}{n} {element}{place}{per_block}: {conditions}"),
-        caption: "Beside each speed: the gain, which is the time of the rung before over this rung's. reduce_0_modulo is compared with reduce_0, and reduce_4_redux, reduce_5 and the first reduce_5_x with reduce_4.".into(),
+        title: format!("Ladder: {op}{n} {element}{on}{per_block}: {conditions}"),
+        caption: "The number after a speed is the gain: the previous rung's time over this rung's. \
+                  reduce_0_modulo is compared with reduce_0; reduce_4_redux, reduce_5 and the first \
+                  reduce_5_x with reduce_4."
+            .into(),
         groups: groups(rows, related),
         ceiling: ceiling.and_then(|row| Some((row.kernel.replace('_', " "), select::speed(row)?))),
     }
 }
 
-/// A group for each of ours, with nvcc's kernel; then what has none.
+/// A group for each of our kernels and its reference kernel, then one for each other row.
 fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     let mut groups = Vec::new();
-    let mut met = Vec::new();
+    let mut references = Vec::new();
     for row in rows.iter().filter(|row| row.by == By::Warpfold) {
         let gain = related.gain(row);
         let reference = related.rival(row, By::Nvcc);
-        met.extend(reference.map(std::ptr::from_ref));
+        references.extend(reference.map(std::ptr::from_ref));
         let bars = [
             Some(bar(row, gain)),
             reference.map(|reference| bar(reference, None)),
@@ -87,7 +90,7 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
         });
     }
     let others = rows.iter().filter(|row| {
-        !matches!(row.by, By::Warpfold | By::Ceiling) && !met.contains(&std::ptr::from_ref(**row))
+        !matches!(row.by, By::Warpfold | By::Ceiling) && !references.contains(&std::ptr::from_ref(**row))
     });
     groups.extend(others.map(|row| Group {
         section: None,
@@ -97,7 +100,7 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
     groups
 }
 
-/// Its speed, and what it gained; or what was wrong.
+/// A bar with the row's speed and gain, or with the reason why there is no speed.
 pub fn bar(row: &Row, gain: Option<f64>) -> Bar {
     let text = match (row.gb_per_s(), &row.wrong) {
         (_, Some(wrong)) => format!("wrong in {} of {} runs", wrong.runs, wrong.of),

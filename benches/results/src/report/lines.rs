@@ -1,4 +1,5 @@
-//! Lines over sizes: panels side by side that share their scales. Speeds, or times on a scale of powers of ten.
+//! Line charts of speeds or times against the number of elements: panels with common scales. The scale of
+//! times is logarithmic.
 
 use std::ops::Range;
 
@@ -14,13 +15,13 @@ use crate::words;
 
 /// Pixels.
 const PANEL: (i32, i32) = (390, 300);
-/// How wide the only panel is.
-const ALONE: i32 = 560;
+/// The width of a single panel.
+const SINGLE: i32 = 560;
 const MARGIN: i32 = 14;
 const TITLE_HIGH: i32 = 40;
 const LEGEND_LINE: i32 = 20;
 const SAMPLE: i32 = 26;
-/// Marks of an axis of speeds, at most.
+/// The largest number of marks on an axis of speeds.
 const HEIGHTS: usize = 7;
 
 pub struct Chart {
@@ -31,12 +32,12 @@ pub struct Chart {
     pub panels: Vec<Panel>,
 }
 
-/// What the points' heights are.
+/// The unit of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// On a scale that begins at 0.
+    /// On a linear scale that begins at 0.
     GbPerS,
-    /// Microseconds, on a scale of powers of ten.
+    /// Microseconds, on a logarithmic scale.
     Us,
 }
 
@@ -51,16 +52,16 @@ pub struct Line {
     pub points: Vec<Spot>,
 }
 
-/// A row on a line; `select::spot` makes it of those that can be drawn.
+/// A row as a point of a line; see `select::spot`.
 pub struct Spot {
     pub n: u64,
-    /// In the chart's unit; above 0 where it is a time.
+    /// In the chart's unit; a time is above 0.
     pub height: f64,
     pub unstable: bool,
 }
 
 impl Chart {
-    /// `None` of no points.
+    /// The figure; `None` if there are no points.
     pub fn draw(mut self) -> Result<Option<Figure>, ReportError> {
         for line in self.panels.iter_mut().flat_map(|panel| &mut panel.lines) {
             line.points.sort_by_key(|spot| spot.n);
@@ -81,7 +82,7 @@ impl Chart {
         figure.map(Some)
     }
 
-    /// In the order of the drawing.
+    /// The marks in the order of [`Layout::draw`].
     fn marks(&self, layout: &Layout) -> Marks {
         let dashed = |look: Look| Mark {
             dash: look.dash,
@@ -93,15 +94,15 @@ impl Chart {
             .chain(lines().map(|line| dashed(line.look)))
             .collect();
         let mut points = Vec::new();
-        let mut place = 0;
+        let mut index = 0;
         for panel in &self.panels {
             for line in &panel.lines {
                 let series = format!("{} / {}", panel.title, line.name);
                 points.extend(line.points.iter().map(|spot| Mark {
                     dash: None,
-                    point: Some(spot.point((place, series.clone()), &line.name, self.unit)),
+                    point: Some(spot.point((index, series.clone()), &line.name, self.unit)),
                 }));
-                place += 1;
+                index += 1;
             }
         }
         Marks {
@@ -133,36 +134,36 @@ impl Unit {
         }
     }
 
-    /// What is written at a place of the axis.
-    fn label(self, place: f64) -> String {
+    /// The label at a coordinate of the axis.
+    fn label(self, coordinate: f64) -> String {
         match self {
-            Unit::GbPerS => ((place * 1e6).round() / 1e6).to_string(),
-            // Two digits are enough for what is marked.
+            Unit::GbPerS => ((coordinate * 1e6).round() / 1e6).to_string(),
+            // Two digits are enough for the marks.
             Unit::Us => {
-                let us = 10f64.powf(place);
+                let us = 10f64.powf(coordinate);
                 let digit = 10f64.powf(1.0 - us.log10().floor());
                 ((us * digit).round() / digit).to_string()
             }
         }
     }
 
-    /// Where a height lies on the axis.
-    fn place(self, height: f64) -> f64 {
+    /// The coordinate of a height on the axis.
+    fn coordinate(self, height: f64) -> f64 {
         match self {
             Unit::GbPerS => height,
             Unit::Us => height.log10(),
         }
     }
 
-    /// From one end of the axis to the other, for these heights.
+    /// The coordinates of the ends of the axis for these heights.
     fn axis(self, heights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
-        let most = heights.clone().map(|height| self.place(height));
+        let most = heights.clone().map(|height| self.coordinate(height));
         let most = most.fold(f64::NEG_INFINITY, f64::max);
         match self {
-            // An empty scale has no end.
+            // The scale must not be empty.
             Unit::GbPerS => (0.0, most.max(1e-6) * 1.06),
             Unit::Us => {
-                let least = heights.map(|height| self.place(height));
+                let least = heights.map(|height| self.coordinate(height));
                 let least = least.fold(f64::INFINITY, f64::min);
                 (least - 0.1, most + 0.1)
             }
@@ -174,11 +175,12 @@ struct Layout {
     unit: Unit,
     size: (i32, i32),
     legend: Vec<(String, Look)>,
-    places: Vec<(i32, i32)>,
+    /// The position and the line of each name in the legend.
+    positions: Vec<(i32, i32)>,
     head: i32,
     columns: i32,
     panel: i32,
-    /// Powers of two.
+    /// Exponents of two.
     sizes: (f64, f64),
     heights: (f64, f64),
 }
@@ -196,7 +198,7 @@ impl Layout {
                 legend.push((line.name.clone(), line.look));
             }
         }
-        // One, two, three; two by two; then by three.
+        // Four panels are two by two; otherwise a row has up to three.
         let columns = if panels.len() == 4 {
             2
         } else {
@@ -204,13 +206,13 @@ impl Layout {
         };
         let rows = (panels.len() as i32 + columns - 1) / columns;
         let wide = if columns == 1 {
-            ALONE
+            SINGLE
         } else {
             PANEL.0 * columns
         };
         let wide = wide.max(look::width(title, TITLE) + 2 * MARGIN);
         let names: Vec<_> = legend.iter().map(|(name, _)| name.clone()).collect();
-        let (places, legend_lines) = look::flow(&names, SAMPLE, wide - 2 * MARGIN);
+        let (positions, legend_lines) = look::flow(&names, SAMPLE, wide - 2 * MARGIN);
         let head = TITLE_HIGH + legend_lines * LEGEND_LINE + 6;
         let exponents = || spots().map(|spot| (spot.n as f64).log2());
         let least = exponents().fold(f64::INFINITY, f64::min).floor();
@@ -220,7 +222,7 @@ impl Layout {
             unit,
             size: (wide, head + rows * PANEL.1),
             legend,
-            places,
+            positions,
             head,
             columns,
             panel: wide / columns,
@@ -231,18 +233,18 @@ impl Layout {
 
     fn draw(&self, canvas: &Canvas, title: &str, panels: &[Panel]) -> Drawn<()> {
         look::write(canvas, title, (MARGIN, 22), HPos::Left, (TITLE, INK))?;
-        // All lines after all grids, and all points after all lines: see Marks.
+        // All lines are drawn after all grids, and all points after all lines: see `Marks`.
         let mut lines = Vec::new();
-        for ((name, look), (x, line)) in self.legend.iter().zip(&self.places) {
+        for ((name, look), (x, line)) in self.legend.iter().zip(&self.positions) {
             let (x, y) = (MARGIN + x, TITLE_HIGH + line * LEGEND_LINE + 8);
             lines.push((vec![(x, y), (x + SAMPLE, y)], *look));
             look::write(canvas, name, (x + SAMPLE + 6, y), HPos::Left, (TEXT, INK))?;
         }
         let mut points = Vec::new();
-        for (place, panel) in (0..).zip(panels) {
+        for (index, panel) in (0..).zip(panels) {
             let corner = (
-                place % self.columns * self.panel,
-                self.head + place / self.columns * PANEL.1,
+                index % self.columns * self.panel,
+                self.head + index / self.columns * PANEL.1,
             );
             let at = self.grid(canvas, &panel.title, corner)?;
             for line in &panel.lines {
@@ -251,24 +253,24 @@ impl Layout {
                     .iter()
                     .map(|spot| (at(spot), spot.unstable))
                     .collect();
-                lines.push((spots.iter().map(|(place, _)| *place).collect(), line.look));
+                lines.push((spots.iter().map(|(at, _)| *at).collect(), line.look));
                 points.extend(spots.into_iter().map(|spot| (spot, line.look.color)));
             }
         }
         for (path, look) in lines {
             canvas.draw(&PathElement::new(path, look.color.stroke_width(2)))?;
         }
-        for ((place, unstable), color) in points {
+        for ((at, unstable), color) in points {
             let (radius, style) = match unstable {
                 true => (5, color.stroke_width(2)),
                 false => (3, color.filled()),
             };
-            canvas.draw(&Circle::new(place, radius, style))?;
+            canvas.draw(&Circle::new(at, radius, style))?;
         }
         Ok(())
     }
 
-    /// Draws a panel's scales, and tells where on them a spot lies.
+    /// Draws a panel's scales, and returns the function from a spot to its pixel.
     fn grid(
         &self,
         canvas: &Canvas,
@@ -307,17 +309,19 @@ impl Layout {
             .x_labels(count)
             .y_labels(HEIGHTS)
             .x_label_formatter(&|exponent| words::power(exponent.round().max(0.0) as u32))
-            .y_label_formatter(&|place| self.unit.label(*place))
+            .y_label_formatter(&|coordinate| self.unit.label(*coordinate))
             .label_style(look::font(TEXT).color(&FAINT))
             .axis_desc_style(look::font(TEXT - 1.0).color(&FAINT))
             .x_desc("elements")
             .draw()?;
         let (spec, unit) = (chart.as_coord_spec().clone(), self.unit);
-        Ok(move |spot: &Spot| spec.translate(&((spot.n as f64).log2(), unit.place(spot.height))))
+        Ok(move |spot: &Spot| {
+            spec.translate(&((spot.n as f64).log2(), unit.coordinate(spot.height)))
+        })
     }
 }
 
-/// An axis, and which of its places are marked.
+/// An axis with its marks.
 #[derive(Clone)]
 struct Axis {
     range: Range<f64>,
@@ -327,11 +331,11 @@ struct Axis {
 
 #[derive(Clone, Copy)]
 enum Marked {
-    /// Whole numbers, ten at most.
+    /// Up to ten whole numbers.
     Whole,
-    /// As plotters likes.
+    /// The marks that plotters chooses.
     Even,
-    /// Of logarithms: powers of ten; on a short axis 2 and 5 times those, too, or all multiples.
+    /// On a logarithmic axis: powers of ten; on a short axis also 2 and 5 times these, or all multiples.
     Tens,
 }
 
@@ -375,8 +379,8 @@ impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
-    fn map(&self, place: &f64, limit: (i32, i32)) -> i32 {
-        self.axis.map(place, limit)
+    fn map(&self, coordinate: &f64, limit: (i32, i32)) -> i32 {
+        self.axis.map(coordinate, limit)
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
@@ -393,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_marked_by_powers_of_ten() {
+    fn axes_of_times_have_powers_of_ten() {
         let labels = |low: f64, high: f64| {
             let axis = Axis::of(low.log10()..high.log10(), Marked::Tens);
             let marks = axis.marks().into_iter().map(|mark| Unit::Us.label(mark));
@@ -407,11 +411,11 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_times_has_room_around_them() {
+    fn an_axis_of_times_has_margins() {
         let (low, high) = Unit::Us.axis([10.0, 100.0].into_iter());
         assert!(low < 1.0 && high > 2.0 && high - low < 1.5);
         let (low, high) = Unit::Us.axis([7.0].into_iter());
-        assert!(low < high, "of a single time, too");
+        assert!(low < high, "a single time");
         assert_eq!(Unit::GbPerS.axis([0.0].into_iter()).0, 0.0);
     }
 }

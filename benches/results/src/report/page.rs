@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The HTML page.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,9 @@ use crate::compare::Comparison;
 use crate::relate::Related;
 use crate::schema::{Backend, Results, Row, Suite};
 
-/// Nothing but what is in the page may be loaded.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// The page may not load anything.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src \
+                      data:; base-uri 'none'; form-action 'none'";
 
 pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String, ReportError> {
     let related = &Related::new(results);
@@ -55,19 +56,19 @@ pub fn page(results: &Results, comparison: Option<&Comparison>) -> Result<String
     }))
 }
 
-/// What pages differ in.
+/// The parts of a page.
 pub struct Shell<'a> {
     pub title: &'a str,
     /// Below the title.
     pub header: Markup,
-    /// The sections, by their `id` and in words.
+    /// The `id` and the title of each section.
     pub contents: &'a [(&'a str, &'a str)],
     pub main: Markup,
-    /// JSON, harmless in a page.
+    /// JSON in which `<`, `>` and `&` are escaped.
     pub points: &'a str,
 }
 
-/// A page that needs nothing beside it.
+/// A self-contained page.
 pub fn shell(page: Shell) -> String {
     let page = html! {
         (DOCTYPE)
@@ -118,13 +119,13 @@ fn section(suite: Suite, figures: &[Figure], rows: &[&Row], related: &Related) -
 
 type Points = Vec<(f64, f64)>;
 
-/// By figure and series. The JSON stands in a page: nothing in it may look like a tag.
+/// All points as JSON by figure and series, with `<`, `>` and `&` escaped for a page.
 fn points<'a>(figures: impl Iterator<Item = &'a Figure>) -> Result<String, ReportError> {
     let mut all: BTreeMap<&str, BTreeMap<&str, Points>> = BTreeMap::new();
     for figure in figures {
-        let of_figure = all.entry(&figure.name).or_default();
+        let all_series = all.entry(&figure.name).or_default();
         for series in &figure.series {
-            let points = of_figure.entry(&series.name).or_default();
+            let points = all_series.entry(&series.name).or_default();
             points.extend(&series.points);
         }
     }

@@ -1,4 +1,4 @@
-//! A picture as a PNG, for where an SVG is not shown.
+//! Figures as PNG, for programs that cannot show SVG.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,10 +9,10 @@ use resvg::usvg::{Options, Tree};
 use super::ReportError;
 use super::figure::Figure;
 
-/// Pixels along each side of one of the SVG's, so that it is sharp on screens of twice the density.
+/// Pixels per SVG pixel along each side, for screens of twice the density.
 const SCALE: f32 = 2.0;
 
-/// A machine that measures often has no font.
+/// The font is built in, because machines for measurements often have none.
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
@@ -21,7 +21,7 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 });
 
 impl Figure {
-    /// The same picture, pixel by pixel the same on every machine.
+    /// The figure as a PNG. The pixels are identical on every machine.
     pub fn png(&self) -> Result<Vec<u8>, ReportError> {
         let pixels = pixels(&self.tree(&FONTS)?);
         let pixels = pixels.ok_or_else(|| self.undrawn("it has no size"))?;
@@ -44,7 +44,7 @@ impl Figure {
     }
 }
 
-/// `None` of a picture that is too large or has no size.
+/// The pixels; `None` if the picture is too large or empty.
 fn pixels(tree: &Tree) -> Option<Pixmap> {
     let size = tree.size().to_int_size().scale_by(SCALE)?;
     let mut pixels = Pixmap::new(size.width(), size.height())?;
@@ -61,13 +61,13 @@ mod tests {
     use crate::example;
     use crate::report::figures;
 
-    /// Of the picture, as the SVG says.
+    /// The width and the height in the SVG's head.
     fn size(svg: &str) -> (u32, u32) {
-        let of = |name: &str| {
+        let attribute = |name: &str| {
             let (_, rest) = svg.split_once(&format!(" {name}=\"")).unwrap();
             rest.split_once('"').unwrap().0.parse().unwrap()
         };
-        (of("width"), of("height"))
+        (attribute("width"), attribute("height"))
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn texts_are_drawn_without_the_machines_fonts() {
         let figure = &figures(&example::results()).unwrap()[0];
-        // The title begins here.
+        // The position of the title.
         let (x, y) = (14_u32, 22_u32);
         let title = format!("<text x=\"{x}\" y=\"{y}\"");
         assert!(figure.svg.contains(&title), "{}", figure.svg);
@@ -95,12 +95,12 @@ mod tests {
             (x..x + 100).any(|x| (y - 8..y + 8).any(|y| dark(x, y)))
         };
         assert!(is_dark(&FONTS));
-        assert!(!is_dark(&Arc::default()), "nothing else is there");
+        assert!(!is_dark(&Arc::default()), "no font, no text");
     }
 
-    /// Of all texts, with the letters that they stand for.
+    /// The glyphs of all texts, each with its letters.
     fn glyphs(group: &Group) -> Vec<(u32, String)> {
-        let of = |node: &Node| match node {
+        let of_node = |node: &Node| match node {
             Node::Group(group) => glyphs(group),
             Node::Text(text) => {
                 let glyphs = text
@@ -113,7 +113,7 @@ mod tests {
             }
             Node::Path(_) | Node::Image(_) => Vec::new(),
         };
-        group.children().iter().flat_map(of).collect()
+        group.children().iter().flat_map(of_node).collect()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Kernels under Nsight Compute: a table, on the page, alone, and in a terminal.
+//! The table of kernels under Nsight Compute, for the report, for a page and for a terminal.
 
 use maud::{Markup, html};
 
@@ -40,17 +40,17 @@ fn line(profiled: &Profiled) -> [Cell; HEADS.len()] {
     ]
 }
 
-/// What the columns are.
+/// An explanation of the columns.
 fn meaning(profiled: &[Profiled]) -> String {
     let mut sizes: Vec<_> = profiled.iter().map(|one| one.n).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<_> = sizes.into_iter().map(thousands).collect();
     format!(
-        "One launch each over {} elements, with empty caches. Compute and memory: throughput, of the \
-         highest there could be. DRAM: bytes read and written over the duration. Bank conflicts: how \
-         often shared memory had to be asked once more. Sectors/request: of 32 bytes, of a warp's loads \
-         from global memory. Occupancy: warps in flight, of those that there is room for.",
+        "One launch each over {} elements, with flushed caches. Compute and memory: throughput relative to \
+         the device's peak. DRAM: bytes read and written, divided by the duration. Bank conflicts: accesses \
+         to shared memory that had to be repeated. Sectors/request: sectors of 32 bytes per load of a warp \
+         from global memory. Occupancy: active warps relative to the most that a multiprocessor supports.",
         sizes.join(" and ")
     )
 }
@@ -67,7 +67,7 @@ pub fn section(profiled: &[Profiled]) -> Markup {
     }
 }
 
-/// A page with nothing else; `about` says what was measured, and how.
+/// A page with only the table; `about` says what was measured, and how.
 pub fn page(profiled: &[Profiled], about: &str) -> String {
     shell(Shell {
         title: "warpfold under Nsight Compute",
@@ -78,7 +78,7 @@ pub fn page(profiled: &[Profiled], about: &str) -> String {
     })
 }
 
-/// The same for a terminal, and as Markdown.
+/// The table as Markdown.
 pub fn markdown(profiled: &[Profiled]) -> String {
     let lines = profiled.iter().map(|one| line(one).map(|cell| cell.text));
     let table = table::markdown(HEADS, lines, 1..HEADS.len());

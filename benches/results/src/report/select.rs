@@ -1,4 +1,4 @@
-//! Rows for pictures.
+//! Selection of the rows for figures.
 
 use super::lines::{Line, Panel, Spot, Unit};
 use super::look::Look;
@@ -7,22 +7,22 @@ use crate::relate::{EMPTY_KERNEL, Related};
 use crate::schema::{Backend, By, Cache, Results, Row, Suite, Timing};
 use crate::words;
 
-/// Rows of a suite that a clock was there for.
+/// The rows of a suite, without those of the simulator, which have no times.
 pub fn timed(results: &Results, suite: Suite) -> Vec<&Row> {
     let rows = results.rows.iter();
     rows.filter(|row| row.suite == suite && row.backend != Backend::Sim)
         .collect()
 }
 
-/// ` on the CPU`, where it was not the device.
-pub fn place(backend: Backend) -> &'static str {
+/// ` on the CPU`, or empty for the device.
+pub fn on(backend: Backend) -> &'static str {
     match backend {
         Backend::Cpu => " on the CPU",
         Backend::Cuda | Backend::Sim => "",
     }
 }
 
-/// `cold, device`, as the method explains them.
+/// `cold, device time`
 pub fn title(cache: Cache, timing: Timing) -> String {
     let timing = match timing {
         Timing::Device => "device time",
@@ -35,18 +35,19 @@ pub fn title(cache: Cache, timing: Timing) -> String {
     format!("{cache}, {timing}")
 }
 
-/// In GB/s, where it can be drawn.
+/// The speed in GB/s, if it can be drawn.
 pub fn speed(row: &Row) -> Option<f64> {
-    // Beyond what any memory does, a scale would show nothing else.
+    // One impossible value would make the scale useless for all others.
     row.gb_per_s().filter(|speed| (0.0..=1e9).contains(speed))
 }
 
-/// In microseconds, where it can be drawn on a scale of powers.
+/// The time in microseconds, if it can be drawn on a logarithmic scale.
 pub fn time(row: &Row) -> Option<f64> {
     row.median_us().filter(|us| (1e-6..=1e12).contains(us))
 }
 
-/// Of a row that has a height in this unit, and a place on an axis of powers.
+/// The row as a point; `None` if it cannot be drawn: without elements, because the axis is logarithmic, or
+/// without a value in this unit.
 pub fn spot(row: &Row, unit: Unit) -> Option<Spot> {
     let height = match unit {
         Unit::GbPerS => speed(row),
@@ -59,8 +60,8 @@ pub fn spot(row: &Row, unit: Unit) -> Option<Spot> {
     })
 }
 
-/// A panel for each cache and timing; in it a line for each name, with the ceilings of its rows: of times the floors,
-/// too.
+/// A panel for each cache and timing, with a line for each name and for each ceiling; panels of times also
+/// have a line for the empty kernel.
 pub fn panels<'a>(
     rows: &[&'a Row],
     related: &Related<'a>,
@@ -91,7 +92,7 @@ pub fn panels<'a>(
     conditions.into_iter().map(panel).collect()
 }
 
-/// A line has one point of a size: where it would have more, there is one for each kernel.
+/// Splits rows by kernel if they have several points of one size, because a line has one.
 fn split(rows: Vec<&Row>) -> Vec<(Option<String>, Vec<&Row>)> {
     let mut sizes: Vec<_> = rows.iter().map(|row| row.n).collect();
     sizes.sort_unstable();
@@ -116,7 +117,7 @@ fn spots(rows: &[&Row], unit: Unit) -> Vec<Spot> {
     rows.iter().filter_map(|row| spot(row, unit)).collect()
 }
 
-/// One line for each ceiling that these rows have, with a point for each size; of times for each floor, too.
+/// One line for each ceiling of these rows; for times also one for the empty kernel.
 fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>, unit: Unit) -> Vec<Line> {
     let mut found: Vec<&Row> = rows.iter().filter_map(|row| related.ceiling(row)).collect();
     if unit == Unit::Us {
@@ -133,7 +134,7 @@ fn ceilings<'a>(rows: &[&'a Row], related: &Related<'a>, unit: Unit) -> Vec<Line
     kernels.into_iter().map(line).collect()
 }
 
-/// Names each author's variants, and gives each its dashes.
+/// A name and a look for each author and variant.
 pub fn variants(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
     let mut all: Vec<(By, Option<String>)> = Vec::new();
     for row in rows {
@@ -143,25 +144,27 @@ pub fn variants(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
         }
     }
     move |row| {
-        let own: Vec<_> = all.iter().filter(|(by, _)| *by == row.by).collect();
-        let place = own.iter().position(|(_, variant)| *variant == row.variant);
+        let variants: Vec<_> = all.iter().filter(|(by, _)| *by == row.by).collect();
+        let index = variants
+            .iter()
+            .position(|(_, variant)| *variant == row.variant);
         let name = match &row.variant {
-            Some(variant) if variant != "default" || own.len() > 1 => {
+            Some(variant) if variant != "default" || variants.len() > 1 => {
                 format!("{}, {variant}", row.by.title())
             }
             _ => row.by.title().to_owned(),
         };
-        (name, Look::of(row.by, place.unwrap_or(0)))
+        (name, Look::of(row.by, index.unwrap_or(0)))
     }
 }
 
-/// What all line pictures have to say of their points.
+/// The caption of a line chart of these rows.
 pub fn caption(rows: &[&Row], unit: Unit) -> String {
     let mut caption = String::from(match unit {
         Unit::GbPerS => "Bandwidth against the number of elements.",
         Unit::Us => {
-            "Time against the number of elements, both on scales of powers. What does nothing but be launched, the \
-             empty kernel, is the floor."
+            "Time against the number of elements, both on logarithmic scales. The lowest possible time is \
+             that of the empty kernel."
         }
     });
     if rows

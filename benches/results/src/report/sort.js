@@ -1,5 +1,5 @@
 "use strict";
-// Numbers go by data-value, texts by the language's order; empty cells come last both ways.
+// Numbers are sorted by data-value, texts alphabetically; empty cells come last in both directions.
 const valueOf = (row, column) => {
   const cell = row.cells[column];
   return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
@@ -22,7 +22,7 @@ const sort = (table, head) => {
   body.append(...rows.map(([, row]) => row));
 };
 
-// A button is pressed by the keyboard as well.
+// A click event is also sent when the button is pressed with the keyboard.
 for (const table of document.querySelectorAll("table.sortable"))
   table.tHead.addEventListener("click", (event) => {
     const button = event.target.closest("button");

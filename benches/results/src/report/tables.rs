@@ -1,4 +1,4 @@
-//! Every row of a suite, in tables that can be sorted.
+//! Sortable tables of all rows of a suite.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::relate::Related;
 use crate::schema::{By, Row, Suite, Time};
 use crate::words::{conditions, number, thousands};
 
-/// A cell: its text, and what it is sorted by where that is a number.
+/// A cell: its text, and the number that it is sorted by, if any.
 #[derive(Default)]
 pub struct Cell {
     pub text: String,
@@ -43,7 +43,7 @@ impl Cell {
     }
 }
 
-/// A table whose heads are buttons; a column without any text is left out.
+/// A table with buttons as heads; an empty column is left out.
 pub fn sortable(
     caption: &str,
     heads: &[String],
@@ -66,15 +66,18 @@ pub fn sortable(
                 thead {
                     tr {
                         @for &column in &used {
-                            th scope="col" class=[numeric(column)] aria-sort="none" { button type="button" { (heads[column]) } }
+                            th scope="col" class=[numeric(column)] aria-sort="none" {
+                                button type="button" { (heads[column]) }
+                            }
                         }
                     }
                 }
                 tbody {
-                    @for (place, row) in rows.iter().enumerate() {
-                        tr class=[Some(class(place)).filter(|class| !class.is_empty())] {
+                    @for (index, row) in rows.iter().enumerate() {
+                        tr class=[Some(class(index)).filter(|class| !class.is_empty())] {
                             @for cell in used.iter().filter_map(|&column| row.get(column)) {
-                                td class=[Some(cell.class).filter(|class| !class.is_empty())] data-value=[cell.value] { (cell.text) }
+                                @let class = Some(cell.class).filter(|class| !class.is_empty());
+                                td class=[class] data-value=[cell.value] { (cell.text) }
                             }
                         }
                     }
@@ -84,12 +87,12 @@ pub fn sortable(
     }
 }
 
-/// Rows with times.
+/// The table of the rows with times.
 pub fn timed(suite: Suite, rows: &[&Row], related: &Related) -> Markup {
     let what = [
         "by",
         "kernel",
-        "of",
+        "op",
         "keys",
         "n",
         "threads",
@@ -115,12 +118,12 @@ pub fn timed(suite: Suite, rows: &[&Row], related: &Related) -> Markup {
         .chain(more.iter().map(|&head| head.to_owned()))
         .collect();
     let cells: Vec<_> = rows.iter().map(|row| line(row, related)).collect();
-    let class = |place: usize| match rows.get(place) {
+    let class = |index: usize| match rows.get(index) {
         Some(row) if row.wrong.is_some() => "wrong",
         Some(row) if row.time.is_some_and(|time| time.unstable) => "unstable",
         _ => "",
     };
-    let caption = format!("{}: all rows that were timed", suite.title());
+    let caption = format!("{}: all timed rows", suite.title());
     sortable(&caption, &heads, &cells, class)
 }
 
@@ -156,7 +159,7 @@ fn line(row: &Row, related: &Related) -> Vec<Cell> {
     cells
 }
 
-/// A sign and words: a colour alone is lost on some readers, and on paper.
+/// The state as a sign and text, because not every reader sees the colour.
 fn state(row: &Row) -> Cell {
     Cell::text(match (&row.wrong, row.time) {
         (Some(wrong), _) => format!(
@@ -169,10 +172,10 @@ fn state(row: &Row) -> Cell {
     })
 }
 
-/// Rows of the simulator.
+/// The table of the simulator's rows.
 pub fn counted(suite: Suite, rows: &[&Row]) -> Markup {
     let names: BTreeSet<_> = rows.iter().flat_map(|row| row.counts.keys()).collect();
-    let heads = ["kernel", "of", "keys", "n", "threads", "blocks"].map(str::to_owned);
+    let heads = ["kernel", "op", "keys", "n", "threads", "blocks"].map(str::to_owned);
     let heads: Vec<_> = heads
         .into_iter()
         .chain(names.iter().map(|name| name.to_string()))
@@ -200,15 +203,15 @@ pub fn counted(suite: Suite, rows: &[&Row]) -> Markup {
         cells
     };
     let cells: Vec<_> = rows.iter().map(line).collect();
-    let class = |place: usize| {
-        if rows.get(place).is_some_and(|row| row.wrong.is_some()) {
+    let class = |index: usize| {
+        if rows.get(index).is_some_and(|row| row.wrong.is_some()) {
             "wrong"
         } else {
             ""
         }
     };
     let caption = format!(
-        "{}: what the simulator counted; nothing was timed",
+        "{}: the simulator's counts, without times",
         suite.title()
     );
     sortable(&caption, &heads, &cells, class)

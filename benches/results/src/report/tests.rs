@@ -23,7 +23,7 @@ fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= b.abs() * 1e-12
 }
 
-/// Every table's lines, without their heads.
+/// The lines of all tables, without the heads.
 fn lines(page: &str) -> Vec<&str> {
     let tables = page.split(r#"<table class="sortable">"#).skip(1);
     let bodies = tables.map(|table| {
@@ -81,7 +81,7 @@ fn every_row_has_a_point() {
             assert!(page.contains(&text), "{row:?}");
             continue;
         }
-        // An empty kernel is the floor of times, and no ceiling of speeds where there is another.
+        // The empty kernel is drawn in charts of times, and as a ceiling of speeds only if there is no other.
         let time = row.median_us().filter(|_| row.kernel == "empty_kernel");
         let is_row = |(x, y): &(f64, f64)| {
             let is_height = is_near(*y, speed) || time.is_some_and(|time| is_near(*y, time));
@@ -92,7 +92,7 @@ fn every_row_has_a_point() {
 }
 
 #[test]
-fn figures_say_what_is_drawn() {
+fn figures_list_their_points() {
     let results = example::results();
     let figures = figures(&results).unwrap();
     let page = html(&results, None).unwrap();
@@ -126,7 +126,7 @@ fn figures_say_what_is_drawn() {
 }
 
 #[test]
-fn small_arrays_have_their_times_above_the_empty_kernels() {
+fn charts_of_small_arrays_have_the_empty_kernel_below_our_times() {
     let results = example::results();
     let figures = figures_of(&results, Suite::Whole).unwrap();
     let times: Vec<_> = figures
@@ -134,10 +134,13 @@ fn small_arrays_have_their_times_above_the_empty_kernels() {
         .filter(|figure| figure.name.ends_with("-time") && !figure.name.contains("ratio"))
         .collect();
     let names: Vec<_> = times.iter().map(|figure| figure.name.as_str()).collect();
-    let of = [
+    let subjects = [
         "sum-i32", "min-i32", "sum-f32", "min-f32", "sum-f64", "min-f64",
     ];
-    assert_eq!(names, of.map(|of| format!("whole-cuda-{of}-time")));
+    assert_eq!(
+        names,
+        subjects.map(|subject| format!("whole-cuda-{subject}-time"))
+    );
     let whole = |row: &&crate::schema::Row| {
         (row.suite, row.backend) == (Suite::Whole, crate::schema::Backend::Cuda)
     };
@@ -174,7 +177,7 @@ fn small_arrays_have_their_times_above_the_empty_kernels() {
         for dash in [r#"stroke-dasharray="4 4""#, r#"stroke-dasharray="1 4""#] {
             assert!(
                 figure.svg.contains(dash),
-                "ceiling and floor differ: {dash}"
+                "dashes of the ceiling and the empty kernel: {dash}"
             );
         }
     }
@@ -249,7 +252,7 @@ fn ceilings_and_gains_are_drawn() {
 }
 
 #[test]
-fn the_page_needs_nothing_beside_it() {
+fn the_page_is_self_contained() {
     let results = example::results();
     let page = html(&results, Some(&compare(&results, &results))).unwrap();
     assert_eq!(
@@ -263,7 +266,7 @@ fn the_page_needs_nothing_beside_it() {
 }
 
 #[test]
-fn the_head_says_what_was_run_and_what_was_not() {
+fn the_head_has_the_environment_the_peers_and_the_warnings() {
     let mut results = example::results();
     results.complete = false;
     let page = html(&results, None).unwrap();
@@ -278,7 +281,7 @@ fn the_head_says_what_was_run_and_what_was_not() {
         "no module named cupy",
         "1935 to 1980 MHz",
         "throttled during the run: power cap",
-        "broken off",
+        "incomplete",
         "1 wrong",
         "1 unstable",
         "the caches were flushed",
@@ -289,7 +292,7 @@ fn the_head_says_what_was_run_and_what_was_not() {
 }
 
 #[test]
-fn what_was_profiled_has_its_section() {
+fn the_profile_has_a_section() {
     let mut results = example::results();
     let page = html(&results, None).unwrap();
     for part in [
@@ -321,7 +324,7 @@ fn what_was_profiled_has_its_section() {
 }
 
 #[test]
-fn a_comparison_has_its_section() {
+fn a_comparison_has_a_section() {
     let old = example::results();
     let mut new = old.clone();
     let time = new.rows[0].time.as_mut().unwrap();

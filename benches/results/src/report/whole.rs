@@ -1,5 +1,4 @@
-//! Whole-array reductions, by the library's operators and by others: speeds over sizes, times of small arrays over sizes,
-//! and maps of the ratios to each peer.
+//! Whole-array reductions: speeds, times of small arrays, and heat maps of the ratios to each peer.
 
 use super::figure::{Figure, distinct};
 use super::heat::{Band, Cell, Map};
@@ -20,7 +19,7 @@ pub fn figures<'a>(
         figures.extend(map.draw()?);
     }
     for rows in select::grouped(&rows, |row| (row.backend, &row.op, &row.element)) {
-        let subject = format!("{}{}", rows[0].subject(), select::place(rows[0].backend));
+        let subject = format!("{}{}", rows[0].subject(), select::on(rows[0].backend));
         let name = format!("{suite} {} {subject}", rows[0].backend);
         let title = format!("Whole-array reduction: {subject}");
         let small = small(&rows);
@@ -42,27 +41,27 @@ pub fn figures<'a>(
     Ok(distinct(figures))
 }
 
-/// Bytes up to which a speed says little, because a launch takes a good part of the time.
+/// The largest array, in bytes, for which the launch is a large part of the time.
 const SMALL_BYTES: u64 = 16 << 20;
 
-/// Those of small arrays on a CUDA device.
+/// The rows of small arrays on a CUDA device.
 fn small<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let is_small = |row: &&&Row| row.backend == Backend::Cuda && row.bytes <= SMALL_BYTES;
     rows.iter().filter(is_small).copied().collect()
 }
 
-/// One for each peer, backend, cache, timing, and variant of ours.
+/// A heat map for each peer, backend, cache, timing, and variant of ours.
 fn maps(rows: &[&Row], suite: Suite, related: &Related) -> Vec<Map> {
     let ours = rows.iter().filter(|row| row.by == By::Warpfold);
     let ours: Vec<&Row> = ours.copied().collect();
     let several = select::grouped(&ours, |row| &row.variant).len() > 1;
     let mut maps = Vec::new();
     for peer in By::PEERS {
-        let alike = |row: &Row| (row.backend, row.variant.clone(), row.cache, row.timing);
-        for rows in select::grouped(&ours, alike) {
+        let key = |row: &Row| (row.backend, row.variant.clone(), row.cache, row.timing);
+        for rows in select::grouped(&ours, key) {
             let first = rows[0];
             let conditions = select::title(first.cache, first.timing);
-            let place = select::place(first.backend);
+            let on = select::on(first.backend);
             let variant = match &first.variant {
                 Some(variant) if several => format!(" ({variant})"),
                 _ => String::new(),
@@ -71,9 +70,10 @@ fn maps(rows: &[&Row], suite: Suite, related: &Related) -> Vec<Map> {
             let bands = select::grouped(&rows, |row| (&row.op, &row.element));
             maps.push(Map {
                 name: format!("{suite} ratio {peer} {}{variant} {conditions}", first.backend),
-                title: format!("warpfold{variant} / {peer_name}{place}: {conditions}"),
+                title: format!("warpfold{variant} / {peer_name}{on}: {conditions}"),
                 caption: format!(
-                    "Our time over that of {peer_name}: below 1, ours is the faster. An asterisk: one of the two is unstable."
+                    "Our time over that of {peer_name}: below 1, ours is faster. An asterisk marks ratios of \
+                     an unstable time."
                 ),
                 rows: bands.iter().map(|rows| band(rows, peer, related)).collect(),
             });

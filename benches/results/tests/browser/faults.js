@@ -1,5 +1,5 @@
 "use strict";
-// First in the page: collects what goes wrong while it loads.
+// The first script of the page: collects errors while the page loads.
 const faults = [];
 addEventListener("error", (event) => faults.push(`error: ${event.message ?? event.target.outerHTML}`), true);
 addEventListener("unhandledrejection", (event) => faults.push(`error: ${event.reason}`));

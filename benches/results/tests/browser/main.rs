@@ -1,7 +1,7 @@
 //! A smoke test of the report in Chromium: it loads without an error or a request, shows the points that it
-//! lists, and its tables sort. Broken pages show that a fault is noticed.
+//! lists, and its tables sort. Broken pages show that the test detects faults.
 //!
-//! Without a browser the tests are reported as ignored. `WARPFOLD_CHROMIUM` names one that is not in `PATH`.
+//! Without a browser the tests are reported as ignored. `WARPFOLD_CHROMIUM` names a browser outside `PATH`.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,13 +16,13 @@ use warpfold_results::{compare, example, report};
 const FAULTS: &str = include_str!("faults.js");
 const SMOKE: &str = include_str!("smoke.js");
 
-/// What the page says of itself when nothing is wrong with it.
+/// The output of `smoke.js` for a page without a fault.
 const NO_FAULT: &str = "no fault";
 
-/// Milliseconds of the page's own clock until the browser prints the page.
-const PATIENCE: &str = "--virtual-time-budget=10000";
+/// Milliseconds of virtual time until the browser prints the page.
+const TIME_BUDGET: &str = "--virtual-time-budget=10000";
 
-/// Names of the browser in `PATH`.
+/// The browser's possible names in `PATH`.
 const NAMES: [&str; 4] = [
     "chromium",
     "chromium-browser",
@@ -47,7 +47,7 @@ fn trial(name: &str, test: fn(PathBuf) -> Result<(), Failed>) -> Trial {
     })
 }
 
-/// The browser that was chosen, which must be there then, or the first in `PATH`.
+/// The browser in `WARPFOLD_CHROMIUM`, which must exist if the variable is set, or the first in `PATH`.
 fn browser() -> Option<PathBuf> {
     if let Some(chosen) = env::var_os("WARPFOLD_CHROMIUM").filter(|chosen| !chosen.is_empty()) {
         return Some(chosen.into());
@@ -69,7 +69,7 @@ fn no_fault(browser: PathBuf) -> Result<(), Failed> {
     }
 }
 
-/// Each is broken in another way, and has the fault that says so.
+/// Each page is broken in one way, and the test reports that fault.
 fn broken_pages(browser: PathBuf) -> Result<(), Failed> {
     let page = page()?;
     let request = "<img alt='' src='http://127.0.0.1:9/a.png'></body>";
@@ -106,7 +106,7 @@ fn broken_pages(browser: PathBuf) -> Result<(), Failed> {
         }
         let found = faults(&browser, &broken)?;
         if !found.contains(fault) {
-            return Err(format!("{name}: {found:?} does not say {fault:?}").into());
+            return Err(format!("{name}: {found:?} does not contain {fault:?}").into());
         }
     }
     Ok(())
@@ -120,7 +120,7 @@ fn outside(page: &str) -> Option<String> {
     Some(format!("{before}{circle}{attributes} cx=\"9{after}"))
 }
 
-/// Every suite's rows, a profile, and a comparison with another run.
+/// A page with all suites, a profile, and a comparison with another run.
 fn page() -> Result<String, Failed> {
     let new = example::results();
     let mut old = new.clone();
@@ -135,7 +135,7 @@ fn page() -> Result<String, Failed> {
     Ok(report::html(&new, Some(&compare::compare(&old, &new)))?)
 }
 
-/// Opens the page and gives what `smoke.js` found.
+/// Opens the page and returns the output of `smoke.js`.
 fn faults(browser: &Path, page: &str) -> Result<String, Failed> {
     let folder = TempDir::with_prefix("warpfold-browser")?;
     let page = page.replacen("<head>", &format!("<head><script>{FAULTS}</script>"), 1);
@@ -147,10 +147,10 @@ fn faults(browser: &Path, page: &str) -> Result<String, Failed> {
     command.args([
         "--headless",
         "--dump-dom",
-        PATIENCE,
+        TIME_BUDGET,
         "--window-size=1280,900",
     ]);
-    // Root's browser refuses to have a sandbox; the page is ours.
+    // The sandbox does not work for root; the page is trusted.
     command.args([
         "--no-sandbox",
         "--disable-gpu",

@@ -1,5 +1,5 @@
 "use strict";
-// Last in the page: uses it as a reader does and appends what is wrong with it.
+// The last script of the page: checks its figures and tables, and replaces it by the list of faults.
 const isSeen = (element) => {
   const box = element.getBoundingClientRect();
   return element.checkVisibility({ visibilityProperty: true }) && box.width > 0 && box.height > 0;
@@ -26,7 +26,7 @@ const checkFigures = () => {
   }
 };
 
-// Numbers by data-value, texts by the language's order; not the page's own code.
+// Numbers by data-value, texts alphabetically; deliberately not the page's code.
 const isSorted = (cells, sign) => {
   const filled = cells.filter((cell) => cell.textContent.trim());
   const isNumeric = filled.every((cell) => "value" in cell.dataset);

@@ -25,14 +25,14 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
         .map(|_| f32::rough(&mut rng))
         .collect();
     let bits = || reduce_triples::<f32, Sum>(Sum, &data).map(f32::to_bits);
-    let alone = on(1, bits);
+    let expected = on(1, bits);
     for threads in [2, 3, 7] {
-        assert!(on(threads, bits) == alone, "{threads} threads");
+        assert!(on(threads, bits) == expected, "{threads} threads");
     }
 }
 
 #[test]
-fn fields_of_triples_are_summed_by_themselves() {
+fn fields_of_triples_are_summed_separately() {
     let mut rng = StdRng::seed_from_u64(rand::random());
     for n in [
         0, 1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 671, 672, 673, 1343, 1344, 1345, 5000,

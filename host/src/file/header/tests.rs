@@ -26,7 +26,7 @@ fn read(bytes: &[u8]) -> Result<NpyHeader, Error> {
 }
 
 /// The text of an [`Error::Npy`].
-fn refused(bytes: &[u8]) -> String {
+fn rejected(bytes: &[u8]) -> String {
     match read(bytes) {
         Err(Error::Npy { path, what }) => {
             assert_eq!(path, Path::new("a.npy"));
@@ -53,14 +53,14 @@ fn every_version() {
     for (version, text) in [([0, 0], "0.0"), ([1, 1], "1.1"), ([4, 0], "4.0")] {
         bytes[6..8].copy_from_slice(&version);
         assert_eq!(
-            refused(&bytes),
+            rejected(&bytes),
             format!("version {text} of the format; only 1.0, 2.0 and 3.0 can be read")
         );
     }
 }
 
 #[test]
-fn nothing_behind_the_header_is_read() {
+fn bytes_after_the_header_are_not_read() {
     let mut bytes = plain("<u2", "(2,)");
     let end = bytes.len();
     bytes.extend([1, 2, 3, 4]);
@@ -122,7 +122,7 @@ fn every_type() {
 }
 
 #[test]
-fn the_type_asked_for_must_be_the_files() {
+fn the_requested_type_must_match_the_file() {
     let header = |descr| read(&plain(descr, "(1,)")).unwrap();
     assert_eq!(header("<f4").check::<f32>(), Ok(()));
     assert_eq!(header("|b1").check::<u8>(), Ok(()));
@@ -156,39 +156,39 @@ fn any_shape() {
     assert_eq!(len("(18446744073709551615,)"), Ok(u64::MAX));
     // The product overflows unless a dimension is 0.
     assert_eq!(len("(4294967296, 4294967296, 0)"), Ok(0));
-    let what = refused(&plain("<f4", "(4294967296, 4294967296)"));
+    let what = rejected(&plain("<f4", "(4294967296, 4294967296)"));
     assert!(what.ends_with("has 2^64 elements or more"), "{what}");
 }
 
 #[test]
-fn every_early_end() {
+fn truncated_headers() {
     for version in [1, 2] {
         let bytes = file(
             version,
             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
         );
         for end in 0..bytes.len() {
-            assert_eq!(refused(&bytes[..end]), "the file ends inside the header");
+            assert_eq!(rejected(&bytes[..end]), "the file ends inside the header");
         }
     }
 }
 
 #[test]
-fn no_such_file() {
-    let what = refused(b"PK\x03\x04 is what a .npz begins with");
+fn files_that_are_not_npy() {
+    let what = rejected(b"PK\x03\x04 is what a .npz begins with");
     assert_eq!(what, r#"it does not begin with "\x93NUMPY""#);
-    let what = refused(&file(1, "{'descr': [('a', '<f4')], "));
+    let what = rejected(&file(1, "{'descr': [('a', '<f4')], "));
     assert!(what.contains("records"), "{what}");
 }
 
 #[test]
-fn a_header_that_claims_to_be_huge() {
-    let claims = |len: u32| [MAGIC, &[2, 0], &len.to_le_bytes()].concat();
+fn a_header_with_a_huge_length() {
+    let with_length = |len: u32| [MAGIC, &[2, 0], &len.to_le_bytes()].concat();
     assert_eq!(
-        refused(&claims(u32::MAX)),
+        rejected(&with_length(u32::MAX)),
         "the header has 4294967295 bytes; the limit is 10000"
     );
-    assert_eq!(refused(&claims(10_000)), "the file ends inside the header");
+    assert_eq!(rejected(&with_length(10_000)), "the file ends inside the header");
 }
 
 #[test]

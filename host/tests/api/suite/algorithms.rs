@@ -45,7 +45,7 @@ pub fn tests() -> Vec<Test> {
 }
 
 fn integer_sum<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), String> {
-    same(got, part.number("sum").expect("of all"))
+    same(got, part.number("sum").expect("never null"))
 }
 
 fn min<T: Number>(got: Option<T>, array: &Array<T>, part: &Part) -> Result<(), String> {
@@ -71,8 +71,8 @@ fn by_threads<T: Number, O: SinglePass<T, Output: 'static>>(
             {
                 let reduction = device.reduce(part.view(&buffer)?, op).threads(threads);
                 check(reduction.run()?, &array, part).map_err(|wrong| {
-                    let of = context::<T>(array.name, part);
-                    Failed::from(format!("{of}, {threads} threads: {wrong}"))
+                    let context = context::<T>(array.name, part);
+                    Failed::from(format!("{context}, {threads} threads: {wrong}"))
                 })?;
             }
         }
@@ -96,9 +96,9 @@ fn by_algorithm<T: Number, O: SinglePass<T, Output: Debug + 'static> + Ladder<T>
                     let got = reduction.algorithm(algorithm).threads(threads).run();
                     check_one::<T, O>(algorithm, got, |got| check(got, &array, part)).map_err(
                         |wrong| {
-                            let of = context::<T>(array.name, part);
+                            let context = context::<T>(array.name, part);
                             Failed::from(format!(
-                                "{of} by {algorithm:?}, {threads} threads: {wrong}"
+                                "{context} by {algorithm:?}, {threads} threads: {wrong}"
                             ))
                         },
                     )?;

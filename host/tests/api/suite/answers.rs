@@ -1,4 +1,4 @@
-//! NumPy's answers, from their file.
+//! NumPy's answers, read from their file.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use super::number::Number;
 
 /// The file's lines.
 static LINES: LazyLock<Vec<Map<String, Value>>> = LazyLock::new(|| {
-    // Included in the program, which may run on a machine without the file.
+    // Included, because the program may run on a machine without the file.
     let text = include_str!("../../data/numpy/answers.jsonl");
     let parse = |line| serde_json::from_str(line).expect("every line is an object");
     text.lines().map(parse).collect()
 });
 
-/// An array of `T`, and the answers for its parts.
+/// An array of `T` with the answers for its parts.
 pub struct Array<T: Number> {
     pub name: &'static str,
     pub elements: Vec<T>,
@@ -32,18 +32,18 @@ pub struct Part {
 /// All arrays of `T`.
 pub fn arrays<T: Number>() -> Vec<Array<T>> {
     let mut arrays: Vec<Array<T>> = vec![];
-    let mut ours = false;
+    let mut has_type = false;
     for line in LINES.iter() {
         if let Some(name) = line.get("type") {
-            ours = name == T::NAME;
-            if ours {
+            has_type = name == T::NAME;
+            if has_type {
                 arrays.push(Array {
                     name: line["set"].as_str().expect("a name"),
                     elements: numbers(&line["elements"]),
                     parts: vec![],
                 });
             }
-        } else if ours {
+        } else if has_type {
             let integer = |key: &str| line[key].as_u64().expect("an integer") as usize;
             let array = arrays.last_mut().expect("an array precedes its answers");
             array.parts.push(Part {
@@ -77,7 +77,7 @@ impl Part {
         buffer.view(self.start..self.start + self.n)
     }
 
-    /// A number; `None` if NumPy has none, or if several results are right.
+    /// A number; `None` if NumPy has no result, or if several results are right.
     pub fn number<N: Number>(&self, name: &str) -> Option<N> {
         match self.answer(name) {
             Value::Null => None,
@@ -85,7 +85,7 @@ impl Part {
         }
     }
 
-    /// An index or a count.
+    /// An index or a count; `None` if NumPy has no result.
     pub fn count(&self, name: &str) -> Option<usize> {
         match self.answer(name) {
             Value::Null => None,

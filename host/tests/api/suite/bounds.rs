@@ -7,7 +7,7 @@ use super::Test;
 use super::compare::is;
 
 pub fn tests() -> Vec<Test> {
-    vec![Test::new("bounds: every call by one", |device| {
+    vec![Test::new("bounds: one bound for every call", |device| {
         every_call(device, &[1u8, 2, 3], 6)?;
         let mean = device
             .reduce_iter(i32::MEAN_BY, [Ok::<_, Error>([1i32, 2])])?
@@ -24,7 +24,7 @@ pub fn tests() -> Vec<Test> {
     })]
 }
 
-/// The bound is all that is known of the numbers.
+/// Makes every call for numbers of which only the bound is known.
 fn every_call<T: Number + PartialEq>(device: &Device, x: &[T], sum: T) -> Result<(), Failed> {
     let x = device.upload(x)?;
     is(device.sum(&x)?, sum, "the sum")?;

@@ -67,32 +67,32 @@ where
         test::<T, T>(
             "sum",
             |device, x| device.sum(x),
-            |got, _, part| same(got, part.number("sum").expect("of all")),
+            |got, _, part| same(got, part.number("sum").expect("never null")),
         ),
         test::<T, W>(
             "sum_wide",
             |device, x| device.sum_wide(x),
-            |got, _, part| same(got, part.number("sum_wide").expect("of all")),
+            |got, _, part| same(got, part.number("sum_wide").expect("never null")),
         ),
         test::<T, T>(
             "product",
             |device, x| device.product(x),
-            |got, _, part| same(got, part.number("prod").expect("of all")),
+            |got, _, part| same(got, part.number("prod").expect("never null")),
         ),
         test::<T, T>(
             "and",
             |device, x| device.reduce(x, And).run(),
-            |got, _, part| same(got, part.number("and").expect("of all")),
+            |got, _, part| same(got, part.number("and").expect("never null")),
         ),
         test::<T, T>(
             "or",
             |device, x| device.reduce(x, Or).run(),
-            |got, _, part| same(got, part.number("or").expect("of all")),
+            |got, _, part| same(got, part.number("or").expect("never null")),
         ),
         test::<T, T>(
             "xor",
             |device, x| device.reduce(x, Xor).run(),
-            |got, _, part| same(got, part.number("xor").expect("of all")),
+            |got, _, part| same(got, part.number("xor").expect("never null")),
         ),
     ]);
     comparisons::<T>(tests);
@@ -120,9 +120,9 @@ where
             |device, x| device.sum_wide(x),
             |got, array, part| {
                 if part.n == 0 {
-                    return same(got, part.number("sum_wide").expect("of all"));
+                    return same(got, part.number("sum_wide").expect("never null"));
                 }
-                let exact = part.number("sum_exact").expect("of all");
+                let exact = part.number("sum_exact").expect("never null");
                 close(got, exact, part.n, magnitude(array.of(part)), f64::ROUNDOFF)
             },
         ),
@@ -134,9 +134,9 @@ where
                 let elements = array.of(part).iter().copied();
                 let numbers: Vec<T> = elements.filter(|x| !x.to_f64().is_nan()).collect();
                 if numbers.is_empty() {
-                    return same(got, part.number("nan_sum").expect("of all"));
+                    return same(got, part.number("nan_sum").expect("never null"));
                 }
-                let exact = part.number("nan_sum_exact").expect("of all");
+                let exact = part.number("nan_sum_exact").expect("never null");
                 close(got, exact, part.n, magnitude(&numbers), T::ACCUMULATED)
             },
         ),
@@ -164,7 +164,7 @@ where
     comparisons::<T>(tests);
 }
 
-/// Tests for all types whose results are never rounded.
+/// Tests for all types, of calls whose results are never rounded.
 fn comparisons<T: Number>(tests: &mut Vec<Test>)
 where
     Min: SinglePass<T, Output = Option<T>>,
@@ -209,15 +209,15 @@ where
 /// A float sum in the type of the elements.
 pub fn sum<T: Number>(got: T, array: &Array<T>, part: &Part) -> Result<(), String> {
     if part.n == 0 {
-        return same(got, part.number("sum").expect("of all"));
+        return same(got, part.number("sum").expect("never null"));
     }
-    let exact = part.number("sum_exact").expect("of all");
+    let exact = part.number("sum_exact").expect("never null");
     let check = |sum: T| {
         let magnitude = magnitude(array.of(part));
         close(sum, exact, part.n, magnitude, T::ACCUMULATED)
     };
-    let numpys = part.number("sum").expect("of all");
-    check(numpys).map_err(|wrong| format!("NumPy itself: {wrong}"))?;
+    let numpy = part.number("sum").expect("never null");
+    check(numpy).map_err(|wrong| format!("NumPy itself: {wrong}"))?;
     check(got)
 }
 
@@ -231,18 +231,18 @@ fn product<T: Number>(got: T, _: &Array<T>, part: &Part) -> Result<(), String> {
 
 pub fn extremum<T: Number>(
     got: Option<T>,
-    numpys: Option<T>,
+    numpy: Option<T>,
     elements: &[T],
     smallest: bool,
 ) -> Result<(), String> {
-    match (got, numpys) {
-        (Some(got), Some(numpys)) => differences::extremum(got, numpys, elements, smallest),
+    match (got, numpy) {
+        (Some(got), Some(numpy)) => differences::extremum(got, numpy, elements, smallest),
         (got, None) => differences::none_for_empty_input(got),
-        (None, Some(numpys)) => Err(format!("nothing instead of {numpys:?}")),
+        (None, Some(numpy)) => Err(format!("None instead of {numpy:?}")),
     }
 }
 
-/// The sum of the magnitudes, itself rounded up.
+/// An upper bound of the sum of the magnitudes.
 pub fn magnitude<T: Number>(elements: &[T]) -> f64 {
     let sum: f64 = elements.iter().map(|element| element.to_f64().abs()).sum();
     sum * (1.0 + elements.len() as f64 * f64::EPSILON)

@@ -16,26 +16,27 @@ pub fn is<T: PartialEq + Debug>(got: T, right: T, what: &str) -> Result<(), Fail
 }
 
 /// The same bits, or both NaN.
-pub fn same<T: Number>(got: T, numpys: T) -> Result<(), String> {
-    match got.bits() == numpys.bits() {
+pub fn same<T: Number>(got: T, numpy: T) -> Result<(), String> {
+    match got.bits() == numpy.bits() {
         true => Ok(()),
-        false => Err(format!("{got:?} instead of {numpys:?}")),
+        false => Err(format!("{got:?} instead of {numpy:?}")),
     }
 }
 
 /// Equality for results that do not exist for every input.
-pub fn equal<T: PartialEq + Debug>(got: T, numpys: T) -> Result<(), String> {
-    match got == numpys {
+pub fn equal<T: PartialEq + Debug>(got: T, numpy: T) -> Result<(), String> {
+    match got == numpy {
         true => Ok(()),
-        false => Err(format!("{got:?} instead of {numpys:?}")),
+        false => Err(format!("{got:?} instead of {numpy:?}")),
     }
 }
 
-/// Compares a float sum or product that may round with `exact`.
+/// Compares a rounded float sum or product with `exact`.
 ///
-/// In any order, n - 1 additions or multiplications with unit roundoff u have an error of at most gamma(n) = n
-/// u / (1 - n u) times `magnitude`: the sum of the magnitudes for a sum, the product's own for a product.
-/// `exact` is rounded to f64, and the result to `T`, where it may also underflow or overflow.
+/// In any order, n - 1 additions or multiplications with unit roundoff u have an error of at most gamma(n)
+/// times `magnitude`, where gamma(n) = n u / (1 - n u): the sum of the magnitudes for a sum, the magnitude of
+/// the result for a product. `exact` is rounded to f64, and the result to `T`, which may also underflow or
+/// overflow.
 pub fn close<T: Number>(
     got: T,
     exact: f64,
@@ -70,7 +71,7 @@ fn close_f32(got: f32, exact: f64) -> bool {
     close(got, exact, 10, 10.0, f32::ROUNDOFF).is_ok()
 }
 
-/// Tests that wrong results are found.
+/// Tests that the comparisons detect wrong results.
 pub fn trials() -> Vec<Trial> {
     let trial = |name: &str, holds: fn() -> bool| {
         let check = move || {
@@ -83,7 +84,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test(format!("compare/{name}"), check)
     };
     vec![
-        trial("a_nan_is_no_number", || {
+        trial("a_nan_is_only_close_to_a_nan", || {
             !close_f32(f32::NAN, 1.0)
                 && !close_f32(1.0, f64::NAN)
                 && !close_f32(f32::NAN, f64::INFINITY)
@@ -95,7 +96,7 @@ pub fn trials() -> Vec<Trial> {
                 && !close_f32(f32::MAX, f64::INFINITY)
                 && !close_f32(f32::INFINITY, f32::MAX.into())
         }),
-        trial("ten_roundings_and_no_more", || {
+        trial("the_bound_is_that_of_n_roundings", || {
             // gamma(10) of a magnitude of 10 is 50 units in the last place of 1.
             close_f32(1.0 + 49.0 * f32::EPSILON, 1.0) && !close_f32(1.0 + 53.0 * f32::EPSILON, 1.0)
         }),

@@ -1,18 +1,17 @@
-//! Intended differences to NumPy, and why.
+//! Intended differences to NumPy, with the reasons.
 
 use super::compare;
 use super::number::Number;
 
-/// -0.0 is smaller than 0.0. For NumPy they are equal, and which one it returns depends on the order and on the
-/// processor.
+/// -0.0 is smaller than 0.0. For NumPy they are equal, and its result depends on the order and the processor.
 pub fn extremum<T: Number>(
     got: T,
-    numpys: T,
+    numpy: T,
     elements: &[T],
     smallest: bool,
 ) -> Result<(), String> {
-    if numpys.to_f64() != 0.0 {
-        return compare::same(got, numpys);
+    if numpy.to_f64() != 0.0 {
+        return compare::same(got, numpy);
     }
     let zeros = || elements.iter().filter(|element| element.to_f64() == 0.0);
     let negative = match smallest {

@@ -1,4 +1,4 @@
-//! Empty input: every call returns the same result, and what stays on the device.
+//! Empty input: the results of every call, and accumulators that stay on the device.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ use super::compare::is;
 pub fn tests() -> Vec<Test> {
     vec![
         Test::new("empty: sums and products", sums),
-        Test::new("empty: what has no result", none),
+        Test::new("empty: calls without a result", none),
         Test::new("empty: the ladder's algorithms", ladder),
         Test::new("empty: triples", triples),
         Test::new("empty: accumulators on the device", accumulators),
@@ -22,7 +22,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// The result as text, so that `-0.0` differs from `0.0`.
+/// Reduces empty input in every way. Compares results as text, so that `-0.0` differs from `0.0`.
 fn every_way<T: Element, O: SinglePass<T, Output: Debug>>(
     device: &Device,
     op: O,

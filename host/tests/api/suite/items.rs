@@ -1,5 +1,5 @@
-//! Items other than numbers of one array: pairs of elements of two arrays, values with an index, and operators
-//! with a field.
+//! Items other than the numbers of one array: pairs from two arrays, values with an index, operators with a
+//! field.
 
 use kernels_gpu::element::Number;
 use libtest_mimic::Failed;
@@ -81,13 +81,9 @@ fn lengths(device: &Device) -> Result<(), Failed> {
     is(device.dot(&y, &x), lengths(2, 3), "dot")?;
     let plan = device.reduce((&x, &y), Dot).plan().map(drop);
     is(plan, lengths(3, 2).map(|_: i64| ()), "plan")?;
-    let nothing = x.view(..0)?;
-    is(
-        device.dot(nothing, &x),
-        lengths(0, 3),
-        "for one empty array",
-    )?;
-    is(device.dot(nothing, nothing), Ok(0i64), "for empty input")
+    let empty = x.view(..0)?;
+    is(device.dot(empty, &x), lengths(0, 3), "for one empty array")?;
+    is(device.dot(empty, empty), Ok(0i64), "for empty input")
 }
 
 fn graph(device: &Device) -> Result<(), Failed> {
@@ -105,7 +101,7 @@ fn graph(device: &Device) -> Result<(), Failed> {
     let refused = refused.map(drop).expect_err("the lengths differ");
     is(&refused.error, &Error::Lengths { a: 2, b: 1 }, "the reason")?;
     let (x, y) = refused.given;
-    is((x.len(), y.len()), (2, 1), "what was refused")
+    is((x.len(), y.len()), (2, 1), "the returned input")
 }
 
 /// The same kernel returns another result for each value.
@@ -114,7 +110,7 @@ fn values(device: &Device) -> Result<(), Failed> {
         let data = random(n);
         let x = device.upload(&data)?;
         for bound in [i32::MIN, -1_000_000_000, 0, 123, i32::MAX] {
-            let what = format!("{n} beside {bound}");
+            let what = format!("{n} compared with {bound}");
             let below = data.iter().filter(|x| **x < bound).count() as u64;
             let above = data.iter().filter(|x| **x > bound).count() as u64;
             is(device.reduce(&x, Count(Less(bound))).run()?, below, &what)?;
@@ -141,7 +137,7 @@ where
 {
     let mut random = StdRng::from_rng(&mut rand::rng());
     for n in SIZES {
-        // Few distinct values, so that many are equal; the indices are in another order.
+        // Few distinct values, so that many are equal; the indices are not in ascending order.
         let draw = |_| {
             Indexed::new(
                 number(random.random_range(0..9)),
@@ -184,7 +180,7 @@ where
     Ok(())
 }
 
-/// Chunks of one length, and of two lengths.
+/// Chunks of equal and of different lengths.
 fn chunks_of_two_arrays(device: &Device) -> Result<(), Failed> {
     for (n, len_a, len_b) in [(0, 1, 1), (1, 5, 5), (1000, 1000, 300), (20_001, 777, 800)] {
         let (a, b) = (random(n), random(n));

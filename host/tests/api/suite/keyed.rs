@@ -10,10 +10,10 @@ use super::compare::{close, context, equal, is, same};
 use super::number::Number;
 use super::{Test, differences};
 
-/// The same number as in `make.py`.
+/// The number of cells in `make.py`.
 const CELLS: usize = 5;
 
-/// The same keys as in `make.py`: some are -1 and some 5, which are out of range.
+/// The keys in `make.py`; some are -1 or 5, which are out of range.
 fn keys(n: usize) -> Vec<u32> {
     (0..n)
         .map(|i| ((i * i + 3 * i) % 7) as u32)
@@ -91,8 +91,8 @@ fn test<T: Number, O: Keyed<u32, T>>(
                 check_all(&whole.cells, whole.rejected).map_err(wrong)?;
                 for algorithm in KeyedAlgorithm::ALL {
                     let mut cells = device.cells(CELLS, op)?.algorithm(algorithm);
-                    let is_it = |entry: &Entry| entry.kernel == algorithm.kernel_name();
-                    let exists = O::ENTRIES.iter().any(is_it);
+                    let matches = |entry: &Entry| entry.kernel == algorithm.kernel_name();
+                    let exists = O::ENTRIES.iter().any(matches);
                     match (exists, cells.combine(&keys, part.view(&buffer)?)) {
                         (true, Ok(())) => {
                             check_all(&cells.download()?, cells.rejected()?).map_err(wrong)?;
@@ -108,7 +108,7 @@ fn test<T: Number, O: Keyed<u32, T>>(
     Test::new(format!("by_key/{name}/{}", T::NAME), run)
 }
 
-/// Signed keys give the results of unsigned keys, by every algorithm; a negative key is out of range.
+/// Signed keys give the results of unsigned keys with every algorithm; negative keys are out of range.
 fn signed_keys(device: &Device) -> Result<(), Failed> {
     fn signed<K: Key, T: Element, O: Keyed<K, T>>(
         device: &Device,

@@ -1,4 +1,4 @@
-//! The tests: a call, and NumPy's result.
+//! The tests of all calls, for any device.
 
 mod algorithms;
 mod answers;

@@ -12,7 +12,7 @@ use super::compare::is;
 
 pub fn tests() -> Vec<Test> {
     vec![
-        Test::new("moving: pinned memory, there and back", pinned),
+        Test::new("moving: pinned memory, copies in both directions", pinned),
         Test::new("moving: pinned memory, errors", pinned_errors),
         Test::new("moving: chunks are one array", chunks),
         Test::new("moving: chunks of floats", chunks_of_floats),
@@ -35,17 +35,17 @@ fn pinned(device: &Device) -> Result<(), Failed> {
     const SENTINEL: i16 = 0x5A5A;
     for n in [0, 1, 31, 1000] {
         let data = random::<i16>(n);
-        let mut there = device.pinned(n)?;
-        is(there.wait()?.to_vec(), vec![0; n], "new")?;
-        there.wait()?.copy_from_slice(&data);
+        let mut source = device.pinned(n)?;
+        is(source.wait()?.to_vec(), vec![0; n], "new")?;
+        source.wait()?.copy_from_slice(&data);
         let mut x = device.upload(&vec![SENTINEL; n + 7])?;
-        device.enqueue_write(&mut there, n, &mut x, 3)?;
+        device.enqueue_write(&mut source, n, &mut x, 3)?;
         // After the copy.
-        there.wait()?.fill(SENTINEL);
+        source.wait()?.fill(SENTINEL);
         let mut back = device.pinned(n + 7)?;
         device.enqueue_read(&x, &mut back)?;
         let right = [&[SENTINEL; 3][..], &data, &[SENTINEL; 4]].concat();
-        is(back.wait()?.to_vec(), right, "there and back")?;
+        is(back.wait()?.to_vec(), right, "copied in both directions")?;
         // A part, over the existing elements.
         device.enqueue_read(x.view(3..3 + n / 2)?, &mut back)?;
         is(&back.wait()?[..n / 2], &data[..n / 2], "a part")?;
@@ -65,13 +65,13 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
     is(
         device.enqueue_write(&mut pinned, 3, &mut x, 2),
         range(2, 5, 4),
-        "behind the end",
+        "past the end",
     )?;
     let end = usize::MAX;
     is(
         device.enqueue_write(&mut pinned, 3, &mut x, end),
         range(end, end, 4),
-        "far behind",
+        "far past the end",
     )?;
     is(
         device.enqueue_read(&x, &mut pinned),
@@ -84,7 +84,7 @@ fn pinned_errors(device: &Device) -> Result<(), Failed> {
     is(
         matches!(refused, Err(Error::OtherDevice { .. })),
         true,
-        "another device's",
+        "pinned memory of another device",
     )
 }
 
@@ -99,27 +99,39 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
     let not_enqueued = Error::NotEnqueued {
         kernel: "single_pass",
     };
-    is(early, Err(not_enqueued.clone()), "done before it began")?;
-    is(plan.result(), Err(not_enqueued), "a result before it began")?;
+    is(
+        early,
+        Err(not_enqueued.clone()),
+        "is_done before the first enqueue",
+    )?;
+    is(
+        plan.result(),
+        Err(not_enqueued),
+        "the result before the first enqueue",
+    )?;
     plan.enqueue()?;
     while !plan.is_done()? {
         std::thread::yield_now();
     }
-    is(plan.result()?, right(&a, &b), "the first")?;
+    is(plan.result()?, right(&a, &b), "the first result")?;
     let mut changed = b.clone();
     changed[7] = 1000;
     plan.input_mut().1.write(7, &[1000])?;
     plan.enqueue()?;
-    is(plan.result()?, right(&a, &changed), "of new data")?;
-    // It looks at its buffers each time.
+    is(plan.result()?, right(&a, &changed), "the result of new data")?;
+    // Each enqueue checks the current buffers.
     plan.input_mut().0 = device.upload(&a[1..])?;
     let refused = matches!(plan.enqueue(), Err(Error::Lengths { .. }));
     is(refused, true, "another length")?;
     plan.input_mut().0 = Device::cpu().upload(&a)?;
     let refused = matches!(plan.enqueue(), Err(Error::OtherDevice { .. }));
     is(refused, true, "another device")?;
-    is(plan.into_input().1.download()?, changed, "the buffer back")?;
-    // A plan that borrows returns the same error.
+    is(
+        plan.into_input().1.download()?,
+        changed,
+        "the returned buffer",
+    )?;
+    // A plan that borrows its input.
     let x = device.upload(&a)?;
     let mut plan = device.reduce(&x, SumWide).plan()?;
     plan.enqueue()?;
@@ -127,12 +139,12 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
         std::thread::yield_now();
     }
     device.synchronize()?;
-    is(device.is_idle()?, true, "a device that was waited for")?;
+    is(device.is_idle()?, true, "a device after a wait")?;
     let sum = a.iter().map(|x| i64::from(*x)).sum::<i64>();
-    is(plan.result()?, sum, "a borrowed one")
+    is(plan.result()?, sum, "the sum")
 }
 
-/// A device or stream rejects objects of others, on the CPU as on a GPU.
+/// A device or stream rejects objects of other devices and streams, on the CPU as on a GPU.
 fn identities(device: &Device) -> Result<(), Failed> {
     let (clone, stream, other) = (device.clone(), device.new_stream()?, Device::cpu());
     let (x, of_other) = (device.upload(&[1, 2, 3])?, other.upload(&[4])?);
@@ -187,7 +199,7 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     is(
         device.reduce_iter(Sum, [Ok::<[i32; 0], Error>([])])?,
         0,
-        "nothing",
+        "empty input",
     )?;
 
     let failing = [
@@ -206,11 +218,15 @@ fn pieces_of_an_iterator(device: &Device) -> Result<(), Failed> {
     };
     is(inner.is::<std::num::ParseIntError>(), true, "its type")?;
     is(error.clone(), error, "a clone")?;
-    let ours = device.reduce_iter(Sum, [Err::<[i32; 1], _>(Error::OtherStream)]);
-    is(ours, Err(Error::OtherStream), "an error of the library's")
+    let unchanged = device.reduce_iter(Sum, [Err::<[i32; 1], _>(Error::OtherStream)]);
+    is(
+        unchanged,
+        Err(Error::OtherStream),
+        "an error of the library",
+    )
 }
 
-/// Returns the elements piece by piece, mostly of the requested length.
+/// Returns the elements piece by piece; most pieces have the requested length.
 fn pieces<T: Copy>(data: &[T]) -> impl FnMut(&mut [T]) -> Result<Option<usize>, Error> {
     let (mut left, mut turn) = (data, 0);
     move |chunk| {
@@ -255,14 +271,14 @@ fn chunks(device: &Device) -> Result<(), Failed> {
         of(device, &data, SumWide, len)?;
         of(device, &data, Min, len)?;
         of(device, &data, MinMax, len)?;
-        // From -128 to 127: of a thousand values, many are the smallest. The first of them is the result.
+        // Values from -128 to 127: of a thousand, many are equal to the smallest. The result is the first.
         of(device, &data, ArgMin, len)?;
         of(device, &data, ArgMax, len)?;
     }
     Ok(())
 }
 
-/// Floats are added in another order than at once, but in the same order on every run.
+/// Floats in chunks are added in another order than floats in one array, but in the same order on every run.
 fn chunks_of_floats(device: &Device) -> Result<(), Failed> {
     let mut random = StdRng::from_rng(&mut rand::rng());
     let data: Vec<f32> = (0..5000).map(|_| random.random_range(-1.0..1.0)).collect();
@@ -310,7 +326,7 @@ fn chunks_by_hand(device: &Device) -> Result<(), Failed> {
         device.reduce_into(chunk, Sum, &mut sums, at, &mut scratch)?;
     }
     let end = chunks.load(&mut fill)?.is_none();
-    is(end, true, "behind the end")?;
+    is(end, true, "past the end")?;
     let right: Vec<i32> = data.chunks(512).map(|part| part.iter().sum()).collect();
     is(device.download(&sums)?, right, "sums of chunks")
 }
@@ -329,9 +345,9 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         end: 11,
         len: 10,
     };
-    is(too_many, Err(range), "more than there are")?;
+    is(too_many, Err(range), "more elements than the chunk has")?;
     let failed = chunks.load(|_| Err(Error::OtherStream)).map(drop);
-    is(failed, Err(Error::OtherStream), "an error of the caller's")?;
+    is(failed, Err(Error::OtherStream), "an error of the caller")?;
     is(
         chunks
             .load(|chunk| Ok(Some(chunk.len())))?
@@ -339,7 +355,7 @@ fn chunk_errors(device: &Device) -> Result<(), Failed> {
         Some(10),
         "after errors",
     )?;
-    // Memory that no machine has is not allocated.
+    // More memory than any machine has.
     let huge = device.chunks::<f64>(usize::MAX / 4).map(drop);
     let refused = matches!(
         huge,
@@ -382,14 +398,14 @@ fn graph_errors(device: &Device) -> Result<(), Failed> {
         end: 3,
         len: 2,
     };
-    is(graph.write(1, &[0.0; 2]), Err(range), "behind the end")?;
+    is(graph.write(1, &[0.0; 2]), Err(range), "past the end")?;
     graph.launch()?;
     is(graph.result()?, Some(2.5), "after errors")?;
     if device.is_gpu() {
         let refused = device
             .graph(Device::cpu().upload(&[1, 2])?, Sum)
             .unwrap_err();
-        is(refused.given.download()?, vec![1, 2], "what was refused")?;
+        is(refused.given.download()?, vec![1, 2], "the returned input")?;
         is(
             matches!(refused.error, Error::OtherDevice { .. }),
             true,

@@ -1,4 +1,4 @@
-//! The element types in NumPy's answers: bits in hexadecimal, and numbers.
+//! The element types in NumPy's answers: conversions from bits in hexadecimal, and to `f64`.
 
 use warpfold::{Element, bf16, f16};
 
@@ -10,7 +10,7 @@ pub trait Number: Element {
     /// Parses bits in hexadecimal, or `nan`.
     fn parse(text: &str) -> Self;
 
-    /// The bits as 64 bits; all NaNs have the same.
+    /// The bits, extended to 64; equal for all NaNs.
     fn bits(self) -> u64;
 
     /// The value; rounded for a large integer.
@@ -22,13 +22,13 @@ pub trait Number: Element {
     /// Half the distance from 1 to the next larger number: 2^-24 for `f32`; 0 for integers.
     const ROUNDOFF: f64;
 
-    /// The roundoff of the type in which such numbers are added and multiplied.
+    /// The roundoff of the type in which these numbers are added and multiplied.
     const ACCUMULATED: f64;
 
     /// The smallest positive number; 0 for integers.
     const LEAST: f64;
 
-    /// Whether it is -0.0.
+    /// Whether the number is -0.0.
     fn is_negative_zero(self) -> bool {
         self.to_f64() == 0.0 && self.to_f64().is_sign_negative()
     }

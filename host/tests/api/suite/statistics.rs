@@ -1,4 +1,4 @@
-//! Counts, means, norms and products: the calls whose result has another type than the elements.
+//! Counts, means, norms and products: calls whose result has a different type than the elements.
 
 use warpfold::{Device, Error, Extrema, Moments, Predicate, ReducedBy, SumAbs, View, bf16, f16};
 
@@ -14,7 +14,7 @@ pub fn tests() -> Vec<Test> {
         ($($number:ident in $wide:ident),*) => { $(
             of::<$number, u64>(&mut tests);
             tests.push(test::<$number, $wide>("dot", reversed_dot, |got, _, part| {
-                same(got, part.number("dot").expect("of all"))
+                same(got, part.number("dot").expect("never null"))
             }));
         )* };
     }
@@ -83,7 +83,7 @@ where
             "norm_inf",
             |device, x| device.norm_inf(x),
             |got, _, part| match got {
-                Some(got) => same(got, part.number("norm_inf").expect("of all")),
+                Some(got) => same(got, part.number("norm_inf").expect("never null")),
                 None => equal(part.n, 0),
             },
         ),
@@ -132,8 +132,8 @@ where
                 let buffer = array.upload(device)?;
                 for part in &array.parts {
                     let x = part.view(&buffer)?;
-                    let value: T = part.number("value").expect("of all");
-                    let least: T = part.number("least").expect("of all");
+                    let value: T = part.number("value").expect("never null");
+                    let least: T = part.number("least").expect("never null");
                     for (name, predicate) in [
                         ("equal", Predicate::Equal(value)),
                         ("less", Predicate::Less(value)),
@@ -153,7 +153,7 @@ where
     ));
 }
 
-/// The answer is for the product with the reversed part.
+/// The dot product with the reversed part, as in NumPy's answers.
 fn reversed_dot<T: warpfold::Number>(device: &Device, x: View<'_, T>) -> Result<T::Dot, Error> {
     let mut reversed = x.download()?;
     reversed.reverse();
@@ -215,8 +215,8 @@ fn nan_moments<T: Number>(
         return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
     }
     let (n, k) = (got.count(), 8 * part.n + 64);
-    let mean = part.number("nan_mean_exact").expect("of some");
-    let variance = part.number("nan_var_exact").expect("of some");
+    let mean = part.number("nan_mean_exact").expect("null only without elements");
+    let variance = part.number("nan_var_exact").expect("null only without elements");
     close(got.mean(), mean, k, (squares / n).sqrt(), f64::ROUNDOFF)?;
     close(got.variance(), variance, k, squares / n, f64::ROUNDOFF)
 }
@@ -232,7 +232,7 @@ fn moments<T: Number>(got: Option<Moments>, array: &Array<T>, part: &Part) -> Re
         return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
     }
     let n = part.n as f64;
-    let exact = part.number::<f64>("mean_exact").expect("of some");
+    let exact = part.number::<f64>("mean_exact").expect("null only without elements");
     close(
         got.mean(),
         exact,

@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Test> {
     ]
 }
 
-/// The sums and the maxima of rows; each thread has some of the rows.
+/// The sums and the maxima of rows; each thread computes some of the rows.
 fn one_buffer(device: &Device) -> Result<(), Failed> {
     const THREADS: usize = 4;
     const ROWS: usize = 22;
@@ -110,10 +110,10 @@ fn errors(device: &Device) -> Result<(), Failed> {
     is(
         x.view_mut(2..7).map(drop),
         Err(range(2, 7, 5)),
-        "behind the end",
+        "past the end",
     )?;
     let split = x.view_mut(1..)?.split_at(5).map(drop);
-    is(split, Err(range(0, 5, 4)), "split behind the end")?;
+    is(split, Err(range(0, 5, 4)), "split past the end")?;
     let none = x.view_mut(..)?.chunks(0).map(drop);
     is(none, Err(Error::ChunkLength { len: 0 }), "parts of 0")?;
     is(
@@ -131,6 +131,6 @@ fn errors(device: &Device) -> Result<(), Failed> {
     is(
         matches!(other, Err(Error::OtherDevice { .. })),
         true,
-        "another device's",
+        "a buffer of another device",
     )
 }

@@ -1,34 +1,34 @@
 """Writes answers.jsonl: arrays, and NumPy's answers for parts of them.
 
-    python make.py          # with numpy; the file comes out the same every time
+    python make.py          # with numpy; the file is the same every time
 
-The first line is NumPy's version. Every other is either an array, {"type", "set", "elements"}, or an
-answer for the part start..start+n of the array above it. Numbers are their bits in hexadecimal, or "nan". A result that an empty part does not have
-is null.
+The first line has NumPy's version. Every other line is either an array, {"type", "set", "elements"}, or an
+answer for the part start..start+n of the last array before it. Numbers are their bits in hexadecimal, or
+"nan". A result that does not exist for an empty part is null.
 
 Keys of an answer, all in the type of the elements unless stated otherwise:
 
-    sum prod min max nan_min nan_max    wrapping where integers; nan_min by np.fmin
+    sum prod min max nan_min nan_max    integers wrap; nan_min by np.fmin
     and or xor                          integers only
     argmin argmax                       the first index; that of the first NaN if there is one
-    nan_sum nan_argmin nan_argmax       floats only, as are
-    nan_mean nan_var                    f64; of the elements that are not NaN, null where there are none
+    nan_sum nan_argmin nan_argmax       floats only
+    nan_mean nan_var                    floats only, f64; of the elements that are not NaN, or null
     weighted_mean                       f64, floats only: the weights are 0, 1, 2, 3, 4, 0, ...
     sum_wide                            i64, u64 or f64
     all any nonzero nan                 nonzero and nan are counts
     value equal less greater            counts of x == value, x < value, x > value
     least in_range                      the count of least <= x < value
     mean var0 var1 norm_1 norm_2 norm_inf    f64; var1 divides by n - 1
-    dot                                 of the part with itself reversed; as sum_wide
+    dot                                 of the part and the reversed part; in the type of sum_wide
     cells_sum cells_min cells_max dropped    by the keys (i * i + 3 * i) % 7 - 1 into five cells;
-                                        dropped is how many keys were -1 or 5
+                                        dropped is the number of keys that are -1 or 5
 
-Floats have, under the name with "_exact", the exact result rounded once to f64, and so have f64 results
-of integers. It is null for a product whose factors can overflow or underflow in some order, and where
-squares overflow.
+A key with the suffix "_exact" has the exact result, rounded once to f64: for floats, and for f64 results of
+integers. It is null for a product that can overflow or underflow in some order of the factors, and if squares
+overflow.
 
-NumPy has no bf16. Its arrays are made of f32 whose lower half is zero, and their answers are those of
-the f32, rounded to bf16.
+NumPy has no bf16. The arrays of bf16 are f32 whose lower half is zero; their answers are those of the f32,
+rounded to bf16.
 """
 
 import json
@@ -46,14 +46,14 @@ CELLS = 5
 RNG = np.random.default_rng(20240229)
 
 
-def numpys(kind):
+def numpy_dtype(kind):
     if kind == "bf16":
         return np.dtype("<f4")
     return np.dtype(f"<{kind[0]}{int(kind[1:]) // 8}")
 
 
 def to_bf16(values):
-    """The nearest bf16s, ties to even, as f32."""
+    """The nearest bf16 values, ties to even, as f32."""
     values = np.asarray(values, "<f4")
     bits = values.view("<u4").astype("<u8")
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
@@ -72,15 +72,15 @@ def bits(value, kind):
         return "nan"
     if kind == "bf16":
         return format(int(to_bf16(value).view("<u4")) >> 16, "04x")
-    dtype = numpys(kind)
+    dtype = numpy_dtype(kind)
     with np.errstate(over="ignore"):
         raw = dtype.type(value).view(f"<u{dtype.itemsize}")
     return format(int(raw), f"0{2 * dtype.itemsize}x")
 
 
 def sets(kind):
-    """Names and elements."""
-    dtype = numpys(kind)
+    """The names and elements of the arrays."""
+    dtype = numpy_dtype(kind)
     if kind in INTEGERS:
         info = np.iinfo(dtype)
         extremes = {info.min, info.max, 0, 1, info.max // 2 + 1, info.min + info.max}
@@ -111,28 +111,28 @@ def sets(kind):
     infinities = rough(66)
     infinities[[7, 20, 45]] = np.inf, np.inf, -np.inf
     yield "infinite", infinities
-    # One of the largest at a time, so that no order overflows.
+    # One largest number of each sign, so that no order overflows.
     extremes = narrow(RNG.choice([1.0, -1.0, 0.0], 66))
     extremes[1:9] = least, -least, subnormal, -subnormal, largest, -0.0, -largest, subnormal
     yield "extremes", extremes
 
 
 def parts(n):
-    """Starts and sizes: many of the long array, some of the others, and all of each."""
+    """The starts and sizes of the parts: many for a long array, few for the others."""
     if n > 1000:
         return [(0, size) for size in SIZES] + [(3, size) for size in [1, 31, 257, 1000]]
     return [(0, 2), (3, 30), (0, n)]
 
 
 def rational(values):
-    """The values as fractions; None if one is not a number."""
+    """The values as fractions; None if one is infinite or NaN."""
     if not all(math.isfinite(value) for value in values):
         return None
     return [Fraction(value) for value in values]
 
 
 def rounded(fraction):
-    """None if it overflows f64."""
+    """The nearest f64; None if it overflows."""
     try:
         return float(fraction)
     except OverflowError:
@@ -140,7 +140,7 @@ def rounded(fraction):
 
 
 def root(fraction):
-    """The square root, rounded once (as far as 200 bits can tell)."""
+    """The square root, computed with 200 bits and rounded to f64."""
     if fraction == 0:
         return 0.0
     shift = max(0, 200 - fraction.numerator.bit_length() + fraction.denominator.bit_length()) // 2
@@ -149,7 +149,7 @@ def root(fraction):
 
 
 def product_is_safe(values, kind):
-    """Whether no order of the factors leaves the normal numbers of what they are multiplied in."""
+    """Whether all partial products, in any order, are normal numbers of the type they are computed in."""
     if any(value == 0 for value in values):
         return False
     logs = [math.log2(abs(value)) for value in values]
@@ -173,17 +173,17 @@ def cells(x, kind):
         answer[f"cells_{name}"] = [bits(value, kind) for value in cell]
     if not integer:
         exact = [rational(values[keys == cell].tolist()) for cell in range(CELLS)]
-        numpys_own = np.zeros(CELLS)
-        np.add.at(numpys_own, keys, values.astype("<f8"))
+        sums = np.zeros(CELLS)
+        np.add.at(sums, keys, values.astype("<f8"))
         answer["cells_sum_exact"] = [
-            bits(own if all_of is None else rounded(sum(all_of)), "f64")
-            for own, all_of in zip(numpys_own, exact)
+            bits(own if fractions is None else rounded(sum(fractions)), "f64")
+            for own, fractions in zip(sums, exact)
         ]
     return answer
 
 
 def without_nan(x, kind):
-    """The results of NumPy's functions for NaN, and its weighted mean."""
+    """The results of NumPy's functions that ignore NaN, and the weighted mean."""
     f64 = x.astype("<f8")
     numbers = f64[~np.isnan(f64)]
     some = len(numbers) > 0
@@ -210,11 +210,11 @@ def without_nan(x, kind):
 
 
 def answers(x, kind):
-    """NumPy's, of one part."""
+    """NumPy's answers for one part."""
     n, integer = len(x), kind in INTEGERS
     some = n > 0
     wide_kind = {"i": "i64", "u": "u64"}.get(kind[0], "f64")
-    wide = x.astype(numpys(wide_kind))
+    wide = x.astype(numpy_dtype(wide_kind))
     f64 = x.astype("<f8")
     answer = {
         "sum": bits(x.sum(dtype=x.dtype), kind),
@@ -257,7 +257,7 @@ def answers(x, kind):
         if integer and name in ["sum", "prod", "dot"]:
             continue
         if results is None:
-            # Some element is no number: NumPy's own, in f64.
+            # An element is infinite or NaN: NumPy's result in f64.
             own = {"sum": f64.sum(), "prod": f64.prod()}
             exact_bits = bits(own[name], "f64") if name in own else answer[name]
         else:

@@ -1,4 +1,4 @@
-//! The driver's calls with result codes as numbers, in a context that one test uses alone.
+//! The driver's calls with result codes as numbers, in a context for one test at a time.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -10,7 +10,7 @@ use cust_raw::*;
 pub type Code = i32;
 
 /// The device's context, created for one test and destroyed at its end.
-pub struct Context(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
+pub struct Context(#[allow(dead_code, reason = "locks out other tests")] MutexGuard<'static, ()>);
 
 pub fn call(call: impl FnOnce() -> CUresult) -> Result<(), Code> {
     let (_, failure) = libcuda::record(call);
@@ -19,8 +19,8 @@ pub fn call(call: impl FnOnce() -> CUresult) -> Result<(), Code> {
 
 impl Context {
     pub fn new() -> Self {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        static EXCLUSIVE: Mutex<()> = Mutex::new(());
+        let guard = EXCLUSIVE.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = cuda_sim_driver::install(); // succeeds in the first test
         let mut context = ptr::null_mut();
         // SAFETY: a pointer to a handle.
@@ -31,7 +31,7 @@ impl Context {
         });
         assert_eq!(made, Ok(()));
         assert_eq!(cuda_sim_driver::allocated_bytes(), 0);
-        Self(alone)
+        Self(guard)
     }
 
     pub fn alloc(&self, bytes: usize) -> Result<u64, Code> {
@@ -53,9 +53,9 @@ impl Context {
 
     pub fn read(&self, from: u64, len: usize) -> Result<Vec<i32>, Code> {
         let mut to = vec![0i32; len];
-        let (place, bytes) = (to.as_mut_ptr().cast(), size_of_val(&to[..]));
+        let (target, bytes) = (to.as_mut_ptr().cast(), size_of_val(&to[..]));
         // SAFETY: the target is a slice; the driver checks the address.
-        call(|| unsafe { cuMemcpyDtoHAsync_v2(place, from, bytes, ptr::null_mut()) }).map(|()| to)
+        call(|| unsafe { cuMemcpyDtoHAsync_v2(target, from, bytes, ptr::null_mut()) }).map(|()| to)
     }
 
     pub fn copy(&self, to: u64, from: u64, bytes: usize, stream: CUstream) -> Result<(), Code> {
@@ -68,7 +68,7 @@ impl Context {
         call(|| unsafe { cuMemsetD8Async(to, byte, bytes, stream) })
     }
 
-    /// An array with these elements.
+    /// Allocates an array with these elements.
     pub fn upload(&self, elements: &[i32]) -> u64 {
         let address = self.alloc(size_of_val(elements)).unwrap();
         self.write(address, elements).unwrap();
@@ -143,7 +143,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: `new` has retained it.
+        // SAFETY: `new` has retained the context.
         let released = call(|| unsafe { cuDevicePrimaryCtxRelease_v2(0) });
         if !std::thread::panicking() {
             assert_eq!(released, Ok(()));

@@ -1,4 +1,4 @@
-//! Results of the driver's calls, and the mistakes that it finds.
+//! The results of the driver's calls, and the mistakes that they report.
 
 mod context;
 
@@ -26,10 +26,10 @@ const MODULE: &CStr = c".version 8.0
 .visible .entry stable_sum_i32(
 .visible .entry single_pass_dot_i32_i32(
 .visible .entry single_pass_horner_u32(
-.visible .entry of_nobodys_table()
+.visible .entry in_no_list()
 ";
 
-/// A cell to which `n` elements are added, and the launch's parameters.
+/// The arguments of a launch that adds `n` elements to `cell`.
 fn sum(input: u64, n: u64, cell: u64) -> Vec<u64> {
     vec![input, n, cell, 1]
 }
@@ -47,7 +47,7 @@ fn found() -> String {
 }
 
 #[test]
-fn bytes_go_where_they_are_sent() {
+fn copies_and_fills() {
     let context = Context::new();
     let (x, y) = (context.upload(&[1, 2, 3, 4]), context.alloc(16).unwrap());
     assert_eq!(cuda_sim_driver::allocated_bytes(), 32);
@@ -58,11 +58,11 @@ fn bytes_go_where_they_are_sent() {
     context.copy(x + 4, x, 12, NULL).unwrap();
     assert_eq!(context.read(x, 4), Ok(vec![1, 1, 2, 3]));
     let mut two = [0i32; 2];
-    let place = two.as_mut_ptr();
-    // SAFETY: the host's addresses are those of two integers; the driver checks the device's.
+    let host = two.as_mut_ptr();
+    // SAFETY: `host` points to two integers; the driver checks the device addresses.
     call(|| unsafe {
-        cuMemcpyDtoH_v2(place.cast(), x + 8, 8);
-        cuMemcpyHtoD_v2(y, place.cast(), 8);
+        cuMemcpyDtoH_v2(host.cast(), x + 8, 8);
+        cuMemcpyHtoD_v2(y, host.cast(), 8);
         cuMemcpyDtoD_v2(y + 8, y, 8)
     })
     .unwrap();
@@ -72,11 +72,11 @@ fn bytes_go_where_they_are_sent() {
 }
 
 #[test]
-fn what_is_not_there_is_neither_read_nor_written() {
+fn copies_outside_an_allocation_are_errors() {
     let context = Context::new();
-    let (x, gone) = (context.upload(&[1, 2, 3, 4]), context.alloc(16).unwrap());
-    context.free(gone).unwrap();
-    for wild in [0, 8, gone, x + 4, x + 17, x - 4] {
+    let (x, freed) = (context.upload(&[1, 2, 3, 4]), context.alloc(16).unwrap());
+    context.free(freed).unwrap();
+    for wild in [0, 8, freed, x + 4, x + 17, x - 4] {
         assert_eq!(
             context.write(wild, &[7; 4]),
             Err(INVALID_VALUE),
@@ -104,7 +104,7 @@ fn what_is_not_there_is_neither_read_nor_written() {
 }
 
 #[test]
-fn memory_is_freed_once_and_by_its_kind() {
+fn memory_is_freed_once_with_the_function_of_its_kind() {
     let context = Context::new();
     let x = context.alloc(4).unwrap();
     let mut locked = ptr::null_mut();
@@ -134,14 +134,14 @@ fn a_launch_computes() {
     assert_eq!(context.synchronize(), Ok(()));
     assert_eq!(context.read(cell, 1), Ok(vec![105]));
     for shape in [[0, 32, 0], [1, 0, 0], [1, 1025, 0], [1, 32, 48 * 1024 + 1]] {
-        let refused = context.launch(function, shape, NULL, sum(x, 100, cell));
-        assert_eq!(refused, Err(INVALID_VALUE), "{shape:?}");
+        let launched = context.launch(function, shape, NULL, sum(x, 100, cell));
+        assert_eq!(launched, Err(INVALID_VALUE), "{shape:?}");
     }
     free_all(&context, &[x, cell]);
 }
 
 #[test]
-fn an_array_longer_than_its_memory_fails_the_context_for_good() {
+fn an_array_longer_than_its_allocation_makes_the_context_fail() {
     let context = Context::new();
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"reduce_naive_sum_i32").unwrap();
@@ -166,7 +166,7 @@ fn an_array_longer_than_its_memory_fails_the_context_for_good() {
 }
 
 #[test]
-fn arrays_in_no_memory_are_found() {
+fn arrays_outside_an_allocation_are_found() {
     for (input, output) in [
         (None, Some(0)),
         (Some(0), None),
@@ -177,10 +177,10 @@ fn arrays_in_no_memory_are_found() {
         let module = context.load(MODULE).unwrap();
         let function = context.function(module, c"reduce_naive_sum_i32").unwrap();
         let memory = context.upload(&[0; 2]);
-        let gone = context.upload(&[0; 2]);
-        context.free(gone).unwrap();
-        let place = |offset: Option<u64>| offset.map_or(gone, |offset| memory + offset);
-        let words = vec![place(input), 1, place(output), 2];
+        let freed = context.upload(&[0; 2]);
+        context.free(freed).unwrap();
+        let address = |offset: Option<u64>| offset.map_or(freed, |offset| memory + offset);
+        let words = vec![address(input), 1, address(output), 2];
         context.launch(function, [1, 32, 0], NULL, words).unwrap();
         assert_eq!(
             context.synchronize(),
@@ -213,14 +213,14 @@ fn two_inputs_of_different_lengths_are_found() {
 }
 
 #[test]
-fn kernels_of_other_crates_run_with_their_operators_values() {
+fn kernels_of_other_crates_run_with_the_value_of_an_operator() {
     let context = Context::new();
     let module = context.load(MODULE).unwrap();
     cuda_sim_driver::register(&kernels_sim::kernels::KERNELS);
     let function = context.function(module, c"single_pass_horner_u32").unwrap();
     let (x, result) = (context.upload(&[3, 1, 4]), context.upload(&[0; 2]));
     let (partials, arrivals) = (context.upload(&[0; 4]), context.upload(&[0]));
-    // The operator is one number, in a word's first bytes.
+    // The operator's value is a number in the first bytes of a word.
     let words = vec![x, 3, 10, partials, 1, arrivals, result];
     context.launch(function, [1, 32, 8], NULL, words).unwrap();
     assert_eq!(context.synchronize(), Ok(()));
@@ -242,7 +242,7 @@ fn a_read_array_must_be_aligned() {
 }
 
 #[test]
-fn what_the_simulator_finds_is_said() {
+fn findings_of_the_simulator_are_reported() {
     let context = Context::new();
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"stable_sum_i32").unwrap();
@@ -275,7 +275,7 @@ fn what_the_simulator_finds_is_said() {
 }
 
 #[test]
-fn a_graph_does_again_what_was_captured() {
+fn a_graph_repeats_the_captured_commands() {
     let context = Context::new();
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"reduce_naive_sum_i32").unwrap();
@@ -303,7 +303,7 @@ fn a_graph_does_again_what_was_captured() {
     assert_eq!(state(), (vec![1, 1, 1], 0));
 
     let mut executable = ptr::null_mut();
-    // SAFETY: a pointer to a handle, and a live graph.
+    // SAFETY: a pointer to a handle, and a graph that exists.
     call(|| unsafe {
         cuGraphInstantiateWithFlags(&mut executable, graph, 0);
         cuGraphDestroy(graph)
@@ -325,7 +325,7 @@ fn a_graph_does_again_what_was_captured() {
 }
 
 #[test]
-fn what_cannot_be_captured_spoils_the_capture() {
+fn a_forbidden_call_invalidates_the_capture() {
     let context = Context::new();
     let (x, stream) = (context.upload(&[1; 8]), context.stream());
     assert_eq!(context.end_capture(stream), Err(ILLEGAL_STATE));
@@ -349,14 +349,14 @@ fn what_cannot_be_captured_spoils_the_capture() {
 }
 
 #[test]
-fn modules_and_functions_that_are_not_there() {
+fn missing_modules_and_functions() {
     let context = Context::new();
     assert_eq!(context.load(c"not PTX"), Err(INVALID_PTX));
     assert_eq!(context.load(c""), Err(INVALID_PTX));
     let module = context.load(MODULE).unwrap();
     let function = context.function(module, c"stable_sum_i32").unwrap();
-    // In no table, in another module, and in neither.
-    for name in [c"of_nobodys_table", c"stable_sum_f32", c"stable"] {
+    // An entry of the module that is in no list, an entry that the module lacks, and an unknown name.
+    for name in [c"in_no_list", c"stable_sum_f32", c"stable"] {
         assert_eq!(context.function(module, name), Err(NOT_FOUND), "{name:?}");
     }
     // SAFETY: the driver checks the handle.
@@ -372,7 +372,7 @@ fn modules_and_functions_that_are_not_there() {
 }
 
 #[test]
-fn the_compiler_says_what_it_refuses() {
+fn the_log_has_the_reason_why_a_module_is_rejected() {
     let _context = Context::new();
     let mut log = [0u8; 100];
     let mut options = [
@@ -398,8 +398,8 @@ fn the_compiler_says_what_it_refuses() {
 fn each_thread_has_its_own_current_context() {
     let context = Context::new();
     std::thread::scope(|scope| {
-        let elsewhere = scope.spawn(|| context.synchronize());
-        assert_eq!(elsewhere.join().unwrap(), Err(INVALID_CONTEXT));
+        let other_thread = scope.spawn(|| context.synchronize());
+        assert_eq!(other_thread.join().unwrap(), Err(INVALID_CONTEXT));
     });
     assert_eq!(context.synchronize(), Ok(()));
     assert_eq!(
@@ -410,7 +410,7 @@ fn each_thread_has_its_own_current_context() {
 }
 
 #[test]
-fn events_have_the_time_between_them() {
+fn events_measure_the_time_between_them() {
     let context = Context::new();
     let stream = context.stream();
     let (mut start, mut end, mut milliseconds) = (ptr::null_mut(), ptr::null_mut(), 0.0);
@@ -435,22 +435,22 @@ fn events_have_the_time_between_them() {
 }
 
 #[test]
-fn addresses_say_where_they_are() {
+fn attributes_of_addresses() {
     let context = Context::new();
     let x = context.alloc(100).unwrap();
-    let ask = |attribute, address| {
-        let mut answer = 0u64;
-        // SAFETY: the pointer has room for any of the values requested below.
-        let asked =
-            call(|| unsafe { cuPointerGetAttribute((&raw mut answer).cast(), attribute, address) });
-        asked.map(|()| answer)
+    let get = |attribute, address| {
+        let mut value = 0u64;
+        // SAFETY: the pointer is valid for the value of each attribute below.
+        let result =
+            call(|| unsafe { cuPointerGetAttribute((&raw mut value).cast(), attribute, address) });
+        result.map(|()| value)
     };
     use CUpointer_attribute::*;
-    assert_eq!(ask(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x + 99), Ok(2));
-    assert_eq!(ask(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, x + 99), Ok(x));
-    assert_eq!(ask(CU_POINTER_ATTRIBUTE_RANGE_SIZE, x), Ok(100));
+    assert_eq!(get(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x + 99), Ok(2));
+    assert_eq!(get(CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, x + 99), Ok(x));
+    assert_eq!(get(CU_POINTER_ATTRIBUTE_RANGE_SIZE, x), Ok(100));
     assert_eq!(
-        ask(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x + 100),
+        get(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x + 100),
         Err(INVALID_VALUE)
     );
     free_all(&context, &[x]);

@@ -9,21 +9,21 @@ use super::readers;
 use super::slot::{NARROW, READS, Slot, WRITES};
 use super::vector_clock::Shared;
 
-/// Limit of operations by other blocks that are stored for scope checks. Dropping one can only miss that a
-/// scope is too narrow.
+/// The maximum number of operations by other blocks that are stored for scope checks. Dropping one can only
+/// hide that a scope is too narrow.
 const OTHER_BLOCKS: usize = 8;
 
-/// Limit of observers that are stored separately.
+/// The maximum number of observers that are stored separately.
 const OBSERVERS: usize = 128;
 
 /// The atomic operations on one location since the last plain store to it.
 ///
 /// An atomic read *observes* all earlier atomic writes to the location, and accesses ordered after the read
 /// are ordered after these writes too. A read-modify-write reads and writes. So it replaces all writes before
-/// it: whatever is ordered after it is ordered after them.
+/// it: accesses ordered after it are also ordered after them.
 #[derive(Clone, Default)]
 pub(super) struct Atomics {
-    /// Increases at a write that follows a read: the writes of an epoch come before its reads.
+    /// Increases at a write that follows a read. So the writes of an epoch come before its reads.
     epoch: u32,
     /// Whether the location was read in this epoch.
     read: bool,
@@ -61,7 +61,7 @@ impl Reuse for Atomics {
 }
 
 impl Atomics {
-    /// An operation that races with a plain access of `thread`, and its racing lanes.
+    /// An operation that races with a plain access of `thread`, and the operation's racing lanes.
     pub fn races_with_plain(
         &self,
         clocks: &Clocks,
@@ -91,7 +91,7 @@ impl Atomics {
     /// The last epoch whose writes happen before `thread`'s next access because another thread observed them.
     fn observed(&self, clocks: &Clocks, thread: u32) -> Option<u32> {
         let is_ordered = |observer: &&Operation| {
-            observer.slot.does(READS)
+            observer.slot.has(READS)
                 && clocks.unordered(thread, &observer.slot) != observer.slot.lanes
         };
         self.writes
@@ -103,34 +103,33 @@ impl Atomics {
             .max()
     }
 
-    /// An operation of another block that races with `operation` of `thread` because a scope is too narrow;
-    /// and its racing lanes.
+    /// An operation of another block that races with `operation` of `thread` because a scope is too narrow,
+    /// and the racing lanes of the former.
     pub fn races_with_atomic(
         &self,
         clocks: &Clocks,
         thread: u32,
         operation: &Slot,
     ) -> Option<(Slot, u32)> {
-        // Observers of its own block count, even if they are not ordered before it: this can only miss a
-        // race.
+        // Observers of the operation's block count even if not ordered before it; this can only hide a race.
         let observed = || {
             self.last
                 .iter()
-                .filter(|last| last.slot.block == operation.block && last.slot.does(READS))
+                .filter(|last| last.slot.block == operation.block && last.slot.has(READS))
                 .map(|last| last.epoch)
                 .chain(self.observed(clocks, thread))
                 .max()
         };
         self.last.iter().find_map(|last| {
             let conflict = last.slot.block != operation.block
-                && (last.slot.does(NARROW) || operation.does(NARROW))
-                && (last.slot.does(WRITES) || operation.does(WRITES));
+                && (last.slot.has(NARROW) || operation.has(NARROW))
+                && (last.slot.has(WRITES) || operation.has(WRITES));
             if !conflict {
                 return None;
             }
             let lanes = clocks.unordered(thread, &last.slot);
             let ordered = lanes == 0
-                || last.slot.does(WRITES)
+                || last.slot.has(WRITES)
                     && observed().is_some_and(|observed| last.epoch <= observed);
             (!ordered).then_some((last.slot, lanes))
         })
@@ -186,7 +185,7 @@ impl Atomics {
             if lanes != 0 {
                 first = first.min(write.epoch);
                 write.slot.lanes = lanes;
-            } else if write.slot.does(READS) {
+            } else if write.slot.has(READS) {
                 self.dropped = self.dropped.max(Some(write.epoch));
             }
             lanes != 0
@@ -195,9 +194,9 @@ impl Atomics {
         self.drop_observers(first);
     }
 
-    /// Drops the observers of epochs before `first`, the epoch of the oldest write that is left.
+    /// Drops the observers of epochs before `first`, the epoch of the oldest remaining write.
     fn drop_observers(&mut self, first: u32) {
-        let writes = self.writes.iter().filter(|write| write.slot.does(READS));
+        let writes = self.writes.iter().filter(|write| write.slot.has(READS));
         let old = writes
             .chain(&self.observers)
             .map(|observer| observer.epoch)
@@ -255,7 +254,7 @@ impl Atomics {
 pub(super) struct Published {
     /// For all threads.
     wide: Shared,
-    /// For each block: the clocks that its own threads published, by fences of any scope.
+    /// For each block: the clocks that its threads published by fences of any scope.
     local: Vec<Local>,
     /// The length of `local` at which entries of ended blocks are removed.
     sweep: usize,
@@ -274,7 +273,7 @@ impl Published {
     }
 
     pub fn local(&self, block: u32) -> &Shared {
-        // The running block is mostly the last in the list.
+        // The running block is usually the last in the list.
         let found = self.local.iter().rev().find(|local| local.block == block);
         found.map_or(&None, |local| &local.clock)
     }
@@ -294,8 +293,8 @@ impl Published {
 
     fn local_mut(&mut self, clocks: &Clocks) -> &mut Shared {
         let block = clocks.block();
-        let at = match self.local.iter().rposition(|local| local.block == block) {
-            Some(at) => at,
+        let index = match self.local.iter().rposition(|local| local.block == block) {
+            Some(index) => index,
             None => {
                 if self.local.len() >= self.sweep {
                     self.local.retain(|local| local.alive.strong_count() > 0);
@@ -309,6 +308,6 @@ impl Published {
                 self.local.len() - 1
             }
         };
-        &mut self.local[at].clock
+        &mut self.local[index].clock
     }
 }

@@ -88,9 +88,7 @@ impl Clocks {
         }
     }
 
-    /// Orders all threads of the block, at a block barrier.
-    ///
-    /// Exited threads count as having reached it.
+    /// Orders all threads of the block, at a block barrier. Exited threads count as having arrived.
     pub fn barrier(&mut self) {
         self.latest = after(self.latest);
         self.base = self.latest;
@@ -131,7 +129,7 @@ impl Clocks {
         }
     }
 
-    /// Executes a fence of `thread`: acquires, then releases.
+    /// Executes a fence of `thread`: an acquire, then a release.
     pub fn fence(&mut self, thread: u32, scope: Scope) {
         self.acquire(thread, scope);
         self.release(thread, scope);
@@ -208,15 +206,15 @@ impl Clocks {
         self.block
     }
 
-    /// A reference that is dead once the block is dropped.
+    /// A reference that expires when the block is dropped.
     pub(super) fn alive(&self) -> Weak<()> {
         Arc::downgrade(&self.alive)
     }
 
-    /// The slot for `access`, made by `thread` now.
+    /// The slot for `access` by `thread` at its current time.
     #[inline]
-    pub(super) fn slot(&self, thread: u32, access: &TracedAccess, does: u32) -> Slot {
-        Slot::new(self.block, thread, self.time(thread), access, does)
+    pub(super) fn slot(&self, thread: u32, access: &TracedAccess, flags: u32) -> Slot {
+        Slot::new(self.block, thread, self.time(thread), access, flags)
     }
 
     /// The lanes of `slot` whose access does not happen before `thread`'s next access.

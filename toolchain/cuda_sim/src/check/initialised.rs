@@ -1,11 +1,11 @@
-//! The bytes that were written.
+//! Tracking of initialised bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bytes that were written, one bit for each.
 ///
-/// Blocks on several host threads may use it at the same time, and each sees its own writes. If a block sees
-/// another block's writes too late, the kernel has a race, which the race detector reports.
+/// Blocks on several host threads may use it at the same time; each sees its own writes. A block may see
+/// another block's writes too late only if the kernel has a race, which the race detector reports.
 pub(crate) struct Initialised {
     words: Box<[AtomicU64]>,
 }
@@ -56,8 +56,8 @@ fn masks(offset: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
     let words = if len == 0 { 0 } else { end.div_ceil(64) };
     (offset / 64..words).map(move |word| {
         let first = offset.saturating_sub(word * 64);
-        let behind = (end - word * 64).min(64);
-        (word, u64::MAX >> (64 - (behind - first)) << first)
+        let last = (end - word * 64).min(64);
+        (word, u64::MAX >> (64 - (last - first)) << first)
     })
 }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_told_apart() {
+    fn each_byte_is_tracked() {
         let memory = Initialised::new(200, false);
         assert_eq!(memory.first_missing(0, 200), Some(0));
         assert_eq!(memory.first_missing(17, 0), None);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_can_begin_written() {
+    fn memory_can_start_initialised() {
         let memory = Initialised::new(65, true);
         assert_eq!(memory.first_missing(0, 65), None);
         memory.clear();
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_byte_each(
+        fn agrees_with_one_flag_per_byte(
             ranges in prop::collection::vec((any::<bool>(), 0..300usize, 0..150usize), 1..40),
         ) {
             let memory = Initialised::new(450, false);

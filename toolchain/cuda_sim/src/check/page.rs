@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// The race with it, in the cell at `address`.
+    /// The race with this access, in the cell at `address`.
     #[cold]
     pub fn race(self, address: usize) -> Race {
         Race {
@@ -130,7 +130,7 @@ impl Page {
 
     /// Adds a plain store to a cell; returns an access that it races with.
     ///
-    /// It replaces all earlier accesses: what is ordered after it is ordered after them.
+    /// It replaces all earlier accesses: accesses ordered after it are also ordered after them.
     #[inline]
     pub fn store(&mut self, cell: usize, lists: &mut Lists, by: By) -> Option<Found> {
         let mut found = self.stored(cell, by);
@@ -155,9 +155,9 @@ impl Page {
         found
     }
 
-    /// Checks an atomic operation on a cell; returns an access that it races with. `scopes`: whether several
-    /// blocks can access the memory.
-    pub fn operate(
+    /// Checks an atomic operation on a cell; returns an access that it races with. `scopes`: whether scopes
+    /// matter, because several blocks can access the memory.
+    pub fn check_atomic(
         &mut self,
         cell: usize,
         lists: &mut Lists,
@@ -165,7 +165,7 @@ impl Page {
         scopes: bool,
     ) -> Option<Found> {
         let mut found = self.stored(cell, by);
-        if by.slot.does(WRITES) && !self.loads.is_empty() {
+        if by.slot.has(WRITES) && !self.loads.is_empty() {
             found = found.or_else(|| self.loaded(cell, lists, by));
         }
         if self.atomics.is_empty() {
@@ -186,7 +186,7 @@ impl Page {
         found
     }
 
-    /// Adds an atomic operation that [`operate`](Self::operate) has checked.
+    /// Adds an atomic operation that [`check_atomic`](Self::check_atomic) has checked.
     pub fn add_atomic(
         &self,
         cell: usize,
@@ -276,7 +276,7 @@ impl Lists {
     }
 }
 
-/// Replaces each cell by `parts` cells: itself, and copies of it.
+/// Replaces each cell by `parts` cells: the cell and copies of it.
 fn split<T: Copy>(cells: &mut Vec<T>, parts: usize, mut copy: impl FnMut(T) -> T) {
     let mut split = Vec::with_capacity(cells.len() * parts);
     for &cell in &*cells {

@@ -3,13 +3,13 @@
 use super::clocks::Clocks;
 use super::slot::Slot;
 
-/// Limit of slots of other blocks in a list. A block whose warps load in step needs one for each warp.
-/// Dropping the oldest can only miss a race.
+/// The maximum number of slots of other blocks in a list. A block whose warps load in step needs one for each
+/// warp. Dropping the oldest can only hide a race.
 const OTHER_BLOCKS: usize = 64;
 
 /// Adds a load by `thread` to `readers`.
 ///
-/// Drops loads that happen before it: what is ordered after the new load is ordered after them.
+/// Drops loads that happen before it: accesses ordered after the new load are also ordered after them.
 pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: Slot) {
     if let Some(last) = readers.last_mut()
         && last.like(&read)
@@ -31,20 +31,20 @@ pub(super) fn add(readers: &mut Vec<Slot>, clocks: &Clocks, thread: u32, read: S
     readers.push(read);
 }
 
-/// Removes lanes of `read`'s warp from older slots, where a later slot contains them.
+/// Removes lanes of `read`'s warp from slots if a later slot contains them.
 fn drop_older(readers: &mut [Slot], read: &Slot) {
-    for at in 0..readers.len() {
-        if !readers[at].same_warp(read) {
+    for index in 0..readers.len() {
+        if !readers[index].same_warp(read) {
             continue;
         }
-        let slot = readers[at];
+        let slot = readers[index];
         let newer = readers
             .iter()
             .enumerate()
             .filter(|(other, newer)| {
-                newer.same_warp(read) && (newer.time, *other) > (slot.time, at)
+                newer.same_warp(read) && (newer.time, *other) > (slot.time, index)
             })
             .fold(0, |lanes, (_, newer)| lanes | newer.lanes);
-        readers[at].lanes &= !newer;
+        readers[index].lanes &= !newer;
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Shadow {
 const RECENT: usize = 256;
 
 impl Shadow {
-    /// Without any accesses.
+    /// Shadow memory without accesses.
     pub fn new(space: Space) -> Self {
         Self {
             space,
@@ -85,15 +85,15 @@ impl Shadow {
             clocks.release(thread, atomic.scope);
         }
         let narrow = atomic.scope == Scope::Block;
-        let does = [
+        let flags = [
             (atomic.reads, READS),
             (atomic.writes, WRITES),
             (narrow, NARROW),
         ]
         .into_iter()
-        .filter_map(|(does, what)| does.then_some(what))
+        .filter_map(|(is_set, flag)| is_set.then_some(flag))
         .sum();
-        let slot = clocks.slot(thread, access, does);
+        let slot = clocks.slot(thread, access, flags);
         let scopes = self.space == Space::Global;
         let mut race = None;
         self.cells(access, |page, lists, cell, address| {
@@ -102,7 +102,7 @@ impl Shadow {
                 thread,
                 slot,
             };
-            if let Some(found) = page.operate(cell, lists, by, scopes) {
+            if let Some(found) = page.check_atomic(cell, lists, by, scopes) {
                 race.get_or_insert_with(|| found.race(address));
             }
             page.add_atomic(cell, lists, clocks, thread, slot, atomic);
@@ -136,7 +136,7 @@ impl Shadow {
         }
     }
 
-    /// The index of the page with this number. Its cells are at most `1 << shift` bytes wide.
+    /// The index of the page with this number, whose cells become at most `1 << shift` bytes wide.
     #[inline]
     fn page(&mut self, number: usize, shift: u32) -> usize {
         let (recent, mut index) = self.recent[number % RECENT];

@@ -5,36 +5,36 @@ use crate::access::{Kind, TracedAccess};
 
 /// Accesses by lanes of one warp with the same kind, site, size and time.
 ///
-/// A slot without lanes is empty. A slot with lanes and time zero stands for a list in
-/// [`Lists`](super::page::Lists): no clock shows time zero.
+/// A slot without lanes is empty. A slot with lanes and time zero refers to a list in
+/// [`Lists`](super::page::Lists), because accesses have later times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slot {
     pub block: u32,
     /// The threads' clock at the access.
     pub time: u32,
     pub lanes: u32,
-    /// Site, size, attributes, and warp.
+    /// Site, size, flags, and warp.
     label: u32,
 }
 
 const WARP_BITS: u32 = 5;
-const DOES_BITS: u32 = 3;
+const FLAG_BITS: u32 = 3;
 const SIZE_BITS: u32 = 3;
-const DOES: u32 = WARP_BITS;
-const SIZE: u32 = DOES + DOES_BITS;
+const FLAGS: u32 = WARP_BITS;
+const SIZE: u32 = FLAGS + FLAG_BITS;
 const SITE: u32 = SIZE + SIZE_BITS;
 
-/// An atomic operation that reads.
-pub(super) const READS: u32 = 1 << DOES;
-/// An atomic operation that writes.
-pub(super) const WRITES: u32 = 2 << DOES;
-/// An atomic operation of block scope.
-pub(super) const NARROW: u32 = 4 << DOES;
+/// The flag of an atomic operation that reads.
+pub(super) const READS: u32 = 1 << FLAGS;
+/// The flag of an atomic operation that writes.
+pub(super) const WRITES: u32 = 2 << FLAGS;
+/// The flag of an atomic operation of block scope.
+pub(super) const NARROW: u32 = 4 << FLAGS;
 
 impl Slot {
-    /// `access` by one thread; `does` is zero for a plain access.
+    /// The slot of `access` by one thread; `flags` is zero for a plain access.
     #[inline]
-    pub fn new(block: u32, thread: u32, time: u32, access: &TracedAccess, does: u32) -> Self {
+    pub fn new(block: u32, thread: u32, time: u32, access: &TracedAccess, flags: u32) -> Self {
         let site = access.site.id();
         assert!(
             site >> (u32::BITS - SITE) == 0,
@@ -44,11 +44,11 @@ impl Slot {
             block,
             time,
             lanes: 1 << (thread % 32),
-            label: (site << SITE) | (access.size.trailing_zeros() << SIZE) | does | (thread / 32),
+            label: (site << SITE) | (access.size.trailing_zeros() << SIZE) | flags | (thread / 32),
         }
     }
 
-    /// The list with this number.
+    /// A reference to the list with this number.
     pub fn list(number: u32) -> Self {
         Self {
             block: number,
@@ -58,7 +58,7 @@ impl Slot {
         }
     }
 
-    /// The number of the list that this slot stands for.
+    /// The number of the list that this slot refers to.
     #[inline]
     pub fn as_list(&self) -> Option<u32> {
         (self.time == 0 && self.lanes != 0).then_some(self.block)
@@ -74,18 +74,18 @@ impl Slot {
         self.label & ((1 << WARP_BITS) - 1)
     }
 
-    /// Whether it has any of the attributes `what`.
+    /// Whether any of `flags` is set.
     #[inline]
-    pub fn does(&self, what: u32) -> bool {
-        self.label & what != 0
+    pub fn has(&self, flags: u32) -> bool {
+        self.label & flags != 0
     }
 
-    /// Its attributes: [`READS`], [`WRITES`], [`NARROW`].
+    /// The flags that are set: [`READS`], [`WRITES`], [`NARROW`].
     pub fn flags(&self) -> u32 {
         self.label & (READS | WRITES | NARROW)
     }
 
-    /// Whether the two differ in their lanes only.
+    /// Whether the slots differ at most in their lanes.
     #[inline]
     pub fn like(&self, other: &Self) -> bool {
         self.block == other.block && self.time == other.time && self.label == other.label

@@ -1,4 +1,4 @@
-//! The detector on traces written by hand, and against an oracle.
+//! Tests of the race detector with hand-written traces, and with random programs against an oracle.
 
 mod atomics;
 mod blocks;
@@ -12,7 +12,7 @@ use super::{Atomic, Clocks, Race, Shadow};
 use crate::Site;
 use crate::access::{Kind, Scope, Space, TracedAccess};
 
-/// Some blocks, one memory, and what is done to it in the order of the calls.
+/// Several blocks and one memory; the calls are the accesses in their order.
 struct Trace {
     blocks: Vec<Clocks>,
     memory: Shadow,
@@ -37,7 +37,7 @@ const STORE: Atomic = Atomic {
     ..ADD
 };
 
-/// `atomic`, of block scope.
+/// `atomic` with block scope.
 const fn narrow(atomic: Atomic) -> Atomic {
     Atomic {
         scope: Scope::Block,
@@ -56,17 +56,13 @@ impl Trace {
         }
     }
 
-    /// One block and shared memory.
+    /// One block, with shared memory.
     fn block(threads: u32) -> Self {
         Self::new(Space::Shared, 1, threads)
     }
 
     fn grid(blocks: u32, threads: u32) -> Self {
         Self::new(Space::Global, blocks, threads)
-    }
-
-    fn of(&mut self, thread: Thread) -> &mut Clocks {
-        &mut self.blocks[thread.0 as usize]
     }
 
     #[track_caller]
@@ -79,13 +75,13 @@ impl Trace {
     /// Loads a word.
     #[track_caller]
     fn load(&mut self, by: Thread, address: usize) -> Option<Thread> {
-        other(self.plain(by, Kind::Load, address, 4))
+        earlier(self.plain(by, Kind::Load, address, 4))
     }
 
     /// Stores a word.
     #[track_caller]
     fn store(&mut self, by: Thread, address: usize) -> Option<Thread> {
-        other(self.plain(by, Kind::Store, address, 4))
+        earlier(self.plain(by, Kind::Store, address, 4))
     }
 
     #[track_caller]
@@ -104,11 +100,11 @@ impl Trace {
     /// An atomic operation on a word.
     #[track_caller]
     fn atomic(&mut self, by: Thread, address: usize, atomic: Atomic) -> Option<Thread> {
-        other(self.wide_atomic(by, address, 4, atomic))
+        earlier(self.wide_atomic(by, address, 4, atomic))
     }
 
     fn fence(&mut self, by: Thread, scope: Scope) {
-        self.of(by).fence(by.1, scope);
+        self.blocks[by.0 as usize].fence(by.1, scope);
     }
 
     fn barrier(&mut self, block: u32) {
@@ -116,8 +112,8 @@ impl Trace {
     }
 }
 
-/// With whom a race is.
-fn other(race: Option<Race>) -> Option<Thread> {
+/// The thread of the earlier access of a race.
+fn earlier(race: Option<Race>) -> Option<Thread> {
     race.map(|race| (race.block, race.thread))
 }
 

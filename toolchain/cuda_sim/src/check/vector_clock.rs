@@ -1,4 +1,4 @@
-//! Vector clocks, which fences and atomic operations pass from thread to thread.
+//! Vector clocks, which are passed between threads by fences and atomic operations.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(super) struct BlockClock {
 }
 
 impl BlockClock {
-    /// Accesses of `thread` before this time are ordered.
+    /// The time before which accesses of `thread` are ordered.
     fn bound(&self, thread: u32) -> u32 {
         match self.threads.binary_search_by_key(&thread, |&(t, _)| t) {
             Ok(found) => self.threads[found].1.max(self.base),
@@ -41,7 +41,7 @@ impl BlockClock {
             .copied()
             .filter(|&(_, time)| time > self.base)
             .collect();
-        // The latest time of each thread first: `dedup_by_key` keeps it.
+        // The latest time of each thread comes first, so that `dedup_by_key` keeps it.
         threads.sort_unstable_by_key(|&(thread, time)| (thread, u32::MAX - time));
         threads.dedup_by_key(|&mut (thread, _)| thread);
         self.threads = threads.into();
@@ -90,7 +90,7 @@ impl VectorClock {
     }
 
     fn join_block(&mut self, ordered: &BlockClock) {
-        // Blocks mostly come in ascending order.
+        // The blocks are usually in ascending order.
         if self
             .blocks
             .last()
@@ -111,28 +111,28 @@ impl VectorClock {
 /// A vector clock that several threads share; `None` if it is empty.
 pub(super) type Shared = Option<Arc<VectorClock>>;
 
-/// Joins `other` into `own`. Copies neither if one covers the other.
-pub(super) fn join(own: &mut Shared, other: &Shared) {
+/// Joins `other` into `clock`. If one covers the other, nothing is copied.
+pub(super) fn join(clock: &mut Shared, other: &Shared) {
     let Some(other) = other else { return };
-    match own {
-        None => *own = Some(Arc::clone(other)),
-        Some(own) if Arc::ptr_eq(own, other) || own.covers(other) => {}
-        Some(own) if other.covers(own) => *own = Arc::clone(other),
-        Some(own) => Arc::make_mut(own).join(other),
+    match clock {
+        None => *clock = Some(Arc::clone(other)),
+        Some(clock) if Arc::ptr_eq(clock, other) || clock.covers(other) => {}
+        Some(clock) if other.covers(clock) => *clock = Arc::clone(other),
+        Some(clock) => Arc::make_mut(clock).join(other),
     }
 }
 
 /// A thread's clock at a fence.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
-    /// Its own block, by barriers, `sync_warp` and program order.
+    /// The order in the thread's block, from barriers, `sync_warp` and program order.
     pub own: BlockClock,
-    /// Any block, by fences and atomic operations.
+    /// The order acquired by fences and atomic operations, for any block.
     pub acquired: Shared,
 }
 
 impl Snapshot {
-    /// Joins all of it into `clock`.
+    /// Joins the snapshot into `clock`.
     pub fn publish(&self, clock: &mut Shared) {
         join(clock, &self.acquired);
         let clock = clock.get_or_insert_default();

@@ -1,11 +1,11 @@
-//! Results that nobody expects.
+//! Unusual results.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::schema::{Backend, Row, Wrong};
 
-/// Strings that would do harm unescaped, in every place.
+/// Every string of the results begins with markup.
 #[test]
 fn strings_are_escaped() {
     const EVIL: &str = "\"'><script>alert(1)</script><!--&\u{2028}";
@@ -125,12 +125,12 @@ fn odd_results_have_a_page() {
         |row| (row.n, row.bytes) = (u64::MAX, u64::MAX),
         |row| row.backend = Backend::Sim,
     ];
-    for (place, change) in changes.iter().enumerate() {
+    for (index, change) in changes.iter().enumerate() {
         let mut results = example::results();
         results.rows.iter_mut().for_each(change);
         let page = html(&results, None).unwrap();
         let expected = results.rows.len() + results.profiled.len();
-        assert_eq!(lines(&page).len(), expected, "{place}");
+        assert_eq!(lines(&page).len(), expected, "{index}");
     }
     let mut results = example::results();
     results.rows.retain(|row| row.by != By::Ceiling);
@@ -140,10 +140,20 @@ fn odd_results_have_a_page() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Few rows, of any numbers.
+    /// A few rows with arbitrary numbers.
     #[test]
     fn any_numbers_have_a_page(
-        odd in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>(), any::<u64>(), any::<f64>(), any::<f64>(), any::<bool>()), 0..12)
+        odd in prop::collection::vec(
+            (
+                any::<prop::sample::Index>(),
+                any::<u64>(),
+                any::<u64>(),
+                any::<f64>(),
+                any::<f64>(),
+                any::<bool>(),
+            ),
+            0..12,
+        )
     ) {
         let mut results = example::results();
         let rows = std::mem::take(&mut results.rows);

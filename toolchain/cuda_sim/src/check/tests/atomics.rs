@@ -5,7 +5,7 @@ use super::*;
 const DATA: usize = 0;
 const FLAG: usize = 512;
 
-/// A thread of another warp than the reader's.
+/// A thread of a different warp than the reader.
 const WRITER: Thread = (0, 40);
 const READER: Thread = (0, 3);
 
@@ -45,7 +45,7 @@ fn a_flag_needs_both_fences() {
 }
 
 #[test]
-fn release_and_acquire_stand_for_fences() {
+fn release_and_acquire_replace_fences() {
     let release = |atomic| Atomic {
         release: true,
         ..atomic
@@ -67,7 +67,7 @@ fn release_and_acquire_stand_for_fences() {
 }
 
 #[test]
-fn what_comes_after_the_fence_is_not_published() {
+fn accesses_after_the_fence_are_not_published() {
     let mut t = Trace::block(64);
     t.fence(WRITER, Scope::Device);
     t.store(WRITER, DATA);
@@ -78,7 +78,7 @@ fn what_comes_after_the_fence_is_not_published() {
 }
 
 #[test]
-fn what_is_read_after_the_fence_is_not_acquired() {
+fn reads_after_the_fence_acquire_nothing() {
     let mut t = Trace::block(64);
     t.store(WRITER, DATA);
     t.fence(WRITER, Scope::Device);
@@ -98,7 +98,7 @@ fn what_is_read_after_the_fence_is_not_acquired() {
 }
 
 #[test]
-fn another_flag_passes_nothing() {
+fn a_different_flag_orders_nothing() {
     let mut t = Trace::block(64);
     t.store(WRITER, DATA);
     t.fence(WRITER, Scope::Device);
@@ -108,13 +108,13 @@ fn another_flag_passes_nothing() {
     assert_eq!(t.load(READER, DATA), Some(WRITER));
 }
 
-/// The writer publishes, the other operations use the flag, and the reader acquires.
-fn through(others: &[(u32, Atomic)]) -> Option<Thread> {
+/// The writer publishes, other threads operate on the flag, and the reader acquires.
+fn through(operations: &[(u32, Atomic)]) -> Option<Thread> {
     let mut t = Trace::block(128);
     t.store(WRITER, DATA);
     t.fence(WRITER, Scope::Device);
     t.atomic(WRITER, FLAG, STORE);
-    for &(thread, atomic) in others {
+    for &(thread, atomic) in operations {
         assert_eq!(t.atomic((0, thread), FLAG, atomic), None);
     }
     t.atomic(READER, FLAG, LOAD);
@@ -123,7 +123,7 @@ fn through(others: &[(u32, Atomic)]) -> Option<Thread> {
 }
 
 #[test]
-fn read_modify_writes_pass_on_what_was_published() {
+fn read_modify_writes_keep_published_clocks() {
     assert_eq!(through(&[]), None);
     assert_eq!(through(&[(70, ADD)]), None);
     assert_eq!(
@@ -153,7 +153,7 @@ fn every_writer_of_a_chain_publishes() {
 }
 
 #[test]
-fn barriers_and_warps_hand_on_what_was_acquired() {
+fn barriers_and_sync_warps_share_acquired_clocks() {
     let acquired = || {
         let mut t = Trace::grid(2, 64);
         t.store((1, 9), DATA);
@@ -179,7 +179,7 @@ fn barriers_and_warps_hand_on_what_was_acquired() {
 }
 
 #[test]
-fn a_barrier_is_no_fence() {
+fn a_barrier_is_not_a_fence() {
     let mut t = Trace::grid(2, 64);
     t.store((1, 9), DATA);
     t.fence((1, 9), Scope::Device);
@@ -198,7 +198,7 @@ fn a_barrier_is_no_fence() {
 }
 
 #[test]
-fn atomic_and_plain_race() {
+fn atomic_and_plain_accesses_race() {
     for atomic in [ADD, STORE, LOAD] {
         let mut t = Trace::block(64);
         t.atomic(WRITER, FLAG, atomic);
@@ -248,7 +248,7 @@ fn the_barrier_before_a_plain_store_must_follow_every_atomic_load() {
 
 #[test]
 fn an_atomic_read_is_ordered_after_the_locations_writes() {
-    // The last thread to arrive resets the counter; the counter itself needs no fence.
+    // The last thread to arrive resets the counter, which needs no fence.
     let mut t = Trace::block(64);
     for thread in 0..64 {
         t.atomic((0, thread), FLAG, ADD);
@@ -261,7 +261,7 @@ fn an_atomic_read_is_ordered_after_the_locations_writes() {
     }
     assert_eq!(t.load((0, 62), FLAG), Some((0, 63)), "not the last");
 
-    // A load observes too, unless a write follows.
+    // A load observes as well, but not later writes.
     let mut t = Trace::block(64);
     t.atomic(WRITER, FLAG, STORE);
     t.atomic(READER, FLAG, LOAD);
@@ -278,8 +278,8 @@ fn an_atomic_read_is_ordered_after_the_locations_writes() {
 }
 
 #[test]
-fn a_load_observes_what_came_before_it_alone() {
-    // Two lanes of a warp with the same accesses, except for the load between them.
+fn a_load_observes_only_earlier_writes() {
+    // Two lanes of a warp have the same accesses, with a load between them.
     let mut t = Trace::block(64);
     for lane in [40, 41] {
         assert_eq!(t.atomic((0, lane), FLAG, STORE), None);
@@ -302,7 +302,7 @@ fn observing_orders_no_other_memory() {
 
 #[test]
 fn another_read_does_not_hide_an_observer() {
-    // The observer passes on its clock, then reads again.
+    // The observer publishes its clock, then reads again.
     let mut t = Trace::block(96);
     t.atomic(WRITER, FLAG, STORE);
     t.atomic(READER, FLAG, LOAD);
@@ -315,11 +315,11 @@ fn another_read_does_not_hide_an_observer() {
 }
 
 #[test]
-fn many_observers_are_no_race() {
+fn many_observers_cause_no_race() {
     let mut t = Trace::block(1024);
     t.atomic((0, 1000), FLAG, STORE);
     for thread in 0..999 {
-        // Every clock shows a different time.
+        // Different times.
         for _ in 0..thread % 7 {
             t.fence((0, thread), Scope::Block);
         }
@@ -349,7 +349,7 @@ fn wide_operations_publish_for_each_of_their_bytes() {
 }
 
 #[test]
-fn a_plain_store_ends_what_was_published() {
+fn a_plain_store_discards_published_clocks() {
     let mut t = Trace::block(96);
     t.store(WRITER, DATA);
     t.fence(WRITER, Scope::Block);

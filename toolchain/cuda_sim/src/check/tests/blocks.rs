@@ -1,4 +1,4 @@
-//! Global memory, and the operations that order blocks.
+//! Global memory, and operations that order blocks.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn blocks_are_not_ordered() {
 }
 
 #[test]
-fn a_launch_begins_ordered() {
+fn launches_are_ordered() {
     let mut t = Trace::grid(2, 64);
     t.store((0, 3), PARTIALS);
     t.memory.clear();
@@ -28,7 +28,7 @@ fn a_launch_begins_ordered() {
 }
 
 #[test]
-fn readers_of_many_blocks_are_remembered() {
+fn readers_of_many_blocks_are_stored() {
     let mut t = Trace::grid(40, 32);
     for block in 0..40 {
         for thread in 0..32 {
@@ -36,7 +36,7 @@ fn readers_of_many_blocks_are_remembered() {
         }
     }
     assert_eq!(t.store((39, 0), PARTIALS), Some((0, 0)));
-    // Of very many readers only some are stored: enough to see that there is a race.
+    // Only some of very many readers are stored, which is enough to find the race.
     let mut t = Trace::grid(1000, 32);
     for block in 0..1000 {
         t.load((block, 0), PARTIALS);
@@ -116,25 +116,25 @@ fn the_last_block_sees_all_partials() {
 }
 
 #[test]
-fn the_last_block_needs_everything() {
-    let everybodys = 64 * 9;
+fn the_last_block_needs_every_step() {
+    let all_loads = 64 * 9;
     for wrong in [None, Some(Scope::Block)] {
         let release = Pattern {
             release: wrong,
             ..RIGHT
         };
-        assert_eq!(last_block(10, release), everybodys);
+        assert_eq!(last_block(10, release), all_loads);
         let acquire = Pattern {
             acquire: wrong,
             ..RIGHT
         };
-        assert_eq!(last_block(10, acquire), everybodys);
+        assert_eq!(last_block(10, acquire), all_loads);
     }
     let barrier = Pattern {
         barrier: false,
         ..RIGHT
     };
-    // All threads except thread 0; the partial of the own block too.
+    // All threads except thread 0, for all partials except that of the last block.
     assert_eq!(last_block(10, barrier), 63 * 9);
     let count = Pattern {
         count: narrow(ADD),
@@ -162,7 +162,7 @@ fn a_flag_between_blocks_needs_wide_fences() {
 }
 
 #[test]
-fn a_wide_fence_acquires_what_a_narrow_one_could_not() {
+fn a_wide_fence_acquires_after_a_narrow_one() {
     let mut t = Trace::grid(2, 32);
     t.store((0, 0), PARTIALS);
     t.fence((0, 0), Scope::Device);
@@ -174,7 +174,7 @@ fn a_wide_fence_acquires_what_a_narrow_one_could_not() {
 }
 
 #[test]
-fn a_narrow_fence_does_not_take_back_a_wide_one() {
+fn a_narrow_fence_does_not_replace_a_wide_one() {
     let mut t = Trace::grid(2, 32);
     t.store((0, 0), PARTIALS);
     t.fence((0, 0), Scope::Device);
@@ -240,8 +240,8 @@ fn clocks_pass_from_block_to_block() {
 
 #[test]
 fn a_barrier_of_the_whole_grid() {
-    // All blocks increment a counter, wait for all, and start the next round; each reads what its neighbour
-    // wrote.
+    // All blocks increment a counter, wait for each other, and start the next round. Each reads its
+    // neighbour's value.
     let (blocks, rounds) = (6, 5);
     let run = |acquire: bool| {
         let mut t = Trace::grid(blocks, 64);
@@ -291,9 +291,9 @@ fn atomics_of_block_scope_are_not_atomic_between_blocks() {
     let mut t = Trace::grid(2, 64);
     for block in 0..2 {
         for thread in [0, 1, 40] {
-            // Each block has its own location, or there is no write, or the scope is wide enough.
-            let own = COUNTER + 4 + 4 * block as usize;
-            assert_eq!(t.atomic((block, thread), own, narrow(ADD)), None);
+            // Each block has a separate location, or there is no write, or the scope is wide enough.
+            let separate = COUNTER + 4 + 4 * block as usize;
+            assert_eq!(t.atomic((block, thread), separate, narrow(ADD)), None);
             assert_eq!(t.atomic((block, thread), COUNTER + 64, narrow(LOAD)), None);
             assert_eq!(t.atomic((block, thread), COUNTER, ADD), None);
         }
@@ -301,7 +301,7 @@ fn atomics_of_block_scope_are_not_atomic_between_blocks() {
 }
 
 #[test]
-fn atomics_of_block_scope_may_be_ordered_otherwise() {
+fn atomics_of_block_scope_can_be_ordered_by_fences() {
     let run = |second: Thread| {
         let mut t = Trace::grid(2, 64);
         t.atomic((0, 0), PARTIALS, narrow(ADD));

@@ -1,5 +1,5 @@
-//! The definition of a race, as a program: a full vector clock for each thread, and every access compared
-//! with all earlier ones.
+//! The definition of a race as a program: each thread has a full vector clock, and every access is compared
+//! with all earlier accesses.
 
 use std::collections::HashMap;
 
@@ -7,36 +7,37 @@ use super::super::Atomic;
 use super::Thread;
 use crate::access::{Kind, Scope, TracedAccess};
 
-/// For each thread, how many of its events are ordered.
+/// For each thread, the number of its events that are ordered.
 type Vector = Vec<u32>;
 
-/// Blocks of a fixed size, and all their accesses.
+/// Blocks of equal size, and all their accesses.
 pub struct Oracle {
     threads: u32,
     /// The clock of each thread; its own entry counts its events.
     clocks: Vec<Vector>,
-    fenced: Vec<Reach>,
-    pending: Vec<Reach>,
-    /// For each byte: the clock published to each block, and to all.
+    fenced: Vec<Scoped>,
+    pending: Vec<Scoped>,
+    /// For each byte: the clock published to each block, and the clock published to all (`None`).
     published: HashMap<(usize, Option<u32>), Vector>,
-    done: Vec<Done>,
+    accesses: Vec<Recorded>,
 }
 
-/// Clocks for all threads, and for the own block.
+/// A clock for all blocks, and a clock for the thread's block.
 #[derive(Clone)]
-struct Reach {
+struct Scoped {
     wide: Vector,
     local: Vector,
 }
 
-struct Done {
+/// An access that was executed.
+struct Recorded {
     by: Thread,
     event: u32,
     access: TracedAccess,
     atomic: Option<Atomic>,
 }
 
-impl Done {
+impl Recorded {
     fn has(&self, byte: usize) -> bool {
         let start = self.access.address;
         (start..start + self.access.size as usize).contains(&byte)
@@ -59,8 +60,8 @@ impl Done {
     }
 }
 
-/// The other access of a race.
-pub struct Other {
+/// The earlier access of a race.
+pub struct Earlier {
     pub by: Thread,
     pub kind: Kind,
     pub address: usize,
@@ -77,18 +78,18 @@ fn join(to: &mut Vector, from: &Vector) {
 impl Oracle {
     pub fn new(blocks: u32, threads: u32) -> Self {
         let all = (blocks * threads) as usize;
-        let nothing = vec![0; all];
-        let reach = Reach {
-            wide: nothing.clone(),
-            local: nothing.clone(),
+        let zero = vec![0; all];
+        let scoped = Scoped {
+            wide: zero.clone(),
+            local: zero.clone(),
         };
         Self {
             threads,
-            clocks: vec![nothing; all],
-            fenced: vec![reach.clone(); all],
-            pending: vec![reach; all],
+            clocks: vec![zero; all],
+            fenced: vec![scoped.clone(); all],
+            pending: vec![scoped; all],
             published: HashMap::new(),
-            done: Vec::new(),
+            accesses: Vec::new(),
         }
     }
 
@@ -143,49 +144,49 @@ impl Oracle {
         }
     }
 
-    fn is_ordered(&self, by: Thread, done: &Done) -> bool {
-        self.clocks[self.index(by)][self.index(done.by)] >= done.event
+    fn is_ordered(&self, by: Thread, earlier: &Recorded) -> bool {
+        self.clocks[self.index(by)][self.index(earlier.by)] >= earlier.event
     }
 
     /// All earlier accesses that race with this access of `by`.
-    pub fn races(&self, by: Thread, access: &TracedAccess, atomic: Option<Atomic>) -> Vec<Other> {
-        let new = Done {
+    pub fn races(&self, by: Thread, access: &TracedAccess, atomic: Option<Atomic>) -> Vec<Earlier> {
+        let new = Recorded {
             by,
             event: 0,
             access: *access,
             atomic,
         };
         let bytes = || access.address..access.address + access.size as usize;
-        let race = |(at, done): (usize, &Done)| {
-            let scoped = done.atomic.is_some() && atomic.is_some();
-            let conflict = (done.writes() || new.writes())
-                && (!scoped || done.by.0 != by.0 && (done.is_narrow() || new.is_narrow()));
+        let race = |(at, earlier): (usize, &Recorded)| {
+            let scoped = earlier.atomic.is_some() && atomic.is_some();
+            let conflict = (earlier.writes() || new.writes())
+                && (!scoped || earlier.by.0 != by.0 && (earlier.is_narrow() || new.is_narrow()));
             let unordered = |byte| {
-                let later = || self.done[at + 1..].iter().filter(move |d| d.has(byte));
-                let observed = done.atomic.is_some()
-                    && done.writes()
+                let later = || self.accesses[at + 1..].iter().filter(move |d| d.has(byte));
+                let observed = earlier.atomic.is_some()
+                    && earlier.writes()
                     && later().any(|observer| {
                         observer.reads_atomically()
                             && (self.is_ordered(by, observer) || scoped && observer.by.0 == by.0)
                     });
-                done.has(byte) && !observed
+                earlier.has(byte) && !observed
             };
-            (conflict && !self.is_ordered(by, done) && bytes().any(unordered)).then_some(Other {
-                by: done.by,
-                kind: done.access.kind,
-                address: done.access.address,
-                size: done.access.size,
+            (conflict && !self.is_ordered(by, earlier) && bytes().any(unordered)).then_some(Earlier {
+                by: earlier.by,
+                kind: earlier.access.kind,
+                address: earlier.access.address,
+                size: earlier.access.size,
                 scoped,
             })
         };
-        self.done.iter().enumerate().filter_map(race).collect()
+        self.accesses.iter().enumerate().filter_map(race).collect()
     }
 
     /// Whether an access of another thread conflicts with this one, ordered or not.
     pub fn conflicts(&self, by: Thread, access: &TracedAccess) -> bool {
         let bytes = || access.address..access.address + access.size as usize;
         let writes = access.kind == Kind::Store;
-        self.done
+        self.accesses
             .iter()
             .any(|d| d.by != by && (writes || d.writes()) && bytes().any(|byte| d.has(byte)))
     }
@@ -197,7 +198,7 @@ impl Oracle {
     fn record(&mut self, by: Thread, access: &TracedAccess, atomic: Option<Atomic>) {
         let index = self.index(by);
         self.clocks[index][index] += 1;
-        self.done.push(Done {
+        self.accesses.push(Recorded {
             by,
             event: self.clocks[index][index],
             access: *access,
@@ -216,7 +217,7 @@ impl Oracle {
         }
         self.record(by, access, Some(atomic));
         let index = self.index(by);
-        let nothing = vec![0; self.clocks.len()];
+        let zero = vec![0; self.clocks.len()];
         for byte in access.address..access.address + access.size as usize {
             if atomic.reads {
                 let pending = &mut self.pending[index];
@@ -233,7 +234,7 @@ impl Oracle {
                 let fenced = &self.fenced[index];
                 for (key, clocks) in [(None, &fenced.wide), (Some(by.0), &fenced.local)] {
                     let published = self.published.entry((byte, key));
-                    join(published.or_insert_with(|| nothing.clone()), clocks);
+                    join(published.or_insert_with(|| zero.clone()), clocks);
                 }
             }
         }

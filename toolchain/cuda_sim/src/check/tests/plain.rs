@@ -44,7 +44,7 @@ fn a_store_after_a_load_needs_a_barrier() {
 }
 
 #[test]
-fn two_stores_need_a_barrier_whatever_they_store() {
+fn two_stores_need_a_barrier() {
     let mut t = Trace::block(64);
     t.store(ONE, 0);
     assert_eq!(t.store((0, 33), 0), Some(ONE));
@@ -85,7 +85,7 @@ fn the_earlier_access_is_described() {
 
 #[test]
 fn every_reader_is_stored_until_a_store() {
-    // A thread that the barrier does not order, because it reads after it.
+    // One thread reads after the barrier, so the barrier does not order its read.
     for late in [0, 31, 32, 700, 1023] {
         let mut t = Trace::block(1024);
         for thread in 0..1024 {
@@ -122,7 +122,7 @@ fn readers_at_many_sites_and_times_are_all_stored() {
 }
 
 #[test]
-fn the_tree_of_a_reduction() {
+fn barriers_order_the_tree_of_a_reduction() {
     let tree = |barriers: bool| {
         let mut t = Trace::block(128);
         let mut races = 0;
@@ -144,7 +144,7 @@ fn the_tree_of_a_reduction() {
         races
     };
     assert_eq!(tree(true), 0);
-    assert_eq!(tree(false), 127 - 64, "one for each load of another's sum");
+    assert_eq!(tree(false), 127 - 64, "one for each load of another thread's sum");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn sync_warp_orders_only_its_members() {
 }
 
 #[test]
-fn sync_warp_passes_on_its_members_clocks() {
+fn sync_warp_joins_its_members_clocks() {
     let mut t = Trace::block(32);
     t.store((0, 5), 0);
     t.blocks[0].sync_warp(0, 1 << 5 | 1 << 6);
@@ -195,8 +195,8 @@ fn a_partial_warp_can_sync_in_full() {
 }
 
 #[test]
-fn the_last_warp_of_a_reduction_needs_two_syncs_a_step() {
-    // `v = s[t] + s[t + k]; sync; s[t] = v; sync`, by all lanes.
+fn the_last_warp_of_a_reduction_needs_two_syncs_per_step() {
+    // All lanes: `v = s[t] + s[t + k]; sync; s[t] = v; sync`.
     let steps = |between: bool, after: bool| {
         let mut t = Trace::block(32);
         let mut races = 0;
@@ -223,13 +223,13 @@ fn the_last_warp_of_a_reduction_needs_two_syncs_a_step() {
         races
     };
     assert_eq!(steps(true, true), 0);
-    assert_ne!(steps(false, true), 0, "a store may pass a neighbour's load");
-    assert_ne!(steps(true, false), 0, "a load may pass a neighbour's store");
-    assert_ne!(steps(false, false), 0, "the volatile last warp");
+    assert_ne!(steps(false, true), 0, "a store can overtake a neighbour's load");
+    assert_ne!(steps(true, false), 0, "a load can overtake a neighbour's store");
+    assert_ne!(steps(false, false), 0, "the last warp with `volatile` only");
 }
 
 #[test]
-fn neighbouring_bytes_are_no_race() {
+fn neighbouring_bytes_do_not_race() {
     for size in [1, 2, 4, 8, 16] {
         let mut t = Trace::block(64);
         for thread in 0..64 {
@@ -237,7 +237,7 @@ fn neighbouring_bytes_are_no_race() {
             assert!(t.plain((0, thread), Kind::Store, own, size).is_none());
             assert!(t.plain((0, thread), Kind::Load, own, size).is_none());
         }
-        // Also after earlier accesses by words.
+        // Also after accesses to whole words.
         t.barrier(0);
         assert_eq!(t.load(ZERO, 0), None);
         t.barrier(0);
@@ -269,7 +269,7 @@ fn a_byte_inside_a_wide_access_is_a_race() {
 
 #[test]
 fn narrowing_keeps_the_history() {
-    // Several readers and an atomic operation, before the first access by bytes.
+    // Several readers and an atomic operation, then accesses to single bytes.
     let mut t = Trace::block(96);
     for thread in [3, 40, 70] {
         t.plain((0, thread), Kind::Load, 16, 8);

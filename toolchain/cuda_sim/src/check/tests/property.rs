@@ -29,7 +29,7 @@ enum Event {
 }
 
 fn thread() -> impl Strategy<Value = Thread> {
-    // Few threads of two warps, so that they share locations.
+    // Few threads, of two warps, so that they access the same locations.
     (0..2u32, prop_oneof![0..4u32, 30..40u32])
 }
 
@@ -41,19 +41,19 @@ fn scope() -> impl Strategy<Value = Scope> {
     ]
 }
 
-/// An aligned access among the first bytes from `start`.
-fn place(start: usize, sizes: &'static [u32]) -> impl Strategy<Value = (usize, u32)> {
+/// The address and size of an aligned access in the 16 bytes from `start`.
+fn location(start: usize, sizes: &'static [u32]) -> impl Strategy<Value = (usize, u32)> {
     (0..16usize, prop::sample::select(sizes))
-        .prop_map(move |(at, size)| (start + at / size as usize * size as usize, size))
+        .prop_map(move |(offset, size)| (start + offset / size as usize * size as usize, size))
 }
 
 fn plain() -> impl Strategy<Value = Event> {
     let kind = prop_oneof![Just(Kind::Load), Just(Kind::Store)];
-    let place = prop_oneof![
-        6 => place(0, &[1, 2, 4, 4, 4, 8, 16]),
-        1 => place(16, &[4, 8]),
+    let location = prop_oneof![
+        6 => location(0, &[1, 2, 4, 4, 4, 8, 16]),
+        1 => location(16, &[4, 8]),
     ];
-    (thread(), kind, place).prop_map(|(by, kind, (address, size))| Event::Plain {
+    (thread(), kind, location).prop_map(|(by, kind, (address, size))| Event::Plain {
         by,
         kind,
         address,
@@ -62,16 +62,16 @@ fn plain() -> impl Strategy<Value = Event> {
 }
 
 fn atomic(narrow: bool) -> impl Strategy<Value = Event> {
-    let place = prop_oneof![
-        1 => place(0, &[4, 8]),
+    let location = prop_oneof![
+        1 => location(0, &[4, 8]),
         3 => Just((16, 4)),
-        1 => place(16, &[4, 8]),
+        1 => location(16, &[4, 8]),
     ];
     let scope = prop_oneof![
         4 => Just(Scope::Device),
         u32::from(narrow) => Just(Scope::Block),
     ];
-    (thread(), place, scope, 0..5u32, 0..5u32).prop_map(
+    (thread(), location, scope, 0..5u32, 0..5u32).prop_map(
         |(by, (address, size), scope, what, order)| {
             let (reads, writes) = [
                 (true, true),
@@ -113,7 +113,7 @@ fn event(narrow: bool) -> impl Strategy<Value = Event> {
 type Program = Vec<(Event, u32)>;
 
 /// Runs a program up to the first race. Only `percent` of 100 racing accesses are executed, so that programs
-/// get long. Returns how many accesses were ordered after a conflicting one.
+/// get long. Returns the number of accesses that were ordered after a conflicting one.
 fn run(threads: u32, percent: u32, events: &Program) -> Result<usize, TestCaseError> {
     let fit = |(block, thread): Thread| (block, thread % threads);
     let mut t = Trace::grid(2, threads);
@@ -181,7 +181,7 @@ fn run(threads: u32, percent: u32, events: &Program) -> Result<usize, TestCaseEr
             prop_assert!(real, "{by:?} {access:?} does not race with {found:?}");
             return Ok(ordered);
         }
-        // The detector stores only some operations for scope checks.
+        // The detector may miss races of scopes, because it stores only some operations.
         let missed = races.iter().find(|race| !race.scoped);
         if let Some(missed) = missed {
             prop_assert!(false, "{by:?} {access:?} races with {:?}", missed.by);
@@ -198,7 +198,7 @@ fn percent() -> impl Strategy<Value = u32> {
     prop::sample::select(vec![1, 5, 20])
 }
 
-/// More cases than usual: few events of a program race.
+/// More cases than usual, because few events of a program race.
 const CASES: u32 = 600;
 
 fn threads() -> impl Strategy<Value = u32> {
@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     #[test]
-    fn the_first_race_is_the_oracles(
+    fn the_first_race_agrees_with_the_oracle(
             threads in threads(),
             percent in percent(),
             program in program(false),
@@ -218,7 +218,7 @@ proptest! {
     }
 
     #[test]
-    fn scopes_invent_no_race(
+    fn scope_checks_report_no_false_race(
             threads in threads(),
             percent in percent(),
             program in program(true),
@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn random_programs_pass_clocks_on() {
+fn random_programs_order_conflicting_accesses() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 
