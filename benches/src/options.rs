@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
 use warpfold::file::DType;
 
-use crate::sweep::options::{Operation, PeerName, Sizes, SweepOptions, SuiteName};
+use crate::sweep::options::{Operation, PeerName, Sizes, SuiteName, SweepOptions};
 
 /// Measures warpfold, its peers and the hardware's limit.
 #[derive(Debug, Parser)]

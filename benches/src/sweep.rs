@@ -31,7 +31,7 @@ use anyhow::{Context, Result};
 use warpfold::Device;
 use warpfold_results::words::thousands;
 
-use self::options::{BackendName, Sizes, SweepOptions, SuiteName};
+use self::options::{BackendName, Sizes, SuiteName, SweepOptions};
 use self::output::{Output, Target};
 use self::run::Sweep;
 use crate::machine;

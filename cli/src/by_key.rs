@@ -271,10 +271,7 @@ impl<T: Into<Value>> From<ByKey<T>> for Answer {
 }
 
 /// Writes the cells to a `.npy` file.
-fn write<T: Element + npyz::AutoSerialize>(
-    by_key: &ByKey<T>,
-    output: &Path,
-) -> io::Result<Answer> {
+fn write<T: Element + npyz::AutoSerialize>(by_key: &ByKey<T>, output: &Path) -> io::Result<Answer> {
     let ByKey { cells, rejected } = by_key;
     let mut file = BufWriter::new(File::create(output)?);
     let options = npyz::WriteOptions::new().default_dtype();

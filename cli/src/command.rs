@@ -159,7 +159,9 @@ impl Session<'_> {
         .map_err(|error| Failure::Device(devices::reason(&error)))?;
         match (device.fallback_reason(), input.verbose) {
             (Some(reason), false) => self.message(&format!("on the CPU: {}", summary(reason))),
-            (Some(reason), true) => self.message(&format!("on the CPU: {}", devices::reason(reason))),
+            (Some(reason), true) => {
+                self.message(&format!("on the CPU: {}", devices::reason(reason)))
+            }
             (None, true) => self.message(&format!("on {}", device.name())),
             (None, false) => {}
         }

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::command::{Done, Session};
 use crate::failure::Failure;
 use crate::memory::chunk_len;
-use crate::options::{Command, CountOptions, Input, NormOptions, Order, Condition, VarOptions};
+use crate::options::{Command, Condition, CountOptions, Input, NormOptions, Order, VarOptions};
 use crate::reading::Reading;
 use crate::sources::{Elements, Sources};
 use crate::value::Value;
@@ -26,7 +26,9 @@ pub fn run(
     let (dtype, name) = (sources.dtype, sources.name());
     warpfold::with_type!(dtype, |T| {
         let predicate = match command {
-            Command::Count(CountOptions { condition, .. }) => Some(predicate::<T>(condition, dtype)?),
+            Command::Count(CountOptions { condition, .. }) => {
+                Some(predicate::<T>(condition, dtype)?)
+            }
             _ => None,
         };
         let device = session.device(input)?;

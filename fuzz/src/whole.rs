@@ -88,7 +88,10 @@ where
     let succeeded = |result: Result<_, Error>| result.unwrap_or_else(|error| panic!("{error}"));
     match call {
         Call::Count(condition, index) => {
-            let value = x.get(usize::from(index)).copied().unwrap_or(T::nearest(0.0));
+            let value = x
+                .get(usize::from(index))
+                .copied()
+                .unwrap_or(T::nearest(0.0));
             let zero = T::nearest(0.0);
             let (predicate, right) = match condition {
                 Condition::Equal => (Predicate::Equal(value), count(x, |x| x == value)),

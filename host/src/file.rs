@@ -53,7 +53,9 @@ pub use mapped::Mapped;
 pub use stream::Stream;
 
 #[cfg(target_endian = "big")]
-compile_error!("the target must be little-endian, because little-endian files are read without a swap");
+compile_error!(
+    "the target must be little-endian, because little-endian files are read without a swap"
+);
 
 /// Reads all elements of a `.npy` file.
 ///

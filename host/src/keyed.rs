@@ -314,13 +314,16 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
             let is_kernel = suffix.is_some_and(|rest| rest.is_empty() || rest.starts_with("_x"));
             is_kernel && entry.arrays == self.arrays
         };
-        let entry = O::ENTRIES.iter().find(matches).ok_or(Error::NoKeyedKernel {
-            kernel,
-            op: O::ENTRIES[0].op,
-            element: name_of::<T>(),
-            key: name_of::<K>(),
-            arrays: self.arrays,
-        })?;
+        let entry = O::ENTRIES
+            .iter()
+            .find(matches)
+            .ok_or(Error::NoKeyedKernel {
+                kernel,
+                op: O::ENTRIES[0].op,
+                element: name_of::<T>(),
+                key: name_of::<K>(),
+                arrays: self.arrays,
+            })?;
         self.device.check_knows(entry)?;
         Ok(entry)
     }

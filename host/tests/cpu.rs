@@ -128,10 +128,7 @@ fn calls_by_name() {
 
     let empty = device.alloc::<f64>(0).unwrap();
     assert_eq!(device.product(&empty), Ok(1.0));
-    assert_eq!(
-        device.sum_wide(&empty).unwrap().to_bits(),
-        0.0f64.to_bits()
-    );
+    assert_eq!(device.sum_wide(&empty).unwrap().to_bits(), 0.0f64.to_bits());
     assert_eq!(
         (device.nan_min(&empty), device.nan_max(&empty)),
         (Ok(None), Ok(None))

@@ -122,7 +122,10 @@ fn every_shape_of_numpy() {
     assert_eq!(npy::<f64>(&numpy_file("empty")), Ok(vec![]));
     assert_eq!(npy(&numpy_file("c_order")), Ok(vec![0i16, 1, 2, 3, 4, 5]));
     // In the order of the file.
-    assert_eq!(npy(&numpy_file("fortran_order")), Ok(vec![0i16, 3, 1, 4, 2, 5]));
+    assert_eq!(
+        npy(&numpy_file("fortran_order")),
+        Ok(vec![0i16, 3, 1, 4, 2, 5])
+    );
 
     let header = NpyHeader::of_file(numpy_file("fortran_order")).unwrap();
     assert_eq!((header.shape(), header.len()), (&[2u64, 3][..], 6));

@@ -80,7 +80,10 @@ fn finds(output: &Output, minimum: &str) {
 fn refuses(output: &Output, why: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
-    assert!(errors.starts_with("error: ") && errors.contains(why), "{errors}");
+    assert!(
+        errors.starts_with("error: ") && errors.contains(why),
+        "{errors}"
+    );
     assert!(output.stdout.is_empty());
 }
 

@@ -87,7 +87,10 @@ fn program(package: &str, name: &str) -> Result<PathBuf> {
     cargo.args(["build", "--package", package, "--bin", name]);
     let programs = build(cargo)?;
     let [program] = programs.as_slice() else {
-        bail!("cargo built {} programs for {name} instead of 1", programs.len());
+        bail!(
+            "cargo built {} programs for {name} instead of 1",
+            programs.len()
+        );
     };
     Ok(program.executable.clone())
 }
@@ -115,7 +118,8 @@ fn examples() -> Result<Vec<(PathBuf, &'static str)>> {
     let built = build(cargo)?;
     let program_of = |name| {
         let found = built.iter().find(|program| program.is_of(name));
-        let found = found.with_context(|| format!("cargo built no program of the package {name}"))?;
+        let found =
+            found.with_context(|| format!("cargo built no program of the package {name}"))?;
         Ok((found.executable.clone(), name))
     };
     ["outside", "heat"].into_iter().map(program_of).collect()

@@ -112,7 +112,10 @@ pub fn write(folder: &Path, name: Option<&str>, root: &Path) -> Result<()> {
     let new_path = folder
         .strip_prefix(existing)
         .expect("the folder is below its parents");
-    if new_path.components().any(|part| part == Component::ParentDir) {
+    if new_path
+        .components()
+        .any(|part| part == Component::ParentDir)
+    {
         bail!(
             "{} has `..` after a folder that does not exist",
             folder.display()

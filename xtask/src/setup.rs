@@ -170,7 +170,9 @@ fn device_compiler(source: Source) -> Result<Provided> {
             }
             // Builds would ignore what setup provides.
             Err(error) if is_set(RUSTC_VARIABLE) => {
-                return Err(error).context(format!("{RUSTC_VARIABLE} is set, so no other compiler is used"));
+                return Err(error).context(format!(
+                    "{RUSTC_VARIABLE} is set, so no other compiler is used"
+                ));
             }
             Err(_) => {}
         }

@@ -122,7 +122,10 @@ impl File<'_> {
             for (line, link) in relative_links(self.text) {
                 let target = folder.join(&link);
                 if !target.exists() {
-                    findings.push(format!("{}:{line}: the link's target {link} does not exist", self.path));
+                    findings.push(format!(
+                        "{}:{line}: the link's target {link} does not exist",
+                        self.path
+                    ));
                 }
             }
         }
@@ -201,7 +204,10 @@ impl File<'_> {
                 }
             }
             if line.contains(concat!("#[ig", "nore")) {
-                refuse("ignore", "assert the present behaviour, or skip with a reason");
+                refuse(
+                    "ignore",
+                    "assert the present behaviour, or skip with a reason",
+                );
             }
             let launches = self.path == LAUNCHER || self.is_outside();
             if !launches && has_word(line, concat!("laun", "ch!")) {

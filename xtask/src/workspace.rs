@@ -16,7 +16,7 @@ pub const ALL_FEATURES: [&str; 2] = [
 /// [`ALL_FEATURES`] with the tests that take minutes.
 pub const ALL_TESTS: [&str; 2] = [
     "--features",
-    "kernels-gpu/laws,warpfold/laws,warpfold/simulator,xtask/long-tests",
+    "kernels-gpu/laws,warpfold/laws,warpfold/simulator,warpfold-bench/long-tests,xtask/long-tests",
 ];
 
 /// The workspace's root.

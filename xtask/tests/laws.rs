@@ -194,7 +194,7 @@ fn claim(entry: &'static Entry) -> Claim<'static> {
         kernel: entry.kernel,
         op: entry.op,
         items: entry.items,
-        side_by_side: arrays.count() as u32,
+        item_arrays: arrays.count() as u32,
         element_bits: bits(if is_keyed { second } else { first }),
         acc_bits: bits(entry.acc_bytes),
         key_bits: if is_keyed { bits(first) } else { 0 },

@@ -45,7 +45,8 @@ impl Project {
         let folder = temporary().join(name);
         let write = |path: &str, text: &str| {
             let path = folder.join(path);
-            fs::create_dir_all(path.parent().expect("every file is in a folder")).expect("a new folder");
+            fs::create_dir_all(path.parent().expect("every file is in a folder"))
+                .expect("a new folder");
             fs::write(path, text).expect("a new file");
         };
         let package = |name: &str, library: &Path, rest: &str| {

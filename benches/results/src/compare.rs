@@ -132,7 +132,11 @@ impl Comparison {
             });
             entries.push(Entry::new(row, Some(row), new_row, tolerance));
         }
-        let rest = new.rows.iter().zip(is_matched).filter(|(_, is_matched)| !is_matched);
+        let rest = new
+            .rows
+            .iter()
+            .zip(is_matched)
+            .filter(|(_, is_matched)| !is_matched);
         entries.extend(rest.map(|(row, _)| Entry::new(row, None, Some(row), tolerance)));
         let mut notes = differences::notes(old, new);
         notes.extend(slower_peers(&entries));
@@ -145,6 +149,7 @@ impl Comparison {
         }
     }
 
+    /// Whether a row is slower than before.
     pub fn has_regression(&self) -> bool {
         self.entries.iter().any(|entry| entry.regression)
     }

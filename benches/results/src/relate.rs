@@ -233,13 +233,17 @@ mod tests {
         for reference in results.rows.iter().skip(1).step_by(2) {
             assert_eq!(previous(reference), None);
         }
-        let ours = results.rows.iter().step_by(2).map(|row| match previous(row) {
-            Some((by, kernel)) => {
-                assert_eq!(by, By::Warpfold);
-                kernel.to_owned()
-            }
-            None => "none".into(),
-        });
+        let ours = results
+            .rows
+            .iter()
+            .step_by(2)
+            .map(|row| match previous(row) {
+                Some((by, kernel)) => {
+                    assert_eq!(by, By::Warpfold);
+                    kernel.to_owned()
+                }
+                None => "none".into(),
+            });
         ours.collect()
     }
 

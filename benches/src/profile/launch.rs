@@ -8,8 +8,8 @@ use warpfold::{Buffer, Device, Max, Min, Sum};
 
 use super::entry::Entry;
 use crate::options::{LaunchOptions, bad_option};
-use crate::rungs::Rungs;
 use crate::print_line;
+use crate::rungs::Rungs;
 use crate::sweep::data::{self, Expected, Number};
 use crate::sweep::options::Op;
 

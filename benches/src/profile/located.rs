@@ -63,7 +63,8 @@ pub fn located(page: &str) -> Result<Vec<Located>> {
                     line = Some(number);
                 }
                 let is_complete = record.len() == header.names.len();
-                let Some((address, values)) = header.instruction(&record).filter(|_| is_complete) else {
+                let Some((address, values)) = header.instruction(&record).filter(|_| is_complete)
+                else {
                     ensure!(
                         line.is_some(),
                         "ncu printed neither a source line nor an instruction: {text}"
@@ -118,7 +119,10 @@ impl Header {
             let index = names.iter().position(|other| other == name);
             index.with_context(|| {
                 let names: Vec<_> = names.iter().collect();
-                format!("ncu printed no column {name}; its columns are {}", names.join(", "))
+                format!(
+                    "ncu printed no column {name}; its columns are {}",
+                    names.join(", ")
+                )
             })
         };
         let address = column("Address")?;

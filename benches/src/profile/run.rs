@@ -80,7 +80,13 @@ impl<'a> Run<'a> {
 
     /// Launches each entry once under ncu. Kernels that others use as second passes come first, because ncu
     /// profiles the first launch of a kernel.
-    fn launch(&self, metrics: Metrics, name: &str, entries: &[Entry], size: Size) -> Result<Launched> {
+    fn launch(
+        &self,
+        metrics: Metrics,
+        name: &str,
+        entries: &[Entry],
+        size: Size,
+    ) -> Result<Launched> {
         let Size { n, threads } = size;
         eprintln!("ncu: {} entries, {threads} threads, n = {n}", entries.len());
         let program = env::current_exe().context("cannot find the path of this program")?;
@@ -103,7 +109,8 @@ impl<'a> Run<'a> {
         command.extend(["--json".into(), json.clone().into()]);
         self.ncu
             .profile(metrics, &names, &self.report(name), &command)?;
-        let text = fs::read_to_string(&json).context("the launched program wrote no list of launches")?;
+        let text =
+            fs::read_to_string(&json).context("the launched program wrote no list of launches")?;
         Ok(serde_json::from_str(&text)?)
     }
 
@@ -112,7 +119,8 @@ impl<'a> Run<'a> {
     }
 
     fn keep(&self, name: &str, text: &str) -> Result<()> {
-        self.out.map_or(Ok(()), |folder| write_file(folder, name, text))
+        self.out
+            .map_or(Ok(()), |folder| write_file(folder, name, text))
     }
 }
 

@@ -129,14 +129,20 @@ impl<T: Number> Truth<T> {
         self.check_within(got, (self.tolerance, VARIANCE_TOLERANCE))
     }
 
-    fn check_within(&self, got: Option<Answer<T>>, (tolerance, of_variance): (f64, f64)) -> Verdict {
+    fn check_within(
+        &self,
+        got: Option<Answer<T>>,
+        (tolerance, of_variance): (f64, f64),
+    ) -> Verdict {
         let right = match (got, self.answer) {
             (Some(Answer::Element(got)), Answer::Element(value)) => {
                 return data::check(got, Expected { value, tolerance });
             }
             (Some(Answer::Float(got)), Answer::Float(value)) => (got - value).abs() <= tolerance,
             (Some(Answer::Moments(n, mean, variance)), Answer::Moments(count, m, v)) => {
-                n == count && (mean - m).abs() <= tolerance && (variance - v).abs() <= of_variance * v
+                n == count
+                    && (mean - m).abs() <= tolerance
+                    && (variance - v).abs() <= of_variance * v
             }
             (got, answer) => got == Some(answer),
         };

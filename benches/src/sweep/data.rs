@@ -311,7 +311,10 @@ pub struct Expected<T> {
 impl<T> Expected<T> {
     /// An expected result without tolerance.
     pub fn exactly(value: T) -> Self {
-        Self { value, tolerance: 0.0 }
+        Self {
+            value,
+            tolerance: 0.0,
+        }
     }
 }
 

@@ -115,7 +115,10 @@ impl Output {
                 row.n, row.element, row.wrong
             );
         }
-        ensure!(results.is_right(), "at least one wrong answer; rows with wrong answers have no time");
+        ensure!(
+            results.is_right(),
+            "at least one wrong answer; rows with wrong answers have no time"
+        );
         let slower = compared.is_some_and(|compared| compared.has_regression());
         ensure!(
             !(self.fail_on_regression && slower),

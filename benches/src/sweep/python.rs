@@ -60,8 +60,16 @@ impl Python {
             .stderr(Stdio::null())
             .spawn()
             .context("cannot start python3")?;
-        let requests = child.stdin.take().context("python3 has no standard input")?;
-        let responses = BufReader::new(child.stdout.take().context("python3 has no standard output")?);
+        let requests = child
+            .stdin
+            .take()
+            .context("python3 has no standard input")?;
+        let responses = BufReader::new(
+            child
+                .stdout
+                .take()
+                .context("python3 has no standard output")?,
+        );
         let mut python = Self {
             child,
             requests,
@@ -130,7 +138,8 @@ impl Python {
         self.responses
             .read_line(&mut line)
             .context("python3 has exited")?;
-        serde_json::from_str(&line).with_context(|| format!("python3 printed {line:?}, which is not JSON"))
+        serde_json::from_str(&line)
+            .with_context(|| format!("python3 printed {line:?}, which is not JSON"))
     }
 }
 

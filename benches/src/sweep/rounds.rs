@@ -95,7 +95,11 @@ pub fn rounds(rows: &mut [Timed], limits: Limits, is_interrupted: &dyn Fn() -> b
         }
         let is_late = limits.until.is_some_and(|until| Instant::now() >= until);
         // To sort all samples in every round would take too long.
-        if is_late || (timed % 10 == 0 && rows.iter().all(|timed| is_precise(&timed.row, limits.spread)))
+        if is_late
+            || (timed % 10 == 0
+                && rows
+                    .iter()
+                    .all(|timed| is_precise(&timed.row, limits.spread)))
         {
             break;
         }

@@ -23,7 +23,7 @@ use super::data::{self, Expected};
 use super::options::{KERNEL_TYPES, SweepOptions};
 use super::rounds::Timed;
 use super::run::Sweep;
-use super::subject::{Timer, Subject};
+use super::subject::{Subject, Timer};
 use crate::peers::Cub;
 
 /// The largest input for which the launch is a large part of the time: such reductions are timed also with
@@ -223,8 +223,14 @@ mod tests {
             let cold = rows.filter(|row| row.cache == Cache::Cold && row.by == By::Warpfold);
             cold.count()
         };
-        assert_eq!(rows(SuiteName::Ladder, Suite::Ladder), Algorithm::LADDER.len());
-        assert_eq!(rows(SuiteName::Kepler, Suite::Kepler), Algorithm::KEPLER.len());
+        assert_eq!(
+            rows(SuiteName::Ladder, Suite::Ladder),
+            Algorithm::LADDER.len()
+        );
+        assert_eq!(
+            rows(SuiteName::Kepler, Suite::Kepler),
+            Algorithm::KEPLER.len()
+        );
         assert_eq!(rows(SuiteName::Copy, Suite::Copy), CopyWidth::ALL.len());
     }
 }

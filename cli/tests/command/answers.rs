@@ -115,7 +115,10 @@ fn without_a_gpu_auto_prints_one_message_and_computes() {
             // With the advice.
             let output = warpfold(&["sum", &file, "-v"]);
             assert_eq!((output.code, output.stdout.as_str()), (Some(0), "6\n"));
-            assert!(output.stderr.starts_with("warpfold: on the CPU: "), "{text}");
+            assert!(
+                output.stderr.starts_with("warpfold: on the CPU: "),
+                "{text}"
+            );
             assert!(output.stderr.contains("nvidia-smi"), "{}", output.stderr);
         }
     }

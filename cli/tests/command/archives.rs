@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::files::{Folder, Sample, big_endian, header, npy, for_every_type};
+use crate::files::{Folder, Sample, big_endian, for_every_type, header, npy};
 use crate::{answer, answers, warpfold};
 
 #[test]
@@ -50,15 +50,16 @@ fn arrays_by_their_names() {
 
     let fails = |file: &str, text: &str| {
         let output = warpfold(&["sum", file, "--device=cpu"]);
-        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (Some(1), ""),
+            "{output:?}"
+        );
         assert_eq!(output.stderr.lines().count(), 1);
         assert!(output.stderr.ends_with(&format!("{text}\n")), "{output:?}");
     };
     let names = "3 arrays: one, two, one.npy";
-    fails(
-        &file,
-        &format!("z.npz has {names}; name one: {file}:NAME"),
-    );
+    fails(&file, &format!("z.npz has {names}; name one: {file}:NAME"));
     fails(
         &format!("{file}:six"),
         &format!("z.npz has no array \"six\"; it has {names}"),
@@ -81,7 +82,10 @@ fn arrays_by_their_names() {
     let many: Vec<String> = (0..1000).map(|i| format!("{i}.npy")).collect();
     let many: Vec<_> = many.iter().map(|name| (&**name, &one[..])).collect();
     let output = warpfold(&["sum", &folder.npz("m.npz", false, &many)]);
-    assert!(output.stderr.contains("1000 arrays: 0, 1, 2,"), "{output:?}");
+    assert!(
+        output.stderr.contains("1000 arrays: 0, 1, 2,"),
+        "{output:?}"
+    );
     assert!(output.stderr.contains("18, 19 and 980 more"), "{output:?}");
 }
 
@@ -102,7 +106,11 @@ fn broken_archives() {
     let folder = Folder::new();
     let fails = |file: &str, text: &str| {
         let output = warpfold(&["sum", file, "--device=cpu"]);
-        assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (Some(1), ""),
+            "{output:?}"
+        );
         assert!(output.stderr.contains(text), "{output:?}");
     };
     fails(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::files::{Folder, Sample, big_endian, bytes, header, npy, for_every_type};
+use crate::files::{Folder, Sample, big_endian, bytes, for_every_type, header, npy};
 use crate::{answer, answers, piped, warpfold};
 
 #[test]
@@ -129,7 +129,10 @@ fn keys_from_a_pipe() {
     assert_eq!((output.code, output.stdout.as_str()), (Some(0), "2\n8\n"));
     let output = by_key(&["-", &values], &keys);
     assert_eq!(output.code, Some(2));
-    assert!(output.stderr.contains("give --cells, or save"), "{output:?}");
+    assert!(
+        output.stderr.contains("give --cells, or save"),
+        "{output:?}"
+    );
     let output = by_key(&["-", "-", "--cells=2"], &keys);
     assert_eq!(output.code, Some(2));
 

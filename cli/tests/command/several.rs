@@ -61,7 +61,8 @@ fn files_of_one_array_have_one_type() {
     let text = "b.npy holds f64, but ";
     assert!(output.stderr.contains(text), "{output:?}");
     assert!(
-        output.stderr
+        output
+            .stderr
             .contains("a.npy holds i32: files of one array must have"),
         "{output:?}"
     );
@@ -71,7 +72,8 @@ fn files_of_one_array_have_one_type() {
         &folder.npy::<i32>("d.npy", &[]),
     ]);
     assert!(
-        output.stderr
+        output
+            .stderr
             .contains("c.npy and 1 more: 0 element(s), too few for min"),
         "{output:?}"
     );
@@ -153,6 +155,10 @@ fn one_of_the_files_fails() {
         &cells,
     ];
     let output = warpfold(&by_key);
-    assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{output:?}");
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (Some(2), ""),
+        "{output:?}"
+    );
     assert!(fs::metadata(&cells).is_err());
 }

@@ -248,7 +248,9 @@ where
     let options = Options::of(source)?;
     let all = input::elements::<T>(source)?;
     match operator {
-        0 => run_rung(&options, &all, Sum, ladders.sum, |got, x| oracle::sum(got, x)),
+        0 => run_rung(&options, &all, Sum, ladders.sum, |got, x| {
+            oracle::sum(got, x)
+        }),
         1 => run(&options, &all, SumWide, |got, x| {
             let wide: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
             oracle::sum(got, &wide);

@@ -545,12 +545,7 @@ fn counts_agree_with_one_loop() {
                     count(&|x| *x < value),
                     count(&|x| *x > value),
                 ];
-                assert_eq!(
-                    got,
-                    right,
-                    "{n} {} compared with {value:?}",
-                    T::NAME
-                );
+                assert_eq!(got, right, "{n} {} compared with {value:?}", T::NAME);
             }
         }
     }

@@ -49,9 +49,7 @@ impl CopyWidth {
         let kernel = self.kernel_name();
         let matches = |entry: &&Entry| entry.kernel == kernel && entry.read_bytes[0] == bytes;
         let mut entries = teaching::COPIES.entries.iter();
-        entries
-            .find(matches)
-            .expect("every alignment has an entry")
+        entries.find(matches).expect("every alignment has an entry")
     }
 }
 

@@ -63,9 +63,11 @@ fn child(role: &str) {
             });
         }
         "open twice" => report(two_devices()),
-        "download" => report(Device::first()
-            .and_then(|device| device.alloc::<u64>(1 << 56))
-            .and_then(|x| x.download())),
+        "download" => report(
+            Device::first()
+                .and_then(|device| device.alloc::<u64>(1 << 56))
+                .and_then(|x| x.download()),
+        ),
         "little memory" => {
             let device = Device::cpu();
             let data = vec![0i32; LEN];
@@ -74,10 +76,11 @@ fn child(role: &str) {
             let x = device.alloc::<i32>(LEN).unwrap();
             report(device.alloc::<i32>(LEN));
             report(x.download().map(|data| data.len()));
-            report(x
-                .view(1..)
-                .and_then(|x| x.download())
-                .map(|data| data.len()));
+            report(
+                x.view(1..)
+                    .and_then(|x| x.download())
+                    .map(|data| data.len()),
+            );
             report(x.view(..10).and_then(|x| x.download()));
         }
         _ => unreachable!("{role}"),

@@ -89,10 +89,7 @@ pub(super) fn examine(folder: &Path) -> Vec<Row> {
          or, without rustup: cargo xtask setup",
     );
     rows.push(cuda_library_path(folder));
-    let kernels: Vec<_> = packages
-        .iter()
-        .filter(|p| p.has_kernels())
-        .collect();
+    let kernels: Vec<_> = packages.iter().filter(|p| p.has_kernels()).collect();
     let programs: Vec<_> = packages
         .iter()
         .filter(|p| p.depends_on(LIBRARY, None))

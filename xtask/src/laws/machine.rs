@@ -19,7 +19,10 @@ pub fn broken_on_every_arch(claim: &Claim, profile: &Profile) -> Vec<String> {
     let Some(kernel) = kernels::of(claim.kernel) else {
         broken.unless(
             false,
-            format!("kernel {} is not in the list of `laws::kernels`", claim.kernel),
+            format!(
+                "kernel {} is not in the list of `laws::kernels`",
+                claim.kernel
+            ),
         );
         return broken.0;
     };
@@ -357,7 +360,11 @@ fn value(broken: &mut Broken, claim: &Claim, counts: &Counts) {
 ///
 /// The hardware converts an `f16` by one instruction and a `bf16` by a shift. In software, an `f16` takes a
 /// dozen instructions and a branch.
-pub fn converts_in_software(claim: &Claim, instructions: usize, f32_instructions: usize) -> Option<String> {
+pub fn converts_in_software(
+    claim: &Claim,
+    instructions: usize,
+    f32_instructions: usize,
+) -> Option<String> {
     let kernel = kernels::of(claim.kernel)?;
     let elements = elements_loaded(kernel, claim);
     // Loads of the same width have fewer elements of `f32`.

@@ -44,7 +44,9 @@ pub(super) fn provide() -> Result<(Browser, Step)> {
 
 fn fill(dir: &Path) -> Result<u64> {
     let apt = Apt::updated(dir.join("apt"), &PACKAGES)?;
-    let package = apt.first_of(&PACKAGES)?.context("the package lists have no Chromium")?;
+    let package = apt
+        .first_of(&PACKAGES)?
+        .context("the package lists have no Chromium")?;
     let packages: Vec<_> = [package].into_iter().chain(DATA).collect();
     let unpacked = Unpacked::fill(dir, apt, &packages)?;
     let program = unpacked.usr().join("lib").join("chromium").join(package);

@@ -87,7 +87,12 @@ fn summary(ratios: &[f64], is_full: bool) -> [String; 4] {
     let not_slower = ratios.iter().filter(|ratio| **ratio <= 1.0).count();
     let [mean, best, worst] = [mean, best, worst].map(|ratio| format!("{ratio:.3}"));
     if is_full {
-        [mean, best, worst, format!("{not_slower} of {}", ratios.len())]
+        [
+            mean,
+            best,
+            worst,
+            format!("{not_slower} of {}", ratios.len()),
+        ]
     } else {
         [String::new(), best, String::new(), String::new()]
     }

@@ -90,7 +90,8 @@ fn groups(rows: &[&Row], related: &Related) -> Vec<Group> {
         });
     }
     let others = rows.iter().filter(|row| {
-        !matches!(row.by, By::Warpfold | By::Ceiling) && !references.contains(&std::ptr::from_ref(**row))
+        !matches!(row.by, By::Warpfold | By::Ceiling)
+            && !references.contains(&std::ptr::from_ref(**row))
     });
     groups.extend(others.map(|row| Group {
         section: None,

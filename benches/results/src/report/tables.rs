@@ -210,9 +210,6 @@ pub fn counted(suite: Suite, rows: &[&Row]) -> Markup {
             ""
         }
     };
-    let caption = format!(
-        "{}: the simulator's counts, without times",
-        suite.title()
-    );
+    let caption = format!("{}: the simulator's counts, without times", suite.title());
     sortable(&caption, &heads, &cells, class)
 }

@@ -44,9 +44,8 @@ pub fn run(bench: &Bench, suite: Suite, sweep: &mut Sweep) -> Result<()> {
     let peers = peers.and_then(Result::ok);
     let longest = sizes.iter().copied().max().unwrap_or(1);
     if options.wants(By::Nvcc) && longest > MAX_N {
-        let note = format!(
-            "the reference kernels have int indices: left out for n of more than {MAX_N}"
-        );
+        let note =
+            format!("the reference kernels have int indices: left out for n of more than {MAX_N}");
         sweep.note(note);
     }
     let values = data::draw::<i32>(longest, sweep.seed())?;

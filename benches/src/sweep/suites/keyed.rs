@@ -53,13 +53,12 @@ impl BoxSize {
                 per_cell,
             })
         };
-        let distance = |size: &BoxSize| {
-            (
-                size.n().abs_diff(n),
-                size.per_cell.abs_diff(USUAL_PER_CELL),
-            )
-        };
-        PER_CELL.flat_map(sides).min_by_key(distance).unwrap_or(DEFAULT_BOX)
+        let distance =
+            |size: &BoxSize| (size.n().abs_diff(n), size.per_cell.abs_diff(USUAL_PER_CELL));
+        PER_CELL
+            .flat_map(sides)
+            .min_by_key(distance)
+            .unwrap_or(DEFAULT_BOX)
     }
 
     /// The number of particles.

@@ -9,7 +9,7 @@ use warpfold::{Device, Input, Items, Plan, SinglePass};
 use warpfold_results::schema::{Cache, Row, Timing};
 
 use crate::sweep::rounds::{Run, Timed, Verdict};
-use crate::sweep::subject::{POISON, Timer, Subject};
+use crate::sweep::subject::{POISON, Subject, Timer};
 
 /// A plan that several rows share.
 pub type SharedPlan<'a, R> = Rc<RefCell<Plan<'a, R>>>;

@@ -188,7 +188,10 @@ fn a_header_with_a_huge_length() {
         rejected(&with_length(u32::MAX)),
         "the header has 4294967295 bytes; the limit is 10000"
     );
-    assert_eq!(rejected(&with_length(10_000)), "the file ends inside the header");
+    assert_eq!(
+        rejected(&with_length(10_000)),
+        "the file ends inside the header"
+    );
 }
 
 #[test]

@@ -4,12 +4,7 @@ use super::compare;
 use super::number::Number;
 
 /// -0.0 is smaller than 0.0. For NumPy they are equal, and its result depends on the order and the processor.
-pub fn extremum<T: Number>(
-    got: T,
-    numpy: T,
-    elements: &[T],
-    smallest: bool,
-) -> Result<(), String> {
+pub fn extremum<T: Number>(got: T, numpy: T, elements: &[T], smallest: bool) -> Result<(), String> {
     if numpy.to_f64() != 0.0 {
         return compare::same(got, numpy);
     }

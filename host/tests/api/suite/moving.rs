@@ -118,7 +118,11 @@ fn owned_plans(device: &Device) -> Result<(), Failed> {
     changed[7] = 1000;
     plan.input_mut().1.write(7, &[1000])?;
     plan.enqueue()?;
-    is(plan.result()?, right(&a, &changed), "the result of new data")?;
+    is(
+        plan.result()?,
+        right(&a, &changed),
+        "the result of new data",
+    )?;
     // Each enqueue checks the current buffers.
     plan.input_mut().0 = device.upload(&a[1..])?;
     let refused = matches!(plan.enqueue(), Err(Error::Lengths { .. }));

@@ -215,8 +215,12 @@ fn nan_moments<T: Number>(
         return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
     }
     let (n, k) = (got.count(), 8 * part.n + 64);
-    let mean = part.number("nan_mean_exact").expect("null only without elements");
-    let variance = part.number("nan_var_exact").expect("null only without elements");
+    let mean = part
+        .number("nan_mean_exact")
+        .expect("null only without elements");
+    let variance = part
+        .number("nan_var_exact")
+        .expect("null only without elements");
     close(got.mean(), mean, k, (squares / n).sqrt(), f64::ROUNDOFF)?;
     close(got.variance(), variance, k, squares / n, f64::ROUNDOFF)
 }
@@ -232,7 +236,9 @@ fn moments<T: Number>(got: Option<Moments>, array: &Array<T>, part: &Part) -> Re
         return equal((got.mean().is_nan(), got.variance().is_nan()), (true, true));
     }
     let n = part.n as f64;
-    let exact = part.number::<f64>("mean_exact").expect("null only without elements");
+    let exact = part
+        .number::<f64>("mean_exact")
+        .expect("null only without elements");
     close(
         got.mean(),
         exact,

@@ -241,9 +241,15 @@ fn laws_of_copies_can_fail() {
     let vec4 = copy("copy_vec4", "b8", 16);
     keeps(vec4, "LDG.E.128 STG.E.128 LDG.E.U8 STG.E.U8");
     let halves = broken(&vec4, &entry("LDG.E.128 STG.E.64 STG.E.64"));
-    assert!(halves[0].contains("widest store must have 128"), "{halves:?}");
+    assert!(
+        halves[0].contains("widest store must have 128"),
+        "{halves:?}"
+    );
     let halves = broken(&vec4, &entry("LDG.E.64 LDG.E.64 STG.E.128"));
-    assert!(halves[0].contains("widest load must have 128"), "{halves:?}");
+    assert!(
+        halves[0].contains("widest load must have 128"),
+        "{halves:?}"
+    );
     keeps(copy("copy_scalar", "b16", 1), "LDG.E.U16 STG.E.U16");
 }
 
@@ -290,7 +296,11 @@ fn laws_of_single_pass_kernels_can_fail() {
             "LDG.E.64.STRONG.GPU x2",
             "partials loaded",
         ),
-        ("LDG.E.64.STRONG.GPU x4", "LDG.E.STRONG.GPU x4", "partials loaded"),
+        (
+            "LDG.E.64.STRONG.GPU x4",
+            "LDG.E.STRONG.GPU x4",
+            "partials loaded",
+        ),
         (
             "STG.E.64.STRONG.GPU x5",
             "STG.E.64.STRONG.GPU x4",

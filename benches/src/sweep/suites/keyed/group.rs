@@ -157,7 +157,11 @@ impl Group<'_> {
     }
 
     /// CUB's ReduceByKey. Each run checks the number of runs of keys, the first one also their keys and sums.
-    fn cub_subject<'s, T: Value>(&'s self, work: Work<'s, T>, peers: &Peers) -> Result<Subject<'s>> {
+    fn cub_subject<'s, T: Value>(
+        &'s self,
+        work: Work<'s, T>,
+        peers: &Peers,
+    ) -> Result<Subject<'s>> {
         let gpu = self.bench.gpu;
         let n = self.particles.keys.len();
         let cub = Cub::<T>::of(peers)?;

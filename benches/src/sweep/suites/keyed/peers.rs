@@ -62,7 +62,9 @@ impl<T: Value> Reference<T> {
     /// The reference kernel for the kernel of this name.
     pub fn of(peers: &Peers, kernel: &str) -> Result<Self> {
         let number = REFERENCES.iter().position(|reference| *reference == kernel);
-        let number = number.with_context(|| format!("keyed.cu has no reference kernel for {kernel}"))? as i32;
+        let number = number
+            .with_context(|| format!("keyed.cu has no reference kernel for {kernel}"))?
+            as i32;
         // SAFETY: SOURCE defines `keyed_f32` and `keyed_f64` with this signature.
         let call = unsafe { peers.function(&format!("keyed_{}", T::NAME)) }?;
         Ok(Self { number, call })

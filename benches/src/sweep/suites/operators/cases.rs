@@ -110,7 +110,10 @@ impl Case for ComplexSum {
         let parts = parts.map(|z| (f64::from(z.re), f64::from(z.im)));
         let (re, im) = parts.reduce(|| (0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
         let fits = |sum: f64| sum.abs() * 128.0 <= EXACT as f64;
-        ensure!(fits(re) && fits(im), "the sums of {n} elements are not exact in f32");
+        ensure!(
+            fits(re) && fits(im),
+            "the sums of {n} elements are not exact in f32"
+        );
         Ok(Complex {
             re: re as f32,
             im: im as f32,
@@ -148,7 +151,10 @@ impl Case for SquaresAbout {
         let squares = arrays[..n].par_iter();
         let squares = squares.map(|x| (f64::from(*x) - f64::from(Self::PARAMETER)).powi(2));
         let sum: f64 = squares.sum();
-        ensure!(sum <= EXACT as f64, "the sum of {n} elements is not exact in f32");
+        ensure!(
+            sum <= EXACT as f64,
+            "the sum of {n} elements is not exact in f32"
+        );
         Ok(sum as f32)
     }
 }

@@ -14,7 +14,7 @@ use crate::sweep::copies::Copies;
 use crate::sweep::data::{Expected, Number};
 use crate::sweep::rounds::{Timed, Verdict};
 use crate::sweep::run::Sweep;
-use crate::sweep::subject::{Timer, Subject};
+use crate::sweep::subject::{Subject, Timer};
 use crate::sweep::suites::ceiling_subject;
 use crate::sweep::suites::planned::{call_row, reduce_into_subject};
 

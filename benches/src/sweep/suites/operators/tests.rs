@@ -25,7 +25,8 @@ fn check<C: Case>() {
         C::plant(&mut arrays, &mut buffers, n, rank, SEED).unwrap();
         let expected = C::expected(&arrays, n).unwrap();
         let verdict = |n| {
-            let subject = warpfold_subject::<C>(&gpu, &timer, &[&buffers, &buffers], n, expected).unwrap();
+            let subject =
+                warpfold_subject::<C>(&gpu, &timer, &[&buffers, &buffers], n, expected).unwrap();
             let mut timed = timer.timed(&Rc::new(subject), Cache::Cold, Timing::Device);
             (timed.run)().unwrap().verdict
         };

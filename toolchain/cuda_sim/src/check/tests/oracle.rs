@@ -171,13 +171,15 @@ impl Oracle {
                     });
                 earlier.has(byte) && !observed
             };
-            (conflict && !self.is_ordered(by, earlier) && bytes().any(unordered)).then_some(Earlier {
-                by: earlier.by,
-                kind: earlier.access.kind,
-                address: earlier.access.address,
-                size: earlier.access.size,
-                scoped,
-            })
+            (conflict && !self.is_ordered(by, earlier) && bytes().any(unordered)).then_some(
+                Earlier {
+                    by: earlier.by,
+                    kind: earlier.access.kind,
+                    address: earlier.access.address,
+                    size: earlier.access.size,
+                    scoped,
+                },
+            )
         };
         self.accesses.iter().enumerate().filter_map(race).collect()
     }

@@ -144,7 +144,11 @@ fn barriers_order_the_tree_of_a_reduction() {
         races
     };
     assert_eq!(tree(true), 0);
-    assert_eq!(tree(false), 127 - 64, "one for each load of another thread's sum");
+    assert_eq!(
+        tree(false),
+        127 - 64,
+        "one for each load of another thread's sum"
+    );
 }
 
 #[test]
@@ -223,8 +227,16 @@ fn the_last_warp_of_a_reduction_needs_two_syncs_per_step() {
         races
     };
     assert_eq!(steps(true, true), 0);
-    assert_ne!(steps(false, true), 0, "a store can overtake a neighbour's load");
-    assert_ne!(steps(true, false), 0, "a load can overtake a neighbour's store");
+    assert_ne!(
+        steps(false, true),
+        0,
+        "a store can overtake a neighbour's load"
+    );
+    assert_ne!(
+        steps(true, false),
+        0,
+        "a load can overtake a neighbour's store"
+    );
     assert_ne!(steps(false, false), 0, "the last warp with `volatile` only");
 }
 
