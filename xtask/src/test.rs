@@ -67,6 +67,9 @@ pub fn test(args: &Args) -> Result<bool> {
         })
         .stdout(writer.try_clone().context("cannot create a pipe")?)
         .stderr(writer);
+    if std::env::var_os(INCREMENTAL).is_none() {
+        cargo.env(INCREMENTAL, "0");
+    }
     if args.all {
         cargo.env(SWEEPS, "all");
     } else {
@@ -107,6 +110,9 @@ pub fn test(args: &Args) -> Result<bool> {
 
 /// The environment variable that selects whole sweeps.
 const SWEEPS: &str = "WARPFOLD_TESTS";
+
+/// The environment variable of incremental compilation, which takes 2 GB for all tests and slows the first build.
+const INCREMENTAL: &str = "CARGO_INCREMENTAL";
 
 /// The architecture of the tested PTX on a machine without a device.
 const WITHOUT_A_DEVICE: &str = "sm_80";
