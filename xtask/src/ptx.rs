@@ -55,6 +55,7 @@ pub fn build(arches: &[NvvmArch], line_info: bool) -> Result<Vec<Ptx>> {
     let mut builder = CudaBuilder::new(kernels)
         .arches(arches.iter().copied())
         .build_args(&["--features", "library,teaching"])
+        .fma_contraction(false)
         .split_modules(true)
         .share_arches(true);
     if line_info {

@@ -59,7 +59,9 @@ impl Embed {
     /// Embeds the crate of kernels in this folder, for [`ARCHES`].
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
+            // A sum of products has the same bits on the CPU.
             builder: CudaBuilder::new(&path)
+                .fma_contraction(false)
                 .split_modules(true)
                 .share_arches(true),
             arches: ARCHES.to_vec(),
