@@ -204,13 +204,11 @@ impl BadOption {
 
 /// Converts the errors that an option causes to [`BadOption`].
 pub fn bad_option(error: warpfold::Error) -> anyhow::Error {
-    use warpfold::Error::{BlockSize, Blocks, Chunks, DeviceIndex, GridTooLarge};
+    use warpfold::Error::{BlockSize, Chunks, DeviceIndex, GridTooLarge};
     match error {
-        BlockSize { .. }
-        | Blocks { .. }
-        | Chunks { .. }
-        | DeviceIndex { .. }
-        | GridTooLarge { .. } => BadOption::new(error).into(),
+        BlockSize { .. } | Chunks { .. } | DeviceIndex { .. } | GridTooLarge { .. } => {
+            BadOption::new(error).into()
+        }
         _ => error.into(),
     }
 }

@@ -287,7 +287,10 @@ fn invalid_options_are_refused_before_any_measurement() {
         ("--suite copy --types u8".to_owned(), "i32 only"),
         ("--sizes 0".to_owned(), "at least 1"),
         ("--backend cpu --tolerance=-1".to_owned(), "--tolerance"),
-        ("--backend cpu --grids 64x1".to_owned(), "--grids"),
+        (
+            "--backend cpu --block-threads 64".to_owned(),
+            "--block-threads",
+        ),
         ("--backend sim --cpu-threads 2".to_owned(), "--cpu-threads"),
         (format!("--compare {file}"), "not JSON"),
         (format!("--compare {file}.none"), "cannot read"),

@@ -23,7 +23,7 @@ impl Device {
     /// The sum, in the type of the elements; 0 for empty input.
     ///
     /// Integers wrap. 16-bit floats are added in `f32` and rounded once at the end. The order of the
-    /// additions depends only on n and the device, so a float sum has the same bits on every run.
+    /// additions depends only on n, so a float sum has the same bits on every device.
     ///
     /// # Errors
     ///

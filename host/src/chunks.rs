@@ -1,7 +1,11 @@
 //! Chunks: reductions of arrays that are larger than memory.
 
+use std::ops::Range;
+
 use kernels_gpu::entry::SinglePass;
 use kernels_gpu::items::Items;
+use kernels_gpu::op::Op;
+use kernels_gpu::tile::{MOST_ITEMS, items_of_tile};
 
 use crate::buffer::{Buffer, View};
 use crate::device::Device;
@@ -46,6 +50,8 @@ use crate::pinned::Pinned;
 #[derive(Debug)]
 pub struct Chunks<T: Element> {
     device: Device,
+    /// The elements of a chunk.
+    len: usize,
     slots: Vec<Slot<T>>,
     /// The slot of the last chunk.
     last: usize,
@@ -73,8 +79,13 @@ impl<T: Element> Chunks<T> {
         &mut self,
         fill: impl FnOnce(&mut [T]) -> Result<Option<usize>, Error>,
     ) -> Result<Option<View<'_, T>>, Error> {
-        match fill(self.next()?)? {
-            Some(n) => self.send(n).map(Some),
+        self.next(0..0)?;
+        let len = self.len;
+        match fill(self.slices(0..len)?)? {
+            Some(n) => {
+                check(n, 0..len)?;
+                self.send(n).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -85,14 +96,22 @@ pub trait ChunkSource {
     /// The items: the elements at one index.
     type Items: Items;
 
-    /// The next chunk of each array, which the caller fills.
+    /// A part of the next chunk of each array, which the caller fills.
     type Slices<'s>
     where
         Self: 's;
 
-    /// Waits until the next chunk can be filled.
+    /// The elements of a chunk.
     #[doc(hidden)]
-    fn next(&mut self) -> Result<Self::Slices<'_>, Error>;
+    fn chunk_len(&self) -> usize;
+
+    /// Waits until the next chunk can be filled. It begins with the elements `rest` of the last chunk.
+    #[doc(hidden)]
+    fn next(&mut self, rest: Range<usize>) -> Result<(), Error>;
+
+    /// A part of the next chunk, which the caller fills.
+    #[doc(hidden)]
+    fn slices(&mut self, part: Range<usize>) -> Result<Self::Slices<'_>, Error>;
 
     /// Copies the first `n` elements of the chunk to the device.
     #[doc(hidden)]
@@ -103,9 +122,29 @@ impl<T: Element> ChunkSource for Chunks<T> {
     type Items = T;
     type Slices<'s> = &'s mut [T];
 
-    fn next(&mut self) -> Result<&mut [T], Error> {
-        self.last = (self.last + 1) % self.slots.len();
-        self.slots[self.last].pinned.wait()
+    fn chunk_len(&self) -> usize {
+        self.len
+    }
+
+    fn next(&mut self, rest: Range<usize>) -> Result<(), Error> {
+        let (before, last) = (self.last, (self.last + 1) % self.slots.len());
+        self.last = last;
+        match self.slots.get_disjoint_mut([before, last]) {
+            Ok([before, last]) => {
+                let to = last.pinned.wait()?;
+                if !rest.is_empty() {
+                    let n = rest.len();
+                    to[..n].copy_from_slice(&before.pinned.wait()?[rest]);
+                }
+            }
+            // The CPU has one slot.
+            Err(_) => self.slots[last].pinned.wait()?.copy_within(rest, 0),
+        }
+        Ok(())
+    }
+
+    fn slices(&mut self, part: Range<usize>) -> Result<&mut [T], Error> {
+        Ok(&mut self.slots[self.last].pinned.wait()?[part])
     }
 
     fn send(&mut self, n: usize) -> Result<View<'_, T>, Error> {
@@ -129,8 +168,17 @@ macro_rules! side_by_side {
             type Items = ($($element),+);
             type Slices<'s> = ($(&'s mut [$element]),+);
 
-            fn next(&mut self) -> Result<Self::Slices<'_>, Error> {
-                Ok(($(self.$i.next()?),+))
+            fn chunk_len(&self) -> usize {
+                [$(self.$i.chunk_len()),+].into_iter().min().expect("several arrays")
+            }
+
+            fn next(&mut self, rest: Range<usize>) -> Result<(), Error> {
+                $(self.$i.next(rest.clone())?;)+
+                Ok(())
+            }
+
+            fn slices(&mut self, part: Range<usize>) -> Result<Self::Slices<'_>, Error> {
+                Ok(($(self.$i.slices(part.clone())?),+))
             }
 
             fn send(&mut self, n: usize) -> Result<($(View<'_, $element>),+), Error> {
@@ -144,7 +192,7 @@ side_by_side!(T 0, U 1);
 side_by_side!(T 0, U 1, V 2);
 
 impl Device {
-    /// Allocates chunks of `len` elements each.
+    /// Allocates chunks of `len` elements each, with memory for at least 4096.
     ///
     /// # Errors
     ///
@@ -154,11 +202,13 @@ impl Device {
         if len == 0 {
             return Err(Error::ChunkLength { len });
         }
+        // Reductions of chunks need whole tiles, and a piece that begins in the last of them.
+        let tiles = len.max(MOST_ITEMS);
         let slot = || {
             Ok(Slot {
-                pinned: self.pinned(len)?,
+                pinned: self.pinned(tiles + len)?,
                 on_device: match self.is_gpu() {
-                    true => Some((self.new_stream()?, self.alloc(len)?)),
+                    true => Some((self.new_stream()?, self.alloc(tiles)?)),
                     false => None,
                 },
             })
@@ -166,6 +216,7 @@ impl Device {
         let slots = if self.is_gpu() { 2 } else { 1 };
         Ok(Chunks {
             device: self.clone(),
+            len,
             slots: (0..slots).map(|_| slot()).collect::<Result<_, Error>>()?,
             last: 0,
         })
@@ -174,8 +225,7 @@ impl Device {
     /// Reduces by `op` an array that an iterator yields in pieces, such as files or messages.
     ///
     /// A piece may have any length, and an error of the iterator ends the reduction. Indices count from the
-    /// first element of the first piece. The pieces are copied into chunks of [`Device::chunks`] of one fixed
-    /// length, so the bits of the result do not depend on how the array is cut.
+    /// first element of the first piece. The result has the same bits as that of [`Device::reduce`] for the whole array.
     ///
     /// ```
     /// use warpfold::{Device, Sum};
@@ -235,14 +285,16 @@ impl Device {
         })
     }
 
-    /// Reduces by `op` an array that comes in chunks of at most `len` elements.
+    /// Reduces by `op` an array that comes in pieces of at most `len` elements.
     ///
-    /// `fill` writes the next chunk from its start and returns the number of elements, or `None` at the end.
-    /// An empty chunk is not the end. Indices count from the first element of the first chunk. For empty
+    /// `fill` writes the next piece from the slice's start and returns the number of elements, or `None` at the end.
+    /// An empty piece is not the end. Indices count from the first element of the first chunk. For empty
     /// input the result is the operator's [`empty`](kernels_gpu::op::Op::empty) result.
     ///
-    /// On a GPU the host fills a chunk while the previous chunk is copied and the one before that is reduced.
-    /// The results of the chunks are combined in order; the same lengths give the same bits on every run.
+    /// The pieces are gathered into chunks of a power of two of [tiles](kernels_gpu::tile), the largest up to `len`, whose
+    /// results are combined as the kernels combine tiles. So the result has the same bits as that of [`reduce`](Self::reduce) for the whole array,
+    /// for any lengths of pieces and chunks. On a GPU the host fills a chunk while the previous chunk is copied and the
+    /// one before that is reduced.
     ///
     /// ```
     /// use warpfold::file::Elements;
@@ -274,7 +326,7 @@ impl Device {
     /// [`reduce_chunks`](Self::reduce_chunks) with existing [`chunks`](Self::chunks), of one array, or of two
     /// or three that are reduced together.
     ///
-    /// `fill` must write the same number of elements into the chunk of each array.
+    /// `fill` must write the same number of elements into the slice of each array.
     ///
     /// ```
     /// use warpfold::{Device, Dot};
@@ -309,32 +361,96 @@ impl Device {
         let mut results = self.alloc::<O::Acc>(MAX_PENDING)?;
         let mut scratch = self.scratch()?;
 
-        let mut combined = op.identity();
+        // The largest power of two of tiles for which there is memory.
+        let tile = items_of_tile::<C::Items>();
+        let chunk = tile << (chunks.chunk_len().max(MOST_ITEMS) / tile).ilog2();
+        let mut tree = Tree::new(op);
         // The start indices of the chunks whose results have not been combined.
         let mut starts = Vec::with_capacity(MAX_PENDING);
         let mut start = 0u64;
-        loop {
-            let n = fill(chunks.next()?)?;
-            if let Some(n) = n.filter(|n| *n > 0) {
-                let chunk = chunks.send(n)?;
-                let at = starts.len();
-                let cells = results.all_mut();
-                self.reduce_views_into::<C::Items, O>(chunk, op, cells, at, &mut scratch)?;
-                starts.push(start);
-                start += n as u64;
-            }
-            if n.is_none() || starts.len() == MAX_PENDING {
-                let pending = self.download(results.view(..starts.len())?)?;
-                for (result, start) in pending.into_iter().zip(starts.drain(..)) {
-                    combined = op.combine(combined, op.offset(result, start));
+        // What the last piece had too many for its chunk.
+        let mut rest = 0..0;
+        let mut is_end = false;
+        while !is_end {
+            chunks.next(rest.clone())?;
+            let mut filled = rest.len();
+            while filled < chunk && !is_end {
+                let part = filled..filled + chunks.chunk_len();
+                match fill(chunks.slices(part.clone())?)? {
+                    Some(n) => {
+                        check(n, part)?;
+                        filled += n;
+                    }
+                    None => is_end = true,
                 }
             }
-            if n.is_none() {
-                return Ok(match start {
-                    0 => op.empty(),
-                    _ => op.finish(combined),
-                });
+            let whole = filled.min(chunk);
+            rest = whole..filled;
+            if whole > 0 {
+                let views = chunks.send(whole)?;
+                let (at, cells) = (starts.len(), results.all_mut());
+                self.reduce_views_into::<C::Items, O>(views, op, cells, at, &mut scratch)?;
+                starts.push(start);
+                start += whole as u64;
+            }
+            if is_end || starts.len() == MAX_PENDING {
+                let pending = self.download(results.view(..starts.len())?)?;
+                for (result, start) in pending.into_iter().zip(starts.drain(..)) {
+                    tree.push(op.offset(result, start));
+                }
             }
         }
+        Ok(match start {
+            0 => op.empty(),
+            _ => op.finish(tree.combined()),
+        })
+    }
+}
+
+/// An error if `fill` returned more elements than the part has.
+fn check(n: usize, part: Range<usize>) -> Result<(), Error> {
+    match n <= part.len() {
+        true => Ok(()),
+        false => Err(Error::ViewRange {
+            start: 0,
+            end: n,
+            len: part.len(),
+        }),
+    }
+}
+
+/// Combines the results of adjacent chunks as a binary tree, while they arrive. Each chunk but the last has the same power
+/// of two of tiles.
+struct Tree<I: Items, O: Op<I>> {
+    op: O,
+    /// Subtrees of chunks that wait for the adjacent one, the largest first: one for each bit of `chunks`.
+    waiting: Vec<O::Acc>,
+    chunks: u64,
+}
+
+impl<I: Items, O: Op<I>> Tree<I, O> {
+    fn new(op: O) -> Self {
+        Self {
+            op,
+            waiting: vec![],
+            chunks: 0,
+        }
+    }
+
+    /// Adds the next chunk's result, and combines the subtrees that are complete.
+    fn push(&mut self, mut subtree: O::Acc) {
+        for _ in 0..self.chunks.trailing_ones() {
+            let adjacent = self.waiting.pop().expect("one for each bit");
+            subtree = self.op.combine(adjacent, subtree);
+        }
+        self.waiting.push(subtree);
+        self.chunks += 1;
+    }
+
+    /// Combines all subtrees, the smallest first.
+    fn combined(self) -> O::Acc {
+        let all = self.waiting.into_iter().rev();
+        all.reduce(|right, left| self.op.combine(left, right))
+            .unwrap_or(self.op.identity())
     }
 }

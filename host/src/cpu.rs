@@ -2,32 +2,24 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `block` | reduces one block of elements; compiled for the processor's vector instructions |
-//! | `tree` | distributes the blocks over all cores |
+//! | `tile` | reduces tiles in the canonical order; compiled for the processor's vector instructions |
+//! | `block` | reduces a block of elements, for operators that give the same bits in any order |
+//! | `tree` | distributes tiles and blocks over all cores |
 //! | `rows` | items of one array or several |
 //! | `keyed` | reduction by key |
 //!
 //! # Order and accuracy
 //!
-//! Elements are combined pairwise: four rows of a block at a time, then the lanes of a block by halving, then
-//! the blocks in a binary tree whose shape depends only on n. The result has the same bits on any number of
-//! threads. Except for the bits of a NaN, it has the same bits on any processor.
+//! The order is that of the kernels on a GPU, [`kernels_gpu::tile`], so the result has the same bits on every device
+//! and on any number of threads; except for the bits of a NaN. Operators for which the order does not matter
+//! ([`Op::ANY_ORDER`]) take the fastest one.
 //!
-//! A float takes part in at most d roundings: a fixed number within its block of 8 KiB, and one more for
-//! every doubling of the number of blocks.
-//!
-//! | elements | roundings in a block | d |
-//! |---|---|---|
-//! | `f32` | 18 | 18 + ceil(log2(n / 2048)) |
-//! | `f64` | 17 | 17 + ceil(log2(n / 1024)) |
-//! | `f16`, `bf16` | 26 | 26 + ceil(log2(n / 4096)) |
-//!
-//! The error of a sum is therefore at most d u / (1 - d u) times the sum of the absolute values, where u is
-//! 2^-24 for `f32` and 2^-53 for `f64`. For a sequential loop d is n - 1.
+//! The crate's documentation has bounds on the error.
 
 mod block;
 mod keyed;
 mod rows;
+mod tile;
 mod tree;
 
 #[cfg(feature = "teaching")]
@@ -36,14 +28,20 @@ use kernels_gpu::op::Op;
 
 use crate::input::Items;
 use block::{block, in_order};
+use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::reduce_by_key;
 use rows::Of;
+use tile::tiles;
 use tree::Tree;
 
 /// Combines all items; the identity for empty input.
 pub(crate) fn reduce<I: Items, O: Op<I>>(op: O, items: Of<'_, I>) -> O::Acc {
     let combine = |a, b| op.combine(a, b);
-    if O::ABSORBS || !O::COMMUTATIVE {
+    if !O::ANY_ORDER {
+        let leaf = |items: Of<'_, I>, start| tiles::<I, O>(op, items, start);
+        return Tree::new::<I>(items_of_tile::<I>(), leaf, combine).reduce::<I, _>(items);
+    }
+    if O::ABSORBS {
         let leaf = |items: Of<'_, I>, start| in_order::<I, O>(op, items, start);
         return Tree::new::<I>(64, leaf, combine).reduce::<I, _>(items);
     }

@@ -315,29 +315,6 @@ pub enum Error {
         len: usize,
     },
 
-    /// A number of blocks that the kernel does not support.
-    #[error("{kernel}: {blocks} blocks; must be from 1 to {limit}")]
-    Blocks {
-        /// The kernel.
-        kernel: &'static str,
-        /// The requested number of blocks.
-        blocks: u32,
-        /// The maximum number of blocks.
-        limit: u32,
-    },
-
-    /// A number of blocks for a kernel that computes it from the number of elements.
-    #[error(
-        "{kernel}: {blocks} blocks requested, but this kernel computes its blocks from the number of \
-         elements; do not call `blocks`"
-    )]
-    BlocksFixed {
-        /// The kernel.
-        kernel: &'static str,
-        /// The requested number of blocks.
-        blocks: u32,
-    },
-
     /// The result of a plan that has not been enqueued, or whose last enqueue failed.
     #[error(
         "{kernel}: no result, because the plan has not been enqueued or its last enqueue failed; enqueue it \

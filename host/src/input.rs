@@ -84,6 +84,23 @@ pub(crate) fn len<I: Items>(views: I::Of<Views<'_>>) -> usize {
     len.0
 }
 
+/// Whether all arrays on a GPU start at a multiple of 16 bytes, the widest load.
+pub(crate) fn is_aligned<I: Items>(views: I::Of<Views<'_>>) -> bool {
+    struct Aligned(bool);
+
+    impl<'a> Map<Views<'a>, Nothing> for Aligned {
+        fn map<T: Element>(&mut self, view: View<'a, T>) {
+            if let Location::Device(span) = view.location() {
+                self.0 &= span.address().is_multiple_of(16);
+            }
+        }
+    }
+
+    let mut aligned = Aligned(true);
+    I::map(views, &mut aligned);
+    aligned.0
+}
+
 /// The elements of arrays on the CPU.
 pub(crate) fn slices<'a, I: Items>(views: I::Of<Views<'a>>) -> I::Of<Slices<'a>> {
     struct ToSlices;

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use kernels_gpu::entry::{Entry, Parameter};
+use kernels_gpu::grid::Storage;
 
 use crate::element::Element;
 use crate::error::Error;
@@ -18,6 +19,13 @@ use crate::stream::Stream;
 pub(crate) struct Grid {
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
+}
+
+impl Grid {
+    /// The temporary storage of a single-pass reduction.
+    pub(crate) const fn storage(self, entry: &Entry) -> Storage {
+        Storage::of_grid(self.blocks, self.threads, entry.acc_bytes)
+    }
 }
 
 /// An argument of a launch, for one [parameter](Parameter) of a kernel.
@@ -74,12 +82,12 @@ impl<'a> Argument<'a> {
     }
 
     /// Memory for `len` values of `bytes` bytes each, in 64-bit words that the kernel writes.
-    pub(crate) fn room(memory: &'a mut DeviceMemory<u64>, len: u32, bytes: usize) -> Self {
-        assert!(len as usize * bytes <= memory.len() * size_of::<u64>());
+    pub(crate) fn room(memory: &'a mut DeviceMemory<u64>, len: usize, bytes: usize) -> Self {
+        assert!(len * bytes <= memory.len() * size_of::<u64>());
         Self(Kind::Array {
             written: true,
             address: memory.address(),
-            len: len.into(),
+            len: len as u64,
             bytes,
             gpu: memory.gpu(),
         })

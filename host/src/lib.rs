@@ -90,25 +90,27 @@
 //!   `f32`, other floats in their own type. If any element is a NaN, the result is a NaN, except for
 //!   [`NanMin`] and [`NanMax`]. -0.0 is smaller than 0.0. [`ArgMin`] and [`ArgMax`] return the first of equal
 //!   elements.
-//! - **Determinism.** The same device gives the same bits on every run. The exceptions are float sums by
-//!   atomics: [`Cells`], and with the feature `teaching` triples and the algorithms of the table. The CPU
-//!   adds in another order than the GPU, which does not depend on the number of threads.
-//! - **Accuracy on the CPU.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1
+//! - **Determinism.** A result of floats has the same bits on every GPU, on the CPU and under the simulator, for every
+//!   alignment, number of threads and length of chunks: all add in the order of `docs/order.md`, version
+//!   [`ORDER_VERSION`]. The exceptions are the sign and payload of a NaN, and float sums by atomics: [`Cells`], and with the
+//!   feature `teaching` triples and the algorithms of the table.
+//! - **Accuracy.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1
 //!   - d u) times the sum of the magnitudes:
 //!
 //!   | elements | d (at least the first number) | u |
 //!   |---|---|---|
-//!   | `f32` | 18 + ceil(log2(n / 2048)) | 2^-24 |
-//!   | `f64` | 17 + ceil(log2(n / 1024)) | 2^-53 |
-//!   | `f16`, `bf16` | 26 + ceil(log2(n / 4096)) | 2^-24, and one more rounding at the end |
+//!   | `f32` | 14 + ceil(log2(n / 1024)) | 2^-24 |
+//!   | `f64` | 13 + ceil(log2(n / 512)) | 2^-53 |
+//!   | `f16`, `bf16` | 15 + ceil(log2(n / 2048)) | 2^-24, and one more rounding at the end |
 //! - **Errors.** There is one enum, [`Error`], whose texts contain the values. Bad input never panics. After
 //!   a fault in a kernel the driver refuses all further work of the process on that device
 //!   ([`Error::is_sticky`]); restart the process.
 //! - **Cost of a call that waits.** On an H200, about 4 µs more than the same launch between two events on an
-//!   idle stream (`benches/records/h200/2026-11-22/bench`). After a stream's first call it allocates nothing,
-//!   on the host or on the device. [`Device::reduce_into`] and [`Graph::launch`] do not wait.
-//! - **Memory.** The calls that wait share 200 KB per stream, which the stream's first call allocates. A
-//!   [`Plan`] and a [`Device::scratch`] have their own storage.
+//!   idle stream (`benches/records/h200/2026-11-22/bench`). After a stream's first call for an
+//!   array of such a length it allocates nothing. [`Device::reduce_into`] and [`Graph::launch`] do not wait.
+//! - **Memory.** The calls that wait share 200 KB per stream, which the stream's first call allocates: a partial for each
+//!   64 KiB of an array. That is enough for sums of 1.5 GiB in 32 bits; the first call for a longer array allocates more
+//!   and keeps it. A [`Plan`] and a [`Device::scratch`] have their own storage.
 //! - **Streams.** All work of a [`Device`] and its clones is done in the order of the calls. Memory is freed
 //!   after a wait for all streams of the device.
 //!
@@ -177,6 +179,7 @@ pub use kernels_gpu::op::{
     MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op, Or, Product, Sum,
     SumAbs, SumSquares, SumWide, WeightedMean, Xor,
 };
+pub use kernels_gpu::tile::ORDER_VERSION;
 pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
 pub use module::Embedded;
 pub use number::{Float, Mean, Norm, Number, Predicate};

@@ -25,20 +25,10 @@ pub struct Reduction<'a, I: Items, O: SinglePass<I>> {
 impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     /// Sets the threads per block: a power of two from 32 to the kernel's limit on the device.
     ///
-    /// The limit is 1024 for accumulators of up to 16 bytes. The default is that of
-    /// [`Policy`](crate::Policy).
+    /// The limit is 512 for accumulators of up to 64 bytes. The default is that of [`Policy`](crate::Policy). The result
+    /// has the same bits for any number of threads.
     pub fn threads(mut self, threads: u32) -> Self {
         self.options.threads = Some(threads);
-        self
-    }
-
-    /// Sets the number of blocks, from 1 to
-    /// [`Policy::SINGLE_PASS_MAX_BLOCKS`](crate::Policy::SINGLE_PASS_MAX_BLOCKS).
-    ///
-    /// The limit is lower for accumulators of more than 24 bytes. The threads loop until the end of the
-    /// input, so any number gives the result. The default keeps the device's memory busy, if n is large.
-    pub fn blocks(mut self, blocks: u32) -> Self {
-        self.options.blocks = Some(blocks);
         self
     }
 
@@ -77,7 +67,7 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
     ///
     /// # Errors
     ///
-    /// [`Error::BlockSize`], [`Error::Blocks`], [`Error::Lengths`], [`Error::NotRegistered`],
+    /// [`Error::BlockSize`], [`Error::GridTooLarge`], [`Error::Lengths`], [`Error::NotRegistered`],
     /// [`Error::OtherDevice`], [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
     pub fn plan(self) -> Result<Plan<'a, O::Output>, Error> {
         let Self {

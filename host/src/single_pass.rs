@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use kernels_gpu::entry::{Entry, SinglePass};
+use kernels_gpu::grid::Storage;
+use kernels_gpu::warp::WARP_SIZE;
 
 use crate::backend::Queue;
 use crate::error::Error;
@@ -18,46 +20,50 @@ use crate::workspace::{TempStorage, Workspace};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct GridOptions {
     pub(crate) threads: Option<u32>,
-    pub(crate) blocks: Option<u32>,
 }
 
 impl GridOptions {
-    /// The grid for `n` items of `bytes` bytes each.
-    pub(crate) fn grid(
+    /// The grid for `tiles` tiles.
+    fn grid(
         self,
         entry: &Entry,
-        n: usize,
-        bytes: usize,
+        tiles: u64,
         max_threads: u32,
-        multiprocessors: u32,
+        max_blocks: u32,
     ) -> Result<Grid, Error> {
-        let bytes = n.saturating_mul(bytes);
         let threads = match self.threads {
             Some(threads) => {
                 check_threads(entry.kernel, threads, max_threads)?;
                 threads
             }
-            None => Policy::single_pass_threads(bytes, max_threads),
+            None => Policy::single_pass_threads(tiles, max_threads),
         };
-        let limit = TempStorage::room(entry.acc_bytes);
-        let blocks = match self.blocks {
-            Some(blocks) if (1..=limit).contains(&blocks) => blocks,
-            Some(blocks) => {
-                return Err(Error::Blocks {
-                    kernel: entry.kernel,
-                    blocks,
-                    limit,
-                });
-            }
-            None => Policy::single_pass_blocks(bytes, threads, multiprocessors).min(limit),
-        };
-        Ok(Grid { blocks, threads })
+        let blocks = tiles.div_ceil((threads / WARP_SIZE).into()).max(1);
+        match u32::try_from(blocks) {
+            Ok(blocks) if blocks <= max_blocks => Ok(Grid { blocks, threads }),
+            _ => Err(Error::GridTooLarge {
+                kernel: entry.kernel,
+                blocks,
+                threads,
+                limit: max_blocks,
+            }),
+        }
     }
 
     /// Checks the options on the CPU, which has no blocks and threads.
     pub(crate) fn check(self, entry: &Entry) -> Result<(), Error> {
-        self.grid(entry, 0, 1, CPU_MAX_THREADS, 1).map(|_| ())
+        self.grid(entry, 0, CPU_MAX_THREADS, u32::MAX).map(|_| ())
     }
+}
+
+/// The number of tiles of an input. If the kernel may shift the tiles to aligned addresses, they cover up to a vector
+/// more.
+fn tiles<I: Items, O: SinglePass<I>>(views: I::Of<Views<'_>>, n: usize) -> u64 {
+    let shift = match O::ANY_ORDER && !input::is_aligned::<I>(views) {
+        true => I::VECTOR - 1,
+        false => 0,
+    };
+    O::ENTRY.needs.fewest_blocks((n + shift) as u64, WARP_SIZE)
 }
 
 /// A launch on a GPU, for an input that is not empty.
@@ -77,8 +83,8 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         options: GridOptions,
     ) -> Result<Self, Error> {
         let kernel = Kernel::find(queue.gpu(), O::ENTRY)?;
-        let multiprocessors = queue.gpu().info.multiprocessors;
-        let grid = options.grid(O::ENTRY, n, I::BYTES, kernel.max_threads(), multiprocessors)?;
+        let (tiles, limit) = (tiles::<I, O>(views, n), queue.gpu().info.max_blocks);
+        let grid = options.grid(O::ENTRY, tiles, kernel.max_threads(), limit)?;
         Ok(Self {
             kernel,
             grid,
@@ -87,7 +93,8 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         })
     }
 
-    /// Enqueues the launch and returns; the kernel stores the result at `result`.
+    /// Enqueues the launch and returns; the kernel stores the result at `result`. It allocates nothing if the storage
+    /// has [room](TempStorage::reserve).
     ///
     /// # Safety
     ///
@@ -100,16 +107,17 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         result: u64,
     ) -> Result<(), Error> {
         let entry = O::ENTRY;
-        let arrivals = storage.arrivals.address();
-        let room = TempStorage::room(entry.acc_bytes);
+        storage.reserve(queue, self.grid, entry)?;
+        let Storage { partials, arrivals } = self.grid.storage(entry);
         let mut arguments: Arguments<'_> = input::arguments::<I>(self.views);
         arguments.push(Argument::operator(&self.op));
         arguments.push(Argument::room(
             &mut storage.partials,
-            room,
+            partials,
             entry.partial_bytes(),
         ));
-        arguments.push(Argument::cell(arrivals, size_of::<u32>()));
+        let (arrivals, _) = storage.arrivals.all_mut().split_at(arrivals);
+        arguments.push(Argument::output_span(arrivals));
         arguments.push(Argument::cell(result, entry.acc_bytes));
         // SAFETY:
         // - The row is that of this operator over these items (`SinglePass`, which is unsafe to implement),
@@ -117,14 +125,15 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         // - The views borrow live memory of this device, aligned for the elements (`input::check`, before
         //   every launch). The storage belongs to this stream, whose launches do not overlap. The caller
         //   guarantees the result's memory. Device memory is freed only after a wait for all streams.
-        // - The threads are whole warps (`GridOptions::grid`). Any number of blocks is right for which the
-        //   storage has partials. All arrays have the same length (`check`). Ready flags and arrival counter
-        //   are 0: every launch before this one has completed, or the device is unusable.
+        // - The threads are a power of two of whole warps, and there is a warp for each tile (`GridOptions::grid`). All
+        //   arrays have the same length (`check`). The storage has room for the grid, and its ready flags and arrival
+        //   counters are 0: every launch before this one has completed, or the device is unusable.
         unsafe { self.kernel.launch(queue, self.grid, arguments.as_slice()) }
     }
 }
 
-/// Reduces an input that is not empty, and waits for the result. Only the stream's first call allocates.
+/// Reduces an input that is not empty, and waits for the result. Only the stream's first call allocates, and one whose
+/// input needs more temporary storage than all before it.
 pub(crate) fn blocking<I: Items, O: SinglePass<I>>(
     queue: &Queue,
     views: I::Of<Views<'_>>,
@@ -183,10 +192,13 @@ impl<'a, I: Items, O: SinglePass<I>> Prepared<'a, I, O> {
         op: O,
         options: GridOptions,
     ) -> Result<Self, Error> {
+        let launch = Launch::new(queue, views, n, op, options)?;
+        let mut storage = TempStorage::new(queue)?;
+        storage.reserve(queue, launch.grid, O::ENTRY)?;
         Ok(Self {
-            launch: Launch::new(queue, views, n, op, options)?,
+            launch,
             n,
-            storage: TempStorage::new(queue)?,
+            storage,
             cell: DeviceMemory::filled(queue, 1, 0)?,
             queue: Arc::clone(queue),
         })

@@ -1,43 +1,53 @@
 //! The temporary storage of single-pass kernels, and the result cell of blocking calls.
 
+use kernels_gpu::entry::Entry;
+use kernels_gpu::grid::Storage;
+
 use crate::element::Element;
 use crate::error::Error;
+use crate::launch::Grid;
 use crate::memory::{DeviceMemory, PinnedMemory};
-use crate::policy::Policy;
 use crate::stream::Stream;
 
 /// The temporary storage of single-pass kernels. It belongs to a stream, whose launches do not overlap.
 pub(crate) struct TempStorage {
     /// The words of the partials, with their ready flags; 0 between launches.
     pub(crate) partials: DeviceMemory<u64>,
-    /// The arrival counter; 0 between launches.
+    /// The arrival counters; 0 between launches.
     pub(crate) arrivals: DeviceMemory<u32>,
 }
 
 impl TempStorage {
-    /// Words for a partial of 24 bytes for each block of the largest grid; each word holds 32 bits of a
-    /// partial.
-    const WORDS: usize = Policy::SINGLE_PASS_MAX_BLOCKS as usize * 6;
+    /// The words of new storage: enough for sums of 1.5 GiB with accumulators of 32 bits.
+    const WORDS: usize = 24 << 10;
+
+    /// The arrival counters of new storage, enough for as many blocks.
+    const ARRIVALS: usize = 64;
 
     pub(crate) fn new(stream: &Stream) -> Result<Self, Error> {
         Ok(Self {
             partials: DeviceMemory::filled(stream, Self::WORDS, 0)?,
-            arrivals: DeviceMemory::filled(stream, 1, 0)?,
+            arrivals: DeviceMemory::filled(stream, Self::ARRIVALS, 0)?,
         })
     }
 
-    /// The maximum number of blocks: the number of partials of `acc_bytes` bytes that the storage can hold.
-    pub(crate) const fn room(acc_bytes: usize) -> u32 {
-        let words = acc_bytes.div_ceil(size_of::<u32>());
-        let room = match words {
-            0 => usize::MAX,
-            words => Self::WORDS / words,
-        };
-        if room < Policy::SINGLE_PASS_MAX_BLOCKS as usize {
-            room as u32
-        } else {
-            Policy::SINGLE_PASS_MAX_BLOCKS
+    /// Makes room for the partials of this grid. If there is too little, it allocates, which waits for all work on the
+    /// device.
+    pub(crate) fn reserve(
+        &mut self,
+        stream: &Stream,
+        grid: Grid,
+        entry: &Entry,
+    ) -> Result<(), Error> {
+        let Storage { partials, arrivals } = grid.storage(entry);
+        let words = partials * entry.partial_bytes() / size_of::<u64>();
+        if words > self.partials.len() {
+            self.partials = DeviceMemory::filled(stream, words.next_power_of_two(), 0)?;
         }
+        if arrivals > self.arrivals.len() {
+            self.arrivals = DeviceMemory::filled(stream, arrivals.next_power_of_two(), 0)?;
+        }
+        Ok(())
     }
 }
 

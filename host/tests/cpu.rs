@@ -6,9 +6,7 @@ mod oracle;
 use oracle::{Oracle, Subject, close, same};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use warpfold::{
-    ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Policy, Sum,
-};
+use warpfold::{ArgMin, Device, Error, Indexed, KeyedAlgorithm, Max, MeanVariance, Min, Sum};
 
 /// Sizes around 0, and around the CPU's piece of 2^16 elements.
 const SIZES: [usize; 11] = [
@@ -190,24 +188,12 @@ fn bad_grids_of_a_single_pass_are_errors() {
         };
         assert_eq!(device.reduce(&x, Sum).threads(threads).run(), Err(error));
     }
-    let limit = Policy::SINGLE_PASS_MAX_BLOCKS;
-    for blocks in [0, limit + 1, u32::MAX] {
-        let error = Error::Blocks {
-            kernel,
-            blocks,
-            limit,
-        };
-        assert_eq!(device.reduce(&x, Sum).blocks(blocks).run(), Err(error));
-    }
-    assert_eq!(
-        device.reduce(&x, Sum).blocks(limit).threads(32).run(),
-        Ok(3.5)
-    );
-    // On a GPU, blocks are smaller for accumulators of more than 16 bytes; the CPU has no blocks.
+    assert_eq!(device.reduce(&x, Sum).threads(32).run(), Ok(3.5));
+    // On a GPU, a block has at most 512 threads; the CPU has no blocks.
     assert_eq!(
         device
             .reduce(&x, MeanVariance)
-            .threads(1024)
+            .threads(512)
             .run()
             .unwrap()
             .map(|moments| moments.mean()),
@@ -559,20 +545,5 @@ mod teaching {
             "there is no kernel reduce_4_redux for the sum of f32"
         );
         assert_eq!(run(5u32, redux, 256), Ok(5));
-    }
-
-    #[test]
-    fn the_blocks_of_a_rung_cannot_be_set() {
-        let device = Device::cpu();
-        let x = device.upload(&[1.5f32, 2.0]).unwrap();
-        let stable = device
-            .reduce(&x, Sum)
-            .algorithm(Algorithm::Stable { vector: 4 });
-        let error = stable.blocks(7).run().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "stable_vec4: 7 blocks requested, but this kernel computes its blocks from the number of \
-             elements; do not call `blocks`"
-        );
     }
 }

@@ -6,22 +6,54 @@
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::Op;
-use crate::warp::{WARP_SIZE, reduce_to_first};
+use crate::warp::{WARP_SIZE, reduce_in_order, reduce_to_first};
 use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 
 /// Combines the values of all threads of the block. **Thread 0 holds the result**; the values of the other
 /// threads are unspecified.
 ///
-/// Two rounds of [`reduce_to_first`] suffice, because a block has at most 32 warps of 32 lanes:
+/// Two rounds suffice, because a block has at most 32 warps of 32 lanes: [`reduce_to_first`] in every warp, then
+/// [`combine_warps`].
+///
+/// # Safety
+///
+/// That of [`combine_warps`].
+#[inline(always)]
+pub unsafe fn block_reduce<I: Items, O: Op<I>>(
+    op: O,
+    value: O::Acc,
+    scratch: Shared<O::Acc>,
+) -> O::Acc {
+    // SAFETY: all threads arrive, so all lanes of every warp do; the rest is the caller's contract.
+    unsafe { combine_warps::<I, O>(op, reduce_to_first::<I, O>(op, value), scratch) }
+}
+
+/// Does [`block_reduce`] in the order of the threads, as a binary tree of adjacent values.
+///
+/// # Safety
+///
+/// That of [`combine_warps`].
+#[inline(always)]
+pub unsafe fn block_reduce_in_order<I: Items, O: Op<I>>(
+    op: O,
+    value: O::Acc,
+    scratch: Shared<O::Acc>,
+) -> O::Acc {
+    // SAFETY: all threads arrive, so all lanes of every warp do; the rest is the caller's contract.
+    unsafe { combine_warps::<I, O>(op, reduce_in_order::<I, O>(op, value), scratch) }
+}
+
+/// Combines the values of the warps, each of which its lane 0 holds, as a binary tree of adjacent warps. **Thread 0
+/// holds the result**; the values of the other threads are unspecified.
 ///
 /// ```text
-/// warp 0    lanes 0 .. 31 ──► lane 0 ──► scratch[0] ┐
-/// warp 1    lanes 0 .. 31 ──► lane 0 ──► scratch[1] ├─ barrier ─► warp 0 ──► thread 0
-/// ...                                               ┘
+/// warp 0    lane 0 ──► scratch[0] ┐
+/// warp 1    lane 0 ──► scratch[1] ├─ barrier ─► warp 0, a value in each lane ──► thread 0
+/// ...                             ┘
 /// ```
 ///
-/// In the second round, a lane without a corresponding warp contributes the identity. The accumulator may have
-/// any element type: a shuffle moves a 64-bit value in two halves, and a structure field by field.
+/// In the first warp, a lane without a corresponding warp contributes the identity. The accumulator may have any
+/// element type: a shuffle moves a 64-bit value in two halves, and a structure field by field.
 ///
 /// There is one barrier. Before `scratch` is used again, the caller needs another barrier, because the first
 /// warp may still be reading it.
@@ -31,15 +63,12 @@ use cuda_std::thread::{block_dim_x, sync_threads, thread_idx_x};
 /// All threads of the block arrive here. `scratch` holds an element for each warp, and no thread still reads
 /// it.
 #[inline(always)]
-pub unsafe fn block_reduce<I: Items, O: Op<I>>(
+pub unsafe fn combine_warps<I: Items, O: Op<I>>(
     op: O,
-    value: O::Acc,
+    partial: O::Acc,
     scratch: Shared<O::Acc>,
 ) -> O::Acc {
     let (tid, warps) = (thread_idx_x(), block_dim_x() / WARP_SIZE);
-
-    // SAFETY: all threads arrive, so all lanes of every warp do.
-    let partial = unsafe { reduce_to_first::<I, O>(op, value) };
     if tid % WARP_SIZE == 0 {
         scratch.set(tid / WARP_SIZE, partial);
     }
@@ -55,5 +84,5 @@ pub unsafe fn block_reduce<I: Items, O: Op<I>>(
         op.identity()
     };
     // SAFETY: only the first warp gets here, with all of its lanes.
-    unsafe { reduce_to_first::<I, O>(op, partial) }
+    unsafe { reduce_in_order::<I, O>(op, partial) }
 }

@@ -44,6 +44,14 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     unsafe { arch::increment_global(cell, most) }
 }
 
+/// The lower word of `high` and `low` together, shifted right by `bits`: from 0 to 31.
+///
+/// `shf.r.wrap.b32`.
+#[inline(always)]
+pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
+    arch::funnel_shift_right(low, high, bits)
+}
+
 /// The current block's copy of the array that `shared_array!` declares at `declared`.
 #[doc(hidden)]
 #[inline(always)]

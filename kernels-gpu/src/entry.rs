@@ -48,7 +48,7 @@ pub mod parts {
     #[cfg(not(target_arch = "nvptx64"))]
     pub use super::single_pass::{Sizes, sizes};
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-    pub use super::single_pass::{storage, threads_of};
+    pub use super::single_pass::{blocks_of, storage, threads_of};
     pub use crate::items::Items;
     pub use crate::keyed::Task;
     pub use crate::mem::{Global, MOST_BYTES, Shared};
@@ -106,8 +106,8 @@ macro_rules! compiled {
     ($($items:item)*) => {};
 }
 
-/// The note that tells `cuda_builder` the PTX module of a kernel, and the maximum number of threads of its
-/// blocks.
+/// The note that tells `cuda_builder` the PTX module of a kernel, the maximum number of threads of its blocks, and how
+/// many of these a multiprocessor must be able to hold at the same time.
 #[cfg(target_arch = "nvptx64")]
 #[doc(hidden)]
 #[macro_export]
@@ -117,13 +117,14 @@ macro_rules! note {
             "//!cuda ", stringify!($kernel), " module=", stringify!($module)
         ));
     };
-    ($kernel:ident in $module:ident, $threads:expr) => {
+    ($kernel:ident in $module:ident, $threads:expr, $blocks:expr) => {
         ::core::arch::global_asm!(
             concat!(
                 "//!cuda ", stringify!($kernel), " module=", stringify!($module),
-                " nvvm.maxntid={},1,1 nvvm.minctasm=1"
+                " nvvm.maxntid={},1,1 nvvm.minctasm={}"
             ),
-            const $threads
+            const $threads,
+            const $blocks
         );
     };
 }

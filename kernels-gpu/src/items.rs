@@ -1,7 +1,7 @@
 //! Items: the input of an operator, elements of one array or of several arrays.
 
 use crate::element::Element;
-use crate::mem::{Global, Vectors};
+use crate::mem::Global;
 use crate::op::unrolled;
 
 /// The elements that an operator takes at one index: one element, or a pair or a triple of elements of as many
@@ -28,9 +28,6 @@ pub trait Items: Copy + Send + Sync + 'static {
     /// The arrays, as the kernel receives them.
     type Arrays: Copy;
 
-    /// The same arrays as vectors of `N` items.
-    type Vectors<const N: usize>: Copy;
-
     /// Converts the value of each array.
     fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B>;
 
@@ -51,22 +48,20 @@ pub trait Items: Copy + Send + Sync + 'static {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(arrays: Self::Arrays, index: usize) -> Self;
 
-    /// The whole vectors, and the index of the first item of the first vector. `None` if no index is aligned
-    /// for a vector in all arrays.
-    fn vectors<const N: usize>(arrays: Self::Arrays) -> Option<(usize, Self::Vectors<N>)>;
+    /// The number of items between the last address for a vector of `N` items, at or before the start, and the start: 0
+    /// if the arrays start with a vector. `None` if no item is aligned for a vector in all arrays.
+    fn skew<const N: usize>(arrays: Self::Arrays) -> Option<usize>;
 
-    /// Whether every item belongs to one of the [vectors](Self::vectors).
-    fn is_all_vectors<const N: usize>(arrays: Self::Arrays) -> bool;
-
-    /// The number of vectors.
-    fn vectors_len<const N: usize>(vectors: Self::Vectors<N>) -> usize;
-
-    /// Whether there is a vector `index`; available earlier than [`vectors_len`](Self::vectors_len).
-    fn has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool;
-
-    /// Loads vector `index`.
+    /// Loads the vector of the `N` items from `first` on, which is aligned for a vector in all arrays.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N];
+    fn vector<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N];
+
+    /// Loads the `N` items from `first` on, wherever they are. The arrays [have the granules](Self::have_granules).
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn shifted<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N];
+
+    /// Whether [`shifted`](Self::shifted) can load the `N` items from `first` on: see [`Global::has_granules`].
+    fn have_granules<const N: usize>(arrays: Self::Arrays, first: usize) -> bool;
 }
 
 /// A type for each array, by its element type: `&'a [T]` for `struct Slices<'a>`.
@@ -127,11 +122,18 @@ const fn in_flight_of(bytes: usize) -> usize {
 
 impl<T: Element> Items for T {
     type Arrays = Global<T>;
-    type Vectors<const N: usize> = Vectors<T, N>;
     type Of<E: Each> = E::Of<T>;
     const BYTES: usize = size_of::<T>();
     const VECTOR: usize = vector_of(size_of::<T>());
-    const IN_FLIGHT: usize = in_flight_of(Self::VECTOR * size_of::<T>());
+    const IN_FLIGHT: usize = {
+        let most = in_flight_of(Self::VECTOR * size_of::<T>());
+        // The items of a vector of bytes need many registers.
+        if Self::VECTOR > 8 && most > 2 {
+            2
+        } else {
+            most
+        }
+    };
 
     #[inline(always)]
     fn map<A: Each, B: Each>(of: A::Of<T>, map: &mut impl Map<A, B>) -> B::Of<T> {
@@ -155,38 +157,33 @@ impl<T: Element> Items for T {
     }
 
     #[inline(always)]
-    fn vectors<const N: usize>(array: Global<T>) -> Option<(usize, Vectors<T, N>)> {
-        array.vectors_at::<N>()
-    }
-
-    #[inline(always)]
-    fn is_all_vectors<const N: usize>(array: Global<T>) -> bool {
-        array.is_all_vectors::<N>()
-    }
-
-    #[inline(always)]
-    fn vectors_len<const N: usize>(vectors: Vectors<T, N>) -> usize {
-        vectors.len()
-    }
-
-    #[inline(always)]
-    fn has_vector<const N: usize>(vectors: Vectors<T, N>, index: usize) -> bool {
-        vectors.has(index)
+    fn skew<const N: usize>(array: Global<T>) -> Option<usize> {
+        array.skew::<N>()
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn get_vector<const N: usize>(vectors: Vectors<T, N>, index: usize) -> [T; N] {
-        vectors.get(index)
+    fn vector<const N: usize>(array: Global<T>, first: usize) -> [T; N] {
+        array.vector(first)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn shifted<const N: usize>(array: Global<T>, first: usize) -> [T; N] {
+        array.shifted(first)
+    }
+
+    #[inline(always)]
+    fn have_granules<const N: usize>(array: Global<T>, first: usize) -> bool {
+        array.has_granules::<N>(first)
     }
 }
 
-/// Several arrays. They have vectors if the first whole vectors of all arrays begin at the same item.
+/// Several arrays. They have a skew if it is the same for all of them.
 macro_rules! side_by_side {
     ($($element:ident $i:tt),+) => {
         impl<$($element: Element),+> Items for ($($element),+) {
             type Arrays = ($(Global<$element>),+);
-            type Vectors<const N: usize> = ($(Vectors<$element, N>),+);
             type Of<E: Each> = ($(E::Of<$element>),+);
             const BYTES: usize = 0 $(+ size_of::<$element>())+;
             // The widest elements determine the vector, so that their loads are full.
@@ -228,35 +225,33 @@ macro_rules! side_by_side {
             }
 
             #[inline(always)]
-            fn vectors<const N: usize>(arrays: Self::Arrays) -> Option<(usize, Self::Vectors<N>)> {
-                let all = ($(arrays.$i.vectors_at::<N>()?),+);
-                let head = all.0.0;
-                let alike = $(all.$i.0 == head)&&+;
-                alike.then_some((head, ($(all.$i.1),+)))
-            }
-
-            #[inline(always)]
-            fn is_all_vectors<const N: usize>(arrays: Self::Arrays) -> bool {
-                $(arrays.$i.is_all_vectors::<N>())&&+
-            }
-
-            #[inline(always)]
-            fn vectors_len<const N: usize>(vectors: Self::Vectors<N>) -> usize {
-                vectors.0.len()
-            }
-
-            #[inline(always)]
-            fn has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool {
-                vectors.0.has(index)
+            fn skew<const N: usize>(arrays: Self::Arrays) -> Option<usize> {
+                let all = ($(arrays.$i.skew::<N>()?),+);
+                let alike = $(all.$i == all.0)&&+;
+                alike.then_some(all.0)
             }
 
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-            fn get_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> [Self; N] {
-                let loaded = ($(vectors.$i.get(index)),+);
+            fn vector<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N] {
+                let loaded = ($(arrays.$i.vector::<N>(first)),+);
                 let mut items = [($(loaded.$i[0]),+); N];
                 unrolled!(|e < N| items[e] = ($(loaded.$i[e]),+));
                 items
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn shifted<const N: usize>(arrays: Self::Arrays, first: usize) -> [Self; N] {
+                let loaded = ($(arrays.$i.shifted::<N>(first)),+);
+                let mut items = [($(loaded.$i[0]),+); N];
+                unrolled!(|e < N| items[e] = ($(loaded.$i[e]),+));
+                items
+            }
+
+            #[inline(always)]
+            fn have_granules<const N: usize>(arrays: Self::Arrays, first: usize) -> bool {
+                $(arrays.$i.has_granules::<N>(first))&&+
             }
         }
     };

@@ -15,7 +15,8 @@
 //! | finish | `finish` and `empty` do not panic, and return the same each time | by `Debug` |
 //!
 //! *Exact* means number by number and bit by bit, with all NaNs equal. *Close* is also exact, unless the test
-//! sets a [`tolerance`](Laws::tolerance) or a [`close`](Laws::close) function. No function may panic; an
+//! sets a [`tolerance`](Laws::tolerance) or a [`close`](Laws::close) function. For an operator that promises the same
+//! bits in [any order](Op::ANY_ORDER), it is always exact. No function may panic; an
 //! integer overflow panics in a test build.
 //!
 //! # Example
@@ -190,6 +191,13 @@ where
     S: Strategy<Value: Items> + 'static,
     O: Op<S::Value, Output: Debug>,
 {
+    /// Sets how accumulators in two orders are compared, unless the operator promises the same bits.
+    fn set_close(&mut self, close: Close<O::Acc>) {
+        if !O::ANY_ORDER {
+            self.comparison.close = close;
+        }
+    }
+
     /// Allows floats to differ when the order of the items changes.
     ///
     /// Each float of an accumulator may differ by `tolerance` times the larger of two values: its own absolute
@@ -199,7 +207,7 @@ where
     /// list has up to 160 items. So `1e-5` is safe for sums of `f32`, and `1e-13` for sums of `f64`. Integers,
     /// infinities and NaNs are still compared exactly.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.comparison.close = Close::Relative(tolerance);
+        self.set_close(Close::Relative(tolerance));
         self
     }
 
@@ -214,7 +222,7 @@ where
     ///     .check();
     /// ```
     pub fn close(mut self, close: impl Fn(O::Acc, O::Acc) -> bool + 'static) -> Self {
-        self.comparison.close = Close::By(Box::new(close));
+        self.set_close(Close::By(Box::new(close)));
         self
     }
 

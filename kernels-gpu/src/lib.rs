@@ -8,8 +8,10 @@
 //! | [`device`] | an instruction | instructions that Rust-CUDA's `cuda_std` lacks |
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), through which kernels access memory |
 //! | [`warp`] | 32 lanes | warp-level reductions: which lanes must arrive, which lane holds the result |
+//! | [`tile`] | 32 lanes | a tile of the input, which a warp reduces by itself |
 //! | [`block`] | a block | block-level reduction: the warps exchange partials through shared memory |
-//! | [`grid_stride`], [`in_order`], [`grid`] | a grid | how a grid reads its input, and how its blocks combine their partials through global memory |
+//! | [`grid`] | a grid | how the blocks of a grid combine their partials through global memory |
+//! | [`grid_stride`] | a grid | how a grid of any size reads its input |
 //! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
 //! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key |
@@ -54,7 +56,6 @@ pub mod entry;
 pub mod grid;
 pub mod grid_stride;
 pub mod harris;
-pub mod in_order;
 pub mod items;
 pub mod kepler;
 pub mod keyed;
@@ -64,6 +65,7 @@ pub mod mem;
 pub mod needs;
 pub mod op;
 pub mod single_pass;
+pub mod tile;
 pub mod warp;
 
 #[doc(hidden)]

@@ -21,6 +21,7 @@
 //! finding names the kernel's source line.
 
 mod partials;
+mod shifted;
 mod trace;
 mod vector;
 mod words;

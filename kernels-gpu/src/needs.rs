@@ -4,6 +4,8 @@
 //! 32 to 1024. The other requirements are in [`Needs`], which is a field of the kernel's row in the
 //! [table](crate::entry).
 
+use crate::tile::ROWS;
+
 /// The requirements of one kernel on its launch; threads per block and n are still free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
@@ -88,6 +90,14 @@ impl Needs {
     /// The same, with vectors of `elements` elements.
     pub const fn by_vectors(scratch: Scratch, elements: usize) -> Self {
         Self::any_grid(scratch, Load::Elements(elements))
+    }
+
+    /// A warp for each tile, with vectors of `elements` elements; all elements are combined into one cell.
+    pub const fn tiles(elements: usize) -> Self {
+        Self {
+            per_thread: Some((ROWS * elements) as u32),
+            ..Self::by_vectors(Scratch::PerWarp, elements).into_cell()
+        }
     }
 
     /// By key: `per_thread` elements per thread, combined into the caller's cells.

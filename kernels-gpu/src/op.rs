@@ -188,9 +188,12 @@ pub trait Op<I: Items>: Value {
     /// order of the items.
     const COMMUTATIVE: bool = true;
 
-    /// Whether [`absorb`](Self::absorb) is faster than combining item by item; the CPU then calls it with
-    /// groups of items.
+    /// Whether [`absorb`](Self::absorb) is faster than combining item by item; it is then called with groups of items.
     const ABSORBS: bool = false;
+
+    /// Whether the result has the same bits in any order and grouping of the items, except for those of a NaN: true for
+    /// integers and extrema, false for sums of floats. Arrays at any address are then read in the fastest order.
+    const ANY_ORDER: bool = false;
 
     /// The accumulator that changes nothing; threads without elements contribute it.
     fn identity(&self) -> Self::Acc;

@@ -1,29 +1,28 @@
-//! Single-pass reduction: the whole array in one launch, bit-equal from run to run. The default algorithm.
+//! Single-pass reduction: the whole array in one launch, with the same bits everywhere. The default algorithm.
 //!
-//! A second launch would take time that matters for small arrays, and atomics on one cell would make float
-//! results differ from run to run. This kernel avoids both. A thread combines its share of the input
-//! ([`grid_stride`](crate::grid_stride)), a block combines its threads ([`block_reduce`](crate::block)), and
-//! the block that started last combines the partials of all blocks ([`grid_reduce`]). An operator that is not
-//! commutative reads adjacent items instead ([`in_order`](crate::in_order)).
+//! Each warp reduces a [tile](crate::tile) of the array. The tiles are combined in a binary tree of adjacent tiles, in
+//! which a block's tiles are a subtree, and so are those of a group of blocks ([`grid`](crate::grid)).
 //!
 //! # Requirements of every launch
 //!
-//! - A one-dimensional grid and a one-dimensional block of a multiple of 32 threads, at most 1024.
-//! - A [`TempStorage`] with a partial per block, whose words are all 0, an arrival counter of 0, and a scratch
+//! - A one-dimensional block of a power of two of threads, from 32 to 1024.
+//! - A one-dimensional grid of as many blocks as have a warp for each tile, at least one.
+//! - A [`TempStorage`] of [`Storage`](crate::grid::Storage), whose words are all 0, arrival counters of 0, and a scratch
 //!   with an element per warp of the block.
 //!
 //! # Order
 //!
-//! Floats are bit-equal from run to run: the order depends on the length, the launch, and the alignment of the
-//! arrays' starts.
+//! The bits of the result depend on the items and the operator alone. They do not depend on the threads of a block, on
+//! the device, or on the alignment of the arrays' starts: `docs/order.md` describes the order.
 
 use crate::grid::{TempStorage, grid_reduce};
-use crate::grid_stride::grid_stride;
-use crate::in_order::in_order;
 use crate::items::Items;
 use crate::op::Op;
+use crate::tile::reduce_tile;
+use crate::warp::WARP_SIZE;
+use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 
-/// Combines all of the input and stores the result in the storage; vectors of `N` items, `K` of them in flight.
+/// Combines all of the input and stores the result in the storage; vectors of `N` items, twice `K` of them in flight.
 ///
 /// # Safety
 ///
@@ -35,12 +34,10 @@ pub unsafe fn single_pass<I: Items, O: Op<I>, const N: usize, const K: usize>(
     storage: TempStorage<O::Acc>,
 ) {
     let arrival = storage.arrive();
-    let value = if O::COMMUTATIVE {
-        grid_stride::<I, O, N, K>(op, arrays)
-    } else {
-        // SAFETY: no thread has exited, so all lanes of the warp arrive.
-        unsafe { in_order::<I, O, N, K>(op, arrays) }
-    };
+    let (warp, warps) = (thread_idx_x() / WARP_SIZE, block_dim_x() / WARP_SIZE);
+    let tile = block_idx_x() as usize * warps as usize + warp as usize;
+    // SAFETY: no thread has exited, so all lanes of the warp arrive, and they have the same tile.
+    let value = unsafe { reduce_tile::<I, O, N, K>(op, arrays, tile) };
     // SAFETY: no thread has exited, and the launch provides the storage.
     unsafe { grid_reduce::<I, O>(op, value, arrival, storage) }
 }

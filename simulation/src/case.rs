@@ -8,6 +8,7 @@ use std::time::Duration;
 use cuda_sim::{Buffer, Plain, Report, Simulator};
 use kernels_gpu::element::Element;
 use kernels_gpu::entry::{Entry, Parameter};
+use kernels_gpu::grid::Storage;
 use kernels_gpu::needs::ResultIn;
 use kernels_gpu::op::Op;
 
@@ -283,14 +284,14 @@ struct Output<A> {
     memory: Buffer<A>,
     cells: usize,
     before: Vec<u8>,
-    storage: Option<Storage>,
+    storage: Option<Temporary>,
 }
 
 /// The temporary storage of a single-pass reduction.
-struct Storage {
+struct Temporary {
     words: Buffer<u64>,
     before: Vec<u64>,
-    blocks: usize,
+    sizes: Storage,
     arrivals: Buffer<u32>,
 }
 
@@ -301,7 +302,7 @@ impl<A: Element> Output<A> {
         let cells = case.entry.needs.outputs(case.blocks) * case.fields();
         let mut memory = Buffer::uninitialised(MARGIN + cells + MARGIN);
         let mut before = memory.to_vec();
-        let storage = case.is_single_pass().then(|| Storage::new(case));
+        let storage = case.is_single_pass().then(|| Temporary::new(case));
         if storage.is_none() && case.entry.needs.result == ResultIn::OneCell {
             before[MARGIN..][..cells].fill(identity);
             memory.write(&before);
@@ -320,9 +321,10 @@ impl<A: Element> Output<A> {
             return vec![Array::new("output", start, self.cells)];
         };
         let words = storage.words.as_mut_ptr().wrapping_add(MARGIN);
+        let Storage { partials, arrivals } = storage.sizes;
         vec![
-            Array::new("partials", words, storage.blocks),
-            Array::new("arrivals", storage.arrivals.as_mut_ptr(), 1),
+            Array::new("partials", words, partials),
+            Array::new("arrivals", storage.arrivals.as_mut_ptr(), arrivals),
             Array::new("result", start, 1),
         ]
     }
@@ -344,31 +346,34 @@ impl<A: Element> Output<A> {
                 ));
             }
         }
-        self.storage.as_ref().map_or(Ok(()), Storage::untouched)
+        self.storage.as_ref().map_or(Ok(()), Temporary::untouched)
     }
 }
 
-impl Storage {
+impl Temporary {
     fn new(case: &Case) -> Self {
-        let words = case.blocks as usize * case.entry.partial_bytes() / size_of::<u64>();
+        let sizes = Storage::of_grid(case.blocks, case.threads, case.entry.acc_bytes);
+        let words = sizes.partials * case.entry.partial_bytes() / size_of::<u64>();
         let mut before = vec![MARGIN_WORD; MARGIN + words + MARGIN];
         before[MARGIN..][..words].fill(0);
         Self {
             words: Buffer::from(&before),
             before,
-            blocks: case.blocks as usize,
-            arrivals: Buffer::from(&[0]),
+            sizes,
+            arrivals: Buffer::from(&vec![0; sizes.arrivals]),
         }
     }
 
     fn untouched(&self) -> Result<(), String> {
-        match self.arrivals.to_vec()[0] {
-            0 => {}
-            arrivals => {
-                return Err(format!(
-                    "the arrival counter is {arrivals} after the launch; it must be 0"
-                ));
-            }
+        if let Some(arrivals) = self
+            .arrivals
+            .to_vec()
+            .iter()
+            .find(|arrivals| **arrivals > 0)
+        {
+            return Err(format!(
+                "an arrival counter is {arrivals} after the launch; it must be 0"
+            ));
         }
         match self.words.to_vec() == self.before {
             true => Ok(()),

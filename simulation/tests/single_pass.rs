@@ -2,7 +2,7 @@
 //!
 //! A trial launches its entry with several numbers of threads, blocks and items around an edge. It uses four
 //! schedules, in which the blocks arrive in different orders. A launch is right if there are no findings, the
-//! result equals a naive loop's, the arrival counter is 0 again, and no other memory has changed. The result
+//! result equals a naive loop's, the arrival counters are 0 again, and no other memory has changed. The result
 //! must have the same bits under all four schedules.
 //!
 //! By default a fourth of the cases runs ([`Share`]). `WARPFOLD_SEED=<number>` repeats the run with that
@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::{Entry, library};
+use kernels_gpu::tile::ROWS;
 use kernels_sim::share::Share;
 use kernels_sim::{Case, Data, kernels};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -49,10 +50,11 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Around zero, a vector, a warp, the grid, and several rounds of the grid.
-fn sizes(grid: usize, vector: usize) -> [usize; 12] {
-    let round = grid * vector;
-    let rounds = 4 * round;
+/// Around zero, a vector, a row, a tile, a block and a group of blocks.
+fn sizes(threads: usize, vector: usize) -> [usize; 14] {
+    let row = 32 * vector;
+    let tile = ROWS * row;
+    let block = threads / 32 * tile;
     [
         0,
         1,
@@ -60,35 +62,41 @@ fn sizes(grid: usize, vector: usize) -> [usize; 12] {
         vector + 1,
         31,
         33,
-        grid + 1,
-        round - 1,
-        round + vector + 1,
-        rounds - 1,
-        rounds + 1,
-        rounds + 2 * round + 5,
+        row - 1,
+        4 * row + vector + 1,
+        tile - 1,
+        tile,
+        tile + 1,
+        block + 5 * row + 1,
+        3 * block - 1,
+        (threads + 2) * block + 3,
     ]
 }
 
 fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
     let (mut turn, share) = (0, Share::of_environment(seed));
     let vector = entry.load_items();
-    for (threads, blocks) in [(32, 1), (32, 5), (64, 3), (128, 2), (64, 70)] {
-        for n in sizes((threads * blocks) as usize, vector) {
+    for threads in [32, 64, 128] {
+        for n in sizes(threads, vector) {
             turn += 1;
-            if !share.has(turn) {
+            // More than a group of blocks, only of the smallest.
+            if !share.has(turn) || (threads > 32 && n > 64 * threads * ROWS * vector) {
                 continue;
             }
             let mut bits = None;
             // Several arrays with the same alignment, or one with another.
             let mut starts = [turn % (vector + 1); 3];
             starts[1 + turn % 2] += turn / 3 % 2;
+            let new = Case::new(entry, threads as u32, n + vector - 1);
             let case = Case {
-                blocks,
+                n,
+                // Sometimes a block without items.
+                blocks: new.blocks + u32::from(turn % 7 == 0),
                 starts,
                 skew: turn / 5 % 3,
                 data: Data::ALL[turn % Data::ALL.len()],
                 seed: seed.wrapping_add(turn as u64),
-                ..Case::new(entry, threads, n)
+                ..new
             };
             for (schedule, arch) in [
                 (Schedule::Forward, 900),

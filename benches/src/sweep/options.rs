@@ -1,7 +1,6 @@
 //! The command line of `bench`.
 
 use std::collections::HashSet;
-use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -65,9 +64,9 @@ pub struct SweepOptions {
     #[arg(long, value_name = "C,..", value_delimiter = ',')]
     pub chunks: Vec<u32>,
 
-    /// Additional grids for whole-array reductions: 512x528 is 528 blocks of 512 threads
-    #[arg(long, value_name = "THREADSxBLOCKS,..", value_delimiter = ',')]
-    pub grids: Vec<Grid>,
+    /// Also time whole-array reductions with these threads per block
+    #[arg(long, value_name = "T,..", value_delimiter = ',')]
+    pub block_threads: Vec<u32>,
 
     /// Where to run [default: the CUDA device; without one the CPU and the simulator]
     #[arg(long, value_name = "BACKEND,..", value_delimiter = ',')]
@@ -234,33 +233,6 @@ pub enum PeerName {
     All,
 }
 
-/// Threads per block, and blocks, of a whole-array reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    pub threads: u32,
-    pub blocks: u32,
-}
-
-impl FromStr for Grid {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('x').and_then(|(threads, blocks)| {
-            Some(Grid {
-                threads: threads.parse().ok()?,
-                blocks: blocks.parse().ok()?,
-            })
-        });
-        numbers.ok_or_else(|| "not a grid; write threads and blocks as 512x528".into())
-    }
-}
-
-impl Display for Grid {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}x{}", self.threads, self.blocks)
-    }
-}
-
 /// One size, or a range of powers of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<usize>);
@@ -329,7 +301,7 @@ impl SweepOptions {
         }
         let is_whole = self.suites().contains(&Suite::Whole);
         let options_of_whole = [
-            ("grids", !self.grids.is_empty()),
+            ("block-threads", !self.block_threads.is_empty()),
             ("cpu-threads", self.cpu_threads.is_some()),
         ];
         match options_of_whole
@@ -399,8 +371,10 @@ impl SweepOptions {
 
     /// Refuses options that would have no effect.
     pub fn check_backends(&self, has_gpu: bool) -> Result<(), String> {
-        if !self.grids.is_empty() && !self.measures_on(BackendName::Cuda, has_gpu) {
-            return Err("--grids requires a CUDA device, but nothing is measured on one".into());
+        if !self.block_threads.is_empty() && !self.measures_on(BackendName::Cuda, has_gpu) {
+            return Err(
+                "--block-threads requires a CUDA device, but nothing is measured on one".into(),
+            );
         }
         if self.cpu_threads.is_some() && !self.measures_on(BackendName::Cpu, has_gpu) {
             return Err(
@@ -502,17 +476,6 @@ mod tests {
     }
 
     #[test]
-    fn grids_are_threads_and_blocks() {
-        let options = parse("--grids 512x528,64x1").unwrap();
-        let names: Vec<_> = options.grids.iter().map(Grid::to_string).collect();
-        assert_eq!(names, ["512x528", "64x1"]);
-        assert_eq!(
-            (options.grids[0].threads, options.grids[0].blocks),
-            (512, 528)
-        );
-    }
-
-    #[test]
     fn options_without_effect_are_refused() {
         let check = |line: &str, has_gpu| {
             let options = parse(line).unwrap();
@@ -522,9 +485,9 @@ mod tests {
                 .err()
         };
         for (line, has_gpu) in [
-            ("--grids 64x1", false),
-            ("--grids 64x1 --backend cpu", true),
-            ("--grids 64x1 --suite copy", true),
+            ("--block-threads 64", false),
+            ("--block-threads 64 --backend cpu", true),
+            ("--block-threads 64 --suite copy", true),
             ("--cpu-threads 2", true),
             ("--cpu-threads 2 --backend sim", false),
             ("--cpu-threads 2 --suite ladder --backend cpu", false),
@@ -532,10 +495,13 @@ mod tests {
             let reason = check(line, has_gpu).unwrap();
             assert!(reason.contains(&line[..6]), "{line}: {reason}");
         }
-        assert_eq!(check("--grids 64x1", true), None);
+        assert_eq!(check("--block-threads 64", true), None);
         assert_eq!(check("--cpu-threads 2", false), None);
         assert_eq!(
-            check("--cpu-threads 2 --grids 64x1 --backend cpu,cuda", true),
+            check(
+                "--cpu-threads 2 --block-threads 64 --backend cpu,cuda",
+                true
+            ),
             None
         );
     }
@@ -548,8 +514,7 @@ mod tests {
             "--ops xor",
             "--backend tpu",
             "--peers thrust",
-            "--grids 512",
-            "--grids 512x",
+            "--block-threads 64x1",
             "--cpu-threads 0",
             "--budget 0s",
             "--budget soon",

@@ -230,7 +230,7 @@ fn others(device: &Device, matrices: &[Mat2], scored: &[Scored]) -> Result<usize
     let x = device.upload(matrices)?;
     let right = product(matrices);
 
-    let mut plan = device.reduce(&x, MatProduct).threads(64).blocks(5).plan()?;
+    let mut plan = device.reduce(&x, MatProduct).threads(64).plan()?;
     for _ in 0..3 {
         plan.enqueue()?;
     }

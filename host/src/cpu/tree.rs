@@ -5,7 +5,7 @@ use kernels_gpu::items::Items;
 use super::rows::{Of, len, part};
 
 /// Bytes of a block: large enough that the time for combining blocks is negligible.
-const BLOCK_BYTES: usize = 8 << 10;
+const BLOCK_BYTES: usize = 32 << 10;
 
 /// Below this many bytes one thread reduces the whole input, because waking another takes 10 to 40 µs.
 ///
@@ -32,7 +32,8 @@ impl<L, C> Tree<L, C> {
     pub(super) fn new<I: Items>(width: usize, leaf: L, combine: C) -> Self {
         let rows = (BLOCK_BYTES / I::BYTES / width).max(1);
         Self {
-            block: rows * width,
+            // A power of two, so that blocks of tiles are subtrees.
+            block: (rows + 1).next_power_of_two() / 2 * width,
             task: TASK_BYTES / I::BYTES,
             leaf,
             combine,
@@ -65,7 +66,8 @@ impl<L, C> Tree<L, C> {
         if len <= self.block {
             return (self.leaf)(items, start);
         }
-        let middle = len.div_ceil(self.block).div_ceil(2) * self.block;
+        // The largest power of two of blocks that leaves some: adjacent blocks form a binary tree.
+        let middle = len.div_ceil(self.block).next_power_of_two() / 2 * self.block;
         let (low, high) = (part::<I>(items, 0, middle), part::<I>(items, middle, len));
         let low = || self.part::<I, A>(low, start, task);
         let high = || self.part::<I, A>(high, start + middle, task);
@@ -101,7 +103,7 @@ mod tests {
         fn the_shape_depends_only_on_n(n in 0usize..100_000, task in 1usize..50_000, threads in 1usize..5) {
             let expected = shape(n, 128, usize::MAX);
             prop_assert_eq!((expected.0, expected.1), (0, n));
-            let blocks = n.div_ceil(1024).max(1);
+            let blocks = n.div_ceil(4096).max(1);
             prop_assert_eq!(expected.2, blocks.next_power_of_two().ilog2());
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             prop_assert_eq!(pool.install(|| shape(n, 128, task)), expected);
@@ -109,8 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_whole_rows() {
-        for (n, width, depth) in [(1024, 32, 0), (1025, 32, 1), (1008, 48, 0), (1009, 48, 1)] {
+    fn blocks_are_powers_of_two_of_rows() {
+        // 4096 values, of which 64 rows of 48 are a power of two.
+        for (n, width, depth) in [(4096, 32, 0), (4097, 32, 1), (3072, 48, 0), (3073, 48, 1)] {
             assert_eq!(shape(n, width, 1).2, depth, "{n} in rows of {width}");
         }
     }

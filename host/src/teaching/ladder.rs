@@ -59,12 +59,6 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         self
     }
 
-    /// Sets the blocks of [`Algorithm::SinglePass`]; other algorithms compute them from the input's length.
-    pub fn blocks(mut self, blocks: u32) -> Self {
-        self.reduction = self.reduction.blocks(blocks);
-        self
-    }
-
     /// Runs the reduction and waits for the result; for empty input as [`Reduction::run`].
     ///
     /// # Errors
@@ -80,7 +74,7 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
     ///
     /// [`Error::Chunks`], [`Error::Vector`]; [`Error::NotAvailable`] if there is no such kernel for the
     /// operator and element ([`Algorithm::Reduce4Redux`] for floats); [`Error::BlockSize`],
-    /// [`Error::BlocksFixed`], [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
+    /// [`Error::GridTooLarge`], [`Error::OtherDevice`], [`Error::OutOfMemory`],
     /// [`Error::Cuda`], [`Error::Deferred`].
     pub fn plan(self) -> Result<Plan<'a, O::Output>, Error> {
         let Self {
@@ -99,9 +93,6 @@ impl<'a, T: Element, O: SinglePass<T> + Ladder<T>> LadderReduction<'a, T, O> {
         device.check_owner(&input)?;
         let shape = algorithm.shape()?;
         let kernel = shape.kernel;
-        if let Some(blocks) = options.blocks {
-            return Err(Error::BlocksFixed { kernel, blocks });
-        }
         let row = |kernel| {
             entry::find(O::ENTRIES, kernel).ok_or(Error::NotAvailable {
                 kernel,

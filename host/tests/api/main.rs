@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     let simulated = Device::first().expect("the simulated device opens");
     trials.extend(suite::on("simulator", Ok(simulated)));
     trials.extend(suite::of_comparisons());
+    trials.push(suite::order::with_numpy());
     let conclusion = libtest_mimic::run(&arguments, trials);
     let left = cuda_sim_driver::allocated_bytes();
     if left > 0 {

@@ -82,6 +82,9 @@ fn sweep<T: Subject, O: Oracle<T> + Ladder<T>>(
     let data = lab.data::<T>()?;
     for algorithm in algorithms(kernel) {
         for threads in THREADS {
+            if algorithm == Algorithm::SinglePass && threads > 512 {
+                continue;
+            }
             for n in around(items_per_thread(algorithm) * threads as usize) {
                 let case = Case {
                     lab,

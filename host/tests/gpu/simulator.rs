@@ -104,6 +104,8 @@ impl Draw {
         let n = 2.0f64.powf(rng.random_range(0.0..exponent)) as usize;
         let threads = match entry.kernel {
             "read_ceiling" => 256,
+            // Up to 512.
+            "single_pass" => THREADS[rng.random_range(0..THREADS.len() - 1)],
             _ => THREADS[rng.random_range(0..THREADS.len())],
         };
         let limited = matches!(entry.needs.load, Load::Elements(_));
@@ -121,10 +123,9 @@ impl Draw {
         };
         let blocks = n.div_ceil((chunks * threads) as usize) as u32;
         let case = Case {
-            blocks: match single_pass {
-                true => rng.random_range(1..=40),
-                false if limited => blocks.min(1024),
-                false => blocks,
+            blocks: match entry.needs.per_thread {
+                None if limited => blocks.min(1024),
+                _ => blocks,
             },
             starts: [rng.random_range(0..8) * entry.start_elements(), 0, 0],
             data,
@@ -160,11 +161,16 @@ impl Draw {
         T: Drawn,
         O: SinglePass<T, Acc: Value>,
     {
-        let (launched, memory) = (self.simulated()?, self.upload::<T>(device)?);
+        let memory = self.upload::<T>(device)?;
         let reduction = device.reduce(memory.view(self.case.starts[0]..)?, op);
-        let reduction = reduction.threads(self.case.threads);
-        let plan = reduction.blocks(self.case.blocks).plan()?;
-        self.compare::<O::Acc, _>(&launched, plan)
+        let plan = reduction.threads(self.case.threads).plan()?;
+        let case = Case {
+            // One more if the tiles are shifted to aligned addresses.
+            blocks: plan.passes()[0].blocks,
+            ..self.case
+        };
+        let draw = Self { case, ..*self };
+        draw.compare::<O::Acc, _>(&draw.simulated()?, plan)
     }
 
     /// Uploads the case's input, with the same start.

@@ -82,3 +82,9 @@ pub fn f32_to_f16(value: f32) -> u16 {
 pub fn f32_to_bf16(value: f32) -> u16 {
     half::bf16::from_f32(value).to_bits()
 }
+
+/// The same word by a shift of 64 bits.
+#[inline(always)]
+pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
+    ((u64::from(high) << 32 | u64::from(low)) >> bits) as u32
+}

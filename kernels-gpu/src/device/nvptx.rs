@@ -36,6 +36,24 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     before
 }
 
+/// `shf.r.wrap.b32`
+#[inline(always)]
+pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {
+    let word;
+    // SAFETY: only uses registers.
+    unsafe {
+        asm!(
+            "shf.r.wrap.b32 {}, {}, {}, {};",
+            out(reg32) word,
+            in(reg32) low,
+            in(reg32) high,
+            in(reg32) bits,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    word
+}
+
 /// On the GPU, a static in shared memory exists once per block already.
 #[inline(always)]
 pub fn array_of_block<T>(declared: *mut T, _len: usize) -> *mut T {

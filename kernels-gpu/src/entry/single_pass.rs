@@ -6,7 +6,7 @@
 //! a: *const T, a_len: u64, b: *const U, b_len: u64                a pair
 //!
 //! op: O                                                           only if it has fields
-//! partials: *mut u64, partials_len: u64, arrivals: *mut u32, result: *mut Acc
+//! partials: *mut u64, partials_len: u64, arrivals: *mut u32, arrivals_len: u64, result: *mut Acc
 //! ```
 
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
@@ -14,21 +14,28 @@ use crate::{
     element::Element,
     grid::TempStorage,
     mem::{Global, Partials, Shared},
+    shared_array,
 };
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::{items::Items, mem::MOST_BYTES, op::Op};
 
 /// The maximum number of threads per block.
-///
-/// With this limit, and one such block per multiprocessor, ptxas can use 64 registers for each of 1024 threads.
-/// Otherwise it saves registers for a second block and delays loads until other values have been used. Moments
-/// do not fit into 64 registers, and larger accumulators do not fit into 128.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn threads_of<A>() -> u32 {
-    match size_of::<A>() {
-        0..=16 => 1024,
-        17..=64 => 512,
-        _ => 256,
+    if size_of::<A>() <= 64 { 512 } else { 256 }
+}
+
+/// The number of such blocks that a multiprocessor holds at the same time, so that it always has loads in flight. It
+/// limits the registers of a thread: to 40 for vectors of 16 bytes of 16 items, which have fewer loads in flight; to 64;
+/// or 128 if the accumulators do not fit into 64.
+#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+pub const fn blocks_of<A>(vector: usize, bytes: usize) -> u32 {
+    if vector == 16 && bytes == 16 && size_of::<A>() <= 8 {
+        3
+    } else if size_of::<A>() <= 16 {
+        2
+    } else {
+        1
     }
 }
 
@@ -66,15 +73,17 @@ pub unsafe fn storage<A: Element>(
     partials: *mut u64,
     partials_len: usize,
     arrivals: *mut u32,
+    arrivals_len: usize,
     result: *mut A,
 ) -> TempStorage<A> {
     // SAFETY: the caller's contract.
     unsafe {
         TempStorage {
             partials: Partials::new(partials, partials_len),
-            arrivals: Global::new(arrivals, 1),
+            arrivals: Global::new(arrivals, arrivals_len),
             result: Global::new(result, 1),
             scratch: Shared::dynamic(),
+            arrival: Shared::new(shared_array![u32; 1]),
         }
     }
 }
@@ -95,6 +104,7 @@ macro_rules! family_single_pass {
                 partials: *mut u64,
                 partials_len: usize,
                 arrivals: *mut u32,
+                arrivals_len: usize,
                 result: *mut <$op as $crate::entry::parts::Op<$items>>::Acc,
             ) {
                 use $crate::entry::parts::*;
@@ -109,7 +119,7 @@ macro_rules! family_single_pass {
                     >(
                         op,
                         ($(Global::from_slice($array)),+),
-                        storage(partials, partials_len, arrivals, result),
+                        storage(partials, partials_len, arrivals, arrivals_len, result),
                     )
                 }
             }
@@ -117,7 +127,12 @@ macro_rules! family_single_pass {
 
         $crate::note!(
             [<single_pass_ $suffix>] in $module,
-            $crate::entry::parts::threads_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>()
+            $crate::entry::parts::threads_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(),
+            $crate::entry::parts::blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
+                <$items as $crate::entry::parts::Items>::VECTOR,
+                <$items as $crate::entry::parts::Items>::VECTOR
+                    * <$items as $crate::entry::parts::Items>::BYTES
+            )
         );
 
         #[cfg(not(target_arch = "nvptx64"))]
@@ -142,21 +157,18 @@ macro_rules! family_single_pass {
                     bytes
                 },
                 acc_bytes: ACC_BYTES,
-                needs: Needs::any_grid(
-                    Scratch::PerWarp,
-                    Load::Elements(SIZES.vector),
-                )
-                .into_cell(),
+                needs: Needs::tiles(SIZES.vector),
                 parameters: &[
                     $(Parameter::Input(stringify!($array), size_of::<$element>()),)+
                     Parameter::Value(size_of::<$op>()),
                     Parameter::Output("partials", 2 * ACC_BYTES.next_multiple_of(4)),
-                    Parameter::Cell("arrivals", size_of::<u32>()),
+                    Parameter::Output("arrivals", size_of::<u32>()),
                     Parameter::Cell("result", ACC_BYTES),
                 ],
                 function: $crate::function!(|values| [<single_pass_ $suffix>](
                     $(values.slice::<$element>(),)+
                     values.operator::<$op>(),
+                    values.take(),
                     values.take(),
                     values.take(),
                     values.take(),

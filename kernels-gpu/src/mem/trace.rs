@@ -11,9 +11,9 @@ pub(super) enum Access {
 }
 
 #[cfg(not(all(feature = "simulator", not(target_arch = "nvptx64"))))]
-pub(super) use silent::{global, shared, vector};
+pub(super) use silent::{global, granule, shared, vector};
 #[cfg(all(feature = "simulator", not(target_arch = "nvptx64")))]
-pub(super) use traced::{global, shared, vector};
+pub(super) use traced::{global, granule, shared, vector};
 
 #[cfg(not(all(feature = "simulator", not(target_arch = "nvptx64"))))]
 mod silent {
@@ -31,6 +31,9 @@ mod silent {
         _access: Access,
     ) {
     }
+
+    #[inline(always)]
+    pub fn granule<T>(_start: *const T, _end: usize, _at: usize, _size: usize, _access: Access) {}
 
     #[inline(always)]
     pub fn shared<T>(_start: *const T, _index: u32, _access: Access) {}
@@ -77,6 +80,17 @@ mod traced {
                 access.into(),
             );
         }
+    }
+
+    /// An access to `size` bytes at address `at`, a multiple of `size`, of the array from `start` to `end`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn granule<T>(start: *const T, end: usize, at: usize, size: usize, access: Access) {
+        let first = start.addr().next_multiple_of(size);
+        let granules = (end - end % size).saturating_sub(first) / size;
+        // Before the first granule, the number wraps and is out of bounds.
+        let index = at.wrapping_sub(first) / size;
+        device::global(first, granules, index, size, size, access.into());
     }
 
     #[inline(always)]

@@ -27,11 +27,11 @@ pub struct Vectors<T, const N: usize> {
 }
 
 /// The alignment of vectors of `N` elements.
-struct Layout<T, const N: usize>(PhantomData<T>);
+pub(super) struct Layout<T, const N: usize>(PhantomData<T>);
 
 impl<T, const N: usize> Layout<T, N> {
     /// The required alignment of a vector's address in bytes: the width of its loads.
-    const ALIGNMENT: usize = largest_power_in(size_of::<[T; N]>(), WIDEST);
+    pub(super) const ALIGNMENT: usize = largest_power_in(size_of::<[T; N]>(), WIDEST);
 
     /// The greatest power of two that divides both `ALIGNMENT` and the size of an element. An array whose
     /// address is not a multiple of it has no vectors.
@@ -45,7 +45,7 @@ impl<T, const N: usize> Layout<T, N> {
     };
 
     /// The number of loads of a vector.
-    const LOADS: usize = size_of::<[T; N]>() / Self::ALIGNMENT;
+    pub(super) const LOADS: usize = size_of::<[T; N]>() / Self::ALIGNMENT;
 
     /// Whether every array that is long enough has vectors.
     const ALWAYS: bool = align_of::<T>().is_multiple_of(Self::STEP);
@@ -122,6 +122,32 @@ impl<T: Element> Global<T> {
         self.start.addr().is_multiple_of(alignment) && self.len.is_multiple_of(N)
     }
 
+    /// The number of elements between the last address for a vector, at or before the start, and the start: 0 if the
+    /// array starts with a vector. `None` as for [`vectors_at`](Self::vectors_at).
+    #[inline(always)]
+    pub fn skew<const N: usize>(self) -> Option<usize> {
+        let address = self.start.addr();
+        if !Layout::<T, N>::ALWAYS && !address.is_multiple_of(Layout::<T, N>::STEP) {
+            return None;
+        }
+        let period = Layout::<T, N>::PERIOD;
+        Some((period - Layout::<T, N>::head(address)) % period)
+    }
+
+    /// Loads the vector of the `N` elements from `first` on, whose address is aligned for a vector.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn vector<const N: usize>(self, first: usize) -> [T; N] {
+        let alignment = Layout::<T, N>::ALIGNMENT;
+        let start = self.start.wrapping_add(first);
+        for load in 0..Layout::<T, N>::LOADS {
+            let load = start.addr() + load * alignment;
+            trace::granule(self.start, self.end(), load, alignment, Access::Load);
+        }
+        // SAFETY: the maker of the `Global` guarantees that the elements are in bounds, and that the address is aligned.
+        unsafe { load(start.cast()) }
+    }
+
     /// The first address, from the start on, that is aligned for a vector; it may be past the end. It is
     /// computed from the address alone if possible, because the first load depends on it.
     #[inline(always)]
@@ -140,7 +166,7 @@ impl<T: Element> Global<T> {
 
     /// The address behind the array.
     #[inline(always)]
-    fn end(self) -> usize {
+    pub(super) fn end(self) -> usize {
         self.start.wrapping_add(self.len).addr()
     }
 }
@@ -183,7 +209,7 @@ macro_rules! aligned {
         /// A value with this alignment.
         #[derive(Clone, Copy)]
         #[repr(C, align($bytes))]
-        struct $name<T>(T);
+        pub(super) struct $name<T>(pub(super) T);
     )*};
 }
 

@@ -50,6 +50,7 @@ macro_rules! arg_extremum {
             type Acc = Indexed<T::Acc>;
             type Output = Option<Indexed<T>>;
             const ABSORBS: bool = true;
+            const ANY_ORDER: bool = true;
 
             #[inline(always)]
             fn identity(&self) -> Indexed<T::Acc> {
@@ -112,6 +113,7 @@ macro_rules! arg_extremum {
         {
             type Acc = Indexed<V>;
             type Output = Option<Indexed<V>>;
+            const ANY_ORDER: bool = true;
 
             #[inline(always)]
             fn identity(&self) -> Indexed<V> {

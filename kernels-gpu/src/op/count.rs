@@ -21,6 +21,7 @@ impl<T: Element, P: Predicate<T>> Op<T> for Count<P> {
     type Acc = u64;
     type Output = u64;
     const ABSORBS: bool = true;
+    const ANY_ORDER: bool = true;
 
     #[inline(always)]
     fn identity(&self) -> u64 {

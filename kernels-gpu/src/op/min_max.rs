@@ -16,6 +16,7 @@ where
 {
     type Acc = Extrema<T::Acc>;
     type Output = Option<Extrema<T>>;
+    const ANY_ORDER: bool = true;
 
     #[inline(always)]
     fn identity(&self) -> Extrema<T::Acc> {

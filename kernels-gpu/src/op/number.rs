@@ -11,6 +11,9 @@ pub trait Combine<A> {
     /// [`Op::initial`](super::Op::initial).
     const INITIAL: A = Self::IDENTITY;
 
+    /// [`Op::ANY_ORDER`](super::Op::ANY_ORDER).
+    const ANY_ORDER: bool = true;
+
     /// [`Op::combine`](super::Op::combine).
     fn combine(a: A, b: A) -> A;
 }
@@ -45,6 +48,7 @@ macro_rules! operator_of_numbers {
         {
             type Acc = T::Acc;
             type Output = $output;
+            const ANY_ORDER: bool = <$op as $crate::op::Combine<T::Acc>>::ANY_ORDER;
 
             #[inline(always)]
             fn identity(&self) -> T::Acc {
@@ -101,14 +105,16 @@ macro_rules! operator_of_numbers {
 }
 
 /// Implements `Combine`: `i32, 0, |a, b| a.wrapping_add(b);` is a type, its identity, the initial value if it
-/// differs, and the combined value.
+/// differs, `rounds to_nearest` for floats, whose bits depend on the order, and the combined value.
 macro_rules! combine {
     ($op:ident: $(
-        $acc:ident, $identity:expr $(, initial $initial:expr)?, |$a:ident, $b:ident| $combined:expr;
+        $acc:ident, $identity:expr $(, initial $initial:expr)? $(, rounds $to:ident)?,
+        |$a:ident, $b:ident| $combined:expr;
     )*) => { $(
         impl $crate::op::Combine<$acc> for $op {
             const IDENTITY: $acc = $identity;
             $(const INITIAL: $acc = $initial;)?
+            $(combine!(@rounds $to);)?
 
             #[inline(always)]
             fn combine($a: $acc, $b: $acc) -> $acc {
@@ -116,6 +122,7 @@ macro_rules! combine {
             }
         }
     )* };
+    (@rounds to_nearest) => { const ANY_ORDER: bool = false; };
 }
 
 /// The atomic form by an instruction: `Sum is add: i32 u32`.

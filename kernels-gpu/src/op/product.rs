@@ -13,8 +13,8 @@ combine! { Product:
     u32, 1, |a, b| a.wrapping_mul(b);
     i64, 1, |a, b| a.wrapping_mul(b);
     u64, 1, |a, b| a.wrapping_mul(b);
-    f32, 1.0, |a, b| a * b;
-    f64, 1.0, |a, b| a * b;
+    f32, 1.0, rounds to_nearest, |a, b| a * b;
+    f64, 1.0, rounds to_nearest, |a, b| a * b;
 }
 
 atomic_loop!(Product);

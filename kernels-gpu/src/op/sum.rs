@@ -14,8 +14,8 @@ combine! { Sum:
     u32, 0, |a, b| a.wrapping_add(b);
     i64, 0, |a, b| a.wrapping_add(b);
     u64, 0, |a, b| a.wrapping_add(b);
-    f32, -0.0, initial 0.0, |a, b| a + b;
-    f64, -0.0, initial 0.0, |a, b| a + b;
+    f32, -0.0, initial 0.0, rounds to_nearest, |a, b| a + b;
+    f64, -0.0, initial 0.0, rounds to_nearest, |a, b| a + b;
 }
 
 atomic_instruction!(Sum is add: i32 u32 i64 u64 f32 f64);

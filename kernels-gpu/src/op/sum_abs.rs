@@ -49,6 +49,7 @@ where
 {
     type Acc = W;
     type Output = W;
+    const ANY_ORDER: bool = <Sum as Combine<W>>::ANY_ORDER;
 
     #[inline(always)]
     fn identity(&self) -> W {

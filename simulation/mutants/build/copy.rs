@@ -14,6 +14,9 @@ const ENTRY: &str = "entry";
 /// instructions.
 const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
+/// The operators of `kernels-sim`, which implement a copy's own traits.
+pub const FOREIGN: &str = include_str!("foreign.rs");
+
 /// The source files of `kernels-gpu` by path, relative to `src`, with `/`.
 #[derive(Clone)]
 pub struct Tree(BTreeMap<String, String>);
@@ -109,6 +112,10 @@ impl Tree {
                     write(&folder.join(file), &text.replace("crate::", path));
                 }
             }
+        }
+        if programs.iter().any(Program::is_single_pass) {
+            root += "pub mod foreign;\n";
+            write(&folder.join("foreign.rs"), FOREIGN);
         }
         let entries = programs.iter().map(|program| program.function(self));
         write(&folder.join("entry.rs"), &entries.collect::<String>());

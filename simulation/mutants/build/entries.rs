@@ -1,7 +1,6 @@
 //! The entries of a copy: functions that read their arguments and call the copy's body.
 
 use crate::copy::Tree;
-use crate::table::FOREIGN;
 
 /// The operators and elements of copies' entries, for kernels that are named without them: the bugs do not
 /// depend on them.
@@ -14,7 +13,7 @@ const KEY: &str = "u32";
 const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
 
 /// The single-pass entries by name: the operator, and the items of each array.
-const SINGLE_PASS: [(&str, &str, &[&str]); 15] = [
+const SINGLE_PASS: [(&str, &str, &[&str]); 17] = [
     ("single_pass_sum_i32", "Sum", &["i32"]),
     ("single_pass_max_i32", "Max", &["i32"]),
     ("single_pass_sum_wide_i32", "SumWide", &["i32"]),
@@ -24,6 +23,7 @@ const SINGLE_PASS: [(&str, &str, &[&str]); 15] = [
         &["i32"],
     ),
     ("single_pass_dot_i32_i32", "Dot", &["i32", "i32"]),
+    ("single_pass_dot_f32_f32", "Dot", &["f32", "f32"]),
     // 12 bytes.
     (
         "single_pass_arg_min_indexed_i32",
@@ -47,8 +47,10 @@ const SINGLE_PASS: [(&str, &str, &[&str]); 15] = [
         "Volume",
         &["f32", "f64", "i8"],
     ),
+    ("single_pass_mean_variance_i8", "MeanVariance", &["i8"]),
+    // Accumulators of 3 bytes in 16 slots.
+    ("single_pass_parity_u8_3", "Parity", &["[u8; 3]"]),
     ("single_pass_parity_u16_4", "Parity", &["[u16; 4]"]),
-    ("single_pass_histogram_u8", "Histogram", &["u8"]),
 ];
 
 /// An entry of a copy.
@@ -110,9 +112,9 @@ impl Program {
         pairs.map(of_pair).collect()
     }
 
-    /// Whether the operator belongs to `kernels-sim`; copies of `op` lack it.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self.kind, Kind::SinglePass { op, .. } if FOREIGN.contains(&op))
+    /// Whether the function may refer to the operators of [`FOREIGN`](crate::copy::FOREIGN).
+    pub fn is_single_pass(&self) -> bool {
+        matches!(self.kind, Kind::SinglePass { .. })
     }
 
     /// The modules that the function refers to.
@@ -134,17 +136,17 @@ impl Program {
                 let arrays = arrays.trim_end_matches(", ");
                 let types = items.join(", ");
                 format!(
-                    "use super::{{element::*, grid::TempStorage, items::Items, op::*}};
-                    use kernels_sim::kernels::*;
+                    "use super::{{element::*, foreign::*, grid::TempStorage, items::Items, op::*}};
                     type I = ({types});
                     type O = {op};
                     let arrays: <I as Items>::Arrays = ({arrays});
                     let op = operator::<O>(&mut values);
                     let storage = TempStorage {{
                         partials: Partials::new(values.take(), values.take()),
-                        arrivals: Global::new(values.take(), 1),
+                        arrivals: Global::new(values.take(), values.take()),
                         result: Global::new(values.take(), 1),
                         scratch: Shared::dynamic(),
+                        arrival: Shared::new(kernels_gpu::shared_array![u32; 1]),
                     }};
                     const N: usize = <I as Items>::VECTOR;
                     const K: usize = <I as Items>::IN_FLIGHT;

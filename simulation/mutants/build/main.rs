@@ -57,20 +57,12 @@ impl Generated {
             self.textbook(&module, &text, source, copies)
         } else {
             let run = entries_of(source.kernels);
-            if run.iter().any(Program::is_foreign) {
-                // Operators of `kernels-sim` run in copies that have `kernels-gpu`'s own operators.
-                let module = format!("control_{}", stem(source.path));
-                self.tree(&module, kernels, &run, Some(source.path), copies);
-                programs(&module, &run)
-            } else {
-                if !self.modules.contains("mod control;") {
-                    let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
-                    let all = of_kernels.flat_map(|source| entries_of(source.kernels));
-                    let all = all.filter(|program| !program.is_foreign());
-                    self.tree("control", kernels, &unique(all), None, copies);
-                }
-                programs("control", &run)
+            if !self.modules.contains("mod control;") {
+                let of_kernels = SOURCES.iter().filter(|s| !s.path.starts_with(TEXTBOOK));
+                let all = of_kernels.flat_map(|source| entries_of(source.kernels));
+                self.tree("control", kernels, &unique(all), None, copies);
             }
+            programs("control", &run)
         };
         let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
     }

@@ -3,7 +3,6 @@
 mod ceiling;
 mod copies;
 mod grid;
-mod in_order;
 mod items;
 mod kepler;
 mod keyed;
@@ -18,8 +17,10 @@ mod reduce_3;
 mod reduce_4;
 mod reduce_5;
 mod shared_memory;
+mod shifted;
 mod single_pass;
 mod textbook;
+mod tile;
 mod warp;
 
 /// A file of kernels and its seeded bugs.
@@ -91,9 +92,6 @@ impl Mutant {
     }
 }
 
-/// The operators of `kernels-sim`. They run in copies that have `kernels-gpu`'s own module `op`.
-pub const FOREIGN: [&str; 4] = ["Horner", "Volume", "Parity", "Histogram"];
-
 pub const SOURCES: &[Source] = &[
     naive::SOURCE,
     shared_memory::SOURCE,
@@ -118,9 +116,10 @@ pub const SOURCES: &[Source] = &[
     operators::COUNT,
     operators::ARG_EXTREMUM,
     memory::SOURCE,
+    shifted::SOURCE,
     grid::SOURCE,
     single_pass::SOURCE,
-    in_order::SOURCE,
+    tile::SOURCE,
     items::SOURCE,
     partials::SOURCE,
     keyed::DELIVER,

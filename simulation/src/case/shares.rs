@@ -4,7 +4,7 @@
 //! The remaining elements before and after the loads are distributed in the same way.
 
 use kernels_gpu::needs::Load;
-use kernels_gpu::warp::WARP_SIZE;
+use kernels_gpu::tile::ROWS;
 
 use super::Case;
 
@@ -72,13 +72,10 @@ impl Shares {
     }
 
     /// The largest number of additions between an element and the result of a single-pass reduction. They are
-    /// those of its thread, of its block, of a lane of the warp that combines the partials, and of that warp;
-    /// and one more if vectors end there.
+    /// those of a lane, with one accumulator, and those of a binary tree over all lanes.
     pub fn longest_path_of_grid(self) -> usize {
-        let lanes = WARP_SIZE as usize;
-        let of_thread = self.n.div_ceil(self.threads * self.blocks) + 2 * self.width;
-        let of_block = self.threads.ilog2() as usize;
-        of_thread + of_block + self.blocks.div_ceil(lanes) + lanes.ilog2() as usize
+        let of_lane = ROWS * self.width;
+        of_lane + (self.threads * self.blocks).next_power_of_two().ilog2() as usize
     }
 
     /// The largest number of additions between an element and the single cell, in any order.

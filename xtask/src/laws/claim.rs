@@ -28,9 +28,6 @@ pub struct Claim<'a> {
 /// The widest access before sm_100, in bits.
 const WIDEST: u32 = 128;
 
-/// Maximum bits of partials in flight per lane, unless a single partial has more.
-const PARTIALS_BITS: u32 = 8 * 96;
-
 /// Maximum bits of items in flight per thread, unless a single vector has more.
 const IN_FLIGHT_BITS: u32 = 8 * 128;
 
@@ -63,27 +60,24 @@ impl Claim<'_> {
         (self.item_arrays * self.element_bits / self.item_load_bits()) as usize
     }
 
-    /// Whether some inputs have no aligned vectors: the arrays' first vectors may begin at different items,
-    /// or elements are longer than their alignment and may all be misaligned for a vector's loads.
-    pub fn may_lack_vectors(&self) -> bool {
-        let power = self.element_bits & self.element_bits.wrapping_neg();
-        self.item_arrays > 1 || power.min(WIDEST) > self.item_load_bits()
-    }
-
-    /// The vectors that a thread of a single-pass kernel has in flight.
+    /// The vectors that a thread of a single-pass kernel has in flight at least.
     pub fn vectors_in_flight(&self) -> usize {
         let most = few(IN_FLIGHT_BITS / (self.item_arrays * self.vector_bits()));
-        // Two vectors of each array.
-        if self.item_arrays > 1 {
+        // Two vectors of each array, or of 16 bytes.
+        if self.item_arrays > 1 || self.vector > 8 {
             most.min(2)
         } else {
             most
         }
     }
 
-    /// The partials that a lane has in flight.
+    /// The partials that a thread has in flight.
     pub fn partials_in_flight(&self) -> usize {
-        few(PARTIALS_BITS / self.acc_bits)
+        match self.acc_bits {
+            0..=32 => 4,
+            33..=128 => 2,
+            _ => 1,
+        }
     }
 
     /// The number of shuffles for a value: one for each 32 bits.
@@ -185,15 +179,13 @@ pub(crate) mod tests {
     fn a_single_item_is_loaded_by_its_alignment() {
         let loads = |items| {
             let claim = claim("stable", "sum", items);
-            let load = (claim.item_load_bits(), claim.item_loads());
-            (load, claim.may_lack_vectors())
+            (claim.item_load_bits(), claim.item_loads())
         };
-        assert_eq!(loads("i8"), ((8, 1), false));
-        assert_eq!(loads("f64"), ((64, 1), false));
-        // An array of 12-byte elements has aligned vectors at every alignment of 4 bytes.
-        assert_eq!(loads("indexed_f32"), ((32, 3), false));
-        assert_eq!(loads("indexed_f64"), ((64, 2), true));
-        assert_eq!(loads("f32_f32"), ((32, 2), true));
+        assert_eq!(loads("i8"), (8, 1));
+        assert_eq!(loads("f64"), (64, 1));
+        assert_eq!(loads("indexed_f32"), (32, 3));
+        assert_eq!(loads("indexed_f64"), (64, 2));
+        assert_eq!(loads("f32_f32"), (32, 2));
     }
 
     #[test]
@@ -210,7 +202,7 @@ pub(crate) mod tests {
             };
             claim.partials_in_flight()
         };
-        assert_eq!([8 * 24, 8 * 32, 8 * 64].map(partials), [4, 2, 1]);
+        assert_eq!([32, 64, 8 * 16, 8 * 24].map(partials), [4, 2, 2, 1]);
     }
 
     #[test]

@@ -9,9 +9,8 @@ pub enum Loads {
     Vectors,
     /// Vectors in plain loops, four in flight, then one; single elements before and after them.
     Ceiling,
-    /// Vectors, as many in flight as registers allow, then fewer; single items before and after them. Single
-    /// items, four in flight, if the input may have no vectors. Partials, in a loop.
-    VectorsAndPartials,
+    /// Vectors of a tile, several in flight; granules, if they are shifted; single items.
+    Tiles,
     /// Each key and value of a thread, once.
     KeysAndValues,
     /// Four keys and four values by the widest loads, or one by one.
@@ -25,7 +24,7 @@ pub enum Loads {
 pub enum Stores {
     /// A partial for each block, by one store of an accumulator.
     Partial,
-    /// A partial for each block, and the result. The arrival counter is the only atomic.
+    /// A partial for each block and each group of blocks, and the result. The arrival counters are the only atomics.
     PartialsAndResult,
     /// Only atomics on cells, without their results.
     Cells,
@@ -168,10 +167,10 @@ pub const KERNELS: &[Kernel] = &[
     ),
     kernel(
         &["single_pass"],
-        Loads::VectorsAndPartials,
+        Loads::Tiles,
         Stores::PartialsAndResult,
-        Block::OneBarrier,
-        Warp::Down(3),
+        Block::Memory,
+        Warp::Down(4),
     ),
     kernel(
         &["warp_atomic", "warp_atomic_vec2", "warp_atomic_vec4"],

@@ -6,7 +6,7 @@ use crate::sass::profile::{Counts, Profile};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// The number of vectors that most kernels have in flight, and of single items in single-pass kernels.
+/// The number of vectors that most kernels have in flight.
 const IN_FLIGHT: usize = 4;
 
 /// Steps of a reduction of 32 lanes.
@@ -102,11 +102,11 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             add(wide, claim.loads());
             Some(wide)
         }
-        Loads::Ceiling | Loads::Vectors | Loads::VectorsAndPartials => {
+        Loads::Ceiling | Loads::Vectors => {
             add(wide, vectors_in_source(kernel, claim) * claim.loads());
             add(
                 claim.item_load_bits(),
-                items_in_source(kernel, claim) * claim.item_loads(),
+                items_in_source(claim) * claim.item_loads(),
             );
             Some(wide)
         }
@@ -122,6 +122,7 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             add(element, claim.vector as usize);
             None
         }
+        Loads::Tiles => return tiles(broken, claim, counts),
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
@@ -153,29 +154,31 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         *found = (*found).min(*expected);
     }
     broken.unless_equal("loads by bits", &found, &expected);
-    // Elements of 8 and 16 bits take many instructions, between which ptxas places loads. In kernels without
-    // launch bounds, it may have only three of four loads in flight to save registers.
-    if matches!(kernel.loads, Loads::VectorsAndPartials) && element >= 32 {
-        let mut together = |bits, step, what| {
-            let together = counts.in_flight.get(&bits).copied().unwrap_or(0);
-            broken.unless(
-                together >= step,
-                format!("{together} of a step's {step} loads {what} are in flight together"),
-            );
-        };
-        together(
-            wide,
-            claim.vectors_in_flight() * claim.loads(),
-            "of vectors",
-        );
-        if claim.may_lack_vectors() {
-            together(
-                claim.item_load_bits(),
-                IN_FLIGHT * claim.item_loads(),
-                "of items",
-            );
-        }
-    }
+}
+
+/// A tile's vectors are loaded as wide as possible, several at a time, single items by their own width. A vector of an
+/// array that starts elsewhere is loaded by granules, parts of which may not be needed.
+fn tiles(broken: &mut Broken, claim: &Claim, counts: &Counts) {
+    let (wide, item) = (claim.load_bits(), claim.item_load_bits());
+    let known = |bits: &u32| [wide, item, 32, 64].contains(bits);
+    broken.unless(
+        counts.ldg.keys().all(known)
+            && [wide, item]
+                .iter()
+                .all(|bits| counts.ldg.contains_key(bits)),
+        format!(
+            "loads must have {wide} bits, and {item} for single items: {:?}",
+            counts.ldg
+        ),
+    );
+    let (rows, together) = (
+        claim.vectors_in_flight() * claim.loads(),
+        counts.in_flight.get(&wide),
+    );
+    broken.unless(
+        together.is_some_and(|together| *together >= rows),
+        format!("{together:?} loads of vectors are in flight together instead of {rows}"),
+    );
 }
 
 /// A partial is stored once; a cell gets a `RED`, or a loop if no instruction applies the operator.
@@ -195,16 +198,14 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
             );
         }
         Stores::PartialsAndResult => {
-            // ptxas stores this pair of numbers at the ends of two branches.
-            let stores = if claim.op == "weighted_mean" { 2 } else { 1 };
             broken.unless_equal(
                 "bits stored as the result",
                 &stored,
-                &(claim.acc_bits as usize * stores),
+                &(claim.acc_bits as usize),
             );
             broken.unless(
-                counts.red == 0 && counts.atom == 1,
-                format!("the arrival counter takes exactly one ATOM: {atomics}"),
+                counts.red == 0 && counts.atom == 2,
+                format!("a block arrives in its group by one ATOM, the group in the next one by another: {atomics}"),
             );
             partials(broken, claim, counts);
         }
@@ -301,8 +302,6 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
     };
     let mut found = counts.shfl.clone();
     if kernel.stores == Stores::PartialsAndResult {
-        // The arrival number, which one lane passes to the others.
-        broken.unless_equal("SHFL.IDX", &found.remove("IDX"), &Some(1));
         // A long `combine` keeps the steps in a loop.
         if claim.op.ends_with("mean_variance") {
             found.values_mut().for_each(|count| *count *= STEPS);
@@ -328,7 +327,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
 
 /// An instruction converts every `f16` that is loaded.
 fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
-    let vectors = matches!(kernel.loads, Loads::Vectors | Loads::VectorsAndPartials);
+    let vectors = matches!(kernel.loads, Loads::Vectors | Loads::Tiles);
     // Comparisons need no conversion.
     let compares = claim.op.starts_with("count_");
     if !claim.has("f16") || !vectors || compares {
@@ -369,7 +368,7 @@ pub fn converts_in_software(
     let elements = elements_loaded(kernel, claim);
     // Loads of the same width have fewer elements of `f32`.
     let f32_instructions = match kernel.loads {
-        Loads::VectorsAndPartials => f32_instructions * 32 / claim.element_bits as usize,
+        Loads::Tiles => f32_instructions * 32 / claim.element_bits as usize,
         _ => f32_instructions,
     };
     (instructions > f32_instructions + 3 * elements).then(|| {
@@ -380,7 +379,7 @@ pub fn converts_in_software(
 /// The number of elements that the source of a kernel with vectors loads, each loop counted once.
 fn elements_loaded(kernel: &Kernel, claim: &Claim) -> usize {
     let in_vectors = vectors_in_source(kernel, claim) * claim.vector as usize;
-    (in_vectors + items_in_source(kernel, claim)) * claim.item_arrays as usize
+    (in_vectors + items_in_source(claim)) * claim.item_arrays as usize
 }
 
 /// The number of vectors that a kernel's source loads, each loop counted once.
@@ -388,19 +387,14 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     match kernel.loads {
         // The last vectors are loaded one by one.
         Loads::Ceiling => IN_FLIGHT + 1,
-        Loads::VectorsAndPartials => in_steps(claim.vectors_in_flight()),
+        Loads::Tiles => claim.vectors_in_flight(),
         _ => in_steps(IN_FLIGHT),
     }
 }
 
-/// The number of single items that a kernel's source loads: one around the vectors, and those for an input
-/// without vectors.
-fn items_in_source(kernel: &Kernel, claim: &Claim) -> usize {
-    let around = usize::from(claim.vector > 1);
-    match kernel.loads {
-        Loads::VectorsAndPartials if claim.may_lack_vectors() => around + in_steps(IN_FLIGHT),
-        _ => around,
-    }
+/// The number of single items that a kernel's source loads around its vectors.
+fn items_in_source(claim: &Claim) -> usize {
+    usize::from(claim.vector > 1)
 }
 
 /// The number of loads in a grid-stride loop: `in_flight` in a step, and every smaller number in the cases of

@@ -12,7 +12,7 @@ use super::calls::{self, extremum};
 use super::compare::{context, same};
 use super::number::Number;
 
-const THREADS: [u32; 3] = [32, 256, 1024];
+const THREADS: [u32; 3] = [32, 256, 512];
 
 /// Compares a result with NumPy's answers for a part.
 type Check<T, R> = fn(R, &Array<T>, &Part) -> Result<(), String>;

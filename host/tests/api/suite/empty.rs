@@ -42,7 +42,7 @@ fn every_way<T: Element, O: SinglePass<T, Output: Debug>>(
         Ok((turns > 0).then_some(0))
     })?;
     let results = [
-        device.reduce(&empty, op).threads(64).blocks(3).run()?,
+        device.reduce(&empty, op).threads(64).run()?,
         plan.result()?,
         graph.result()?,
         owned.result()?,

@@ -11,6 +11,7 @@ mod items;
 mod keyed;
 mod moving;
 mod number;
+pub mod order;
 mod statistics;
 mod threads;
 
@@ -61,6 +62,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         moving::tests(),
         empty::tests(),
         threads::tests(),
+        order::tests(),
     ];
     let tests = tests.iter().flatten();
     tests

@@ -2,53 +2,71 @@
 
 use super::{Source, mutant};
 
+/// Rounds, so the order of its items is fixed.
+const FLOATS: &[&str] = &["single_pass_dot_f32_f32"];
+
 pub const SOURCE: Source = Source {
     path: "items.rs",
     kernels: &["single_pass_dot_i32_i32"],
     mutants: &[
         mutant(
-            "unlike_taken_for_alike",
-            "reads vectors of arrays with different alignment together",
-            "let alike = $(all.$i.0 == head)&&+;",
-            "let alike = $(all.$i.0 < usize::MAX)&&+;",
-        ),
-        mutant(
-            "alike_taken_for_unlike",
-            "reads arrays with equal alignment without vectors",
-            "alike.then_some(",
-            "(!alike).then_some(",
-        ),
-        mutant(
             "items_of_the_first",
             "all items of a vector are its first",
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[0 * e]),+)",
-        ),
+        )
+        .nth(1, 2),
+        mutant(
+            "shifted_items_of_the_first",
+            "all items of a shifted vector are its first",
+            "items[e] = ($(loaded.$i[e]),+)",
+            "items[e] = ($(loaded.$i[0 * e]),+)",
+        )
+        .nth(2, 2)
+        .on(FLOATS),
         mutant(
             "second_array_backwards",
             "reverses the elements of the other arrays' vectors",
             "items[e] = ($(loaded.$i[e]),+)",
             "items[e] = ($(loaded.$i[e ^ $i & (N - 1)]),+)",
-        ),
+        )
+        .nth(1, 2),
+        mutant(
+            "shifted_second_array_backwards",
+            "reverses the elements of the other arrays' shifted vectors",
+            "items[e] = ($(loaded.$i[e]),+)",
+            "items[e] = ($(loaded.$i[e ^ $i & (N - 1)]),+)",
+        )
+        .nth(2, 2),
         mutant(
             "second_vector_of_the_first",
-            "always reads the first vector of the other arrays",
-            "($(vectors.$i.get(index)),+)",
-            "($(vectors.$i.get(index >> (31 * $i))),+)",
+            "always loads the first vector of the other arrays",
+            "($(arrays.$i.vector::<N>(first)),+)",
+            "($(arrays.$i.vector::<N>(first >> (31 * $i))),+)",
+        ),
+        mutant(
+            "second_shifted_vector_of_the_first",
+            "always loads the first shifted vector of the other arrays",
+            "($(arrays.$i.shifted::<N>(first)),+)",
+            "($(arrays.$i.shifted::<N>(first >> (31 * $i))),+)",
         ),
         mutant(
             "second_element_of_the_start",
-            "always reads the first element of the other arrays",
+            "always loads the first element of the other arrays",
             "($(arrays.$i.get(index)),+)",
             "($(arrays.$i.get(index >> (31 * $i))),+)",
         ),
         mutant(
-            "last_vector_lost",
-            "skips the last vector if there are several arrays",
-            "has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool {
-                vectors.0.has(index)",
-            "has_vector<const N: usize>(vectors: Self::Vectors<N>, index: usize) -> bool {
-                vectors.0.has(index + 1)",
+            "granules_of_one_array",
+            "loads shifted vectors if any of the arrays has their granules",
+            "$(arrays.$i.has_granules::<N>(first))&&+",
+            "$(arrays.$i.has_granules::<N>(first))||+",
+        ),
+        mutant(
+            "length_of_none",
+            "the last item of several arrays does not exist",
+            "arrays.0.len()",
+            "arrays.0.len().saturating_sub(1)",
         ),
     ],
 };

@@ -65,11 +65,38 @@ pub const BLOCK: Source = Source {
             "    if tid >= warps {
 ",
         ),
+        mutant(
+            "halves_of_warps",
+            "a non-commutative operator combines warps that are not adjacent",
+            "unsafe { reduce_in_order::<I, O>(op, partial) }",
+            "unsafe { crate::warp::reduce_down::<I, O>(op, partial) }",
+        )
+        .on(HORNER),
+        mutant(
+            "halves_of_threads",
+            "a non-commutative operator combines partials of blocks that are not adjacent",
+            "reduce_in_order::<I, O>(op, value), scratch)",
+            "crate::warp::reduce_down::<I, O>(op, value), scratch)",
+        )
+        .on(HORNER),
+        mutant(
+            "lane_0_of_threads",
+            "does not combine the partials of a warp's threads",
+            "combine_warps::<I, O>(op, reduce_in_order::<I, O>(op, value), scratch)",
+            "combine_warps::<I, O>(op, value, scratch)",
+        )
+        .on(HORNER),
+        mutant(
+            "lane_0_of_each_warp",
+            "does not combine the values of a warp",
+            "combine_warps::<I, O>(op, reduce_to_first::<I, O>(op, value), scratch)",
+            "combine_warps::<I, O>(op, value, scratch)",
+        ),
     ],
 };
 
-/// By its indices.
-const ARG_MIN: &[&str] = &["single_pass_arg_min_i32"];
+/// Not commutative.
+const HORNER: &[&str] = &["single_pass_horner_u32"];
 
 pub const GRID_STRIDE: Source = Source {
     path: "grid_stride.rs",
@@ -96,8 +123,8 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "third_vector_lost",
             "reads only two vectors in a last step of three",
-            "step::<I, O, N, 3>(",
-            "step::<I, O, N, 2>(",
+            "step::<T, O, N, 3>(",
+            "step::<T, O, N, 2>(",
         ),
         mutant(
             "single_vector_lost",
@@ -114,14 +141,14 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "no_elements_around",
             "skips the elements around the vectors if the array starts with a vector",
-            "if N > 1 && !I::is_all_vectors::<N>(arrays) {",
-            "if N > 1 && !I::is_all_vectors::<N>(arrays) && head > 0 {",
+            "if N > 1 && !input.is_all_vectors::<N>() {",
+            "if N > 1 && !input.is_all_vectors::<N>() && head > 0 {",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
             "no_tail",
             "skips the elements after the last vector",
-            "        if i < I::len(arrays) {
+            "        if i < input.len() {
 ",
             "        if i < head {
 ",
@@ -130,8 +157,8 @@ pub const GRID_STRIDE: Source = Source {
         mutant(
             "head_for_tail",
             "the tail starts at the number of vectors instead of elements",
-            "I::vectors_len(vectors) * N;",
-            "I::vectors_len(vectors);",
+            "vectors.len() * N;",
+            "vectors.len();",
         )
         .on(&["stable_vec4", "warp_atomic_vec2"]),
         mutant(
@@ -140,48 +167,6 @@ pub const GRID_STRIDE: Source = Source {
             "block_idx_x() as usize * threads + thread_idx_x() as usize;",
             "(block_idx_x() * threads as u32 + thread_idx_x()) as usize;",
         ),
-        mutant(
-            "index_of_first_load",
-            "the later loads of a step use the indices of the first",
-            "first[k] = (self.first)(v + k * stride);",
-            "first[k] = (self.first)(v);",
-        )
-        .on(ARG_MIN),
-        mutant(
-            "index_without_head",
-            "indices start at the first vector",
-            "first: |v| (head + v * N) as u64,",
-            "first: |v| (v * N) as u64,",
-        )
-        .on(ARG_MIN),
-        mutant(
-            "index_of_items_around",
-            "items around the vectors have the thread's index",
-            "[[I::get(arrays, i)]], [i as u64]",
-            "[[I::get(arrays, i)]], [thread as u64]",
-        )
-        .on(ARG_MIN),
-        mutant(
-            "items_at_half",
-            "loads only half of the items if arrays have different alignment",
-            "has: |i| i < I::len(arrays),",
-            "has: |i| i < I::len(arrays) / 2,",
-        )
-        .on(&["single_pass_dot_i32_i32"]),
-        mutant(
-            "one_item_too_many",
-            "`<=` for `<`, where arrays lie differently",
-            "has: |i| i < I::len(arrays),",
-            "has: |i| i <= I::len(arrays),",
-        )
-        .on(&["single_pass_dot_i32_i32", "single_pass_volume_f32_f64_i8"]),
-        mutant(
-            "single_load_lost",
-            "skips the last load if there are several arrays",
-            "if K > 1 && (self.has)(v) {",
-            "if K > 2 && (self.has)(v) {",
-        )
-        .on(&["single_pass_dot_i32_i32"]),
     ],
 };
 

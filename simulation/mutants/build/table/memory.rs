@@ -8,9 +8,6 @@ pub const SOURCE: Source = Source {
     mutants: MUTANTS,
 };
 
-/// Their elements have 12 bytes, and four of them are a vector.
-const TWELVE_BYTES: &[&str] = &["single_pass_arg_min_indexed_i32"];
-
 /// Their vectors may have a head.
 const ANYWHERE: &[&str] = &["stable_vec2", "stable_vec4"];
 
@@ -88,27 +85,6 @@ const MUTANTS: &[Mutant] = &[
     )
     .on(ANYWHERE),
     mutant(
-        "head_of_numbers",
-        "computes the head of 12-byte elements as if they had 4 bytes",
-        ".wrapping_mul(Self::INVERSE)",
-        "",
-    )
-    .on(TWELVE_BYTES),
-    mutant(
-        "first_vector_aligned_by_address",
-        "the first vector of 12-byte elements starts within an element",
-        "if size_of::<T>() == Layout::<T, N>::STEP {",
-        "if true {",
-    )
-    .on(TWELVE_BYTES),
-    mutant(
-        "period_of_half",
-        "assumes that a vector starts at every second element instead of every fourth",
-        "let period = Self::ALIGNMENT / Self::STEP;",
-        "let period = (Self::ALIGNMENT / Self::STEP).div_ceil(2);",
-    )
-    .on(TWELVE_BYTES),
-    mutant(
         "halves_exchanged",
         "swaps the two words of a structure's load",
         ".write_unaligned([low, high])",
@@ -116,10 +92,10 @@ const MUTANTS: &[Mutant] = &[
     )
     .on(&["single_pass_arg_min_indexed_i64"]),
     mutant(
-        "vectors_anywhere",
-        "assumes vectors in an array that has none",
-        "if !Layout::<T, N>::ALWAYS && !address.is_multiple_of(Layout::<T, N>::STEP) {",
-        "if N == 0 {",
+        "skew_of_a_whole_vector",
+        "takes an array that starts with a vector as if it started behind one",
+        "Some((period - Layout::<T, N>::head(address)) % period)",
+        "Some(period - Layout::<T, N>::head(address))",
     )
-    .on(&["single_pass_arg_min_indexed_i64"]),
+    .on(&["single_pass_sum_i32"]),
 ];

@@ -2,23 +2,50 @@
 
 use super::{Source, mutant};
 
+/// Not commutative.
+const HORNER: &[&str] = &["single_pass_horner_u32"];
+
 pub const SOURCE: Source = Source {
     path: "single_pass.rs",
-    kernels: &["single_pass_sum_i32", "single_pass_horner_u32"],
+    kernels: &["single_pass_sum_i32"],
     mutants: &[
         mutant(
             "drawn_twice",
             "a block increments the arrival counter a second time",
             "grid_reduce::<I, O>(op, value, arrival, storage)",
             "grid_reduce::<I, O>(op, value, storage.arrive(), storage)",
-        )
-        .on(&["single_pass_sum_i32"]),
+        ),
         mutant(
-            "order_not_kept",
-            "a non-commutative operator gets items a grid apart",
-            "let value = if O::COMMUTATIVE {",
-            "let value = if true {",
+            "tiles_overlap",
+            "a block starts one tile behind the one before, however many warps it has",
+            "block_idx_x() as usize * warps as usize + warp as usize",
+            "block_idx_x() as usize + warp as usize",
+        ),
+        mutant(
+            "tile_of_block",
+            "all warps of a block reduce the same tile",
+            "block_idx_x() as usize * warps as usize + warp as usize",
+            "block_idx_x() as usize * warps as usize",
+        ),
+        mutant(
+            "lane_for_warp",
+            "each lane of a warp has another tile",
+            "thread_idx_x() / WARP_SIZE",
+            "thread_idx_x() % WARP_SIZE",
+        ),
+        mutant(
+            "tiles_in_turn",
+            "adjacent tiles belong to different blocks",
+            "block_idx_x() as usize * warps as usize + warp as usize",
+            "warp as usize * cuda_std::thread::grid_dim_x() as usize + block_idx_x() as usize",
         )
-        .on(&["single_pass_horner_u32"]),
+        .on(HORNER),
+        mutant(
+            "warps_backwards",
+            "the last warp of a block reduces its first tile",
+            "block_idx_x() as usize * warps as usize + warp as usize",
+            "block_idx_x() as usize * warps as usize + (warps - 1 - warp) as usize",
+        )
+        .on(HORNER),
     ],
 };

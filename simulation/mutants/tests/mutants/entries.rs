@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use cuda_sim::{Report, Schedule, Simulator};
 use kernels_gpu::entry::{Entry, Function, Parameter, library, teaching};
+use kernels_gpu::grid::Storage;
+use kernels_gpu::tile::ROWS;
 use kernels_sim::copying::Copy;
 use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::{Case, Data, WrongCase, kernels};
@@ -133,53 +135,82 @@ fn reductions(entries: &[Entry]) -> Vec<Case> {
 /// Each with the number of resident blocks: one, and several.
 fn single_pass_cases(entries: &[Entry]) -> Vec<(Case, u32)> {
     let mut cases = Vec::new();
-    // Threads per block and blocks: fewer and more than the lanes of the warp that combines the partials, and
-    // more than all its lanes have in flight.
-    for (threads, blocks) in [
-        (64, 3),
-        (32, 2),
-        (32, 33),
-        (32, 130),
-        (128, 5),
-        (64, 70),
-        (32, 1),
-    ] {
-        let grid = (threads * blocks) as usize;
-        // With one block, enough items for all loads that a thread has in flight.
-        let many = (blocks == 1).then_some(17 * grid + 5);
-        // 513 items are 128 vectors of 4, one tile of a warp for ordered reductions, and one item more.
-        let sizes = [5 * grid + 3, grid + 1, 513, 1, 0];
-        for (turn, n) in sizes.into_iter().chain(many).enumerate() {
-            let start = n % 3;
-            for entry in entries {
-                // Also equal values, if indices count.
-                let data = match entry.op.starts_with("arg") && turn % 2 == 1 {
-                    true => Data::Zeroes,
-                    false => Data::Whole,
+    for turn in 0..SHAPES {
+        for &entry in entries {
+            let (threads, n, blocks) = shapes(&entry)[turn];
+            let vector = entry.load_items();
+            // Also equal values, if indices count.
+            let data = match entry.op.starts_with("arg") && turn % 2 == 1 {
+                true => Data::Zeroes,
+                false => Data::Whole,
+            };
+            for (starts, skew) in starts(&entry, 1 + turn % vector) {
+                // The vectors of an array that starts between two of them may need one more block.
+                let most = Case::new(entry, threads, n + vector - 1);
+                let case = Case {
+                    n,
+                    blocks: most.blocks.max(blocks),
+                    starts,
+                    skew,
+                    data,
+                    ..most
                 };
-                let inputs = entry.parameters.iter();
-                let inputs = inputs.filter(|one| matches!(one, Parameter::Input(..)));
-                // Several arrays with equal or different alignment; structures that are not aligned to their
-                // size.
-                let starts: &[_] = match inputs.count() {
-                    1 if entry.items.contains('_') => &[([start; 3], 0), ([start; 3], 1)],
-                    1 => &[([start; 3], 0)],
-                    _ => &[([start; 3], 0), ([start, start + 1, start], 0)],
-                };
-                for &(starts, skew) in starts {
-                    let case = Case {
-                        blocks,
-                        starts,
-                        skew,
-                        data,
-                        ..Case::new(*entry, threads, n)
-                    };
-                    cases.extend([(case, 1), (case, 4)]);
-                }
+                cases.extend([(case, 1), (case, 4)]);
             }
         }
     }
     cases
+}
+
+/// The number of [`shapes`].
+const SHAPES: usize = 14;
+
+/// Threads per block, items, and the fewest blocks; the most effective first.
+fn shapes(entry: &Entry) -> [(u32, usize, u32); SHAPES] {
+    let vector = entry.load_items();
+    let row = 32 * vector;
+    let tile = ROWS * row;
+    // The first number of blocks that are not one group.
+    let groups = |threads: u32| {
+        let arrivals = |blocks| Storage::of_grid(blocks, threads, entry.acc_bytes).arrivals;
+        (2..)
+            .find(|blocks| arrivals(*blocks) > 1)
+            .expect("a group has at most 4096 blocks")
+    };
+    let (of_one_warp, of_two_warps) = (groups(32), groups(64));
+    // Groups of groups, if they are small.
+    let many = if entry.acc_bytes > 16 { 33 * 32 } else { 0 };
+    [
+        (64, 5 * tile + 5 * row + vector + 1, 0),
+        (32, 2 * tile - 1, 0),
+        (128, 9 * tile + 4 * row + 3, 0),
+        (32, tile, 3),
+        (32, tile + 1, 0),
+        // With a start just before a vector's end, all of the tile.
+        (32, tile + 1 - vector, 0),
+        (64, row - 1, 0),
+        (32, vector + 1, 0),
+        (32, 1, 0),
+        (32, 2 * tile - vector, 2),
+        (32, 0, 0),
+        (32, of_one_warp as usize * tile + row + 1, 0),
+        (64, 2 * tile, of_two_warps + 1),
+        (32, 3 * tile, many),
+    ]
+}
+
+/// Offsets of the arrays: none, `start` elements, and another one for the second array or for structures that are not
+/// aligned to their size.
+fn starts(entry: &Entry, start: usize) -> Vec<([usize; 3], usize)> {
+    let inputs = entry.parameters.iter();
+    let inputs = inputs.filter(|one| matches!(one, Parameter::Input(..)));
+    let mut starts = vec![([0; 3], 0), ([start; 3], 0)];
+    if inputs.count() > 1 {
+        starts.push(([start, start + 1, start], 0));
+    } else if entry.items.contains('_') {
+        starts.extend([([start; 3], 1), ([0; 3], 3)]);
+    }
+    starts
 }
 
 fn keyed(entries: &[Entry]) -> Vec<Keyed> {

@@ -16,7 +16,7 @@ use crate::sweep::answers::{Answer, Truth};
 use crate::sweep::cases::{Case, OutputOf};
 use crate::sweep::copies::Copies;
 use crate::sweep::data::{Expected, Number};
-use crate::sweep::options::{Grid, Operation};
+use crate::sweep::options::Operation;
 use crate::sweep::python::has;
 use crate::sweep::rounds::{Run, Timed};
 use crate::sweep::run::Sweep;
@@ -60,8 +60,8 @@ impl<T: Number> Group<'_, T> {
             let plan = |copy| C::plan(self.reduction::<C>(copy)?, algorithm);
             subjects.push(self.plan_subject::<C>(self.row::<C>(By::Warpfold, name), plan)?);
         }
-        for &grid in &bench.options.grids {
-            subjects.push(self.grid_subject::<C>(grid)?);
+        for &threads in &bench.options.block_threads {
+            subjects.push(self.threads_subject::<C>(threads)?);
         }
         if let Some(peers) = self.type_run.cub {
             for &policy in Policy::of(self.operation) {
@@ -139,15 +139,14 @@ impl<T: Number> Group<'_, T> {
         reduce_into_subject::<C::Items, _>(row, (gpu, timer), inputs?, C::OP, check)
     }
 
-    /// The default algorithm in another grid.
-    fn grid_subject<C: Case<T>>(&self, grid: Grid) -> Result<Subject<'_>> {
-        let Grid { threads, blocks } = grid;
+    /// The default algorithm with other threads per block.
+    fn threads_subject<C: Case<T>>(&self, threads: u32) -> Result<Subject<'_>> {
         let row = Row {
-            variant: Some(grid.to_string()),
+            variant: Some(format!("{threads} threads")),
             ..self.row::<C>(By::Warpfold, "single_pass")
         };
         self.plan_subject::<C>(row, |copy| {
-            let reduction = self.reduction::<C>(copy)?.threads(threads).blocks(blocks);
+            let reduction = self.reduction::<C>(copy)?.threads(threads);
             reduction.plan().map_err(bad_option)
         })
     }

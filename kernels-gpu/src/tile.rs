@@ -1,0 +1,413 @@
+//! A tile: the items that a warp reduces by itself, in an order that depends on nothing but their positions.
+//!
+//! A tile has 8 rows of 32 vectors, one for each lane; a vector has `N` items. For elements of up to 16 bytes, that
+//! is 4 KiB of an array. Tile `t` starts at item `256 * N * t`.
+//!
+//! ```text
+//!           lane 0      lane 1            lane 31
+//! row 0   | a a a a   | a a a a   | ... | a a a a   |      N = 4 slots
+//! row 1   | b b b b   | b b b b   | ... | b b b b   |
+//! ...
+//! row 7   | h h h h   | h h h h   | ... | h h h h   |
+//!           a+b+..+h    for each slot of each lane: an accumulator
+//! ```
+//!
+//! 1. Each slot of each lane combines its items from row 0 to row 7.
+//! 2. Each lane combines its slots by halves: slot `s` with slot `s + N / 2`, and so on.
+//! 3. The warp combines its lanes by halves ([`reduce_down`](crate::warp::reduce_down)).
+//!
+//! Items that the array does not have are skipped. There are two variants:
+//!
+//! - If the accumulators of a vector have more than 64 bytes, or the operator [absorbs](Op::ABSORBS), a lane has one
+//!   accumulator, which takes `K` rows at once ([`Op::absorb`]), or item by item if not all of them are complete.
+//! - If the operator is not commutative, a lane has 8 adjacent vectors instead of a column, one accumulator, and the
+//!   warp combines adjacent lanes ([`reduce_in_order`](crate::warp::reduce_in_order)).
+//!
+//! # Loads
+//!
+//! `K` or `2 * K` loads of a lane are in flight at once. A compiler barrier enforces this order: if an operator tests a value
+//! (is it a NaN?), LLVM would move loads into the branches.
+//!
+//! Where the array starts does not change the order. If it does not start with a vector, the vectors are
+//! [shifted](crate::mem::Global::shifted). An operator whose result is the same [in any order](Op::ANY_ORDER) takes the
+//! aligned vectors instead, as if the first tile had begun a few items before the array.
+
+use crate::items::Items;
+use crate::mem::compiler_barrier;
+use crate::op::{Op, unrolled};
+use crate::warp::{WARP_SIZE, reduce_to_first};
+use core::mem::MaybeUninit;
+use cuda_std::thread::thread_idx_x;
+
+/// The version of the order of combination, which `docs/order.md` describes. A result of floats may have other bits in
+/// another version.
+pub const ORDER_VERSION: u32 = 1;
+
+/// The rows of a tile.
+pub const ROWS: usize = 8;
+
+/// The lanes of a warp, as an index.
+pub const LANES: usize = WARP_SIZE as usize;
+
+/// The maximum bytes of a lane's accumulators, if it has one for each slot.
+const MOST_BYTES: usize = 64;
+
+/// The steps from 16 slots to one.
+const HALVINGS: usize = 4;
+
+/// The number of single items that are in flight at once: few, because their registers count, but hardly any tile needs
+/// them.
+const PART: usize = 4;
+
+/// The number of items of the longest tile; a multiple of that of any tile.
+pub const MOST_ITEMS: usize = ROWS * LANES * 16;
+
+/// The number of items of a tile.
+pub const fn items_of_tile<I: Items>() -> usize {
+    ROWS * LANES * I::VECTOR
+}
+
+/// Whether a lane has an accumulator for each slot of its vectors.
+pub const fn has_slots<I: Items, O: Op<I>>() -> bool {
+    let few = I::VECTOR * size_of::<O::Acc>() <= MOST_BYTES;
+    O::COMMUTATIVE && !O::ABSORBS && !O::ANY_ORDER && few
+}
+
+/// Whether rows that are absorbed together may as well be absorbed one after another, with the same bits.
+const fn has_rows<I: Items, O: Op<I>>() -> bool {
+    has_slots::<I, O>() || O::ANY_ORDER
+}
+
+/// Combines the items of tile number `tile`. **Lane 0 holds the result**; the values of the other lanes are
+/// unspecified. The identity, if the array has no such tile.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here, with the same tile.
+#[inline(always)]
+pub unsafe fn reduce_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    op: O,
+    arrays: I::Arrays,
+    tile: usize,
+) -> O::Acc {
+    let (skew, is_shifted) = match I::skew::<N>(arrays) {
+        Some(0) => (0, false),
+        Some(skew) if O::ANY_ORDER => (skew, false),
+        _ => (0, true),
+    };
+    let (start, lane) = (tile * ROWS * LANES * N, thread_idx_x() as usize % LANES);
+    let (column, step) = match O::COMMUTATIVE {
+        true => (lane * N, LANES * N),
+        false => (lane * ROWS * N, N),
+    };
+    let share = Share::<I, O, N, K> {
+        op,
+        arrays,
+        // Wraps if the lane's first item is before the array.
+        first: (start + column).wrapping_sub(skew),
+        step,
+    };
+    let end = start + ROWS * LANES * N;
+    let is_whole = start >= skew && end - skew <= I::len(arrays);
+    let value = if !is_shifted && is_whole && !Share::<I, O, N, K>::ROLLED {
+        share.combine_whole()
+    } else if !is_shifted && start >= skew {
+        share.combine_begun()
+    } else if is_shifted && share.is_whole(start) {
+        share.combine_shifted()
+    } else {
+        share.combine_items()
+    };
+    // SAFETY: the caller guarantees that all lanes arrive.
+    unsafe { reduce_to_first::<I, O>(op, value) }
+}
+
+/// The items of a lane: 8 vectors of `N` items, of which `K` are absorbed together.
+struct Share<I: Items, O, const N: usize, const K: usize> {
+    op: O,
+    arrays: I::Arrays,
+    /// The index of the first item.
+    first: usize,
+    /// The number of items from a vector to the next one.
+    step: usize,
+}
+
+impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
+    /// The number of pairs of groups of `K` rows.
+    const PAIRS: usize = ROWS / K / 2;
+    const GROUPS: usize = ROWS / K;
+    /// Whether one group of rows is in flight, not two, because more need too many registers: many items, or some beside an
+    /// operator with fields; long items; several arrays beside many accumulators.
+    const BY_GROUP: bool = {
+        let (bytes, slots) = (N * I::BYTES, N * size_of::<O::Acc>());
+        let many = if size_of::<O>() > 0 { 4 } else { 8 };
+        N > many || 2 * K * bytes > 128 || bytes > 16 && has_slots::<I, O>() && slots > 32
+    };
+    /// The number of rows in flight.
+    const IN_FLIGHT: usize = if Self::BY_GROUP { K } else { 2 * K };
+    /// Whether whole tiles have the loop of the others. In straight-line code, ptxas would move loads of all groups to the
+    /// front, and run out of registers.
+    const ROLLED: bool = Self::BY_GROUP && N * I::BYTES > 16;
+    /// The number of parts of a vector, if its items are loaded one by one.
+    const PARTS: usize = N.div_ceil(PART);
+
+    /// The index of the first item in this row.
+    #[inline(always)]
+    fn first_of(&self, row: usize) -> usize {
+        self.first.wrapping_add(row * self.step)
+    }
+
+    /// The index of the first item in each of the `K` rows from `row` on.
+    #[inline(always)]
+    fn indices(&self, row: usize) -> [u64; K] {
+        let mut indices = [0; K];
+        unrolled!(|k < K| indices[k] = self.first_of(row + k) as u64);
+        indices
+    }
+
+    /// Whether there is an item `i`; false for one before the array, which has wrapped.
+    #[inline(always)]
+    fn is_item(&self, i: usize) -> bool {
+        i < I::len(self.arrays)
+    }
+
+    /// Combines the lane's items, all of which exist, by aligned vectors.
+    #[inline(always)]
+    fn combine_whole(&self) -> O::Acc {
+        let mut lane = Lane::<I, O, N>::new(self.op);
+        if Self::BY_GROUP {
+            unrolled!(|group < Self::GROUPS| {
+                let row = K * group;
+                let rows = self.load(row, ROWS);
+                compiler_barrier();
+                lane.absorb(rows, self.indices(row));
+            });
+            return lane.combined();
+        }
+        unrolled!(|pair < Self::PAIRS| {
+            let row = 2 * K * pair;
+            let (low, high) = (self.load(row, ROWS), self.load(row + K, ROWS));
+            compiler_barrier();
+            lane.absorb(low, self.indices(row));
+            lane.absorb(high, self.indices(row + K));
+        });
+        lane.combined()
+    }
+
+    /// Combines the lane's items by aligned vectors. The array ends before the tile does.
+    #[inline(always)]
+    fn combine_begun(&self) -> O::Acc {
+        let mut lane = Lane::<I, O, N>::new(self.op);
+        let len = I::len(self.arrays);
+        // The rows of which the lane has a whole vector.
+        let whole = match (len + 1).checked_sub(self.first + N) {
+            Some(more) => more.div_ceil(self.step).min(ROWS),
+            None => 0,
+        };
+        let mut row = 0;
+        while row < whole {
+            let low = self.load(row, whole);
+            if Self::BY_GROUP {
+                compiler_barrier();
+                self.absorb(&mut lane, low, row, whole);
+            } else {
+                let high = self.load(row + K, whole);
+                compiler_barrier();
+                self.absorb(&mut lane, low, row, whole);
+                self.absorb(&mut lane, high, row + K, whole);
+            }
+            row += Self::IN_FLIGHT;
+        }
+        // The vector that the end of the array cuts.
+        let next = self.first_of(whole);
+        if N > 1 && whole < ROWS && next < len {
+            if has_rows::<I, O>() {
+                self.absorb_row(&mut lane, next);
+            } else if whole % K == 0 {
+                self.absorb_one_by_one(&mut lane, whole);
+            }
+        }
+        lane.combined()
+    }
+
+    /// Loads the vectors of `K` rows. The last of `rows` rows stands for those behind it.
+    #[inline(always)]
+    fn load(&self, row: usize, rows: usize) -> [[I; N]; K] {
+        let vector = |row: usize| {
+            let row = if row < rows { row } else { rows - 1 };
+            I::vector(self.arrays, self.first_of(row))
+        };
+        let mut loaded = [vector(row); K];
+        unrolled!(|k < K| if k > 0 {
+            loaded[k] = vector(row + k);
+        });
+        loaded
+    }
+
+    /// Combines `K` rows, of which those before row `whole` exist.
+    #[inline(always)]
+    fn absorb(&self, lane: &mut Lane<I, O, N>, rows: [[I; N]; K], row: usize, whole: usize) {
+        if has_rows::<I, O>() {
+            unrolled!(|k < K| if row + k < whole {
+                lane.absorb([rows[k]], [self.first_of(row + k) as u64]);
+            });
+        } else if row + K <= whole {
+            lane.absorb(rows, self.indices(row));
+        } else if row < whole {
+            self.absorb_one_by_one(lane, row);
+        }
+    }
+
+    /// Whether the array has all items of the tile that begins at item `start`, and their granules.
+    #[inline(always)]
+    fn is_whole(&self, start: usize) -> bool {
+        let last = start + (ROWS * LANES - 1) * N;
+        I::have_granules::<N>(self.arrays, start) && I::have_granules::<N>(self.arrays, last)
+    }
+
+    /// Combines the lane's items, all of which exist, by shifted vectors.
+    #[inline(always)]
+    fn combine_shifted(&self) -> O::Acc {
+        let mut lane = Lane::<I, O, N>::new(self.op);
+        // 8 rows, but ptxas does not know it. With more loads in flight, it would run out of registers.
+        let end = self.rows();
+        let mut row = 0;
+        while row < end {
+            if has_rows::<I, O>() && (O::ANY_ORDER || Self::BY_GROUP) {
+                let vector = I::shifted(self.arrays, self.first_of(row));
+                lane.absorb([vector], [self.first_of(row) as u64]);
+                row += 1;
+                continue;
+            }
+            let mut rows = [[zero::<I>(); N]; K];
+            unrolled!(|k < K| rows[k] = I::shifted(self.arrays, self.first_of(row + k)));
+            compiler_barrier();
+            lane.absorb(rows, self.indices(row));
+            row += K;
+        }
+        lane.combined()
+    }
+
+    /// The number of rows up to the end of the array.
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        let behind = I::len(self.arrays).wrapping_sub(self.first);
+        behind.div_ceil(self.step).min(ROWS)
+    }
+
+    /// Combines the lane's items, wherever they are. Not all of them need to exist. The loops are not unrolled: few tiles
+    /// need this.
+    #[inline(always)]
+    fn combine_items(&self) -> O::Acc {
+        let mut lane = Lane::<I, O, N>::new(self.op);
+        let end = self.rows();
+        let mut row = 0;
+        while row < end {
+            let (first, last) = (
+                self.first_of(row),
+                self.first_of(row + K - 1).wrapping_add(N - 1),
+            );
+            if has_rows::<I, O>() {
+                self.absorb_row(&mut lane, first);
+                row += 1;
+                continue;
+            }
+            if self.is_item(first) && self.is_item(last) {
+                let mut rows = [[zero::<I>(); N]; K];
+                unrolled!(|k < K, e < N| rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e));
+                lane.absorb(rows, self.indices(row));
+            } else {
+                self.absorb_one_by_one(&mut lane, row);
+            }
+            row += K;
+        }
+        lane.combined()
+    }
+
+    /// Combines those of the `N` items from `first` on that exist.
+    #[inline(always)]
+    fn absorb_row(&self, lane: &mut Lane<I, O, N>, first: usize) {
+        unrolled!(|part < Self::PARTS| {
+            let first = first.wrapping_add(part * PART);
+            let mut items = [zero::<I>(); PART];
+            unrolled!(|e < PART| if part * PART + e < N {
+                let i = first.wrapping_add(e);
+                if self.is_item(i) {
+                    items[e] = I::get(self.arrays, i);
+                }
+            });
+            compiler_barrier();
+            unrolled!(|e < PART| if part * PART + e < N {
+                let i = first.wrapping_add(e);
+                if self.is_item(i) {
+                    let slot = if has_slots::<I, O>() { part * PART + e } else { 0 };
+                    lane.slots[slot] = self.op.absorb(lane.slots[slot], [[items[e]]], [i as u64]);
+                }
+            });
+        });
+    }
+
+    /// Combines those of the items in `K` rows that exist, one by one, in one accumulator. The loop is not unrolled: few
+    /// lanes run it, and absorbing an item can be long.
+    #[inline(always)]
+    fn absorb_one_by_one(&self, lane: &mut Lane<I, O, N>, row: usize) {
+        let mut item = 0;
+        while item < K * N {
+            let i = self.first_of(row + item / N).wrapping_add(item % N);
+            if self.is_item(i) {
+                let rows = [[I::get(self.arrays, i)]];
+                lane.slots[0] = self.op.absorb(lane.slots[0], rows, [i as u64]);
+            }
+            item += 1;
+        }
+    }
+}
+
+/// The accumulators of a lane.
+struct Lane<I: Items, O: Op<I>, const N: usize> {
+    op: O,
+    /// One for each slot, or only the first.
+    slots: [O::Acc; N],
+}
+
+impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
+    #[inline(always)]
+    fn new(op: O) -> Self {
+        let slots = [op.identity(); N];
+        Self { op, slots }
+    }
+
+    /// Combines whole rows, from their indices on.
+    #[inline(always)]
+    fn absorb<const K: usize>(&mut self, rows: [[I; N]; K], first: [u64; K]) {
+        if has_slots::<I, O>() {
+            unrolled!(|k < K, e < N| {
+                let item = self.op.lift(rows[k][e], first[k] + e as u64);
+                self.slots[e] = self.op.combine(self.slots[e], item);
+            });
+        } else {
+            self.slots[0] = self.op.absorb(self.slots[0], rows, first);
+        }
+    }
+
+    /// Combines the slots by halves.
+    #[inline(always)]
+    fn combined(mut self) -> O::Acc {
+        if has_slots::<I, O>() {
+            unrolled!(|step < HALVINGS, e < N| {
+                let half = N >> (step + 1);
+                if e < half {
+                    self.slots[e] = self.op.combine(self.slots[e], self.slots[e + half]);
+                }
+            });
+        }
+        self.slots[0]
+    }
+}
+
+/// An item whose bytes are 0, for a register that is not used.
+#[inline(always)]
+fn zero<I: Items>() -> I {
+    // SAFETY: items are elements, or tuples of them; every bit pattern is a valid element (`Plain`).
+    unsafe { MaybeUninit::zeroed().assume_init() }
+}

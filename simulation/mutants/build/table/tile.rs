@@ -1,0 +1,662 @@
+//! Tiles.
+
+use super::{Mutant, Source, mutant};
+
+pub const SOURCE: Source = Source {
+    path: "tile.rs",
+    kernels: &["single_pass_sum_i32"],
+    mutants: MUTANTS,
+};
+
+/// Not commutative: lanes have adjacent items. Uses the index.
+const HORNER: &[&str] = &["single_pass_horner_u32"];
+
+/// The same with two groups of two rows each, instead of one group of four.
+const TWELVE_BYTES: &[&str] = &["single_pass_horner_u32_3"];
+
+/// Arrays with different alignment.
+const PAIR: &[&str] = &["single_pass_horner_u32_u8"];
+
+/// An accumulator for each of two slots; the start may have any alignment.
+const SLOTS: &[&str] = &["single_pass_parity_u16_4"];
+
+/// An accumulator for each of 16 slots.
+const SIXTEEN_SLOTS: &[&str] = &["single_pass_parity_u8_3"];
+
+/// One accumulator for the items of all slots, and groups of four rows.
+const ONE_SLOT: &[&str] = &["single_pass_mean_variance_i8"];
+
+/// Uses the index, in any order.
+const ARG_MIN: &[&str] = &["single_pass_arg_min_i32"];
+
+/// Vectors of one item.
+const SINGLE: &[&str] = &["single_pass_arg_min_indexed_i64"];
+
+/// Zero is no identity.
+const MAX: &[&str] = &["single_pass_max_i32"];
+
+const MUTANTS: &[Mutant] = &[
+    // The tile.
+    mutant(
+        "half_a_tile",
+        "reduces four rows of a tile",
+        "pub const ROWS: usize = 8;",
+        "pub const ROWS: usize = 4;",
+    ),
+    mutant(
+        "slots_not_in_order",
+        "a non-commutative operator has an accumulator for each slot",
+        "O::COMMUTATIVE && !O::ABSORBS && !O::ANY_ORDER && few",
+        "!O::ABSORBS && !O::ANY_ORDER && few",
+    )
+    .on(HORNER),
+    mutant(
+        "tiles_overlap",
+        "tiles start as many vectors apart as they should start items apart",
+        "(tile * ROWS * LANES * N, thread_idx_x() as usize % LANES)",
+        "(tile * ROWS * LANES, thread_idx_x() as usize % LANES)",
+    )
+    .on(ONE_SLOT),
+    mutant(
+        "lane_of_block",
+        "uses the thread's index in its block instead of the warp",
+        "thread_idx_x() as usize % LANES);",
+        "thread_idx_x() as usize);",
+    ),
+    mutant(
+        "columns_in_order",
+        "lanes of a non-commutative operator have columns",
+        "false => (lane * ROWS * N, N),",
+        "false => (lane * N, LANES * N),",
+    )
+    .on(HORNER),
+    mutant(
+        "lanes_overlap",
+        "the runs of adjacent lanes overlap",
+        "false => (lane * ROWS * N, N),",
+        "false => (lane * N, N),",
+    )
+    .on(HORNER),
+    mutant(
+        "rows_overlap",
+        "a row starts one vector behind the one before",
+        "true => (lane * N, LANES * N),",
+        "true => (lane * N, N),",
+    ),
+    mutant(
+        "tile_without_its_last_row",
+        "does not check whether the last row is in the array",
+        "let end = start + ROWS * LANES * N;",
+        "let end = start + (ROWS - 1) * LANES * N;",
+    ),
+    mutant(
+        "tile_without_its_last_vector",
+        "does not check whether the last vector is in the array",
+        "let end = start + ROWS * LANES * N;",
+        "let end = start + ROWS * LANES * N - N;",
+    ),
+    mutant(
+        "end_as_if_two_skews",
+        "adds the items before the array to its end",
+        "end - skew <= I::len(arrays)",
+        "end - 2 * skew <= I::len(arrays)",
+    ),
+    mutant(
+        "whole_from_before_the_array",
+        "loads vectors before the array",
+        "let is_whole = start >= skew && end",
+        "let is_whole = end",
+    ),
+    mutant(
+        "begun_from_before_the_array",
+        "loads vectors before an array that ends in its first tile",
+        "} else if !is_shifted && start >= skew {",
+        "} else if !is_shifted {",
+    ),
+    mutant(
+        "shifted_past_the_array",
+        "loads granules outside the array",
+        "} else if is_shifted && share.is_whole(start) {",
+        "} else if is_shifted {",
+    )
+    .on(HORNER),
+    mutant(
+        "first_granule_not_checked",
+        "loads a granule before the array",
+        "I::have_granules::<N>(self.arrays, start) && ",
+        "",
+    )
+    .on(HORNER),
+    mutant(
+        "last_granule_not_checked",
+        "loads a granule past the end of the array",
+        " && I::have_granules::<N>(self.arrays, last)",
+        "",
+    )
+    .on(SLOTS),
+    mutant(
+        "granules_of_the_last_but_one",
+        "checks the granules of the last vector but one",
+        "let last = start + (ROWS * LANES - 1) * N;",
+        "let last = start + (ROWS * LANES - 2) * N;",
+    )
+    .on(HORNER),
+    mutant(
+        "halves_of_lanes",
+        "a non-commutative operator combines lanes that are not adjacent",
+        "unsafe { reduce_to_first::<I, O>(op, value) }",
+        "unsafe { crate::warp::reduce_down::<I, O>(op, value) }",
+    )
+    .on(HORNER),
+    mutant(
+        "lane_0_alone",
+        "does not combine the lanes",
+        "unsafe { reduce_to_first::<I, O>(op, value) }",
+        "value",
+    ),
+    // Indices.
+    mutant(
+        "step_of_columns",
+        "rows of adjacent items are a warp's vectors apart",
+        "self.first.wrapping_add(row * self.step)",
+        "self.first.wrapping_add(row * LANES * N)",
+    )
+    .on(HORNER),
+    mutant(
+        "indices_of_the_first_row",
+        "all rows have the indices of the first",
+        "indices[k] = self.first_of(row + k) as u64",
+        "indices[k] = self.first_of(row) as u64",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "one_item_too_many",
+        "`<=` for `<`: an item behind the array",
+        "i < I::len(self.arrays)",
+        "i <= I::len(self.arrays)",
+    ),
+    // Whole tiles.
+    mutant(
+        "half_of_the_pairs",
+        "skips half of the groups of rows",
+        "const PAIRS: usize = ROWS / K / 2;",
+        "const PAIRS: usize = ROWS / K / 4;",
+    )
+    .on(PAIR),
+    mutant(
+        "pairs_overlap",
+        "advances by one group of rows instead of two",
+        "let row = 2 * K * pair;",
+        "let row = K * pair;",
+    )
+    .on(PAIR),
+    mutant(
+        "low_for_high",
+        "loads the lower rows of a pair twice",
+        "let (low, high) = (self.load(row, ROWS), self.load(row + K, ROWS));",
+        "let (low, high) = (self.load(row, ROWS), self.load(row, ROWS));",
+    ),
+    mutant(
+        "high_before_low",
+        "combines the upper rows of a pair before the lower ones",
+        "            lane.absorb(low, self.indices(row));
+            lane.absorb(high, self.indices(row + K));
+",
+        "            lane.absorb(high, self.indices(row + K));
+            lane.absorb(low, self.indices(row));
+",
+    )
+    .on(HORNER),
+    mutant(
+        "indices_of_low",
+        "the upper rows of a pair have the indices of the lower ones",
+        "lane.absorb(high, self.indices(row + K));",
+        "lane.absorb(high, self.indices(row));",
+    )
+    .on(HORNER),
+    mutant(
+        "high_left_out",
+        "skips the upper rows of a pair",
+        "            lane.absorb(high, self.indices(row + K));
+",
+        "",
+    )
+    .on(SLOTS),
+    // Begun tiles.
+    mutant(
+        "begun_one_vector_short",
+        "does not count a last vector that ends with the array",
+        "(len + 1).checked_sub(self.first + N)",
+        "len.checked_sub(self.first + N)",
+    )
+    .on(SINGLE),
+    mutant(
+        "begun_one_item_too_many",
+        "counts a vector of which the last item is missing as whole",
+        "(len + 1).checked_sub(self.first + N)",
+        "(len + 2).checked_sub(self.first + N)",
+    ),
+    mutant(
+        "cut_vector_counted",
+        "counts the vector that the end of the array cuts as whole",
+        "(len + 1).checked_sub(self.first + N)",
+        "len.checked_sub(self.first)",
+    )
+    .on(HORNER),
+    mutant(
+        "begun_rows_rounded_down",
+        "does not count the last row if another one would not be whole",
+        "Some(more) => more.div_ceil(self.step).min(ROWS),",
+        "Some(more) => (more / self.step).min(ROWS),",
+    ),
+    mutant(
+        "begun_rows_of_other_lanes",
+        "a lane's run does not end after 8 rows",
+        "Some(more) => more.div_ceil(self.step).min(ROWS),",
+        "Some(more) => more.div_ceil(self.step),",
+    )
+    .on(HORNER),
+    mutant(
+        "begun_row_of_nothing",
+        "a lane without a whole vector loads one",
+        "None => 0,",
+        "None => 1,",
+    ),
+    mutant(
+        "first_pair_alone",
+        "skips all rows after the first pair of groups",
+        "while row < whole {",
+        "if row < whole {",
+    )
+    .on(TWELVE_BYTES),
+    mutant(
+        "begun_pairs_overlap",
+        "advances by one group of rows instead of two",
+        "if Self::BY_GROUP { K } else { 2 * K }",
+        "K",
+    )
+    .on(HORNER),
+    mutant(
+        "begun_bound_of_the_tile",
+        "loads rows that the array does not have",
+        "let high = self.load(row + K, whole);",
+        "let high = self.load(row + K, ROWS);",
+    ),
+    mutant(
+        "begun_low_for_high",
+        "the upper rows of a pair are those of the lower ones",
+        "self.absorb(&mut lane, high, row + K, whole);",
+        "self.absorb(&mut lane, low, row + K, whole);",
+    ),
+    mutant(
+        "begun_high_left_out",
+        "skips the upper rows of a pair",
+        "                self.absorb(&mut lane, high, row + K, whole);
+",
+        "",
+    )
+    .on(SLOTS),
+    mutant(
+        "cut_vector_of_the_first_row",
+        "loads the first row again instead of the vector that the end of the array cuts",
+        "let next = self.first_of(whole);",
+        "let next = self.first_of(0);",
+    ),
+    mutant(
+        "cut_vector_of_the_next_lane",
+        "a lane with 8 rows combines the first row of the next lane",
+        "if N > 1 && whole < ROWS && next < len {",
+        "if N > 1 && next < len {",
+    )
+    .on(HORNER),
+    mutant(
+        "cut_vector_of_one_item",
+        "skips the vector that the end of the array cuts after its first item",
+        "if N > 1 && whole < ROWS && next < len {",
+        "if N > 1 && whole < ROWS && next + 1 < len {",
+    ),
+    mutant(
+        "cut_vector_twice",
+        "combines a group of rows that is not whole twice",
+        "} else if whole % K == 0 {",
+        "} else if whole % K > 0 {",
+    )
+    .on(HORNER),
+    mutant(
+        "cut_group_left_out",
+        "skips the items of a group of rows of which the first is not whole",
+        "} else if whole % K == 0 {",
+        "} else if false {",
+    )
+    .on(ONE_SLOT),
+    mutant(
+        "row_behind_the_last",
+        "loads the row behind the last whole one",
+        "let row = if row < rows { row } else { rows - 1 };",
+        "let row = if row <= rows { row } else { rows - 1 };",
+    ),
+    mutant(
+        "rows_of_the_first",
+        "loads the first row of a group for all its rows",
+        "loaded[k] = vector(row + k);",
+        "loaded[k] = vector(row);",
+    ),
+    mutant(
+        "clamped_row_combined",
+        "combines the last row again in place of the one behind it",
+        "unrolled!(|k < K| if row + k < whole {",
+        "unrolled!(|k < K| if row + k <= whole {",
+    ),
+    mutant(
+        "last_whole_row_left_out",
+        "skips the last whole row",
+        "unrolled!(|k < K| if row + k < whole {",
+        "unrolled!(|k < K| if row + k + 1 < whole {",
+    )
+    .on(SLOTS),
+    mutant(
+        "begun_indices_of_the_first_row",
+        "the rows of a group have the index of its first",
+        "lane.absorb([rows[k]], [self.first_of(row + k) as u64]);",
+        "lane.absorb([rows[k]], [self.first_of(row) as u64]);",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "group_of_some_rows",
+        "combines a group of rows of which some are not whole",
+        "} else if row + K <= whole {",
+        "} else if row < whole {",
+    )
+    .on(HORNER),
+    mutant(
+        "some_rows_left_out",
+        "skips a group of rows of which some are not whole",
+        "} else if row < whole {
+            self.absorb_one_by_one(lane, row);
+",
+        "} else if row < whole {
+",
+    )
+    .on(HORNER),
+    // Shifted tiles.
+    mutant(
+        "every_other_shifted_row",
+        "skips every other row of shifted vectors that are absorbed one by one",
+        "lane.absorb([vector], [self.first_of(row) as u64]);
+                row += 1;",
+        "lane.absorb([vector], [self.first_of(row) as u64]);
+                row += 2;",
+    )
+    .on(SINGLE),
+    mutant(
+        "shifted_row_of_the_first",
+        "loads the first row of a group for all its rows",
+        "rows[k] = I::shifted(self.arrays, self.first_of(row + k))",
+        "rows[k] = I::shifted(self.arrays, self.first_of(row))",
+    )
+    .on(SLOTS),
+    mutant(
+        "shifted_indices_of_the_first",
+        "all groups of rows have the indices of the first",
+        "            compiler_barrier();
+            lane.absorb(rows, self.indices(row));
+",
+        "            compiler_barrier();
+            lane.absorb(rows, self.indices(0));
+",
+    )
+    .on(PAIR),
+    mutant(
+        "shifted_groups_overlap",
+        "advances by one row instead of a group of rows",
+        "            row += K;
+        }
+        lane.combined()
+    }
+
+    /// The number of rows",
+        "            row += 1;
+        }
+        lane.combined()
+    }
+
+    /// The number of rows",
+    )
+    .on(SLOTS),
+    mutant(
+        "first_shifted_group_alone",
+        "skips all shifted rows after the first group",
+        "            compiler_barrier();
+            lane.absorb(rows, self.indices(row));
+            row += K;
+",
+        "            compiler_barrier();
+            lane.absorb(rows, self.indices(row));
+            row = end;
+",
+    )
+    .on(SLOTS),
+    mutant(
+        "rows_of_other_lanes",
+        "a lane's run does not end after 8 rows",
+        "behind.div_ceil(self.step).min(ROWS)",
+        "behind.div_ceil(self.step).min(2 * ROWS)",
+    )
+    .on(HORNER),
+    mutant(
+        "rows_rounded_down",
+        "skips the last row if it is not whole",
+        "behind.div_ceil(self.step).min(ROWS)",
+        "(behind / self.step).min(ROWS)",
+    )
+    .on(SLOTS),
+    mutant(
+        "no_rows_before_the_array",
+        "a lane whose first item is before the array has no rows",
+        "I::len(self.arrays).wrapping_sub(self.first)",
+        "I::len(self.arrays).saturating_sub(self.first)",
+    ),
+    // Item by item.
+    mutant(
+        "bound_of_the_first_row",
+        "checks the bounds of the first row of a group only",
+        "self.first_of(row + K - 1).wrapping_add(N - 1)",
+        "self.first_of(row).wrapping_add(N - 1)",
+    )
+    .on(PAIR),
+    mutant(
+        "bound_of_the_first_item",
+        "checks the bounds of the first item of a group only",
+        "if self.is_item(first) && self.is_item(last) {",
+        "if self.is_item(first) {",
+    )
+    .on(HORNER),
+    mutant(
+        "item_of_the_first",
+        "loads the first item of a row for all its items",
+        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e)",
+        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + 0 * e)",
+    )
+    .on(HORNER),
+    mutant(
+        "items_of_the_first_row",
+        "loads the first row of a group for all its rows",
+        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e)",
+        "rows[k][e] = I::get(self.arrays, self.first_of(row) + e)",
+    )
+    .on(ONE_SLOT),
+    mutant(
+        "indices_of_items_of_the_first_row",
+        "all groups of rows have the indices of the first",
+        "                lane.absorb(rows, self.indices(row));
+            } else {",
+        "                lane.absorb(rows, self.indices(0));
+            } else {",
+    )
+    .on(HORNER),
+    mutant(
+        "single_rows_in_groups",
+        "advances by a group of rows after one row",
+        "self.absorb_row(&mut lane, first);
+                row += 1;",
+        "self.absorb_row(&mut lane, first);
+                row += K;",
+    ),
+    mutant(
+        "row_left_out",
+        "skips the rows of an operator whose rows may be combined one after another",
+        "self.absorb_row(&mut lane, first);
+                row += 1;",
+        "row += 1;",
+    )
+    .on(SLOTS),
+    mutant(
+        "incomplete_group_left_out",
+        "skips a group of rows of which some items do not exist",
+        "            } else {
+                self.absorb_one_by_one(&mut lane, row);
+            }
+            row += K;
+",
+        "            }
+            row += K;
+",
+    )
+    .on(HORNER),
+    mutant(
+        "groups_overlap",
+        "advances by one row after a group of rows",
+        "                self.absorb_one_by_one(&mut lane, row);
+            }
+            row += K;
+",
+        "                self.absorb_one_by_one(&mut lane, row);
+            }
+            row += 1;
+",
+    )
+    .on(HORNER),
+    mutant(
+        "items_outside_loaded",
+        "loads items that the array does not have",
+        "                if self.is_item(i) {
+                    items[e]",
+        "                if i < usize::MAX {
+                    items[e]",
+    ),
+    mutant(
+        "items_outside_combined",
+        "combines 0 for items that the array does not have",
+        "                if self.is_item(i) {
+                    let slot",
+        "                if i < usize::MAX {
+                    let slot",
+    )
+    .on(MAX),
+    mutant(
+        "slots_not_combined",
+        "puts the items of an operator with one accumulator into several",
+        "let slot = if has_slots::<I, O>() { part * PART + e } else { 0 };",
+        "let slot = part * PART + e;",
+    ),
+    mutant(
+        "parts_of_the_first",
+        "loads the first part of a vector for each part",
+        "let first = first.wrapping_add(part * PART);",
+        "let first = first.wrapping_add(0 * part);",
+    )
+    .on(SIXTEEN_SLOTS),
+    mutant(
+        "index_of_the_row",
+        "all items of a row have the index of its first",
+        "[[items[e]]], [i as u64]",
+        "[[items[e]]], [first as u64]",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "accumulator_of_the_first_slot",
+        "adds an item to the first slot's accumulator for each slot",
+        "self.op.absorb(lane.slots[slot], [[items[e]]]",
+        "self.op.absorb(lane.slots[0], [[items[e]]]",
+    )
+    .on(SLOTS),
+    mutant(
+        "first_row_one_by_one",
+        "combines only the first row of a group one by one",
+        "while item < K * N {",
+        "while item < N {",
+    )
+    .on(HORNER),
+    mutant(
+        "columns_one_by_one",
+        "combines the first items of all rows of a group before the second ones",
+        "self.first_of(row + item / N).wrapping_add(item % N)",
+        "self.first_of(row + item % K).wrapping_add(item / K)",
+    )
+    .on(HORNER),
+    mutant(
+        "one_by_one_outside",
+        "loads items that the array does not have",
+        "            if self.is_item(i) {
+                let rows",
+        "            if i < usize::MAX {
+                let rows",
+    )
+    .on(HORNER),
+    mutant(
+        "index_of_the_row_one_by_one",
+        "all items of a row have the index of its first",
+        "lane.slots[0] = self.op.absorb(lane.slots[0], rows, [i as u64]);",
+        "lane.slots[0] = self.op.absorb(lane.slots[0], rows, [(i - item % N) as u64]);",
+    )
+    .on(HORNER),
+    mutant(
+        "items_before_the_accumulator",
+        "combines each item before its predecessors",
+        "lane.slots[0] = self.op.absorb(lane.slots[0], rows, [i as u64]);",
+        "lane.slots[0] = self.op.combine(self.op.lift(rows[0][0], i as u64), lane.slots[0]);",
+    )
+    .on(HORNER),
+    // Accumulators.
+    mutant(
+        "slot_begins_again",
+        "a slot keeps its last item only",
+        "self.slots[e] = self.op.combine(self.slots[e], item);",
+        "self.slots[e] = item;",
+    )
+    .on(SLOTS),
+    mutant(
+        "lane_begins_again",
+        "a lane keeps its last group of rows only",
+        "self.slots[0] = self.op.absorb(self.slots[0], rows, first);",
+        "self.slots[0] = self.op.absorb(self.op.identity(), rows, first);",
+    ),
+    mutant(
+        "slots_of_three_halvings",
+        "the first of 16 slots is not combined with the second",
+        "const HALVINGS: usize = 4;",
+        "const HALVINGS: usize = 3;",
+    )
+    .on(SIXTEEN_SLOTS),
+    mutant(
+        "quarters_for_halves",
+        "begins with a quarter of the slots instead of a half",
+        "let half = N >> (step + 1);",
+        "let half = N >> (step + 2);",
+    )
+    .on(SIXTEEN_SLOTS),
+    mutant(
+        "slot_with_itself",
+        "combines a slot with itself",
+        "self.slots[e + half]",
+        "self.slots[e]",
+    )
+    .on(SLOTS),
+    mutant(
+        "slot_0_alone",
+        "does not combine the slots",
+        "if e < half {",
+        "if e > half {",
+    )
+    .on(SLOTS),
+];
