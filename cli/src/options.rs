@@ -10,8 +10,8 @@ use warpfold::file::DType;
 
 const AFTER_HELP: &str = "\
 Floats are printed with enough digits to read back the same bits. -0.0 is smaller than 0.0. If any element
-is NaN, the result is NaN, except for count. Sums of floats have the same bits in every run on the same
-device with the same --device-memory; sums by key only on the CPU.
+is NaN, the result is NaN, except for count. Results of floats have the same bits on every device, with any
+--device-memory; sums by key only on the CPU.
 
 For empty input the sum, the count and the norms 1 and 2 are 0, and the product is 1; all other commands
 fail.
