@@ -64,7 +64,11 @@ impl Generated {
             }
             programs("control", &run)
         };
-        let _ = writeln!(self.controls, "({:?}, {programs}),", source.path);
+        let control = format!("({:?}, {programs}),", source.path);
+        // A file may have several lists of mutants.
+        if !self.controls.contains(&control) {
+            let _ = writeln!(self.controls, "{control}");
+        }
     }
 
     /// A copy with a bug; a note if the text to replace has changed.

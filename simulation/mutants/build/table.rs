@@ -120,6 +120,7 @@ pub const SOURCES: &[Source] = &[
     grid::SOURCE,
     single_pass::SOURCE,
     tile::SOURCE,
+    tile::MORE,
     items::SOURCE,
     partials::SOURCE,
     keyed::DELIVER,
