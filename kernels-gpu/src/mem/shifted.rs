@@ -107,16 +107,16 @@ impl<T: Element, const N: usize> Layout<T, N> {
 }
 
 impl<T: Element> Global<T> {
-    /// Loads the `N` elements from element `first` on, a multiple of `N`, wherever the array starts. All
-    /// [granules](self) of the vector are in the array.
+    /// Loads the `N` elements from element `first` on, a multiple of `N`, wherever the array starts: by loads
+    /// of whole granules of up to 16 bytes, all of which are in the array.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn shifted<const N: usize>(self, first: usize) -> [T; N] {
         Layout::<T, N>::load_shifted(self, first)
     }
 
-    /// Whether all [granules](self) of the `N` elements from `first` on, a multiple of `N`, are in the array. Those of a vector that starts
-    /// with a granule have the one behind it, too.
+    /// Whether the array has all granules that [`shifted`](Self::shifted) loads for the `N` elements from `first` on, a
+    /// multiple of `N`: also the one behind a vector that starts with a granule.
     #[inline(always)]
     pub fn has_granules<const N: usize>(self, first: usize) -> bool {
         let (granule, bytes) = match Layout::<T, N>::IS_SHIFTED {
