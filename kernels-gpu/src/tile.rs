@@ -141,7 +141,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
     const BY_GROUP: bool = {
         let (bytes, slots) = (N * I::BYTES, N * size_of::<O::Acc>());
         let many = if size_of::<O>() > 0 { 4 } else { 8 };
-        N > many || 2 * K * bytes > 128 || bytes > 16 && has_slots::<I, O>() && slots > 32
+        N > many || 2 * K * bytes > 128 || bytes > 16 && has_slots::<I, O>() && slots > 16
     };
     /// The number of rows in flight.
     const IN_FLIGHT: usize = if Self::BY_GROUP { K } else { 2 * K };

@@ -200,7 +200,7 @@ fn two_inputs_of_different_lengths_are_found() {
     let (a, b) = (context.upload(&[1; 8]), context.upload(&[2; 8]));
     let (result, arrivals) = (context.upload(&[0; 2]), context.upload(&[0]));
     let partials = context.upload(&[0; 4]);
-    let words = |n| vec![a, 8, b, n, partials, 1, arrivals, result];
+    let words = |n| vec![a, 8, b, n, partials, 1, arrivals, 1, result];
     context
         .launch(function, [1, 32, 8], NULL, words(8))
         .unwrap();
@@ -221,7 +221,7 @@ fn kernels_of_other_crates_run_with_the_value_of_an_operator() {
     let (x, result) = (context.upload(&[3, 1, 4]), context.upload(&[0; 2]));
     let (partials, arrivals) = (context.upload(&[0; 4]), context.upload(&[0]));
     // The operator's value is a number in the first bytes of a word.
-    let words = vec![x, 3, 10, partials, 1, arrivals, result];
+    let words = vec![x, 3, 10, partials, 1, arrivals, 1, result];
     context.launch(function, [1, 32, 8], NULL, words).unwrap();
     assert_eq!(context.synchronize(), Ok(()));
     // Each coefficient times its power of ten: 300 + 20 + 6.
