@@ -5,6 +5,7 @@
 //! | module | level | contents |
 //! |---|---|---|
 //! | [`element`], [`op`] | a value | element types and operators |
+//! | [`exact`] | a value | exact sums of floats |
 //! | [`device`] | an instruction | instructions that Rust-CUDA's `cuda_std` lacks |
 //! | [`mem`] | memory | [`Global`](mem::Global) and [`Shared`](mem::Shared), through which kernels access memory |
 //! | [`warp`] | 32 lanes | warp-level reductions: which lanes must arrive, which lane holds the result |
@@ -53,6 +54,7 @@ pub mod copy;
 pub mod device;
 pub mod element;
 pub mod entry;
+pub mod exact;
 pub mod grid;
 pub mod grid_stride;
 pub mod harris;
