@@ -2,7 +2,7 @@
 
 use crate::element::{Number, bf16, f16};
 
-/// A type of floats that can be summed exactly: [`f16`], [`bf16`], `f32` or `f64`.
+/// A type of floats that can be summed exactly: `f16`, `bf16`, `f32` or `f64`.
 ///
 /// Every finite value is an integer below 2^[`SIGNIFICAND`](Self::SIGNIFICAND) times a power of two, at least
 /// 2^[`MIN_EXPONENT`](Self::MIN_EXPONENT).
