@@ -44,6 +44,15 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     unsafe { arch::increment_global(cell, most) }
 }
 
+/// Starts to load the line of global memory at `address` into the L1 cache. It has no result, and no effect if the
+/// address is invalid.
+///
+/// `prefetch.global.L1`.
+#[inline(always)]
+pub fn prefetch(address: *const u8) {
+    arch::prefetch(address);
+}
+
 /// The lower word of `high` and `low` together, shifted right by `bits`: from 0 to 31.
 ///
 /// `shf.r.wrap.b32`.

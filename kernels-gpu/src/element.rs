@@ -21,6 +21,8 @@ pub use parts::NumberMut;
 pub use scaled_squares::ScaledSquares;
 
 use crate::device::Float16;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 use crate::warp::WARP_SIZE;
 use core::fmt::Debug;
 use cuda_std::warp::{warp_shuffle_down, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
@@ -188,10 +190,15 @@ pub trait Number: Element {
 
     /// The nearest `f64`: exact, except for integers beyond 2^53.
     fn to_f64(self) -> f64;
+
+    /// The nearest value to an exact sum; `None` for integers.
+    #[doc(hidden)]
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(sum: &Accumulator) -> Option<Self>;
 }
 
 macro_rules! numbers {
-    ($($number:ident in $acc:ident |$from:ident| $widen:expr, $wrap:expr, $saturate:expr;)*) => { $(
+    ($($number:ident in $acc:ident |$from:ident| $widen:expr, $wrap:expr, $saturate:expr, $exact:expr;)*) => { $(
         impl Element for $number {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -238,21 +245,27 @@ macro_rules! numbers {
             fn to_f64(self) -> f64 {
                 Number::widen(self) as f64
             }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn of_exact(sum: &Accumulator) -> Option<Self> {
+                let exact: fn(&Accumulator) -> Option<Self> = $exact;
+                exact(sum)
+            }
         }
     )* };
 }
 
 numbers! {
-    i8 in i32 |x| x.into(), x as i8, x.clamp(i8::MIN.into(), i8::MAX.into()) as i8;
-    i16 in i32 |x| x.into(), x as i16, x.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-    u8 in u32 |x| x.into(), x as u8, x.min(u8::MAX.into()) as u8;
-    u16 in u32 |x| x.into(), x as u16, x.min(u16::MAX.into()) as u16;
-    f16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x);
-    bf16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x);
-    i32 in i32 |x| x, x, x;
-    u32 in u32 |x| x, x, x;
-    i64 in i64 |x| x, x, x;
-    u64 in u64 |x| x, x, x;
-    f32 in f32 |x| x, x, x;
-    f64 in f64 |x| x, x, x;
+    i8 in i32 |x| x.into(), x as i8, x.clamp(i8::MIN.into(), i8::MAX.into()) as i8, |_| None;
+    i16 in i32 |x| x.into(), x as i16, x.clamp(i16::MIN.into(), i16::MAX.into()) as i16, |_| None;
+    u8 in u32 |x| x.into(), x as u8, x.min(u8::MAX.into()) as u8, |_| None;
+    u16 in u32 |x| x.into(), x as u16, x.min(u16::MAX.into()) as u16, |_| None;
+    f16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x), |sum| Some(sum.sum());
+    bf16 in f32 |x| Float16::widen(x), Float16::narrow(x), Float16::narrow(x), |sum| Some(sum.sum());
+    i32 in i32 |x| x, x, x, |_| None;
+    u32 in u32 |x| x, x, x, |_| None;
+    i64 in i64 |x| x, x, x, |_| None;
+    u64 in u64 |x| x, x, x, |_| None;
+    f32 in f32 |x| x, x, x, |sum| Some(sum.sum());
+    f64 in f64 |x| x, x, x, |sum| Some(sum.sum());
 }

@@ -11,6 +11,7 @@
 //! | family | entry points | trait of the operator |
 //! |---|---|---|
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
+//! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
@@ -24,6 +25,8 @@
 //! A slice is two scalars, address and length, as in Rust-CUDA's `#[kernel]`. The operator is a parameter only
 //! if it has fields. Each row lists its parameters ([`Entry::parameters`]).
 
+#[macro_use]
+mod exact;
 #[macro_use]
 mod ladder;
 #[macro_use]
@@ -49,10 +52,11 @@ pub mod parts {
     pub use super::single_pass::{Sizes, sizes};
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
     pub use super::single_pass::{blocks_of, storage, threads_of};
+    pub use crate::exact_sum::{Layout, exact_sum, rows_of};
     pub use crate::items::Items;
     pub use crate::keyed::Task;
     pub use crate::mem::{Global, MOST_BYTES, Shared};
-    pub use crate::needs::{Load, Needs, Scratch};
+    pub use crate::needs::{Load, Needs, ResultIn, Scratch};
     pub use crate::op::Op;
     pub use crate::single_pass::single_pass;
     pub use cuda_std::kernel;

@@ -48,6 +48,9 @@ pub trait Items: Copy + Send + Sync + 'static {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(arrays: Self::Arrays, index: usize) -> Self;
 
+    /// Starts to load the line with item `index` into the L1 cache.
+    fn prefetch(arrays: Self::Arrays, index: usize);
+
     /// The number of items between the last address for a vector of `N` items, at or before the start, and the start: 0
     /// if the arrays start with a vector. `None` if no item is aligned for a vector in all arrays.
     fn skew<const N: usize>(arrays: Self::Arrays) -> Option<usize>;
@@ -157,6 +160,11 @@ impl<T: Element> Items for T {
     }
 
     #[inline(always)]
+    fn prefetch(array: Global<T>, index: usize) {
+        array.prefetch(index);
+    }
+
+    #[inline(always)]
     fn skew<const N: usize>(array: Global<T>) -> Option<usize> {
         array.skew::<N>()
     }
@@ -222,6 +230,11 @@ macro_rules! side_by_side {
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             fn get(arrays: Self::Arrays, index: usize) -> Self {
                 ($(arrays.$i.get(index)),+)
+            }
+
+            #[inline(always)]
+            fn prefetch(arrays: Self::Arrays, index: usize) {
+                $(arrays.$i.prefetch(index);)+
             }
 
             #[inline(always)]

@@ -14,6 +14,7 @@
 //! | [`grid`] | a grid | how the blocks of a grid combine their partials through global memory |
 //! | [`grid_stride`] | a grid | how a grid of any size reads its input |
 //! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
+//! | [`exact_sum`] | a grid | exact sums of floats: no rounding, in any order |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
 //! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key |
 //! | [`kepler`] | a grid | reductions by shuffles and atomics, with vectors of one, two and four elements |
@@ -55,6 +56,7 @@ pub mod device;
 pub mod element;
 pub mod entry;
 pub mod exact;
+pub mod exact_sum;
 pub mod grid;
 pub mod grid_stride;
 pub mod harris;

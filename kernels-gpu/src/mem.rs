@@ -30,7 +30,7 @@ pub use partials::{MOST_BYTES, Partials, Polled};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
-use crate::device::increment_global;
+use crate::device::{increment_global, prefetch};
 use crate::element::Element;
 use crate::items::Items;
 use crate::op::AtomicOp;
@@ -49,6 +49,17 @@ pub fn compiler_barrier() {
     // SAFETY: the assembly is empty.
     unsafe {
         core::arch::asm!("", options(nostack, preserves_flags));
+    }
+}
+
+/// A compiler barrier at the start of branch number `BRANCH`. It keeps LLVM from merging the loads of several branches: it
+/// would move the first element of a vector in front of the branches, and load the rest one by one.
+#[inline(always)]
+pub fn compiler_barrier_of<const BRANCH: usize>() {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: the assembly is a comment.
+    unsafe {
+        core::arch::asm!("/* {} */", const BRANCH, options(nostack, preserves_flags));
     }
 }
 
@@ -124,6 +135,12 @@ impl<T: Copy> Global<T> {
         trace::global(self.start, self.len, index, Access::Load);
         // SAFETY: the maker of the handle guarantees that `index` is in bounds and initialised.
         unsafe { *self.start.add(index) }
+    }
+
+    /// Starts to load the line with element `index` into the L1 cache, without a result.
+    #[inline(always)]
+    pub fn prefetch(self, index: usize) {
+        prefetch(self.start.wrapping_add(index).cast());
     }
 
     /// Stores `value` in element `index`.

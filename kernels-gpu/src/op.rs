@@ -85,6 +85,8 @@ pub(crate) use unrolled::unrolled;
 pub use weighted_mean::WeightedMean;
 
 use crate::element::Element;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 use crate::items::Items;
 use cuda_std::warp::{WarpReduceValue, WarpReductionOp};
 
@@ -241,6 +243,14 @@ pub trait Op<I: Items>: Value {
     #[inline(always)]
     fn initial(&self) -> Self::Acc {
         self.identity()
+    }
+
+    /// The result for the exact sum of the items' [terms](crate::exact_sum::Terms), rounded once; `None` if the operator is
+    /// no sum of floats.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(&self, sum: &Accumulator) -> Option<Self::Output> {
+        let _ = sum;
+        None
     }
 
     /// The result for empty input. By default it finishes [`initial`](Self::initial). An operator without a

@@ -407,7 +407,7 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
 
 /// An item whose bytes are 0, for a register that is not used.
 #[inline(always)]
-fn zero<I: Items>() -> I {
+pub fn zero<I: Items>() -> I {
     // SAFETY: items are elements, or tuples of them; every bit pattern is a valid element (`Plain`).
     unsafe { MaybeUninit::zeroed().assume_init() }
 }

@@ -39,6 +39,10 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     before
 }
 
+/// Nothing: the CPU's prefetchers suffice.
+#[inline(always)]
+pub fn prefetch(_address: *const u8) {}
+
 /// Outside of a simulated thread, returns the declared array itself.
 #[inline(always)]
 #[track_caller]

@@ -36,6 +36,19 @@ pub unsafe fn increment_global(cell: *mut u32, most: u32) -> u32 {
     before
 }
 
+/// `prefetch.global.L1`
+#[inline(always)]
+pub fn prefetch(address: *const u8) {
+    // SAFETY: a prefetch changes no memory and cannot fault.
+    unsafe {
+        asm!(
+            "{{ .reg .b64 %address; cvta.to.global.u64 %address, {0}; prefetch.global.L1 [%address]; }}",
+            in(reg64) address,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// `shf.r.wrap.b32`
 #[inline(always)]
 pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {

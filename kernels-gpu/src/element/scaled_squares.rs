@@ -1,6 +1,8 @@
 //! A sum of squares without overflow and underflow.
 
 use super::structure;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 
 /// A sum of squares of `f64` in three parts, by the magnitude of the numbers: the accumulator of
 /// [`SumSquares`](crate::op::SumSquares).
@@ -56,6 +58,21 @@ impl ScaledSquares {
             squares.small = scaled * scaled;
         } else {
             squares.medium = size * size;
+        }
+        squares
+    }
+
+    /// The exact sum of squares, as one part that is rounded once.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub fn of_exact(sum: &Accumulator) -> Self {
+        let mut squares = Self::NONE;
+        let medium: f64 = sum.sum();
+        if medium.is_infinite() {
+            squares.large = sum.scaled_sum(2 * -538);
+        } else if medium < f64::MIN_POSITIVE {
+            squares.small = sum.scaled_sum(2 * 537);
+        } else {
+            squares.medium = medium;
         }
         squares
     }

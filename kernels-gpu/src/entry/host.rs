@@ -35,6 +35,8 @@ pub struct Entry {
     pub acc_bytes: usize,
     /// The number of arrays of values of a keyed kernel; 1 for all others.
     pub arrays: usize,
+    /// The exponent of the lowest digit's lowest bit, for an exact sum; 0 for all others.
+    pub lowest: i32,
     /// The requirements on the launch.
     pub needs: Needs,
     /// The parameters, in order.
@@ -339,6 +341,7 @@ impl Entry {
         read_bytes: [0; 3],
         acc_bytes: 0,
         arrays: 1,
+        lowest: 0,
         needs: Needs::tree(1),
         parameters: &[],
         function: None,
@@ -375,6 +378,17 @@ impl Entry {
 /// The row of a kernel, if the operator has it for these items.
 pub fn find(rows: &'static [Entry], kernel: &str) -> Option<&'static Entry> {
     rows.iter().find(|row| row.kernel == kernel)
+}
+
+/// The row of the exact sum that has the same result as this single-pass reduction, if its list has one.
+pub fn exact_of(entry: &Entry) -> Option<&'static Entry> {
+    // The wide sum differs only in its result.
+    let op = match entry.op {
+        "sum_wide" => "sum",
+        op => op,
+    };
+    let mut rows = entry.set.entries.iter();
+    rows.find(|row| row.kernel == "exact" && row.op == op && row.items == entry.items)
 }
 
 /// The number of rows.

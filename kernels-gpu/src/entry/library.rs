@@ -92,6 +92,12 @@ kernels! {
         Count<InRange<f32>>: f32;
         Count<InRange<f64>>: f64;
     }
+    exact as exact {
+        Sum: f16, bf16, f32, f64;
+        SumAbs: f16, bf16, f32, f64;
+        SumSquares: f16, bf16, f32, f64;
+        Dot: (f16, f16), (bf16, bf16), (f32, f32), (f64, f64);
+    }
     keyed_all as keyed {
         Sum: f32 by u32, f64 by u32, i32 by u32, f64 by u64;
     }

@@ -190,6 +190,12 @@ impl Accumulator {
         self.result(false, Leading::sqrt)
     }
 
+    /// The nearest value to the exact sum times 2^`exponent`.
+    #[doc(hidden)]
+    pub fn scaled_sum<T: Float>(&self, exponent: i32) -> T {
+        self.result(self.is_negative(), |sum| sum.scaled(exponent))
+    }
+
     /// Adds `digits[k]` times 2^(`lowest` + 16 `k`), for every `k`. Does not count items and sets no flags.
     #[doc(hidden)]
     pub fn add_digits(&mut self, digits: &[i64], lowest: i32) {

@@ -17,6 +17,14 @@ pub struct Leading {
 }
 
 impl Leading {
+    /// The number times 2^`exponent`.
+    pub fn scaled(self, exponent: i32) -> Self {
+        Self {
+            exponent: self.exponent + exponent,
+            ..self
+        }
+    }
+
     /// The number divided by `divisor`; `bits` must be at least 2^127.
     pub fn divided(self, divisor: u64) -> Self {
         let divisor = u128::from(divisor);

@@ -2,6 +2,8 @@
 
 use super::{Combine, Op, Sum, Wide};
 use crate::element::Number;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 
 /// The dot product: the sum of the products of two arrays' elements, as an `i64`, a `u64` or an `f64`.
 ///
@@ -38,6 +40,11 @@ where
     #[inline(always)]
     fn finish(&self, acc: W) -> W {
         acc
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(&self, sum: &Accumulator) -> Option<W> {
+        W::of_exact(sum)
     }
 
     #[inline(always)]

@@ -38,10 +38,10 @@ pub trait CombineAtomic<A>: Combine<A> {
 }
 
 /// Implements `Op` over every number `T` whose accumulators the operator can [`Combine`]. The arguments are the
-/// result for at least one number, and the result for empty input if it differs from the finished initial
-/// value.
+/// result for at least one number, the result for empty input if it differs from the finished initial
+/// value, and the result for an exact sum if there is one.
 macro_rules! operator_of_numbers {
-    ($op:ident: $output:ty, |$acc:ident| $finish:expr $(, empty $empty:expr)?) => {
+    ($op:ident: $output:ty, |$acc:ident| $finish:expr $(, empty $empty:expr)? $(, exact |$sum:ident| $exact:expr)?) => {
         impl<T: $crate::element::Number> $crate::op::Op<T> for $op
         where
             $op: $crate::op::Combine<T::Acc>,
@@ -74,6 +74,13 @@ macro_rules! operator_of_numbers {
             fn initial(&self) -> T::Acc {
                 <$op as $crate::op::Combine<T::Acc>>::INITIAL
             }
+
+            $(
+                #[cfg(not(target_arch = "nvptx64"))]
+                fn of_exact(&self, $sum: &$crate::exact::Accumulator) -> Option<$output> {
+                    $exact
+                }
+            )?
 
             $(
                 #[inline(always)]

@@ -6,7 +6,7 @@ use cuda_std::atomic::mid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sum;
 
-operator_of_numbers!(Sum: T, |acc| T::wrap(acc));
+operator_of_numbers!(Sum: T, |acc| T::wrap(acc), exact |sum| T::of_exact(sum));
 
 // -0.0 is the identity of float addition: (-0.0) + (-0.0) is -0.0, but 0.0 + (-0.0) is 0.0.
 combine! { Sum:

@@ -2,6 +2,8 @@
 
 use super::{Combine, Op, Sum};
 use crate::element::Number;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 
 /// The 1-norm: the sum of the absolute values in 64 bits, a `u64` for integers, which wraps, and an `f64` for
 /// floats.
@@ -69,6 +71,11 @@ where
     #[inline(always)]
     fn finish(&self, acc: W) -> W {
         acc
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(&self, sum: &Accumulator) -> Option<W> {
+        W::of_exact(sum)
     }
 
     #[inline(always)]

@@ -2,6 +2,8 @@
 
 use super::Op;
 use crate::element::{Element, Number, ScaledSquares};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 
 /// The sum of the squares, whose square root is the Euclidean norm: an `f64`, or [`ScaledSquares`] for `f64`
 /// elements, so that no square overflows or underflows.
@@ -27,6 +29,10 @@ pub trait Squares {
 
     /// The sum of two sums of squares.
     fn plus(a: Self::Squares, b: Self::Squares) -> Self::Squares;
+
+    /// The exact sum of squares, rounded.
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(sum: &Accumulator) -> Self::Squares;
 }
 
 macro_rules! squares {
@@ -45,6 +51,11 @@ macro_rules! squares {
             #[inline(always)]
             fn plus(a: f64, b: f64) -> f64 {
                 a + b
+            }
+
+            #[cfg(not(target_arch = "nvptx64"))]
+            fn of_exact(sum: &Accumulator) -> f64 {
+                sum.sum()
             }
         }
     )* };
@@ -65,6 +76,11 @@ impl Squares for f64 {
     #[inline(always)]
     fn plus(a: ScaledSquares, b: ScaledSquares) -> ScaledSquares {
         a.plus(b)
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(sum: &Accumulator) -> ScaledSquares {
+        ScaledSquares::of_exact(sum)
     }
 }
 
@@ -95,6 +111,11 @@ where
     #[inline(always)]
     fn finish(&self, acc: S) -> S {
         acc
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(&self, sum: &Accumulator) -> Option<S> {
+        Some(A::of_exact(sum))
     }
 
     #[inline(always)]

@@ -2,6 +2,8 @@
 
 use super::{AtomicOp, Combine, CombineAtomic, Op, Sum};
 use crate::element::Number;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::exact::Accumulator;
 
 /// The sum as an `i64`, a `u64` or an `f64`: 2^32 elements of 32 bits do not wrap, and floats have twice the
 /// digits.
@@ -77,6 +79,11 @@ where
     #[inline(always)]
     fn finish(&self, acc: W) -> W {
         acc
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    fn of_exact(&self, sum: &Accumulator) -> Option<W> {
+        W::of_exact(sum)
     }
 
     #[inline(always)]
