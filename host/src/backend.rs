@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
+use crate::exact;
 use crate::gpu::Gpu;
 use crate::info::DeviceInfo;
 use crate::stream::Stream;
@@ -31,6 +32,8 @@ pub(crate) struct Queue {
     // Dropped before the stream.
     /// The workspace; the first blocking call allocates it.
     workspace: Mutex<Option<Workspace>>,
+    /// The cells of exact sums; the first of them allocates them.
+    exact: Mutex<Option<exact::Cells>>,
     stream: Stream,
 }
 
@@ -38,6 +41,7 @@ impl Queue {
     pub(crate) fn new(stream: Stream) -> Arc<Self> {
         Arc::new(Self {
             workspace: Mutex::new(None),
+            exact: Mutex::new(None),
             stream,
         })
     }
@@ -47,6 +51,11 @@ impl Queue {
         self.workspace
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the cells of exact sums for one blocking call.
+    pub(crate) fn exact_cells(&self) -> MutexGuard<'_, Option<exact::Cells>> {
+        self.exact.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -256,7 +256,7 @@ impl Device {
     /// The mean, as an `f64`; `None` for empty input.
     ///
     /// Floats, and integers of up to 32 bits, are summed in 64 bits and divided once. The mean of such
-    /// integers is the nearest `f64` as long as their sum is at most 2^53. The sum of 64-bit integers may not
+    /// integers is the nearest `f64`. The sum of 64-bit integers may not
     /// fit into 64 bits, so their mean is computed as in [`mean_variance`](Self::mean_variance).
     ///
     /// ```
@@ -273,8 +273,12 @@ impl Device {
     /// As [`Reduction::run`](crate::Reduction::run).
     pub fn mean<'a, T: Number>(&self, input: impl Input<'a, T>) -> Result<Option<f64>, Error> {
         let views = input.into_views();
-        let sum = self.reduce_views::<T, _>(views, T::MEAN_BY).run()?;
-        Ok(sum.mean(input::len::<T>(views)))
+        let by_mean = self.reduce_views::<T, _>(views, T::MEAN_BY);
+        if self.exact_entry::<T, T::MeanBy>()?.is_some() {
+            let sum = by_mean.accumulate()?;
+            return Ok((!sum.is_empty()).then(|| sum.mean()));
+        }
+        Ok(by_mean.run()?.mean(input::len::<T>(views)))
     }
 
     /// Mean, variance and count in one pass, as [`Moments`]; `None` for empty input.
@@ -396,7 +400,14 @@ impl Device {
         &self,
         input: impl Input<'a, T>,
     ) -> Result<f64, Error> {
-        Ok(self.reduce(input, SumSquares).run()?.norm())
+        let squares = self.reduce(input, SumSquares);
+        if self
+            .exact_entry::<T, <T as ReducedBy<SumSquares>>::By>()?
+            .is_some()
+        {
+            return Ok(squares.accumulate()?.sqrt());
+        }
+        Ok(squares.run()?.norm())
     }
 
     /// The maximum norm, the largest absolute value, as an `f64`; `None` for empty input.

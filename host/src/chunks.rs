@@ -356,6 +356,13 @@ impl Device {
         mut chunks: C,
         mut fill: impl FnMut(C::Slices<'_>) -> Result<Option<usize>, Error>,
     ) -> Result<O::Output, Error> {
+        if self.exact_entry::<C::Items, O>()?.is_some() {
+            let sum = self.accumulate_chunks_of(op, chunks, fill)?;
+            return Ok(match sum.is_empty() {
+                true => op.empty(),
+                false => op.of_exact(&sum).expect("the operator has an exact kernel"),
+            });
+        }
         /// The number of chunk results that stay on the device before they are combined.
         const MAX_PENDING: usize = 256;
         let mut results = self.alloc::<O::Acc>(MAX_PENDING)?;
@@ -408,7 +415,7 @@ impl Device {
 }
 
 /// An error if `fill` returned more elements than the part has.
-fn check(n: usize, part: Range<usize>) -> Result<(), Error> {
+pub(crate) fn check(n: usize, part: Range<usize>) -> Result<(), Error> {
     match n <= part.len() {
         true => Ok(()),
         false => Err(Error::ViewRange {

@@ -7,6 +7,7 @@
 //! | `tree` | distributes tiles and blocks over all cores |
 //! | `rows` | items of one array or several |
 //! | `keyed` | reduction by key |
+//! | `exact`, `by_name` | exact sums of floats, in any order |
 //!
 //! # Order and accuracy
 //!
@@ -17,6 +18,8 @@
 //! The crate's documentation has bounds on the error.
 
 mod block;
+mod by_name;
+mod exact;
 mod keyed;
 mod rows;
 mod tile;
@@ -28,6 +31,7 @@ use kernels_gpu::op::Op;
 
 use crate::input::Items;
 use block::{block, in_order};
+pub(crate) use by_name::accumulate;
 use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::reduce_by_key;
 use rows::Of;

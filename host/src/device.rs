@@ -7,6 +7,7 @@ use kernels_gpu::entry::{Entry, Kernels};
 
 use crate::backend::{Backend, Queue};
 use crate::buffer::{Buffer, View};
+use crate::determinism::Determinism;
 use crate::element::Element;
 use crate::error::Error;
 use crate::gpu::Gpu;
@@ -38,6 +39,8 @@ pub struct Device {
     lists: Arc<[&'static Kernels]>,
     /// Why [`Device::auto`] chose the CPU.
     fallback: Option<Arc<Error>>,
+    /// What the calls promise.
+    pub(crate) level: Determinism,
 }
 
 impl Device {
@@ -97,6 +100,7 @@ impl Device {
             backend,
             lists: Arc::new([]),
             fallback: None,
+            level: Determinism::default(),
         }
     }
 
@@ -106,6 +110,7 @@ impl Device {
             backend,
             lists: Arc::clone(&self.lists),
             fallback: None,
+            level: self.level,
         }
     }
 

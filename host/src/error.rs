@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 pub use other::OtherError;
 
+use crate::determinism::Determinism;
+
 /// Any error of this library, with the values that explain it.
 ///
 /// Sizes are in bytes, except where the field's name says elements. Codes are the driver's `CUresult`
@@ -124,6 +126,17 @@ pub enum Error {
         kernel: &'static str,
         /// The requested number of elements.
         vector: u32,
+    },
+
+    /// A call that cannot keep the promise of its device's [level](crate::Determinism).
+    #[error("{entry}: cannot keep the promise of {level}: {reason}")]
+    Determinism {
+        /// The entry point that the call would launch.
+        entry: &'static str,
+        /// The level.
+        level: Determinism,
+        /// Why not.
+        reason: &'static str,
     },
 
     /// The kernels of a crate are not registered with the device.

@@ -78,9 +78,9 @@ pub struct ByKey<T> {
 /// Cells on a device: cell `k` holds the combined values of key `k`.
 ///
 /// ```
-/// use warpfold::{Device, Sum};
+/// use warpfold::{Determinism, Device, Sum};
 ///
-/// let device = Device::auto()?;
+/// let device = Device::auto()?.determinism(Determinism::Fast);
 /// let keys = device.upload(&[2u32, 2, 0, 2, 7])?;
 /// let values = device.upload(&[1.0f64, 2.0, 3.0, 4.0, 5.0])?;
 ///
@@ -92,7 +92,7 @@ pub struct ByKey<T> {
 /// ```
 ///
 /// A float sum depends on the order in which the device's atomics arrive; its last bits differ from run to
-/// run. The CPU combines the values in the order of the elements. If there are many elements for few cells,
+/// run. So it needs a device of the [level](crate::Determinism) `Fast`. The CPU combines the values in the order of the elements. If there are many elements for few cells,
 /// it does so within pieces of the array, and then combines the pieces. The pieces depend only on the numbers
 /// of elements and cells, so the bits are the same on any number of threads.
 pub struct Cells<T: Element, O: Op<T, Acc = T>> {
@@ -227,8 +227,9 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     /// # Errors
     ///
     /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`], [`Error::CellsOfKey`],
-    /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`]; on the CPU
-    /// [`Error::OutOfHostMemory`], because each piece has its own cells.
+    /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`];
+    /// [`Error::Determinism`] for a float sum on a device of another level than
+    /// [`Fast`](crate::Determinism::Fast); on the CPU [`Error::OutOfHostMemory`], because each piece has its own cells.
     pub fn combine<'a, K: Key>(
         &mut self,
         keys: impl Input<'a, K>,
@@ -249,6 +250,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         }
         check_cells::<K>(self.len)?;
         let entry = self.entry::<K>()?;
+        self.device.allow_any_order::<T, O>(entry)?;
         match (&mut self.state, keys.location(), values.location()) {
             (State::Host { cells, rejected }, Location::Host(keys), Location::Host(values)) => {
                 check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;

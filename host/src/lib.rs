@@ -34,6 +34,7 @@
 //! | `iter().fold(..)` | [`Device::reduce`] by an operator of the library or your own | one array, or several side by side |
 //! | a closure to call later | [`Plan`] | [`Device::reduce`], then [`plan`](Reduction::plan); an [`OwnedPlan`] owns its buffers |
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
+//! | a sum without rounding | [`Accumulator`] | [`Reduction::accumulate`], [`Device::accumulate_chunks_of`]; rounded once: [`Device::determinism`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
 //! | an iterator over more data than fits in memory | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; several arrays: [`Device::reduce_chunks_of`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] stores the result on the device |
@@ -92,8 +93,9 @@
 //!   elements.
 //! - **Determinism.** A result of floats has the same bits on every GPU, on the CPU and under the simulator, for every
 //!   alignment, number of threads and length of chunks: all add in the order of `docs/order.md`, version
-//!   [`ORDER_VERSION`]. The exceptions are the sign and payload of a NaN, and float sums by atomics: [`Cells`], and with the
-//!   feature `teaching` triples and the algorithms of the table.
+//!   [`ORDER_VERSION`]. The exceptions are the sign and payload of a NaN, and with the feature `teaching` triples and the
+//!   algorithms of the table. [`Device::determinism`] selects another level: `Exact` for exact sums, rounded once, or
+//!   `Fast`, which float sums by key need, because atomics add them in any order.
 //! - **Accuracy.** Floats are added pairwise. The error of a sum of n elements is at most d u / (1
 //!   - d u) times the sum of the magnitudes:
 //!
@@ -127,10 +129,12 @@ mod buffer;
 mod calls;
 mod chunks;
 mod cpu;
+mod determinism;
 mod device;
 mod driver;
 mod element;
 mod error;
+mod exact;
 pub mod file;
 mod gpu;
 mod graph;
@@ -161,6 +165,7 @@ mod workspace;
 
 pub use buffer::{Buffer, View};
 pub use chunks::{ChunkSource, Chunks};
+pub use determinism::Determinism;
 pub use device::Device;
 pub use element::Element;
 pub use error::{Error, OtherError};
@@ -172,6 +177,7 @@ pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f
 #[cfg(feature = "teaching")]
 pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
 pub use kernels_gpu::entry::{Keyed, SinglePass};
+pub use kernels_gpu::exact::{Accumulator, BytesError};
 #[cfg(feature = "laws")]
 pub use kernels_gpu::laws;
 pub use kernels_gpu::op::{

@@ -2,6 +2,7 @@
 
 use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 use kernels_gpu::entry::SinglePass;
+use kernels_gpu::exact::{Accumulator, Flags};
 use kernels_gpu::op::{
     ArgMax, ArgMin, Count, Dot, Equal, Greater, InRange, IsNan, Less, Max, MeanVariance, Min,
     MinMax, NanArgMax, NanArgMin, NanMax, NanMeanVariance, NanMin, NanSum, Op, Product, Sum,
@@ -87,6 +88,7 @@ pub trait Number:
 )]
 pub trait Float:
     Number
+    + kernels_gpu::exact::Float
     + ReducedBy<NanSum, Output = Self>
     + ReducedBy<NanMin, Output = Option<Self>>
     + ReducedBy<NanMax, Output = Option<Self>>
@@ -208,17 +210,28 @@ pub trait Mean {
     fn mean(self, n: usize) -> Option<f64>;
 }
 
-macro_rules! sums {
+macro_rules! integer_sums {
     ($($sum:ident)*) => { $(
+        /// The nearest `f64`.
         impl Mean for $sum {
             fn mean(self, n: usize) -> Option<f64> {
-                (n > 0).then(|| self as f64 / n as f64)
+                let mut sum = Accumulator::new();
+                sum.add_integer(self.into(), 0);
+                sum.add_flags(Flags::NOT_NEGATIVE_ZERO);
+                sum.count_items(n as u64);
+                (n > 0).then(|| sum.mean())
             }
         }
     )* };
 }
 
-sums!(i64 u64 f64);
+integer_sums!(i64 u64);
+
+impl Mean for f64 {
+    fn mean(self, n: usize) -> Option<f64> {
+        (n > 0).then(|| self / n as f64)
+    }
+}
 
 impl Mean for Option<Moments> {
     fn mean(self, _: usize) -> Option<f64> {

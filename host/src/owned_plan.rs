@@ -66,6 +66,9 @@ impl Device {
     ) -> Result<OwnedPlan<B, O>, Box<Refused<B>>> {
         let made = self
             .check_input::<B::Items>(input.views(), O::ENTRY)
+            .and_then(|_| {
+                self.refuse_exact::<B::Items, O>("a plan stores an accumulator of the operator")
+            })
             .and_then(|_| Ok((self.alloc(1)?, self.scratch()?)));
         match made {
             Ok((cell, scratch)) => Ok(OwnedPlan::new(self, input, op, cell, scratch)),

@@ -6,6 +6,7 @@ use crate::backend::Backend;
 use crate::cpu;
 use crate::device::Device;
 use crate::error::Error;
+use crate::exact;
 use crate::input::{self, Input, Items, Views};
 use crate::plan::Plan;
 use crate::reduced_by::ReducedBy;
@@ -49,9 +50,15 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             options,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
+        let exact = device.exact_entry::<I, O>()?;
         if n == 0 {
             options.check(O::ENTRY)?;
             return Ok(op.empty());
+        }
+        if let Some(exact) = exact {
+            options.check(O::ENTRY)?;
+            let sum = exact::accumulate::<I>(&device, views, n, exact)?;
+            return Ok(op.of_exact(&sum).expect("the operator has an exact kernel"));
         }
         let combined = match device.backend() {
             Backend::Gpu(queue) => single_pass::blocking::<I, O>(queue, views, n, op, options)?,
@@ -77,6 +84,7 @@ impl<'a, I: Items, O: SinglePass<I>> Reduction<'a, I, O> {
             options,
         } = self;
         let n = device.check_input::<I>(views, O::ENTRY)?;
+        device.refuse_exact::<I, O>("a plan stores accumulators of the operator")?;
         let kernel = O::ENTRY.kernel;
         if n == 0 {
             options.check(O::ENTRY)?;
@@ -203,6 +211,7 @@ impl Device {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let n = self.check_input::<I>(views, O::ENTRY)?;
+        self.refuse_exact::<I, O>("the cell is an accumulator of the operator")?;
         let cell = cells.part(at..at.saturating_add(1))?;
         self.backend().check_same(cell.owner())?;
         match (cell.into_location(), self.backend()) {

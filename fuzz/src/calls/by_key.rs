@@ -1,7 +1,7 @@
 //! Fuzzes reductions by key.
 
 use arbitrary::{Arbitrary, Unstructured};
-use warpfold::{Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
+use warpfold::{Determinism, Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
 
 use super::input;
 use super::number::Number;
@@ -64,7 +64,7 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     let count = keys.len() * arrays + spare;
     let values: Vec<T> = values.into_iter().take(count).collect();
 
-    let device = Device::cpu();
+    let device = Device::cpu().determinism(Determinism::Fast);
     let cells = match device.cell_arrays(arrays, len, op) {
         Ok(cells) => cells,
         Err(error) => {

@@ -74,6 +74,11 @@ macro_rules! with_type {
 }
 
 impl DType {
+    /// Whether the elements are floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64)
+    }
+
     /// All types.
     pub const ALL: [Self; 12] = [
         Self::I8,

@@ -7,6 +7,7 @@ mod calls;
 mod compare;
 mod differences;
 mod empty;
+mod exact;
 mod items;
 mod keyed;
 mod moving;
@@ -61,6 +62,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         bounds::tests(),
         moving::tests(),
         empty::tests(),
+        exact::tests(),
         threads::tests(),
         order::tests(),
     ];

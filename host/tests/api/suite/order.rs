@@ -36,7 +36,42 @@ pub(super) fn tests() -> Vec<Test> {
                 .try_for_each(|(i, line)| line.check(device, STARTS[i % STARTS.len()]))
         })
     };
-    groups.into_iter().map(test).collect()
+    let mut tests: Vec<Test> = groups.into_iter().map(test).collect();
+    // Several, so that they run on all cores.
+    let random = (0..RANDOM_TESTS).map(|number| {
+        let name = format!("order: random cases as on the CPU, {number} of {RANDOM_TESTS}");
+        Test::new(name, random_cases)
+    });
+    tests.extend(random);
+    tests
+}
+
+/// The tests of random cases; on a GPU they have ten thousand cases together.
+const RANDOM_TESTS: usize = 16;
+
+/// Random operators, elements, lengths and starts: the bits of the CPU, at any start.
+fn random_cases(device: &Device) -> Result<(), Failed> {
+    let (cases, longest) = match device.info() {
+        Some(info) if info.multiprocessors > 32 => (625, 18.0),
+        Some(_) => (4, 12.0),
+        None => (8, 14.0),
+    };
+    let lines: Vec<Line> = BITS.lines().map(Line::read).collect();
+    let cpu = Device::cpu();
+    for _ in 0..cases {
+        let mut random = rand::rng();
+        let like = &lines[random.random_range(0..lines.len())];
+        let mut line = Line {
+            op: like.op.clone(),
+            element: like.element.clone(),
+            n: 2f64.powf(random.random_range(0.0..longest)) as usize,
+            seed: random.random_range(0..1 << 32),
+            bits: String::new(),
+        };
+        line.bits = line.bits_on(&cpu, 0)?;
+        line.check(device, random.random_range(0..32))?;
+    }
+    Ok(())
 }
 
 /// Random cases, whose bits NumPy computes now, on the CPU.
@@ -124,13 +159,7 @@ impl Line {
     }
 
     fn check(&self, device: &Device, start: usize) -> Result<(), Failed> {
-        let got = match &*self.element {
-            "f16" => self.bits_of::<f16>(device, start),
-            "bf16" => self.bits_of::<bf16>(device, start),
-            "f32" => self.bits_of::<f32>(device, start),
-            "f64" => self.bits_of::<f64>(device, start),
-            other => unreachable!("{other}"),
-        }?;
+        let got = self.bits_on(device, start)?;
         let Self {
             op,
             element,
@@ -144,6 +173,16 @@ impl Line {
                 "{op} of {n} {element} of seed {seed} from {start}: {got}, not {bits}"
             )
             .into()),
+        }
+    }
+
+    fn bits_on(&self, device: &Device, start: usize) -> Result<String, Failed> {
+        match &*self.element {
+            "f16" => self.bits_of::<f16>(device, start),
+            "bf16" => self.bits_of::<bf16>(device, start),
+            "f32" => self.bits_of::<f32>(device, start),
+            "f64" => self.bits_of::<f64>(device, start),
+            other => unreachable!("{other}"),
         }
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use anyhow::{Result, ensure};
 use kernels_gpu::element::Number;
-use warpfold::{Buffer, Cells, Keyed, KeyedAlgorithm, Sum};
+use warpfold::{Buffer, Cells, Determinism, Keyed, KeyedAlgorithm, Sum};
 use warpfold_results::schema::{By, Row, Suite};
 
 use super::particles::{ARRAYS, Distribution, Particles};
@@ -42,7 +42,7 @@ impl Group<'_> {
     where
         Sum: Keyed<u32, T>,
     {
-        let gpu = self.bench.gpu;
+        let gpu = &self.bench.gpu.determinism(Determinism::Fast);
         let particles = self.particles;
         let values: Vec<T> = particles.values.iter().map(|x| T::from(*x)).collect();
         let sums: Vec<T> = particles.sums.iter().map(|sum| T::from(*sum)).collect();
