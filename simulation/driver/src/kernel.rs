@@ -127,7 +127,7 @@ impl Launch {
     }
 
     /// Checks that each array is inside one allocation. Input arrays must have an address that is valid for a
-    /// slice, even if they are empty; those of a single-pass reduction must have the same length.
+    /// slice, even if they are empty; those of a single-pass reduction or an exact sum must have the same length.
     fn check(&self, memory: &Memory) -> Result<(), String> {
         let mut values = self.values.iter();
         let mut next = || values.next().expect("there is a value for each parameter");
@@ -136,6 +136,7 @@ impl Launch {
             u64::from_ne_bytes(bytes.expect("addresses and lengths are 64-bit words"))
         };
         let mut first_input: Option<(&str, u64)> = None;
+        let has_one_length = ["single_pass", "exact"].contains(&self.entry.kernel);
         for parameter in self.entry.parameters {
             let (name, address, bytes) = match *parameter {
                 Parameter::Value(0) => continue,
@@ -156,7 +157,7 @@ impl Launch {
                         ));
                     }
                     let (first, first_len) = *first_input.get_or_insert((name, len));
-                    if self.entry.kernel == "single_pass" && len != first_len {
+                    if has_one_length && len != first_len {
                         return Err(format!(
                             "`{first}` and `{name}` must have the same length, but have {first_len} and \
                              {len} elements"

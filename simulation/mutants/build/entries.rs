@@ -53,6 +53,15 @@ const SINGLE_PASS: [(&str, &str, &[&str]); 17] = [
     ("single_pass_parity_u16_4", "Parity", &["[u16; 4]"]),
 ];
 
+/// The entries of exact sums by name: the operator, and the items of each array.
+const EXACT: [(&str, &str, &[&str]); 4] = [
+    ("exact_sum_f32", "Sum", &["f32"]),
+    ("exact_sum_f64", "Sum", &["f64"]),
+    // Terms of two floats.
+    ("exact_sum_squares_f64", "SumSquares", &["f64"]),
+    ("exact_dot_f32_f32", "Dot", &["f32", "f32"]),
+];
+
 /// An entry of a copy.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -65,6 +74,10 @@ pub struct Program {
 #[derive(Clone, Debug)]
 enum Kind {
     SinglePass {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    Exact {
         op: &'static str,
         items: &'static [&'static str],
     },
@@ -82,18 +95,26 @@ enum Kind {
 }
 
 impl Program {
-    /// The entries of a kernel, or the single-pass entry with this name.
+    /// The entries of a kernel, or the single-pass entry or exact sum with this name.
     pub fn of(kernel: &str) -> Vec<Self> {
         let program = |name: String, kind| Self {
             name,
             kernel: kernel.to_owned(),
             kind,
         };
-        if kernel.starts_with("single_pass_") {
-            let found = SINGLE_PASS.iter().find(|(name, ..)| *name == kernel);
+        let named = |entries: &[(&str, &'static str, &'static [&'static str])]| {
+            let found = entries.iter().find(|(name, ..)| *name == kernel);
             let &(_, op, items) =
                 found.unwrap_or_else(|| panic!("there is no copied entry {kernel}"));
+            (op, items)
+        };
+        if kernel.starts_with("single_pass_") {
+            let (op, items) = named(&SINGLE_PASS);
             return vec![program(kernel.to_owned(), Kind::SinglePass { op, items })];
+        }
+        if kernel.starts_with("exact_") {
+            let (op, items) = named(&EXACT);
+            return vec![program(kernel.to_owned(), Kind::Exact { op, items })];
         }
         if kernel.starts_with("copy_") {
             let sizes = SIZES.into_iter();
@@ -121,6 +142,7 @@ impl Program {
     pub fn modules(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
+            Kind::Exact { .. } => &["exact_sum", "items", "op", "mem", "element"],
             Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
             Kind::Keyed { .. } => &["keyed", "op", "mem"],
             Kind::Copy { .. } => &["copy", "mem"],
@@ -130,16 +152,22 @@ impl Program {
     /// The function's source.
     pub fn function(&self, tree: &Tree) -> String {
         let Self { name, kernel, .. } = self;
+        let arrays_of = |items: &[&str]| {
+            let arrays = "Global::from_slice(values.slice()), ".repeat(items.len());
+            let arrays = arrays.trim_end_matches(", ");
+            let types = items.join(", ");
+            format!(
+                "type I = ({types});
+                let arrays: <I as Items>::Arrays = ({arrays});"
+            )
+        };
         let body = match self.kind {
             Kind::SinglePass { op, items } => {
-                let arrays = "Global::from_slice(values.slice()), ".repeat(items.len());
-                let arrays = arrays.trim_end_matches(", ");
-                let types = items.join(", ");
+                let arrays = arrays_of(items);
                 format!(
                     "use super::{{element::*, foreign::*, grid::TempStorage, items::Items, op::*}};
-                    type I = ({types});
                     type O = {op};
-                    let arrays: <I as Items>::Arrays = ({arrays});
+                    {arrays}
                     let op = operator::<O>(&mut values);
                     let storage = TempStorage {{
                         partials: Partials::new(values.take(), values.take()),
@@ -151,6 +179,20 @@ impl Program {
                     const N: usize = <I as Items>::VECTOR;
                     const K: usize = <I as Items>::IN_FLIGHT;
                     super::single_pass::single_pass::<I, O, N, K>(op, arrays, storage);"
+                )
+            }
+            Kind::Exact { op, items } => {
+                let (arrays, number) = (arrays_of(items), items.len());
+                format!(
+                    "use super::{{element::*, exact_sum::*, items::Items, op::*}};
+                    {arrays}
+                    const N: usize = <I as Items>::VECTOR;
+                    exact_sum::<I, {op}, N, {{ rows_of({number}) }}>(
+                        arrays,
+                        Shared::dynamic(),
+                        Global::new(values.take(), values.take()),
+                        Global::new(values.take(), values.take()),
+                    );"
                 )
             }
             Kind::Reduction { op, element } => format!(

@@ -2,6 +2,7 @@
 
 mod ceiling;
 mod copies;
+mod exact_sum;
 mod grid;
 mod items;
 mod kepler;
@@ -27,7 +28,7 @@ mod warp;
 pub struct Source {
     /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` for a [`TEXTBOOK`] kernel.
     pub path: &'static str,
-    /// The kernels that run the file's code; for single-pass reductions, the entries.
+    /// The kernels that run the file's code; for single-pass reductions and exact sums, the entries.
     pub kernels: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
@@ -130,6 +131,10 @@ pub const SOURCES: &[Source] = &[
     keyed::BINS,
     keyed::RUNS,
     copies::SOURCE,
+    exact_sum::SOURCE,
+    exact_sum::EXPANSION,
+    exact_sum::DIGITS,
+    exact_sum::ROWS,
     textbook::LAST_BLOCK,
     textbook::LAST_WARP,
     textbook::MAXIMA,

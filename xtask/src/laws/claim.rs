@@ -71,6 +71,27 @@ impl Claim<'_> {
         }
     }
 
+    /// The ways in which an exact sum may add a group of terms. Those with fewer additions are for terms of fewer bits.
+    pub fn ways(&self) -> usize {
+        let factors = match self.op {
+            "sum_squares" | "dot" => 2,
+            _ => 1,
+        };
+        match factors * self.element_bits {
+            0..=32 => 3,
+            33..=64 => 2,
+            _ => 1,
+        }
+    }
+
+    /// The most bytes that may be spilled: an exact sum of products of 16-bit floats has more values than registers.
+    pub fn most_spilled(&self) -> u32 {
+        match (self.kernel, self.item_arrays, self.element_bits) {
+            ("exact", 2, 16) => 64,
+            _ => 0,
+        }
+    }
+
     /// The partials that a thread has in flight.
     pub fn partials_in_flight(&self) -> usize {
         match self.acc_bits {
@@ -99,7 +120,8 @@ impl Claim<'_> {
     /// Whether an atomic on shared memory is a loop around a compare-and-swap: no instruction adds floats
     /// there, or applies an operator to 64-bit values or keys.
     pub fn swaps_in_a_loop_in_shared(&self) -> bool {
-        let adds_floats = self.op == "sum" && self.items == "f32";
+        // An exact sum adds integers.
+        let adds_floats = self.op == "sum" && self.items == "f32" && self.kernel != "exact";
         self.acc_bits == 64 || self.key_bits == 64 || adds_floats
     }
 

@@ -11,6 +11,8 @@ pub enum Loads {
     Ceiling,
     /// Vectors of a tile, several in flight; granules, if they are shifted; single items.
     Tiles,
+    /// Vectors of a group of rows, for each of several ways to add them; granules, if a pair's are shifted; single items.
+    Ways,
     /// Each key and value of a thread, once.
     KeysAndValues,
     /// Four keys and four values by the widest loads, or one by one.
@@ -28,6 +30,8 @@ pub enum Stores {
     PartialsAndResult,
     /// Only atomics on cells, without their results.
     Cells,
+    /// Atomics on cells of 64 bits, without their results, and a zero in each cell of the next launch.
+    CellsAndZeros,
     /// Copies of the elements, without atomics.
     Copy,
 }
@@ -185,6 +189,13 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Cells,
         Block::None,
         Warp::Down(3),
+    ),
+    kernel(
+        &["exact"],
+        Loads::Ways,
+        Stores::CellsAndZeros,
+        Block::Atomics,
+        Warp::None,
     ),
     kernel(
         &["copy_scalar", "copy_vec2", "copy_vec4"],

@@ -1,5 +1,7 @@
 //! The laws of one entry's machine code.
 
+mod exact;
+
 use super::claim::Claim;
 use super::kernels::{self, Block, Kernel, Loads, Stores, Warp};
 use crate::sass::profile::{Counts, Profile};
@@ -59,22 +61,23 @@ impl Broken {
     }
 }
 
-/// No generic addresses, local memory, spills or calls.
+/// No generic addresses, local memory or calls, and no spills except where a claim allows them.
 fn spaces(broken: &mut Broken, claim: &Claim, profile: &Profile) {
     let (resources, counts) = (&profile.resources, &profile.counts);
     broken.unless(
         counts.generic == 0,
         format!("{} instructions with generic addresses", counts.generic),
     );
+    let most = claim.most_spilled();
     broken.unless(
-        counts.local == 0 && resources.stack == 0,
+        (counts.local == 0 || most > 0) && resources.stack <= most,
         format!(
             "local memory: {} accesses, {} bytes of stack",
             counts.local, resources.stack
         ),
     );
     broken.unless(
-        resources.spill_stores + resources.spill_loads == 0,
+        resources.spill_stores.max(resources.spill_loads) <= most,
         format!(
             "spills: {} bytes stored, {} loaded",
             resources.spill_stores, resources.spill_loads
@@ -123,6 +126,7 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             None
         }
         Loads::Tiles => return tiles(broken, claim, counts),
+        Loads::Ways => return exact::loads(broken, claim, counts),
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
@@ -225,6 +229,7 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
                 );
             }
         }
+        Stores::CellsAndZeros => exact::result(broken, counts),
         Stores::Copy => broken.unless(
             counts.red + counts.atom == 0,
             format!("a copy needs no atomics: {atomics}"),
@@ -327,7 +332,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
 
 /// An instruction converts every `f16` that is loaded.
 fn halves(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
-    let vectors = matches!(kernel.loads, Loads::Vectors | Loads::Tiles);
+    let vectors = matches!(kernel.loads, Loads::Vectors | Loads::Tiles | Loads::Ways);
     // Comparisons need no conversion.
     let compares = claim.op.starts_with("count_");
     if !claim.has("f16") || !vectors || compares {
@@ -368,7 +373,7 @@ pub fn converts_in_software(
     let elements = elements_loaded(kernel, claim);
     // Loads of the same width have fewer elements of `f32`.
     let f32_instructions = match kernel.loads {
-        Loads::Tiles => f32_instructions * 32 / claim.element_bits as usize,
+        Loads::Tiles | Loads::Ways => f32_instructions * 32 / claim.element_bits as usize,
         _ => f32_instructions,
     };
     (instructions > f32_instructions + 3 * elements).then(|| {
@@ -388,6 +393,7 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
         // The last vectors are loaded one by one.
         Loads::Ceiling => IN_FLIGHT + 1,
         Loads::Tiles => claim.vectors_in_flight(),
+        Loads::Ways => claim.ways() * claim.vectors_in_flight(),
         _ => in_steps(IN_FLIGHT),
     }
 }

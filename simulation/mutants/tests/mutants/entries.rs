@@ -7,11 +7,12 @@ use kernels_gpu::entry::{Entry, Function, Parameter, library, teaching};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::tile::ROWS;
 use kernels_sim::copying::Copy;
+use kernels_sim::exact::Exact;
 use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::{Case, Data, WrongCase, kernels};
 
 use crate::attempt::{Attempt, Mode};
-use crate::far;
+use crate::{exact, far};
 
 /// Launches the entries, which are all of one kind, until one fails.
 pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
@@ -26,6 +27,12 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
         kernel if kernel.starts_with("copy") => {
             run_all(mode, &[], &copies(&entries), |case, seed, simulator| {
                 Copy { seed, ..*case }.run(simulator)
+            })
+        }
+        "exact" => {
+            let cases = exact::cases(&entries);
+            run_all(mode, &[], &cases, |case, seed, simulator| {
+                Exact { seed, ..*case }.run(simulator)
             })
         }
         "single_pass" => {

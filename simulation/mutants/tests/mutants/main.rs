@@ -5,6 +5,7 @@
 
 mod attempt;
 mod entries;
+mod exact;
 mod far;
 mod tally;
 mod textbook;

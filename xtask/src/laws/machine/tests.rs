@@ -4,7 +4,7 @@ use crate::sass::{parse, profile};
 use cuda_builder::NvvmArch;
 
 /// SASS with these opcodes, as an entry without resources. `x5` after an opcode repeats it.
-fn entry(opcodes: &str) -> Profile {
+pub(super) fn entry(opcodes: &str) -> Profile {
     let mut listing = String::from(".section\t.text.k,\"ax\"\n");
     let mut last = "";
     for word in opcodes.split_whitespace() {
@@ -29,14 +29,14 @@ fn entry(opcodes: &str) -> Profile {
 }
 
 #[track_caller]
-fn keeps(claim: Claim, opcodes: &str) {
+pub(super) fn keeps(claim: Claim, opcodes: &str) {
     let broken = broken(&claim, &entry(opcodes));
     assert!(broken.is_empty(), "{broken:?}");
 }
 
 /// Breaks exactly one law, whose text contains `law`.
 #[track_caller]
-fn breaks(claim: Claim, opcodes: &str, law: &str) {
+pub(super) fn breaks(claim: Claim, opcodes: &str, law: &str) {
     let broken = broken(&claim, &entry(opcodes));
     assert_eq!(broken.len(), 1, "{broken:?}");
     assert!(broken[0].contains(law), "{broken:?}");
