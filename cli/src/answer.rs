@@ -69,6 +69,10 @@ pub struct Report {
     /// The number of elements.
     pub n: usize,
     pub result: Answer,
+    /// What is promised about the bits of the result: `fast`, `reproducible` or `exact`.
+    pub determinism: &'static str,
+    /// The version of the order in which `reproducible` results are combined.
+    pub order_version: u32,
     pub device: String,
     /// The time from the start of the command to its result.
     pub seconds: f64,

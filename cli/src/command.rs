@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::slice;
 use std::time::Instant;
 
-use warpfold::{Device, Error};
+use warpfold::{Determinism, Device, Error, ORDER_VERSION};
 
 use crate::answer::{Answer, FileNames, Report};
 use crate::devices::{self, Devices};
@@ -14,7 +14,7 @@ use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, manual, reduce};
+use crate::{by_key, dot, manual, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -116,10 +116,18 @@ impl Session<'_> {
     /// The result for the array in `files`.
     fn report(&mut self, cli: &Cli, input: &Input, files: &[PathBuf]) -> Result<Report, Failure> {
         let started = Instant::now();
-        let sources = Sources::find(files, DefaultFormat::Raw(input.dtype), &mut self.stdin)?;
+        // The second file of a dot product is another array.
+        let of_array = match (&cli.command, files) {
+            (Command::Dot(_), [first, _]) => slice::from_ref(first),
+            (Command::Dot(_), _) => return Err(Failure::Usage(dot::USAGE.into())),
+            _ => files,
+        };
+        let default = DefaultFormat::Raw(input.dtype);
+        let sources = Sources::find(of_array, default, &mut self.stdin)?;
         let dtype = sources.dtype;
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
+            Command::Dot(_) => dot::run(input, sources, self),
             command => reduce::run(command, input, sources, self),
         }?;
         if let Answer::Cells { rejected, .. } | Answer::Written { rejected, .. } = done.result
@@ -138,6 +146,12 @@ impl Session<'_> {
             dtype: dtype.name(),
             n: done.n,
             result: done.result,
+            determinism: match done.device.level() {
+                Determinism::Fast => "fast",
+                Determinism::Reproducible => "reproducible",
+                Determinism::Exact => "exact",
+            },
+            order_version: ORDER_VERSION,
             device: done.device.name().into(),
             seconds: started.elapsed().as_secs_f64(),
             seconds_reading: done.reading.seconds(),
@@ -165,6 +179,10 @@ impl Session<'_> {
             (None, true) => self.message(&format!("on {}", device.name())),
             (None, false) => {}
         }
+        let device = match input.exact {
+            true => device.determinism(Determinism::Exact),
+            false => device,
+        };
         self.device = Some(device.clone());
         Ok(device)
     }

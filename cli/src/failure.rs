@@ -53,6 +53,12 @@ pub enum Failure {
         values: usize,
     },
 
+    #[error("{} has {} elements, but {} has {}; a dot product requires as many", .files[0], .lens[0], .files[1], .lens[1])]
+    Lengths {
+        files: [String; 2],
+        lens: [usize; 2],
+    },
+
     #[error(
         "--device-memory {} is too small: {what} require {needs} bytes; give at least that",
         .limit.as_u64()

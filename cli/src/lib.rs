@@ -16,6 +16,7 @@ mod archive;
 mod by_key;
 mod command;
 mod devices;
+mod dot;
 mod failure;
 mod manual;
 mod memory;

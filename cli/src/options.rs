@@ -13,8 +13,8 @@ Floats are printed with enough digits to read back the same bits. -0.0 is smalle
 is NaN, the result is NaN, except for count. Results of floats have the same bits on every device, with any
 --device-memory; sums by key only on the CPU.
 
-For empty input the sum, the count and the norms 1 and 2 are 0, and the product is 1; all other commands
-fail.
+For empty input the sum, the dot product, the count and the norms 1 and 2 are 0, and the product is 1; all
+other commands fail.
 
 Exit code:
   0  success
@@ -49,6 +49,8 @@ pub enum Command {
     Mean(Input),
     /// The variance, as an f64
     Var(VarOptions),
+    /// The dot product of two arrays in two files, in 64 bits as for `sum`
+    Dot(Input),
     /// A norm; the default is the square root of the sum of the squares, as an f64
     Norm(NormOptions),
     /// The number of elements that are equal to, less than or greater than a value, NaN, or not zero
@@ -82,6 +84,7 @@ impl Command {
             Self::Argmax(_) => "argmax",
             Self::Mean(_) => "mean",
             Self::Var(_) => "var",
+            Self::Dot(_) => "dot",
             Self::Norm(_) => "norm",
             Self::Count(_) => "count",
             Self::ReduceByKey(_) => "reduce-by-key",
@@ -102,6 +105,7 @@ impl Command {
             | Self::Argmin(input)
             | Self::Argmax(input)
             | Self::Mean(input)
+            | Self::Dot(input)
             | Self::Var(VarOptions { input, .. })
             | Self::Norm(NormOptions { input, .. })
             | Self::Count(CountOptions { input, .. })
@@ -128,6 +132,11 @@ pub struct Input {
     /// raw elements; a .npy file must have this type
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<DType>,
+
+    /// Round nothing but the result: sums, means, dot products and norms of floats are then the nearest value to
+    /// the exact one. Fails for commands that cannot promise it
+    #[arg(long)]
+    pub exact: bool,
 
     /// auto (the first GPU, or the CPU if there is none), cuda:N (the GPU with this index) or cpu
     #[arg(long, default_value = "auto")]

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use warpfold::file::DType;
 use warpfold::{
-    ArgMax, ArgMin, Device, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min, MinMax, Norm,
-    Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
+    Accumulator, ArgMax, ArgMin, Device, Error, Extrema, Indexed, Max, Mean, MeanVariance, Min,
+    MinMax, Norm, Number, Predicate, Product, SinglePass, SumAbs, SumSquares, SumWide,
 };
 
 use crate::answer::Answer;
@@ -42,6 +42,10 @@ pub fn run(
         };
         let result = match command {
             Command::Sum(_) => Some(array.reduce(SumWide)?.into()),
+            Command::Mean(_) if input.exact && dtype.is_float() => {
+                let sum = array.accumulate(SumWide)?;
+                (!sum.is_empty()).then(|| sum.mean::<f64>().into())
+            }
             Command::Product(_) => Some(array.reduce(Product)?.into()),
             Command::Min(_) => array.reduce(Min)?.map(Into::into),
             Command::Max(_) => array.reduce(Max)?.map(Into::into),
@@ -61,6 +65,9 @@ pub fn run(
             }
             Command::Norm(NormOptions { order, .. }) => match order {
                 Order::One => Some(array.reduce(SumAbs)?.into()),
+                Order::Two if input.exact => {
+                    Some(array.accumulate(SumSquares)?.sqrt::<f64>().into())
+                }
                 Order::Two => Some(array.reduce(SumSquares)?.norm().into()),
                 Order::Inf => array.reduce(MinMax)?.map(|extrema| extrema.norm().into()),
             },
@@ -68,7 +75,8 @@ pub fn run(
                 Some(predicate) => Some(array.count(predicate)?.into()),
                 None => unreachable!("`predicate` is set for `count`"),
             },
-            Command::ReduceByKey(_)
+            Command::Dot(_)
+            | Command::ReduceByKey(_)
             | Command::Devices(_)
             | Command::Completions { .. }
             | Command::Man { .. } => unreachable!("not a whole-array reduction"),
@@ -116,6 +124,12 @@ impl<T: Number> Array<'_, T> {
         self.device.reduce_chunks(op, self.chunk, |chunk| {
             self.elements.read(chunk, self.reading)
         })
+    }
+
+    fn accumulate<O: SinglePass<T>>(&mut self, op: O) -> Result<Accumulator, Error> {
+        let chunks = self.device.chunks(self.chunk)?;
+        self.device
+            .accumulate_chunks_of(op, chunks, |chunk| self.elements.read(chunk, self.reading))
     }
 
     fn count(&mut self, predicate: Predicate<T>) -> Result<u64, Error> {

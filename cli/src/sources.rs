@@ -108,6 +108,16 @@ impl<T: Element> Elements<'_, T> {
         Ok((done > 0).then_some(done))
     }
 
+    /// Reads to the end, and returns the number of all elements.
+    pub fn count(&mut self, reading: &Reading) -> Result<usize, Error>
+    where
+        T: Default,
+    {
+        let mut piece = vec![T::default(); 4096];
+        while self.read(&mut piece, reading)?.is_some() {}
+        Ok(self.n)
+    }
+
     /// The number of elements that have been read.
     pub fn n(&self) -> usize {
         self.n
