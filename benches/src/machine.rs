@@ -15,6 +15,7 @@ use warpfold_results::machine::{Cuda, Machine};
 use crate::driver::checked;
 
 /// The first fields of a record.
+#[derive(serde::Serialize)]
 pub struct Started {
     pub date: String,
     pub command_line: String,

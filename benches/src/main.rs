@@ -15,6 +15,8 @@
 #![cfg_attr(not(feature = "sweeps"), allow(dead_code))]
 
 mod driver;
+#[cfg(feature = "sweeps")]
+mod exact;
 mod machine;
 mod options;
 mod peers;
@@ -39,6 +41,8 @@ fn main() -> ExitCode {
         Command::Bench(options) => sweep::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Profile(options) => profile::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Exact(options) => exact::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };

@@ -28,6 +28,9 @@ pub enum Command {
     /// Count each kernel's instructions and measure where its time goes, with Nsight Compute
     Profile(ProfileOptions),
     #[cfg(feature = "sweeps")]
+    /// Time exact sums beside the default and a read of as many bytes
+    Exact(ExactOptions),
+    #[cfg(feature = "sweeps")]
     /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
 }
@@ -61,6 +64,21 @@ pub struct LadderOptions {
     pub seed: Option<u64>,
 
     /// Write all results and samples to this file, in the format of results.json of `bench`
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct ExactOptions {
+    /// Items of an array: 65536, 2^16
+    #[arg(long, value_name = "N,..", value_parser = count, value_delimiter = ',', default_value = "2^16,2^24")]
+    pub n: Vec<usize>,
+
+    /// The CPU, also if there is a GPU
+    #[arg(long)]
+    pub cpu: bool,
+
+    /// Write all times to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
