@@ -14,8 +14,8 @@
 //! | [`Way::Three`] | three additions with errors | the lane's sum fits into three floats |
 //! | [`Way::Integers`] | up to five atomics in shared memory | always |
 //!
-//! At the end each block adds its digits to cells in global memory, by integer atomics. So the cells have the same bits
-//! in any order, for any grid. The host rounds their sum once.
+//! At the end each block adds its digits to cells in global memory, by integer atomics. So the sum of the cells is the same
+//! in any order, for any grid. The host rounds it once.
 //!
 //! # Requirements of every launch
 //!
