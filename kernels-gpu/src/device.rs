@@ -53,6 +53,14 @@ pub fn prefetch(address: *const u8) {
     arch::prefetch(address);
 }
 
+/// `a * b + c`, rounded once.
+///
+/// `fma.rn.f64`.
+#[inline(always)]
+pub fn mul_add(a: f64, b: f64, c: f64) -> f64 {
+    arch::mul_add(a, b, c)
+}
+
 /// The lower word of `high` and `low` together, shifted right by `bits`: from 0 to 31.
 ///
 /// `shf.r.wrap.b32`.

@@ -33,10 +33,14 @@
 //! its operators and its table of entry points.
 
 #![no_std]
-#![cfg_attr(target_arch = "nvptx64", feature(f16))]
-// The feature f16 is for conversions of 16-bit floats. `cuda_builder` enables the other feature for the crate
-// that it builds: for this crate if it has its own entry points, but not if it is a dependency of other
-// kernels.
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(f16, link_llvm_intrinsics),
+    allow(internal_features)
+)]
+// The feature f16 is for conversions of 16-bit floats, `link_llvm_intrinsics` for `device::mul_add`. `cuda_builder` enables
+// `asm_experimental_arch` for the crate that it builds: for this crate if it has its own entry points, but not if it is a
+// dependency of other kernels.
 #![cfg_attr(
     all(target_arch = "nvptx64", not(feature = "library")),
     feature(asm_experimental_arch)

@@ -6,6 +6,11 @@ use warpfold::{Accumulator, Float, bf16, f16};
 use crate::files::{Folder, Sample};
 use crate::{answer, warpfold};
 
+/// The only line of a successful run on the CPU.
+fn line(words: &[&str]) -> String {
+    answer(words).trim_end().to_owned()
+}
+
 /// Numbers whose sum a plain loop gets wrong: they cancel but for small ones.
 fn cancelling<T>(of: impl Fn(f64) -> T) -> Vec<T> {
     let large = (0..700).map(|i| f64::from(i % 50 + 1) * 1024.0);
@@ -28,7 +33,7 @@ fn of_type<T: Float + Sample>(folder: &Folder, name: &str, x: &[T]) {
     for memory in ["2GiB", "132000", "140000"] {
         let run = |words: &[&str]| {
             let more = ["--exact", "--device-memory", memory];
-            answer(&[words, &more].concat()).parse::<f64>().unwrap()
+            line(&[words, &more].concat()).parse::<f64>().unwrap()
         };
         let same = |got: f64, right: f64| {
             assert_eq!(got.to_bits(), right.to_bits(), "{name} {memory}: {got}");
@@ -54,7 +59,7 @@ fn exact_results_with_any_memory() {
     let file = folder.file("bf16.raw", &raw);
     let mut sum = Accumulator::new();
     sum.add_all(&narrow);
-    let got = answer(&["sum", &file, "--dtype=bf16", "--exact"]);
+    let got = line(&["sum", &file, "--dtype=bf16", "--exact"]);
     assert_eq!(got, format!("{:?}", sum.sum::<f64>()));
 }
 
@@ -88,15 +93,15 @@ fn dot_products_of_every_kind_of_number() {
         folder.npy("a.npy", &[1i8, -2, 3]),
         folder.npy("b.npy", &[4i8, 5, -6]),
     );
-    assert_eq!(answer(&["dot", &a, &b]), "-24");
-    assert_eq!(answer(&["dot", &a, &b, "--exact"]), "-24");
+    assert_eq!(line(&["dot", &a, &b]), "-24");
+    assert_eq!(line(&["dot", &a, &b, "--exact"]), "-24");
     let (a, b) = (
         folder.npy("c.npy", &[0.5f32, 2.0]),
         folder.npy("d.npy", &[3.0f32, 4.0]),
     );
-    assert_eq!(answer(&["dot", &a, &b]), "9.5");
+    assert_eq!(line(&["dot", &a, &b]), "9.5");
     let empty = folder.npy("empty.npy", &[0.0f32; 0]);
-    assert_eq!(answer(&["dot", &empty, &empty]), "0.0");
+    assert_eq!(line(&["dot", &empty, &empty]), "0.0");
 }
 
 /// The standard error of a failure.

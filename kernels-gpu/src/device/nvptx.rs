@@ -49,6 +49,17 @@ pub fn prefetch(address: *const u8) {
     }
 }
 
+/// `fma.rn.f64`, by LLVM's intrinsic: with assembly, ptxas ran out of registers.
+#[inline(always)]
+pub fn mul_add(a: f64, b: f64, c: f64) -> f64 {
+    unsafe extern "C" {
+        #[link_name = "llvm.fma.f64"]
+        fn fma(a: f64, b: f64, c: f64) -> f64;
+    }
+    // SAFETY: only uses registers.
+    unsafe { fma(a, b, c) }
+}
+
 /// `shf.r.wrap.b32`
 #[inline(always)]
 pub fn funnel_shift_right(low: u32, high: u32, bits: u32) -> u32 {

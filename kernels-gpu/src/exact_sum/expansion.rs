@@ -1,9 +1,9 @@
 //! A lane's exact sum as three floats.
 
+use crate::device::mul_add;
 use crate::exact::Flags;
 use crate::items::Items;
 use crate::op::unrolled;
-use cuda_std::float::GpuFloat;
 
 use super::Terms;
 
@@ -68,7 +68,7 @@ impl Expansion {
             left |= rest.to_bits();
             self = sum;
             if O::IS_LONG {
-                let error = GpuFloat::mul_add(a, b, -term);
+                let error = mul_add(a, b, -term);
                 // It is smaller than the error of the largest float.
                 let (sum, rest) = self.with::<1, K>(error);
                 left |= rest.to_bits();
