@@ -5,10 +5,11 @@
 //! | `figure` | an SVG figure with the points that it shows |
 //! | `look` | colours, fonts, texts |
 //! | `png` | figures as PNG |
-//! | `lines`, `bars`, `heat` | the three kinds of figure |
+//! | `lines`, `bars`, `heat` | the three kinds of figure; `axis` belongs to `lines` |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | the figures of each suite |
 //! | `page`, `head`, `glance`, `tables`, `compared`, `profile` | the page |
 
+mod axis;
 mod bars;
 mod compared;
 mod copies;

@@ -1,7 +1,8 @@
 //! Copies: a line for each width of the accesses, and one for the driver's copy.
 
+use super::axis::Unit;
 use super::figure::{Figure, distinct};
-use super::lines::{Chart, Unit};
+use super::lines::Chart;
 use super::look::{BLUE, INK, Look, ORANGE, PURPLE, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;

@@ -1,8 +1,9 @@
 //! Shuffles and atomics, as in figures 3 and 4 of "Faster Parallel Reductions on Kepler": three algorithms
 //! with loads of one, two and four elements, and the widest loads beside CUB.
 
+use super::axis::Unit;
 use super::figure::{Figure, distinct};
-use super::lines::{Chart, Panel, Unit};
+use super::lines::{Chart, Panel};
 use super::look::{BLUE, GREEN, Look, ORANGE, PURPLE, SKY, VERMILION};
 use super::{ReportError, select};
 use crate::relate::Related;

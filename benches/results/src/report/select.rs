@@ -1,6 +1,7 @@
 //! Selection of the rows for figures.
 
-use super::lines::{Line, Panel, Spot, Unit};
+use super::axis::Unit;
+use super::lines::{Line, Panel, Spot};
 use super::look::Look;
 pub use crate::relate::grouped;
 use crate::relate::{EMPTY_KERNEL, Related};

@@ -1,8 +1,9 @@
 //! Whole-array reductions: speeds, times of small arrays, and heat maps of the ratios to each peer.
 
+use super::axis::Unit;
 use super::figure::{Figure, distinct};
 use super::heat::{Band, Cell, Map};
-use super::lines::{Chart, Unit};
+use super::lines::Chart;
 use super::{ReportError, select};
 use crate::relate::Related;
 use crate::schema::{Backend, By, Results, Row, Suite};
