@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`accuracy`] | `accuracy.json`: the errors of sums |
 //! | [`schema`] | `results.json`: every type in it, with units |
 //! | [`statistics`] | medians and their intervals |
 //! | [`read`] | reading and checking a `results.json` |
@@ -12,6 +13,7 @@
 //! | [`compare`] | comparison of two runs |
 //! | `report` | a page with figures and tables; feature `report` |
 
+pub mod accuracy;
 pub mod compare;
 #[cfg(feature = "report")]
 pub mod csv;

@@ -7,8 +7,10 @@
 //! | `png` | figures as PNG |
 //! | `lines`, `bars`, `heat` | the three kinds of figure; `axis` belongs to `lines` |
 //! | `whole`, `ladder`, `kepler`, `copies`, `keyed` | the figures of each suite |
+//! | `accuracy` | the figures of an `accuracy.json` |
 //! | `page`, `head`, `glance`, `tables`, `compared`, `profile` | the page |
 
+mod accuracy;
 mod axis;
 mod bars;
 mod compared;
@@ -32,6 +34,7 @@ mod whole;
 use thiserror::Error;
 
 pub use self::figure::{Figure, Series};
+use crate::accuracy::Accuracy;
 use crate::compare::Comparison;
 use crate::relate::Related;
 use crate::schema::{Profiled, Results, Suite};
@@ -77,6 +80,11 @@ pub fn figures(results: &Results) -> Result<Vec<Figure>, ReportError> {
     let figures = Suite::ALL.map(|suite| figures_of(results, suite));
     let figures: Result<Vec<_>, _> = figures.into_iter().collect();
     Ok(figures?.into_iter().flatten().collect())
+}
+
+/// The errors of sums, a figure for each type.
+pub fn accuracy_figures(record: &Accuracy) -> Result<Vec<Figure>, ReportError> {
+    accuracy::figures(record)
 }
 
 fn figures_of(results: &Results, suite: Suite) -> Result<Vec<Figure>, ReportError> {

@@ -74,7 +74,7 @@ pub fn header(results: &Results) -> String {
     lines.join("\n")
 }
 
-fn device(cuda: &Cuda) -> String {
+pub(crate) fn device(cuda: &Cuda) -> String {
     let (major, minor) = cuda.compute_capability;
     format!(
         "device   {}: {}, compute capability {major}.{minor}, {} multiprocessors, driver for CUDA {}, \

@@ -16,13 +16,19 @@ pub enum Unit {
     GbPerS,
     /// Microseconds, on a logarithmic scale.
     Us,
+    /// Errors in units in the last place, on a logarithmic scale whose lowest mark is 0.
+    Ulps,
 }
+
+/// The coordinate of an error of 0. All others are at least half an ulp.
+const NO_ERROR: f64 = -1.0;
 
 impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::GbPerS => "GB/s",
             Unit::Us => "us",
+            Unit::Ulps => "ulps",
         }
     }
 
@@ -36,6 +42,11 @@ impl Unit {
                 let digit = 10f64.powf(1.0 - us.log10().floor());
                 ((us * digit).round() / digit).to_string()
             }
+            Unit::Ulps if coordinate < 0.0 => "0".into(),
+            Unit::Ulps => match coordinate.round() {
+                power @ ..4.0 => 10f64.powf(power).round().to_string(),
+                power => format!("1e{power}"),
+            },
         }
     }
 
@@ -44,6 +55,7 @@ impl Unit {
         match self {
             Unit::GbPerS => height,
             Unit::Us => height.log10(),
+            Unit::Ulps => height.log10().max(NO_ERROR),
         }
     }
 
@@ -52,6 +64,21 @@ impl Unit {
         match self {
             Unit::GbPerS => Marked::Even,
             Unit::Us => Marked::Tens,
+            Unit::Ulps => Marked::Errors,
+        }
+    }
+
+    /// A sentence for the caption of a chart.
+    pub fn caption(self) -> &'static str {
+        match self {
+            Unit::GbPerS => "Bandwidth against the number of elements.",
+            Unit::Us => {
+                "Time against the number of elements, both on logarithmic scales. The lowest possible time is \
+                 that of the empty kernel."
+            }
+            Unit::Ulps => {
+                "Error against the number of elements, both on logarithmic scales. The lowest mark is no error."
+            }
         }
     }
 
@@ -67,6 +94,7 @@ impl Unit {
                 let least = least.fold(f64::INFINITY, f64::min);
                 (least - 0.1, most + 0.1)
             }
+            Unit::Ulps => (NO_ERROR - 0.4, most.max(0.0) + 0.4),
         }
     }
 }
@@ -85,6 +113,8 @@ pub enum Marked {
     Whole,
     /// The marks that plotters chooses.
     Even,
+    /// No error, and powers of ten.
+    Errors,
     /// On a logarithmic axis: powers of ten; on a short axis also 2 and 5 times these, or all multiples.
     Tens,
 }
@@ -107,6 +137,12 @@ impl Axis {
                 whole.step_by(step).map(f64::from).collect()
             }
             Marked::Even => self.axis.key_points(BoldPoints(HEIGHTS)),
+            Marked::Errors => {
+                let step = (end / 8.0).ceil().max(1.0) as usize;
+                let powers = (0..=end.floor() as i32).step_by(step);
+                let powers = powers.map(f64::from);
+                std::iter::once(NO_ERROR).chain(powers).collect()
+            }
             Marked::Tens => {
                 let factors: &[f64] = match end - start {
                     ..0.7 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
@@ -167,5 +203,19 @@ mod tests {
         let (low, high) = Unit::Us.axis([7.0].into_iter());
         assert!(low < high, "a single time");
         assert_eq!(Unit::GbPerS.axis([0.0].into_iter()).0, 0.0);
+    }
+
+    #[test]
+    fn an_axis_of_errors_begins_with_none() {
+        let labels = |most: f64| {
+            let (low, high) = Unit::Ulps.axis([0.0, most].into_iter());
+            let axis = Axis::of(low..high, Unit::Ulps.marked());
+            let marks = axis.marks().into_iter();
+            marks.map(|mark| Unit::Ulps.label(mark)).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(0.0), ["0", "1"]);
+        assert_eq!(labels(2e4), ["0", "1", "10", "100", "1000", "1e4"]);
+        assert_eq!(labels(3e11), ["0", "1", "100", "1e4", "1e6", "1e8", "1e10"]);
+        assert_eq!(Unit::Ulps.coordinate(0.0), Unit::Ulps.coordinate(1e-3));
     }
 }

@@ -53,6 +53,7 @@ pub fn spot(row: &Row, unit: Unit) -> Option<Spot> {
     let height = match unit {
         Unit::GbPerS => speed(row),
         Unit::Us => time(row),
+        Unit::Ulps => None, // rows have right answers or none
     };
     Some(Spot {
         n: Some(row.n).filter(|n| *n > 0)?,
@@ -161,13 +162,7 @@ pub fn variants(rows: &[&Row]) -> impl Fn(&Row) -> (String, Look) + use<> {
 
 /// The caption of a line chart of these rows.
 pub fn caption(rows: &[&Row], unit: Unit) -> String {
-    let mut caption = String::from(match unit {
-        Unit::GbPerS => "Bandwidth against the number of elements.",
-        Unit::Us => {
-            "Time against the number of elements, both on logarithmic scales. The lowest possible time is \
-             that of the empty kernel."
-        }
-    });
+    let mut caption = unit.caption().to_owned();
     if rows
         .iter()
         .any(|row| row.time.is_some_and(|time| time.unstable))
