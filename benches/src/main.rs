@@ -22,6 +22,8 @@ mod options;
 mod peers;
 #[cfg(feature = "sweeps")]
 mod profile;
+#[cfg(feature = "sweeps")]
+mod python;
 mod rungs;
 mod sweep;
 mod tool;

@@ -1,9 +1,6 @@
 //! PyTorch and CuPy, each in its own process on the same device: `peers/reductions.py`.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use kernels_gpu::element::Number;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -11,19 +8,15 @@ use warpfold_results::schema::{By, Cache, Timing};
 
 use super::options::Operation;
 use super::subject::calls;
-use crate::tool;
+use crate::python::Process;
 
 const SCRIPT: &str = include_str!("../../peers/reductions.py");
 
 /// A Python process with one of the libraries.
 pub struct Python {
-    child: Child,
-    requests: ChildStdin,
-    responses: BufReader<ChildStdout>,
+    process: Process,
     /// The library's name and version.
     pub version: String,
-    /// The script that the process runs; deleted when dropped.
-    _script: NamedTempFile,
 }
 
 /// The time of a sample and its answers: one for each copy of the elements, or the last.
@@ -49,45 +42,18 @@ impl Python {
             By::Torch => "torch",
             _ => "cupy",
         };
-        let python = tool::find("python3", []).context("there is no python3 on PATH")?;
-        let mut script = NamedTempFile::with_suffix(".py")?;
-        script.write_all(SCRIPT.as_bytes())?;
-        let mut child = Command::new(python)
-            .arg(script.path())
-            .args([library, &device.to_string(), &flush_bytes.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("cannot start python3")?;
-        let requests = child
-            .stdin
-            .take()
-            .context("python3 has no standard input")?;
-        let responses = BufReader::new(
-            child
-                .stdout
-                .take()
-                .context("python3 has no standard output")?,
-        );
-        let mut python = Self {
-            child,
-            requests,
-            responses,
-            version: String::new(),
-            _script: script,
-        };
-        let hello = python.response()?;
-        match hello["version"].as_str() {
-            Some(version) => python.version = version.to_owned(),
-            None => bail!(
+        let arguments = [library, &device.to_string(), &flush_bytes.to_string()];
+        let (process, hello) = Process::start(SCRIPT, &arguments)?;
+        match (hello["version"].as_str(), hello["absent"].as_str()) {
+            (Some(version), _) => Ok(Self {
+                process,
+                version: version.to_owned(),
+            }),
+            (None, reason) => bail!(
                 "{}",
-                hello["absent"]
-                    .as_str()
-                    .unwrap_or("python3 sent neither a version nor an error")
+                reason.unwrap_or("python3 sent neither a version nor an error")
             ),
         }
-        Ok(python)
     }
 
     /// Loads the elements of these files: the input array, and the second array of dot products.
@@ -125,29 +91,11 @@ impl Python {
     }
 
     fn request(&mut self, request: &Value) -> Result<Value> {
-        writeln!(self.requests, "{request}").context("python3 has exited")?;
-        let response = self.response()?;
+        let response = self.process.request(request)?;
         match response["error"].as_str() {
             Some(error) => bail!("{}: {error}", self.version),
             None => Ok(response),
         }
-    }
-
-    fn response(&mut self) -> Result<Value> {
-        let mut line = String::new();
-        self.responses
-            .read_line(&mut line)
-            .context("python3 has exited")?;
-        serde_json::from_str(&line)
-            .with_context(|| format!("python3 printed {line:?}, which is not JSON"))
-    }
-}
-
-impl Drop for Python {
-    fn drop(&mut self) {
-        // The process may have exited already; other errors cannot be reported here.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
