@@ -4,6 +4,7 @@
 //! warpfold-bench bench --suite all --peers all --out results
 //! warpfold-bench ladder --n 400000000 --threads 256,512,1024 --peers --json ladder.json
 //! warpfold-bench profile --ladder --out profile
+//! warpfold-bench accuracy --most 2^25 --out accuracy
 //! ```
 //!
 //! One binary for every machine: without a CUDA device it prints a note and measures the CPU.
@@ -14,6 +15,8 @@
 // Without `sweeps`, some functions have no caller.
 #![cfg_attr(not(feature = "sweeps"), allow(dead_code))]
 
+#[cfg(feature = "sweeps")]
+mod accuracy;
 mod driver;
 #[cfg(feature = "sweeps")]
 mod exact;
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         Command::Ladder(options) => sweep::ladder(&options),
         #[cfg(feature = "sweeps")]
         Command::Bench(options) => sweep::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Accuracy(options) => accuracy::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Profile(options) => profile::run(&options),
         #[cfg(feature = "sweeps")]

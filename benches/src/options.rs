@@ -7,6 +7,8 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use warpfold::Policy;
 use warpfold::file::DType;
 
+#[cfg(feature = "sweeps")]
+use crate::accuracy::options::AccuracyOptions;
 use crate::sweep::options::{Operation, PeerName, Sizes, SuiteName, SweepOptions};
 
 /// Measures warpfold, its peers and the hardware's limit.
@@ -24,6 +26,9 @@ pub enum Command {
     Bench(Box<SweepOptions>),
     /// Time every rung of the reduction ladder on the same random integers, and print a table
     Ladder(LadderOptions),
+    #[cfg(feature = "sweeps")]
+    /// Compare sums by the library's levels of determinism, and by other libraries, with the exact sum
+    Accuracy(AccuracyOptions),
     #[cfg(feature = "sweeps")]
     /// Count each kernel's instructions and measure where its time goes, with Nsight Compute
     Profile(ProfileOptions),
