@@ -43,6 +43,10 @@ pub fn run(options: &AccuracyOptions) -> Result<()> {
         let made = fs::create_dir_all(folder).with_context(|| format!("cannot create {shown}"));
         made.map_err(BadOption::new)?;
     }
+    let page = match &options.page {
+        Some(file) => Some((file, read_page(file)?)),
+        None => None,
+    };
     let record = match &options.read {
         Some(file) => read(file)?,
         None => measure(options)?,
@@ -50,10 +54,12 @@ pub fn run(options: &AccuracyOptions) -> Result<()> {
     let text = format!("{}\n\n{}", header(&record), table(&record.cases));
     print_line(&text)?;
     if let Some(folder) = &options.out {
-        write_all(folder, &record, &text)?;
+        write_all(folder, &record, &text, options.read.is_none())?;
     }
-    if let Some(page) = &options.page {
-        write_page(page, &record)?;
+    if let Some((file, page)) = page {
+        let page = insert(&page, &table(largest(&record)));
+        let written = fs::write(file, page.unwrap_or_default());
+        written.with_context(|| format!("cannot write {}", file.display()))?;
     }
     let wrong = record.cases.iter().find_map(inexact);
     ensure!(wrong.is_none(), "{}", wrong.unwrap_or_default());
@@ -80,13 +86,16 @@ fn inexact(case: &Case) -> Option<String> {
     ))
 }
 
-fn write_all(folder: &Path, record: &Accuracy, text: &str) -> Result<()> {
+/// Writes the table and the figures, and the record itself if it is new.
+fn write_all(folder: &Path, record: &Accuracy, text: &str, is_new: bool) -> Result<()> {
     let save = |name: &str, bytes: &[u8]| {
         let file = folder.join(name);
         fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))
     };
-    let json = serde_json::to_string_pretty(record)? + "\n";
-    save("accuracy.json", json.as_bytes())?;
+    if is_new {
+        let json = serde_json::to_string_pretty(record)? + "\n";
+        save("accuracy.json", json.as_bytes())?;
+    }
     save("accuracy.md", format!("{text}\n").as_bytes())?;
     for figure in accuracy_figures(record)? {
         save(&format!("{}.svg", figure.name), figure.svg.as_bytes())?;
@@ -95,12 +104,15 @@ fn write_all(folder: &Path, record: &Accuracy, text: &str) -> Result<()> {
     Ok(print_line(&folder.display().to_string())?)
 }
 
-fn write_page(page: &Path, record: &Accuracy) -> Result<()> {
-    let name = page.display();
-    let text = fs::read_to_string(page).with_context(|| format!("cannot read {name}"));
-    let text = insert(&text.map_err(BadOption::new)?, &table(largest(record)));
-    let text = text.with_context(|| format!("{name} lacks the two markers of the table"));
-    fs::write(page, text.map_err(BadOption::new)?).with_context(|| format!("cannot write {name}"))
+/// The text of a page, which must have the markers of the table.
+fn read_page(file: &Path) -> Result<String> {
+    let name = file.display();
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {name}"));
+    let text = text.map_err(BadOption::new)?;
+    match insert(&text, "") {
+        Some(_) => Ok(text),
+        None => Err(BadOption::new(format!("{name} lacks the markers of the table")).into()),
+    }
 }
 
 fn measure(options: &AccuracyOptions) -> Result<Accuracy> {

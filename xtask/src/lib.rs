@@ -9,6 +9,7 @@
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
+pub mod accuracy;
 pub mod arches;
 mod bench;
 pub mod browser;
@@ -53,6 +54,7 @@ enum Command {
     Sass(sass::Args),
     Ladder(ladder::Args),
     Bench(bench::Args),
+    Accuracy(accuracy::Args),
     Profile(profile::Args),
     Fuzz(fuzz::Args),
     Test(test::Args),
@@ -72,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Sass(args) => args.run(),
         Command::Ladder(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Accuracy(args) => args.run(),
         Command::Profile(args) => args.run(),
         Command::Fuzz(args) => args.run(),
         Command::Test(args) => args.run(),

@@ -29,7 +29,7 @@ pub struct AccuracyOptions {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Show the accuracy.json of an earlier run
+    /// Show the accuracy.json of an earlier run; --out then gets the table and the figures
     #[arg(long, value_name = "FILE", conflicts_with_all = ["most", "device", "seed"])]
     pub read: Option<PathBuf>,
 
