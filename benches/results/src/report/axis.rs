@@ -20,8 +20,8 @@ pub enum Unit {
     Ulps,
 }
 
-/// The coordinate of an error of 0. All others are at least half an ulp.
-const NO_ERROR: f64 = -1.0;
+/// The coordinate of an error of 0, far enough below those of all others, which are at least half an ulp.
+const NO_ERROR: f64 = -2.0;
 
 impl Unit {
     pub fn name(self) -> &'static str {
