@@ -1,3 +1,6 @@
+use std::fs;
+use std::path::Path;
+
 use super::read::parse;
 use super::*;
 use crate::example;
@@ -122,4 +125,19 @@ fn figures_show_every_finite_error() {
         .find(|series| series.name == "uniform / Exact");
     assert_eq!(exact.unwrap().points, [(1024.0, 0.0), (32768.0, 0.0)]);
     assert!(figures[0].png().unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn the_page_shows_the_record_that_it_names() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = fs::read_to_string(docs.join("accuracy.md")).unwrap();
+    let (before, _) = page.split_once("/accuracy-f32.png)").unwrap();
+    let (_, folder) = before.rsplit_once("](").unwrap();
+    let record = fs::read_to_string(docs.join(folder).join("accuracy.json")).unwrap();
+    let record = parse(&record).unwrap();
+    let shown = insert(&page, &table(largest(&record)));
+    assert!(
+        shown.as_ref() == Some(&page),
+        "renew it: cargo xtask accuracy --read {folder}/accuracy.json --page docs/accuracy.md"
+    );
 }
