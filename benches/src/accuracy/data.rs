@@ -159,44 +159,50 @@ fn cancelling<T: Item>(n: usize, seed: u64) -> Vec<T> {
     items
 }
 
-/// Elements with about this condition number.
+/// Elements with about this condition number: chunks that have it, each with a positive sum.
+fn conditioned<T: Item>(n: usize, condition: f64, seed: u64) -> Vec<T> {
+    let mut items = vec![T::rounded(0.0); n];
+    let chunks = items.par_chunks_mut(CHUNK).enumerate();
+    chunks
+        .for_each(|(chunk, items)| condition_chunk(items, condition, &mut generator(seed, chunk)));
+    items
+}
+
+/// Makes elements with about this condition number.
 ///
 /// After Ogita, Rump and Oishi, "Accurate Sum and Dot Product", 2005, which has a generator for dot products. The
 /// first half is random, with exponents from 0 to log2 of the condition number. Each element of the second half
 /// makes the exact sum so far its share of the prescribed sum and a random number, whose exponent falls to that of the
 /// prescribed sum. The last one makes it that sum.
-fn conditioned<T: Item>(n: usize, condition: f64, seed: u64) -> Vec<T> {
-    let rng = &mut generator(seed, 0);
+fn condition_chunk<T: Item>(items: &mut [T], condition: f64, rng: &mut SmallRng) {
     let most = condition.log2().round() as i32;
-    let mut items: Vec<T> = Vec::with_capacity(n);
+    let (first, second) = items.split_at_mut(items.len() / 2);
     // The negative of the sum so far.
     let mut rest = Accumulator::new();
     let mut magnitudes = 0.0;
-    for _ in 0..n / 2 {
+    for x in first {
         let exponent = (rng.next_u64() % (most as u64 + 1)) as i32;
-        let x: T = signed(rng, exponent);
+        *x = signed(rng, exponent);
         magnitudes += x.exactly().abs();
-        rest.add(-x);
-        items.push(x);
+        rest.add(-*x);
     }
     let sum = T::rounded(2.0 * magnitudes / condition);
     let least = (sum.exactly().log2().round() as i32).min(most);
-    let steps = (n - items.len()) as i64;
-    for step in 1..=steps {
-        let exponent = i64::from(most) + i64::from(least - most) * step / steps;
-        let share = sum.exactly() * step as f64 / steps as f64;
-        let random: T = signed(rng, exponent as i32);
-        let next = match step == steps {
-            true => sum,
-            false => T::rounded(share + random.exactly()),
+    let steps = second.len() as i64;
+    for (step, x) in (1..).zip(second) {
+        let next = if step == steps {
+            sum
+        } else {
+            let exponent = i64::from(most) + i64::from(least - most) * step / steps;
+            let random: T = signed(rng, exponent as i32);
+            let share = sum.exactly() * step as f64 / steps as f64;
+            T::rounded(share + random.exactly())
         };
         rest.add(next);
-        let x: T = rest.sum();
+        *x = rest.sum();
         rest.add(-next);
-        rest.add(-x);
-        items.push(x);
+        rest.add(-*x);
     }
-    items
 }
 
 /// The elements in random order: dealt to the chunks in turn, then shuffled in each chunk.
