@@ -51,14 +51,14 @@ pub mod parts {
     #[cfg(not(target_arch = "nvptx64"))]
     pub use super::single_pass::{Sizes, sizes};
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-    pub use super::single_pass::{blocks_of, storage, threads_of};
+    pub use super::single_pass::{blocks_of, storage};
     pub use crate::exact_sum::{Layout, exact_sum, rows_of};
     pub use crate::items::Items;
     pub use crate::keyed::Task;
     pub use crate::mem::{Global, MOST_BYTES, Shared};
     pub use crate::needs::{Load, Needs, ResultIn, Scratch};
     pub use crate::op::Op;
-    pub use crate::single_pass::single_pass;
+    pub use crate::single_pass::{most_threads, single_pass};
     pub use cuda_std::kernel;
 }
 

@@ -100,6 +100,11 @@ impl Needs {
         }
     }
 
+    /// Any number of warps, each of which takes several tiles.
+    pub const fn several_tiles(elements: usize) -> Self {
+        Self::by_vectors(Scratch::PerWarp, elements).into_cell()
+    }
+
     /// By key: `per_thread` elements per thread, combined into the caller's cells.
     pub const fn keyed(per_thread: u32) -> Self {
         Self {

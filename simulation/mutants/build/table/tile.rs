@@ -145,6 +145,27 @@ const VECTORS: &[Mutant] = &[
     )
     .on(HORNER),
     mutant(
+        "every_second_of_several",
+        "a warp that takes several tiles leaves out every second one",
+        "tile += step;",
+        "tile += 2 * step;",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "several_without_the_skew",
+        "leaves out the last tile if the first one begins before the array",
+        ">= I::len(arrays) + skew {",
+        ">= I::len(arrays) {",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "several_in_order",
+        "takes several tiles although the order of the items matters",
+        "O::ANY_ORDER && O::ABSORBS\n",
+        "O::ABSORBS\n",
+    )
+    .on(ONE_SLOT),
+    mutant(
         "halves_of_lanes",
         "a non-commutative operator combines lanes that are not adjacent",
         "unsafe { reduce_to_first::<I, O>(op, value) }",
