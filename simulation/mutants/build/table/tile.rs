@@ -35,6 +35,9 @@ const ONE_SLOT: &[&str] = &["single_pass_mean_variance_i8"];
 /// Uses the index, in any order.
 const ARG_MIN: &[&str] = &["single_pass_arg_min_i32"];
 
+/// Counts every item, in any order.
+const COUNT: &[&str] = &["single_pass_count_less_i32_i32"];
+
 /// Vectors of one item.
 const SINGLE: &[&str] = &["single_pass_arg_min_indexed_i64"];
 
@@ -157,14 +160,7 @@ const VECTORS: &[Mutant] = &[
         ">= I::len(arrays) + skew {",
         ">= I::len(arrays) {",
     )
-    .on(ARG_MIN),
-    mutant(
-        "several_in_order",
-        "takes several tiles although the order of the items matters",
-        "O::ANY_ORDER && O::ABSORBS\n",
-        "O::ABSORBS\n",
-    )
-    .on(ONE_SLOT),
+    .on(COUNT),
     mutant(
         "halves_of_lanes",
         "a non-commutative operator combines lanes that are not adjacent",
@@ -309,13 +305,13 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "begun_low_for_high",
         "the upper rows of a pair are those of the lower ones",
-        "self.absorb(&mut lane, high, row + K, whole);",
-        "self.absorb(&mut lane, low, row + K, whole);",
+        "self.absorb(lane, high, row + K, whole);",
+        "self.absorb(lane, low, row + K, whole);",
     ),
     mutant(
         "begun_high_left_out",
         "skips the upper rows of a pair",
-        "                self.absorb(&mut lane, high, row + K, whole);
+        "                self.absorb(lane, high, row + K, whole);
 ",
         "",
     )
