@@ -186,7 +186,7 @@ pub use kernels_gpu::op::{
     SumAbs, SumSquares, SumWide, WeightedMean, Xor,
 };
 pub use kernels_gpu::tile::ORDER_VERSION;
-pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
+pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm, RejectedKey};
 pub use module::Embedded;
 pub use number::{Float, Mean, Norm, Number, Predicate};
 pub use owned_plan::OwnedPlan;
