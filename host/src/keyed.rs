@@ -703,7 +703,7 @@ mod tests {
     fn a_block_counts_fewer_than_2_to_the_32_keys() {
         assert_eq!(count_blocks(1, 1, 132), 1);
         assert_eq!(count_blocks(4, 8193, 132), 2);
-        assert_eq!(count_blocks(1, 1 << 34, 132), 396);
+        assert_eq!(count_blocks(1, 1 << 34, 132), 264);
         let n = 1 << 42;
         assert!((n as u64).div_ceil(count_blocks(1, n, 132)) < 1 << 32);
     }
