@@ -230,7 +230,7 @@ pub(crate) fn check_rejected<K: Key>(
 ) -> Result<(), String> {
     let is_rejected = |key: &K| key.cell() >= cells;
     let rejected = keys.iter().filter(|key| is_rejected(key)).count() as u64;
-    let first = keys.iter().position(|key| is_rejected(key));
+    let first = keys.iter().position(is_rejected);
     let first = first.map_or(Rejected::NONE, |first| first as u64);
     match [after[0] - REJECTED_BEFORE, after[1]] {
         got if got == [rejected, first] => Ok(()),

@@ -400,7 +400,7 @@ fn laws_of_keys_can_fail() {
     );
     breaks(
         atomic,
-        &with("LDG.E.64 REDG.E.ADD x2").replace(".STRONG.GPU", ""),
+        &with("LDG.E.64 REDG.E.ADD x2").replace("LDG.E.64.STRONG.GPU ", ""),
         "atomic loads by bits",
     );
     breaks(

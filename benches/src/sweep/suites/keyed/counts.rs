@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use warpfold::{Buffer, Cells, Sum};
 use warpfold_results::schema::{By, Row, Suite};
 
-use crate::peers::{Function, Peers};
+use crate::peers::Peers;
 use crate::sweep::data::CHUNK;
 use crate::sweep::rounds::Verdict;
 use crate::sweep::run::Sweep;
