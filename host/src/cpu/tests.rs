@@ -385,7 +385,7 @@ fn cells_agree_with_one_loop() {
 fn outside<K: Key>(keys: &[K], cells: usize) -> [u64; 2] {
     let is_outside = |key: &K| !(0..cells as i128).contains(&key.number());
     let number = keys.iter().filter(|key| is_outside(key)).count();
-    let first = keys.iter().position(|key| is_outside(key));
+    let first = keys.iter().position(is_outside);
     [number as u64, first.map_or(u64::MAX, |first| first as u64)]
 }
 
