@@ -43,12 +43,16 @@ enum Kind<'a> {
         gpu: &'a Arc<Gpu>,
     },
     /// A cell of `bytes` bytes that the kernel writes.
-    Cell { address: u64, bytes: usize },
+    Cell {
+        address: u64,
+        bytes: usize,
+    },
     /// An operator of `bytes` bytes.
     Value {
         pointer: *const c_void,
         bytes: usize,
     },
+    Number(u64),
 }
 
 impl<'a> Argument<'a> {
@@ -94,7 +98,6 @@ impl<'a> Argument<'a> {
     }
 
     /// The same memory as an array of words of `word` bytes; `word` divides the element size.
-    #[cfg(feature = "teaching")]
     pub(crate) fn as_words(self, word: usize) -> Self {
         match self.0 {
             Kind::Array {
@@ -117,6 +120,11 @@ impl<'a> Argument<'a> {
     /// A cell of `bytes` bytes at an address that the kernel writes.
     pub(crate) fn cell(address: u64, bytes: usize) -> Self {
         Self(Kind::Cell { address, bytes })
+    }
+
+    /// A number.
+    pub(crate) fn number(number: u64) -> Self {
+        Self(Kind::Number(number))
     }
 
     /// An operator.
@@ -247,6 +255,7 @@ impl Kernel {
                 ) => written && bytes == size && Arc::ptr_eq(gpu, &self.gpu),
                 (Kind::Cell { bytes, .. }, Parameter::Cell(_, size))
                 | (Kind::Value { bytes, .. }, Parameter::Value(size)) => bytes == size,
+                (Kind::Number(_), Parameter::Number(_)) => true,
                 _ => false,
             };
             assert!(fits, "{name}: an argument does not fit {parameter:?}");
@@ -258,6 +267,10 @@ impl Kernel {
                 }
                 Kind::Cell { address, .. } => {
                     words[n] = address;
+                    n += 1;
+                }
+                Kind::Number(number) => {
+                    words[n] = number;
                     n += 1;
                 }
                 Kind::Value { bytes: 0, .. } => {}

@@ -115,6 +115,15 @@ impl Needs {
         }
     }
 
+    /// By key, without values: any number of blocks, with vectors of `elements` keys.
+    pub const fn counts(elements: usize) -> Self {
+        Self {
+            per_thread: None,
+            load: Load::Elements(elements),
+            ..Self::keyed(1)
+        }
+    }
+
     /// The same, with one cell for the result.
     pub const fn into_cell(self) -> Self {
         Self {

@@ -33,6 +33,14 @@ words!(u8, u16, u32, u64);
 #[repr(C, align(16))]
 pub struct B128([u64; 2]);
 
+impl B128 {
+    /// The first and the last 8 bytes.
+    #[inline(always)]
+    pub fn halves(self) -> [u64; 2] {
+        self.0
+    }
+}
+
 impl Word for B128 {
     #[inline(always)]
     unsafe fn load(from: *const Self) -> Self {

@@ -8,7 +8,7 @@ use cuda_sim::Simulator;
 use cust_raw::CUresult;
 #[cfg(feature = "teaching")]
 use kernels_gpu::entry::teaching;
-use kernels_gpu::entry::{Entry, Kernels, Parameter, library};
+use kernels_gpu::entry::{Entry, Kernels, Parameter, count, library};
 
 use crate::memory::Memory;
 
@@ -25,6 +25,7 @@ pub const SHARED_BYTES: u32 = 48 * 1024;
 static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
     const LISTS: &[&Kernels] = &[
         &library::KERNELS,
+        &count::COUNTS,
         #[cfg(feature = "teaching")]
         &teaching::KERNELS,
         #[cfg(feature = "teaching")]
@@ -77,7 +78,7 @@ impl Launch {
             .iter()
             .flat_map(|parameter| match parameter {
                 Parameter::Input(..) | Parameter::Output(..) => vec![WORD, WORD],
-                Parameter::Cell(..) => vec![WORD],
+                Parameter::Cell(..) | Parameter::Number(_) => vec![WORD],
                 Parameter::Value(0) => vec![],
                 Parameter::Value(bytes) => vec![*bytes],
             });
@@ -140,7 +141,7 @@ impl Launch {
         for parameter in self.entry.parameters {
             let (name, address, bytes) = match *parameter {
                 Parameter::Value(0) => continue,
-                Parameter::Value(_) => {
+                Parameter::Value(_) | Parameter::Number(_) => {
                     next();
                     continue;
                 }
@@ -191,7 +192,8 @@ impl Launch {
             let digits = name.trim_start_matches(['b', 'f', 'i', 'u']);
             digits.len() < name.len() && ["8", "16", "32", "64"].contains(&digits)
         };
-        match self.entry.items.split('_').all(is_number) {
+        // The name of an entry that counts keys contains no items.
+        match self.entry.items.is_empty() || self.entry.items.split('_').all(is_number) {
             true => size as u64,
             false => 1,
         }
