@@ -6,12 +6,15 @@
 //! | `terms` | the terms of each sum, as floats with errors |
 //! | `exponents` | bounds of the terms of a block |
 //! | `levels` | adds the terms of a block as floats, without rounding |
+//! | `buckets` | adds them as integers, one for each exponent |
 //! | `blocks` | cuts an array into blocks; compiled for the processor's vector instructions |
 //!
 //! An [`Accumulator`] adds a few hundred million items per second. Levels are up to thirty times as fast, if the exponents
-//! of a block's terms do not differ too much. The items of other blocks are added to the accumulator one by one.
+//! of a block's terms do not differ too much; buckets are three to five times as fast for any exponents. Infinities, NaN
+//! and products with errors below the least float are added to the accumulator one by one.
 
 mod blocks;
+mod buckets;
 mod exponents;
 mod levels;
 mod rows;
@@ -56,7 +59,7 @@ pub(crate) fn dot<T: Float>(x: &[T], y: &[T]) -> Accumulator {
 
 fn add_all<I: Items, O: Term<I::Item>>(items: I) -> Accumulator {
     let len = items.len();
-    // Levels do not know -0.0 from 0.0. After one other term it does not matter.
+    // Levels and buckets do not know -0.0 from 0.0. After one other term it does not matter.
     let mut begun = Accumulator::new();
     let other = items.iter().position(|item| {
         O::add(&mut begun, item);

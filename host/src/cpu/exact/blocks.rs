@@ -4,12 +4,16 @@ use std::marker::PhantomData;
 
 use kernels_gpu::exact::Accumulator;
 
+use super::buckets::Buckets;
 use super::exponents::{Exponents, of_terms};
 use super::levels::{LEAST, Levels};
 use super::terms::{Items, Term};
 
 /// The number of items of a block, so few that it is still in the first-level cache when it is added the second time.
 const BLOCK: usize = 2048;
+
+/// The fewest items for buckets: to make them and to add them up takes as long as to add 2000 to 3000 items one by one.
+const MANY: usize = 3072;
 
 /// An exact sum of the terms `O`, a part of which is not yet in `sum`.
 pub(super) struct Blocks<O> {
@@ -18,6 +22,8 @@ pub(super) struct Blocks<O> {
     levels: Levels,
     /// One more level.
     more: Levels,
+    /// For all other blocks; large, so only if there are such.
+    buckets: Option<Box<Buckets>>,
     term: PhantomData<O>,
 }
 
@@ -27,6 +33,7 @@ impl<O> Blocks<O> {
             sum: Accumulator::new(),
             levels: Levels::new(),
             more: Levels::new(),
+            buckets: None,
             term: PhantomData,
         }
     }
@@ -34,6 +41,9 @@ impl<O> Blocks<O> {
     pub(super) fn finish(mut self) -> Accumulator {
         self.levels.flush(&mut self.sum);
         self.more.flush(&mut self.sum);
+        if let Some(buckets) = &self.buckets {
+            buckets.flush(&mut self.sum);
+        }
         self.sum
     }
 
@@ -87,7 +97,7 @@ impl<O> Blocks<O> {
         let len = items.len();
         for start in (0..len).step_by(BLOCK) {
             let items = items.part(start, len.min(start + BLOCK));
-            if self.add_floats::<I, FUSED>(items) {
+            if self.add_floats::<I, FUSED>(items, len) {
                 self.sum.count_items(items.len() as u64);
             } else {
                 items.iter().for_each(|item| O::add(&mut self.sum, item));
@@ -95,26 +105,28 @@ impl<O> Blocks<O> {
         }
     }
 
-    /// Adds a block, and returns true; or returns false, because levels cannot hold it.
+    /// Adds a block of an array of `len` items, and returns true; or returns false, because not all terms are finite, an
+    /// error is too small for a float, or buckets are not worth it.
     #[inline(always)]
-    pub(super) fn add_floats<I: Items, const FUSED: bool>(&mut self, items: I) -> bool
+    pub(super) fn add_floats<I: Items, const FUSED: bool>(&mut self, items: I, len: usize) -> bool
     where
         O: Term<I::Item>,
     {
         if O::HAS_ERROR {
-            self.add_to::<I, 3, 4, FUSED>(items)
+            self.add_to::<I, 3, 4, FUSED>(items, len)
         } else if 2 * O::DIGITS > f64::MANTISSA_DIGITS {
-            self.add_to::<I, 2, 3, FUSED>(items)
+            self.add_to::<I, 2, 3, FUSED>(items, len)
         } else {
-            self.add_to::<I, 1, 2, FUSED>(items)
+            self.add_to::<I, 1, 2, FUSED>(items, len)
         }
     }
 
-    /// Adds a block to `K` levels, or to `M`.
+    /// Adds a block to `K` levels, or to `M`, or else to the buckets.
     #[inline(always)]
     fn add_to<I: Items, const K: usize, const M: usize, const FUSED: bool>(
         &mut self,
         items: I,
+        len: usize,
     ) -> bool
     where
         O: Term<I::Item>,
@@ -133,7 +145,16 @@ impl<O> Blocks<O> {
             return false;
         };
         let sum = &mut self.sum;
-        self.levels.add::<I, O, K, FUSED>(items, exponents, sum)
+        if self.levels.add::<I, O, K, FUSED>(items, exponents, sum)
             || self.more.add::<I, O, M, FUSED>(items, exponents, sum)
+        {
+            return true;
+        }
+        if len < MANY {
+            return false;
+        }
+        let buckets = self.buckets.get_or_insert_with(|| Box::new(Buckets::new()));
+        buckets.add::<I, O>(items, exponents);
+        true
     }
 }

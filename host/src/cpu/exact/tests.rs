@@ -263,6 +263,20 @@ fn levels_do_not_overflow() {
     }
 }
 
+/// One value of each block is so small that all go to buckets, and all others to the same.
+#[test]
+fn buckets_do_not_overflow() {
+    for sign in [1.0, -1.0] {
+        let mut x = [sign * (1.0 - f64::EPSILON / 2.0); 20_000];
+        x.iter_mut().step_by(500).for_each(|x| *x = 2f64.powi(-400));
+        check::<_, Value>(&x[..], sum(&x), "f64");
+        check::<_, Square>(&x[..], sum_squares(&x), "squares of f64");
+        let mut x = [sign as f32 * (1.0 - f32::EPSILON / 2.0); 20_000];
+        x.iter_mut().step_by(500).for_each(|x| *x = 2f32.powi(-140));
+        check::<_, Value>(&x[..], sum(&x), "f32");
+    }
+}
+
 /// Blocks that levels have to give up, among others that they hold.
 #[test]
 fn blocks_differ() {
@@ -327,7 +341,7 @@ fn errors_may_underflow() {
 fn levels_hold_common_values() {
     fn check<I: Items, O: Term<I::Item>>(items: I, what: &str) {
         let mut blocks = Blocks::<O>::new();
-        assert!(blocks.add_floats::<I, false>(items), "{what}");
+        assert!(blocks.add_floats::<I, false>(items, items.len()), "{what}");
     }
 
     let rng = &mut StdRng::seed_from_u64(rand::random());
