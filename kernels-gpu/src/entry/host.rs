@@ -269,7 +269,8 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 ///
 /// A list names keys of `u32` and `u64`; the same kernels accept signed keys of the same size.
 ///
-/// ```
+#[cfg_attr(feature = "library", doc = "```")]
+#[cfg_attr(not(feature = "library"), doc = "```ignore")]
 /// use kernels_gpu::entry::Keyed;
 /// use kernels_gpu::op::Sum;
 ///
