@@ -24,7 +24,6 @@ use kernels_gpu::exact::{Accumulator, Float};
 use rayon::prelude::*;
 
 use blocks::Blocks;
-use rows::Rows;
 use terms::{Items, Magnitude, Product, Square, Term, Value};
 
 /// Below this many bytes one thread adds all items, because waking another takes 10 to 40 µs.

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use kernels_gpu::exact::Accumulator;
 
 use super::buckets::Buckets;
-use super::exponents::{Exponents, of_terms};
+use super::exponents::of_terms;
 use super::levels::{LEAST, Levels};
 use super::terms::{Items, Term};
 

@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
+use super::rows::Rows;
 use super::*;
 
 /// How the exponents of random values are distributed below the highest one.
