@@ -5,7 +5,6 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
-use super::rows::Rows;
 use super::*;
 
 /// How the exponents of random values are distributed below the highest one.
