@@ -10,7 +10,7 @@ use super::levels::{LEAST, Levels};
 use super::terms::{Items, Term};
 
 /// The number of items of a block, so few that it is still in the first-level cache when it is added the second time.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 1024;
 
 /// The fewest items for buckets: to make them and to add them up takes as long as to add 2000 to 3000 items one by one.
 const MANY: usize = 3072;

@@ -21,9 +21,10 @@ use super::terms::{Items, Term};
 const LEVELS: usize = 4;
 
 /// The number of sums of a level.
-const LANES: usize = 64;
+const LANES: usize = 32;
 
-/// The number of rows that are added at a time, because sums are loaded and stored once for all.
+/// The number of rows that are added at a time, because sums are loaded and stored once for all. With more, or with longer
+/// rows, the processor's prefetchers could not follow.
 const ROWS: usize = 2;
 
 /// The bits of a significand below the leading one.

@@ -197,7 +197,7 @@ macro_rules! sums {
             for n in 0..300 {
                 check_all::<$float>(n, rng);
             }
-            let blocks = [128, 512, 2048, 3 * 2048];
+            let blocks = [64, 512, 1024, 3 * 2048];
             for n in blocks.iter().flat_map(|n| [n - 1, *n, n + 1, n + 255, n + 256, n + 257]) {
                 for _ in 0..8 {
                     check_all::<$float>(n, rng);
@@ -288,7 +288,7 @@ fn blocks_differ() {
             true => 0.0,
             false => drawn(below, highest, rng),
         };
-        (0..2048).map(|_| value()).collect::<Vec<f64>>()
+        (0..1024).map(|_| value()).collect::<Vec<f64>>()
     });
     let x: Vec<f64> = blocks.flatten().collect();
     check::<_, Value>(&x[..], sum(&x), "f64");
