@@ -1,5 +1,6 @@
-// CUB's sums of f32 and f64, whose accuracy `warpfold-bench accuracy` compares: by default the order of the
-// additions depends on the GPU; in the mode gpu_to_gpu, which CUB has since 3.1, the result does not.
+// CUB's sums of f32 and f64, whose accuracy `warpfold-bench accuracy` compares, and whose time `warpfold-bench exact
+// --peers`: by default the order of the additions depends on the GPU; in the mode gpu_to_gpu, which CUB has since 3.1,
+// the result does not.
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
@@ -36,6 +37,18 @@ static cudaError_t sum(int mode, const T *items, int n, T *result, cudaStream_t 
     status = cub::DeviceReduce::Sum(temp, bytes, items, result, n, stream);
     const cudaError_t freed = cudaFreeAsync(temp, stream);
     return status != cudaSuccess ? status : freed;
+}
+
+// Lets CUDA keep the temporary storage of a sum for the next one, which otherwise would wait for new memory.
+extern "C" int cub_keep_memory() {
+    int device = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status != cudaSuccess) return status;
+    cudaMemPool_t pool = nullptr;
+    status = cudaDeviceGetDefaultMemPool(&pool, device);
+    if (status != cudaSuccess) return status;
+    unsigned long long all = ~0ull;
+    return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all);
 }
 
 extern "C" int cub_has_gpu_to_gpu() { return HAS_GPU_TO_GPU; }

@@ -4,9 +4,9 @@
 //! CPU adds the elements one by one, without any kernel. Up to [`MOST_IN_PYTHON`] elements it is compared with
 //! Python's `math.fsum`.
 
-mod data;
+pub mod data;
 pub mod options;
-mod peers;
+pub mod peers;
 
 use std::fs;
 use std::path::Path;
@@ -230,8 +230,7 @@ impl Run {
         let Some(cub) = &self.cub else {
             return Ok(sums);
         };
-        let modes = [(By::Cub, true), (By::CubGpuToGpu, cub.has_gpu_to_gpu)];
-        for (by, _) in modes.into_iter().filter(|(_, is_there)| *is_there) {
+        for by in cub.modes() {
             let value = cub.sum(&self.device, &buffer, by)?.value();
             sums.push(Sum { by, value });
         }

@@ -2,7 +2,7 @@
 //!
 //! Each round makes every call once: a read of as many bytes (the read ceiling), the default reduction and the exact one.
 //! The time of the read is the device's, that of the other calls the host's, until it has the result. The exact results
-//! are compared with sums of one item after another.
+//! are compared with sums of one item after another. CUB's sums have rounds of their own, and may be inexact.
 
 use std::fs;
 use std::hint::black_box;
@@ -13,8 +13,10 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde::Serialize;
-use warpfold::{Accumulator, Determinism, Device, Dot, Float, SinglePass, Sum, bf16, f16};
+use warpfold::{Accumulator, Buffer, Determinism, Device, Dot, Float, SinglePass, Sum, bf16, f16};
+use warpfold_results::accuracy::By;
 
+use crate::accuracy::peers::Cub;
 use crate::machine::Started;
 use crate::options::ExactOptions;
 use crate::print_line;
@@ -47,6 +49,9 @@ struct Row {
     read_us: Option<f64>,
     default_us: f64,
     exact_us: f64,
+    /// CUB's, by default and in the mode `gpu_to_gpu`.
+    cub_us: Option<f64>,
+    cub_gpu_to_gpu_us: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +59,8 @@ struct Record {
     #[serde(flatten)]
     started: Started,
     device: String,
+    /// The versions of CUB and its compiler.
+    cub: Option<String>,
     rounds: usize,
     rows: Vec<Row>,
 }
@@ -63,23 +70,27 @@ pub fn run(options: &ExactOptions) -> Result<()> {
         true => Device::cpu(),
         false => Device::auto()?,
     };
+    let cub = options.peers.then(|| Cub::build(&device)).transpose()?;
     let mut record = Record {
         started: Started::now()?,
         device: device.name().into(),
+        cub: cub.as_ref().map(|cub| cub.version.clone()),
         rounds: ROUNDS,
         rows: vec![],
     };
     print_line(&format!(
         "{device}: microseconds, medians of {ROUNDS} rounds"
     ))?;
-    print_line("op  type spread        n       read    default      exact  of read  of default")?;
+    print_line(
+        "op  type spread        n       read    default      exact  of read  of default        cub gpu_to_gpu",
+    )?;
     use Spread::{All, Binades, Normal};
     for n in &options.n {
-        let rows = &mut record.rows;
-        sum::<f64>(&device, *n, &[Normal, Binades, All], rows)?;
-        sum::<f32>(&device, *n, &[Normal, Binades], rows)?;
-        sum::<f16>(&device, *n, &[Normal], rows)?;
-        sum::<bf16>(&device, *n, &[Normal], rows)?;
+        let (rows, cub) = (&mut record.rows, cub.as_ref());
+        sum::<f64>(&device, *n, &[Normal, Binades, All], cub, rows)?;
+        sum::<f32>(&device, *n, &[Normal, Binades], cub, rows)?;
+        sum::<f16>(&device, *n, &[Normal], cub, rows)?;
+        sum::<bf16>(&device, *n, &[Normal], cub, rows)?;
         dot::<f64>(&device, *n, rows)?;
         dot::<f32>(&device, *n, rows)?;
     }
@@ -143,14 +154,37 @@ fn expected(n: usize, add: impl Fn(&mut Accumulator, usize) + Sync) -> Accumulat
 /// Conversions from the numbers that are drawn.
 trait Drawn: Float {
     fn of(value: f64) -> Self;
+
+    /// CUB's sum, for which `result` has room; `None` if it is not compared.
+    fn by_cub(
+        _: &Cub,
+        _: &Device,
+        _items: &Buffer<Self>,
+        _result: &mut Buffer<Self>,
+        _: By,
+    ) -> Option<Result<Self>> {
+        None
+    }
 }
 
 macro_rules! drawn {
-    ($($float:ident |$value:ident| $of:expr;)*) => { $(
+    ($($float:ident |$value:ident| $of:expr $(, $cub:ident)?;)*) => { $(
         impl Drawn for $float {
             fn of($value: f64) -> Self {
                 $of
             }
+
+            $(
+                fn by_cub(
+                    $cub: &Cub,
+                    device: &Device,
+                    items: &Buffer<Self>,
+                    result: &mut Buffer<Self>,
+                    by: By,
+                ) -> Option<Result<Self>> {
+                    Some($cub.sum_into(device, items, result, by))
+                }
+            )?
         }
     )* };
 }
@@ -158,11 +192,17 @@ macro_rules! drawn {
 drawn! {
     f16 |value| f16::from_f64(value);
     bf16 |value| bf16::from_f64(value);
-    f32 |value| value as f32;
-    f64 |value| value;
+    f32 |value| value as f32, cub;
+    f64 |value| value, cub;
 }
 
-fn sum<T: Drawn>(device: &Device, n: usize, spreads: &[Spread], rows: &mut Vec<Row>) -> Result<()>
+fn sum<T: Drawn>(
+    device: &Device,
+    n: usize,
+    spreads: &[Spread],
+    cub: Option<&Cub>,
+    rows: &mut Vec<Row>,
+) -> Result<()>
 where
     Sum: SinglePass<T, Output = T>,
 {
@@ -179,6 +219,8 @@ where
             read_us: None,
             default_us: 0.0,
             exact_us: 0.0,
+            cub_us: None,
+            cub_gpu_to_gpu_us: None,
         };
         let default = || {
             black_box(device.reduce(&x, Sum).run()?);
@@ -189,9 +231,55 @@ where
             ensure!(got == right, "{got:?} instead of {right:?}");
             Ok(())
         };
-        rows.push(time(device, row, n * size_of::<T>(), default, is_right)?);
+        let mut row = time(device, row, n * size_of::<T>(), default, is_right)?;
+        // Its time does not depend on the data.
+        if let Some(cub) = cub.filter(|_| *spread == Spread::Normal) {
+            time_cub(cub, device, &x, right, &mut row)?;
+        }
+        print_row(&row)?;
+        rows.push(row);
     }
     Ok(())
+}
+
+/// Times CUB's sums in turn, each until the host has the result.
+fn time_cub<T: Drawn>(
+    cub: &Cub,
+    device: &Device,
+    x: &Buffer<T>,
+    right: T,
+    row: &mut Row,
+) -> Result<()> {
+    let mut result = device.alloc(1)?;
+    let mut times = [vec![], vec![]];
+    for round in 0..=ROUNDS {
+        for (by, times) in cub.modes().zip(&mut times) {
+            let start = Instant::now();
+            let Some(got) = T::by_cub(cub, device, x, &mut result, by) else {
+                return Ok(());
+            };
+            let (got, right) = (got?.exactly(), right.exactly());
+            let time = start.elapsed().as_secs_f64() * 1e6;
+            // The terms are about 1, and sums of a few of them lose nothing.
+            ensure!(
+                (got - right).abs() <= 1e-6 * x.len() as f64,
+                "{}: {got} instead of {right}",
+                by.title()
+            );
+            // The first round takes the temporary storage.
+            if round > 0 {
+                times.push(time);
+            }
+        }
+    }
+    [row.cub_us, row.cub_gpu_to_gpu_us] = times.map(median);
+    Ok(())
+}
+
+/// The median; `None` if there are no times.
+fn median(mut times: Vec<f64>) -> Option<f64> {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
 }
 
 fn dot<T: Drawn>(device: &Device, n: usize, rows: &mut Vec<Row>) -> Result<()>
@@ -211,6 +299,8 @@ where
         read_us: None,
         default_us: 0.0,
         exact_us: 0.0,
+        cub_us: None,
+        cub_gpu_to_gpu_us: None,
     };
     let default = || {
         black_box(device.reduce((&x, &y), Dot).run()?);
@@ -221,17 +311,13 @@ where
         ensure!(got == right, "{got:?} instead of {right:?}");
         Ok(())
     };
-    rows.push(time(
-        device,
-        row,
-        2 * n * size_of::<T>(),
-        default,
-        is_right,
-    )?);
+    let row = time(device, row, 2 * n * size_of::<T>(), default, is_right)?;
+    print_row(&row)?;
+    rows.push(row);
     Ok(())
 }
 
-/// Times the calls of a row in turn, and prints it.
+/// Times the calls of a row in turn.
 fn time(
     device: &Device,
     mut row: Row,
@@ -261,25 +347,29 @@ fn time(
             times.iter_mut().for_each(Vec::clear);
         }
     }
-    let [read_us, default_us, exact_us] = times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied()
-    });
+    let [read_us, default_us, exact_us] = times.map(median);
     row.read_us = read_us;
     row.default_us = default_us.context("a round")?;
     row.exact_us = exact_us.context("a round")?;
+    Ok(row)
+}
+
+fn print_row(row: &Row) -> Result<()> {
+    let time = |us: Option<f64>| us.map_or("-".into(), |us| format!("{us:.1}"));
     print_line(&format!(
-        "{:3} {:>4} {:7} {:>10} {:>9} {:>10.1} {:>10.1} {:>8} {:>11.2}",
+        "{:3} {:>4} {:7} {:>10} {:>9} {:>10.1} {:>10.1} {:>8} {:>11.2} {:>10} {:>10}",
         row.op,
         row.element,
         format!("{:?}", row.spread).to_lowercase(),
         row.n,
-        row.read_us.map_or("-".into(), |us| format!("{us:.1}")),
+        time(row.read_us),
         row.default_us,
         row.exact_us,
         row.read_us
             .map_or("-".into(), |us| format!("{:.3}", us / row.exact_us)),
         row.exact_us / row.default_us,
+        time(row.cub_us),
+        time(row.cub_gpu_to_gpu_us),
     ))?;
-    Ok(row)
+    Ok(())
 }

@@ -83,6 +83,10 @@ pub struct ExactOptions {
     #[arg(long)]
     pub cpu: bool,
 
+    /// Also time CUB's sums of f32 and f64, by default and in the mode gpu_to_gpu (needs nvcc; the mode, CUB 3.1)
+    #[arg(long, conflicts_with = "cpu")]
+    pub peers: bool,
+
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -23,7 +23,7 @@ pub const IN_PYTHON: [(By, &str); 3] = [
     (By::Fsum, "fsum"),
 ];
 
-type HasModeFn = unsafe extern "C" fn() -> i32;
+type NumberFn = unsafe extern "C" fn() -> i32;
 
 type SumFn = unsafe extern "C" fn(
     is_f64: i32,
@@ -49,7 +49,13 @@ impl Cub {
         let info = device.info().context("CUB needs a CUDA device")?;
         let peers = Peers::build(&[("accuracy.cu", SOURCE)], info.compute_capability)?;
         // SAFETY: SOURCE defines `cub_has_gpu_to_gpu` with this signature.
-        let has_mode: Function<HasModeFn> = unsafe { peers.function("cub_has_gpu_to_gpu") }?;
+        let has_mode: Function<NumberFn> = unsafe { peers.function("cub_has_gpu_to_gpu") }?;
+        // SAFETY: SOURCE defines `cub_keep_memory` with this signature.
+        let keep_memory: Function<NumberFn> = unsafe { peers.function("cub_keep_memory") }?;
+        // Makes the device's context current on this thread.
+        device.synchronize()?;
+        // SAFETY: the function changes only how long the current device's memory pool keeps memory.
+        keep_memory.check(unsafe { keep_memory() }, "CUB, memory pool")?;
         let built = &peers.built;
         Ok(Self {
             // SAFETY: SOURCE defines `cub_sum` with this signature.
@@ -60,13 +66,36 @@ impl Cub {
         })
     }
 
+    /// The modes that this version has.
+    pub fn modes(&self) -> impl Iterator<Item = By> + use<> {
+        let mode = self.has_gpu_to_gpu.then_some(By::CubGpuToGpu);
+        std::iter::once(By::Cub).chain(mode)
+    }
+
     /// The sum in the default mode or in `gpu_to_gpu`.
     pub fn sum<T: Item>(&self, device: &Device, items: &Buffer<T>, by: By) -> Result<T> {
+        let mut result = device.upload(&[T::rounded(0.0)])?;
+        self.sum_into(device, items, &mut result, by)
+    }
+
+    /// The sum, for which `result` has room. Both buffers are on this device.
+    pub fn sum_into<T: Item>(
+        &self,
+        device: &Device,
+        items: &Buffer<T>,
+        result: &mut Buffer<T>,
+        by: By,
+    ) -> Result<T> {
+        ensure!(
+            result.len() == 1,
+            "room for {} results; must be 1",
+            result.len()
+        );
         let n = i32::try_from(items.len()).context("too many elements for CUB's int")?;
-        let result = device.upload(&[T::rounded(0.0)])?;
         let is_f64 = size_of::<T>() == size_of::<f64>();
+        device.synchronize()?;
         // SAFETY:
-        // - The upload has made the device's context current on this thread, and the stream lives as long as the
+        // - The call above has made the device's context current on this thread, and the stream lives as long as the
         //   device.
         // - Both buffers are live memory of this device until the download has waited for the stream. They have
         //   the type that `is_f64` says, one `n` elements, the other one.
@@ -81,8 +110,7 @@ impl Cub {
             )
         };
         self.sum.check(status, "CUB")?;
-        let sums = result.download()?;
-        Ok(sums[0])
+        Ok(result.download()?[0])
     }
 }
 

@@ -9,7 +9,7 @@ mod suite;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
+use libtest_mimic::{Arguments, Trial};
 use warpfold::Device;
 
 fn main() -> ExitCode {
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     trials.extend(suite::on("simulator", Ok(simulated)));
     trials.extend(suite::of_comparisons());
     trials.push(suite::order::with_numpy());
+    trials.extend([1, 20, 58, 132, 148].map(of_multiprocessors));
     let conclusion = libtest_mimic::run(&arguments, trials);
     let left = cuda_sim_driver::allocated_bytes();
     if left > 0 {
@@ -27,4 +28,13 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     conclusion.exit_code()
+}
+
+/// The same bits on a device with so many multiprocessors.
+fn of_multiprocessors(count: u32) -> Trial {
+    let name = format!("simulator/order: as on the CPU with {count} multiprocessors");
+    Trial::test(name, move || {
+        let device = Device::nth(cuda_sim_driver::add_device_of(count))?;
+        suite::order::on_devices_of(count, &device)
+    })
 }

@@ -272,7 +272,8 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 /// A list names keys of `u32` and `u64`. The kernels by `u32` also accept keys of 8 and 16 bits, and both accept
 /// signed keys.
 ///
-/// ```
+#[cfg_attr(feature = "library", doc = "```")]
+#[cfg_attr(not(feature = "library"), doc = "```ignore")]
 /// use kernels_gpu::entry::Keyed;
 /// use kernels_gpu::op::Sum;
 ///

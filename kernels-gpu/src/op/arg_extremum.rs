@@ -33,6 +33,12 @@ pub trait Rank<V> {
     /// Whether `a` comes before `b`. False if they are equal.
     fn before(a: V, b: V) -> bool;
 
+    /// Of equal values with different bits, such as the two zeros, the same one in either order.
+    #[inline(always)]
+    fn either(a: V, _: V) -> V {
+        a
+    }
+
     /// Whether the value can be a result. A value that cannot comes before no other.
     #[inline(always)]
     fn counts(_: V) -> bool {
@@ -130,7 +136,7 @@ macro_rules! arg_extremum {
 
             #[inline(always)]
             fn combine(&self, a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
-                first_of::<_, $op>(a, b)
+                first_or_either::<_, $op>(a, b)
             }
 
             #[inline(always)]
@@ -197,8 +203,20 @@ fn first_of<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
     if keep { a } else { b }
 }
 
+/// The same; of equal values with the same index, one that does not depend on their order. Elements of an array have
+/// different indices, but items that have an index may have the same.
+#[inline(always)]
+fn first_or_either<V: Copy, O: Rank<V>>(a: Indexed<V>, b: Indexed<V>) -> Indexed<V> {
+    let (x, y) = (a.value(), b.value());
+    let are_equal = !O::before(x, y) && !O::before(y, x) && a.index() == b.index();
+    if are_equal {
+        return Indexed::new(O::either(x, y), a.index());
+    }
+    first_of::<_, O>(a, b)
+}
+
 macro_rules! rank {
-    ($op:ident: $($value:ident, $last:expr, |$a:ident, $b:ident| $before:expr;)*) => { $(
+    ($op:ident: $($value:ident, $last:expr, |$a:ident, $b:ident| $before:expr $(, $either:expr)?;)*) => { $(
         impl Rank<$value> for $op {
             const LAST: $value = $last;
 
@@ -206,8 +224,22 @@ macro_rules! rank {
             fn before($a: $value, $b: $value) -> bool {
                 $before
             }
+
+            $(
+                #[inline(always)]
+                fn either($a: $value, $b: $value) -> $value {
+                    $either
+                }
+            )?
         }
     )* };
+}
+
+/// The float with the bits of both: of the two zeros -0.0, of two NaN a NaN.
+macro_rules! with_bits {
+    ($float:ident, $a:ident, $b:ident) => {
+        $float::from_bits($a.to_bits() | $b.to_bits())
+    };
 }
 
 rank! { ArgMin:
@@ -215,8 +247,8 @@ rank! { ArgMin:
     u32, u32::MAX, |a, b| a < b;
     i64, i64::MAX, |a, b| a < b;
     u64, u64::MAX, |a, b| a < b;
-    f32, f32::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan());
-    f64, f64::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan());
+    f32, f32::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), with_bits!(f32, a, b);
+    f64, f64::INFINITY, |a, b| a < b || (a.is_nan() && !b.is_nan()), with_bits!(f64, a, b);
 }
 
 rank! { ArgMax:
@@ -224,8 +256,8 @@ rank! { ArgMax:
     u32, u32::MIN, |a, b| a > b;
     i64, i64::MIN, |a, b| a > b;
     u64, u64::MIN, |a, b| a > b;
-    f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
-    f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan());
+    f32, f32::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), with_bits!(f32, a, b);
+    f64, f64::NEG_INFINITY, |a, b| a > b || (a.is_nan() && !b.is_nan()), with_bits!(f64, a, b);
 }
 
 macro_rules! nan_rank {
@@ -236,6 +268,11 @@ macro_rules! nan_rank {
             #[inline(always)]
             fn before($a: $float, $b: $float) -> bool {
                 $before
+            }
+
+            #[inline(always)]
+            fn either($a: $float, $b: $float) -> $float {
+                with_bits!($float, $a, $b)
             }
 
             #[inline(always)]

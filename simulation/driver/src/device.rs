@@ -14,9 +14,6 @@ const NAME: &CStr = c"warpfold's simulator";
 /// CUDA 13.0.
 const VERSION: c_int = 13_000;
 
-/// Few, so that grids are small.
-const MULTIPROCESSORS: c_int = 4;
-
 functions! {
     fn cuInit(flags: c_uint) {
         if flags != 0 {
@@ -62,8 +59,11 @@ functions! {
     }
 
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice) {
-        drop(driver::device(device)?);
-        let known = attribute_of(attribute).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?;
+        let multiprocessors = driver::device(device)?.multiprocessors;
+        let known = match attribute {
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => multiprocessors,
+            other => attribute_of(other).ok_or(CUresult::CUDA_ERROR_INVALID_VALUE)?,
+        };
         // SAFETY: the caller passes a pointer to an integer.
         unsafe { put(value, known) }
     }
@@ -75,7 +75,6 @@ fn attribute_of(attribute: CUdevice_attribute) -> Option<c_int> {
     Some(match attribute {
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => 9,
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => 0,
-        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => MULTIPROCESSORS,
         CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK => MAX_THREADS as c_int,
         CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X => MAX_THREADS as c_int,

@@ -1,7 +1,7 @@
 //! The state of the driver: its devices.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::{self, ThreadId};
@@ -16,6 +16,9 @@ use crate::memory::Memory;
 use crate::module::Module;
 use crate::stream::{Capture, Stream};
 
+/// The multiprocessors of a device, unless others are asked for: few, so that grids are small.
+pub const MULTIPROCESSORS: c_int = 4;
+
 /// Whether the program has called `cuInit`.
 static STARTED: AtomicBool = AtomicBool::new(false);
 
@@ -28,8 +31,8 @@ thread_local! {
 }
 
 /// A device, with the state of its primary context.
-#[derive(Default)]
 pub struct Driver {
+    pub multiprocessors: c_int,
     /// The context's reference count.
     pub retained: usize,
     /// The unique number of the context; a new context has a new number.
@@ -55,17 +58,33 @@ pub fn devices() -> Vec<&'static Mutex<Driver>> {
     drop(devices);
     let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
     if devices.is_empty() {
-        devices.push(Box::leak(Box::default()));
+        devices.push(new_device(MULTIPROCESSORS));
     }
     devices.clone()
 }
 
-/// Adds a device and returns its index.
-pub fn add_device() -> usize {
+/// Adds a device with so many multiprocessors, and returns its index.
+pub fn add_device(multiprocessors: c_int) -> usize {
     devices();
     let mut devices = DEVICES.write().unwrap_or_else(PoisonError::into_inner);
-    devices.push(Box::leak(Box::default()));
+    devices.push(new_device(multiprocessors));
     devices.len() - 1
+}
+
+fn new_device(multiprocessors: c_int) -> &'static Mutex<Driver> {
+    Box::leak(Box::new(Mutex::new(Driver {
+        multiprocessors,
+        retained: 0,
+        context: 0,
+        failure: None,
+        memory: Memory::default(),
+        streams: Handles::default(),
+        events: Handles::default(),
+        modules: Handles::default(),
+        functions: Handles::default(),
+        graphs: Handles::default(),
+        executables: Handles::default(),
+    })))
 }
 
 /// Locks a device.

@@ -71,7 +71,22 @@ pub fn is_chosen() -> bool {
 
 /// Adds a device and returns its index. Errors of one device do not affect the others.
 pub fn add_device() -> u32 {
-    driver::add_device() as u32
+    driver::add_device(driver::MULTIPROCESSORS) as u32
+}
+
+/// Adds a device with so many multiprocessors, on which the size of grids depends, and returns its index.
+///
+/// # Panics
+///
+/// Panics unless the number is at least 1 and at most `i32::MAX`.
+pub fn add_device_of(multiprocessors: u32) -> u32 {
+    let count = i32::try_from(multiprocessors)
+        .ok()
+        .filter(|count| *count > 0);
+    let count = count.unwrap_or_else(|| {
+        panic!("{multiprocessors} multiprocessors; must be from 1 to 2147483647")
+    });
+    driver::add_device(count) as u32
 }
 
 /// Adds the entry points of another crate's kernels. If two entries have the same name, the later one is

@@ -4,15 +4,26 @@ use std::marker::PhantomData;
 
 use kernels_gpu::exact::Accumulator;
 
-use super::bins::Bins;
+use super::buckets::Buckets;
+use super::exponents::of_terms;
+use super::levels::{LEAST, Levels};
 use super::terms::{Items, Term};
 
-/// An exact sum of the terms `O`, a part of which is still in bins.
+/// The number of items of a block, so few that it is still in the first-level cache when it is added the second time.
+const BLOCK: usize = 1024;
+
+/// The fewest items for buckets: to make them and to add them up takes as long as to add 2000 to 3000 items one by one.
+const MANY: usize = 3072;
+
+/// An exact sum of the terms `O`, a part of which is not yet in `sum`.
 pub(super) struct Blocks<O> {
     sum: Accumulator,
-    /// For terms that are `f32`: twice as many in a vector.
-    narrow: Bins<f32>,
-    wide: Bins<f64>,
+    /// The fewest levels that hold common values.
+    levels: Levels,
+    /// One more level.
+    more: Levels,
+    /// For all other blocks; large, so only if there are such.
+    buckets: Option<Box<Buckets>>,
     term: PhantomData<O>,
 }
 
@@ -20,15 +31,19 @@ impl<O> Blocks<O> {
     pub(super) fn new() -> Self {
         Self {
             sum: Accumulator::new(),
-            narrow: Bins::new(),
-            wide: Bins::new(),
+            levels: Levels::new(),
+            more: Levels::new(),
+            buckets: None,
             term: PhantomData,
         }
     }
 
     pub(super) fn finish(mut self) -> Accumulator {
-        self.narrow.flush(&mut self.sum);
-        self.wide.flush(&mut self.sum);
+        self.levels.flush(&mut self.sum);
+        self.more.flush(&mut self.sum);
+        if let Some(buckets) = &self.buckets {
+            buckets.flush(&mut self.sum);
+        }
         self.sum
     }
 
@@ -79,13 +94,10 @@ impl<O> Blocks<O> {
     where
         O: Term<I::Item>,
     {
-        let block = match O::IS_NARROW {
-            true => Bins::<f32>::BLOCK,
-            false => Bins::<f64>::BLOCK,
-        };
-        for start in (0..items.len()).step_by(block) {
-            let items = items.part(start, items.len().min(start + block));
-            if self.add_to_bins::<I, FUSED>(items) {
+        let len = items.len();
+        for start in (0..len).step_by(BLOCK) {
+            let items = items.part(start, len.min(start + BLOCK));
+            if self.add_floats::<I, FUSED>(items, len) {
                 self.sum.count_items(items.len() as u64);
             } else {
                 items.iter().for_each(|item| O::add(&mut self.sum, item));
@@ -93,24 +105,56 @@ impl<O> Blocks<O> {
         }
     }
 
-    /// Adds a block and returns true; or returns false, because the bins cannot hold it.
+    /// Adds a block of an array of `len` items, and returns true; or returns false, because not all terms are finite, an
+    /// error is too small for a float, or buckets are not worth it.
     #[inline(always)]
-    pub(super) fn add_to_bins<I: Items, const FUSED: bool>(&mut self, items: I) -> bool
+    pub(super) fn add_floats<I: Items, const FUSED: bool>(&mut self, items: I, len: usize) -> bool
     where
         O: Term<I::Item>,
     {
-        let (sum, terms) = (&mut self.sum, || items.iter().map(O::parts));
-        if !O::IS_PRODUCT && !O::IS_NARROW && self.wide.try_add::<FUSED>(terms()) {
-            return true;
+        if O::HAS_ERROR {
+            self.add_to::<I, 3, 4, FUSED>(items, len)
+        } else if 2 * O::DIGITS > f64::MANTISSA_DIGITS {
+            self.add_to::<I, 2, 3, FUSED>(items, len)
+        } else {
+            self.add_to::<I, 1, 2, FUSED>(items, len)
         }
-        let Some([a, b]) = items.exponents() else {
+    }
+
+    /// Adds a block to `K` levels, or to `M`, or else to the buckets.
+    #[inline(always)]
+    fn add_to<I: Items, const K: usize, const M: usize, const FUSED: bool>(
+        &mut self,
+        items: I,
+        len: usize,
+    ) -> bool
+    where
+        O: Term<I::Item>,
+    {
+        let exponents = if I::ARE_NARROW {
+            // By integers, which is faster than to try.
+            items.exponents().map(O::exponents)
+        } else if self.levels.try_add::<I, O, K, FUSED>(items)
+            || self.more.try_add::<I, O, M, FUSED>(items)
+        {
+            return true;
+        } else {
+            of_terms::<I, O>(items)
+        };
+        let Some(exponents) = exponents.filter(|exponents| exponents.lowest >= LEAST) else {
             return false;
         };
-        let exponents = if O::IS_PRODUCT { a + b } else { a };
-        if O::HAS_ERROR {
-            return self.wide.add::<true, FUSED>(terms(), exponents, sum);
+        let sum = &mut self.sum;
+        if self.levels.add::<I, O, K, FUSED>(items, exponents, sum)
+            || self.more.add::<I, O, M, FUSED>(items, exponents, sum)
+        {
+            return true;
         }
-        O::IS_NARROW && self.narrow.add::<false, FUSED>(terms(), exponents, sum)
-            || self.wide.add::<false, FUSED>(terms(), exponents, sum)
+        if len < MANY {
+            return false;
+        }
+        let buckets = self.buckets.get_or_insert_with(|| Box::new(Buckets::new()));
+        buckets.add::<I, O>(items, exponents);
+        true
     }
 }

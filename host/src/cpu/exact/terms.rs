@@ -2,68 +2,33 @@
 
 use kernels_gpu::exact::{Accumulator, Float};
 
-use super::exponents::{Exponents, exponents};
+use super::exponents::{Exponents, of_narrow};
+use super::rows::Rows;
 
 /// Items of one array, or pairs of items of two.
-pub(super) trait Items: Copy + Send + Sync {
-    type Item: Copy;
+pub(super) trait Items: Rows + Send + Sync {
+    /// Whether the items are floats of at most 32 bits.
+    const ARE_NARROW: bool;
 
-    fn len(self) -> usize;
-
-    /// The items from `start` to `end`.
-    fn part(self, start: usize, end: usize) -> Self;
-
-    fn iter(self) -> impl ExactSizeIterator<Item = Self::Item>;
-
-    /// The exponents of each array, twice if there is one; `None` if an item is infinite or NaN.
-    fn exponents(self) -> Option<[Exponents; 2]>;
+    /// The exponents of narrow items, or of the products of pairs; `None` if one is infinite or NaN.
+    fn exponents(self) -> Option<Exponents>;
 }
 
 impl<T: Float> Items for &[T] {
-    type Item = T;
+    const ARE_NARROW: bool = size_of::<T>() <= 4;
 
     #[inline(always)]
-    fn len(self) -> usize {
-        <[T]>::len(self)
-    }
-
-    #[inline(always)]
-    fn part(self, start: usize, end: usize) -> Self {
-        &self[start..end]
-    }
-
-    #[inline(always)]
-    fn iter(self) -> impl ExactSizeIterator<Item = T> {
-        <[T]>::iter(self).copied()
-    }
-
-    #[inline(always)]
-    fn exponents(self) -> Option<[Exponents; 2]> {
-        exponents(self).map(|of_all| [of_all; 2])
+    fn exponents(self) -> Option<Exponents> {
+        of_narrow(self)
     }
 }
 
 impl<T: Float> Items for (&[T], &[T]) {
-    type Item = (T, T);
+    const ARE_NARROW: bool = size_of::<T>() <= 4;
 
     #[inline(always)]
-    fn len(self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn part(self, start: usize, end: usize) -> Self {
-        (&self.0[start..end], &self.1[start..end])
-    }
-
-    #[inline(always)]
-    fn iter(self) -> impl ExactSizeIterator<Item = (T, T)> {
-        self.0.iter().copied().zip(self.1.iter().copied())
-    }
-
-    #[inline(always)]
-    fn exponents(self) -> Option<[Exponents; 2]> {
-        Some([exponents(self.0)?, exponents(self.1)?])
+    fn exponents(self) -> Option<Exponents> {
+        Some(of_narrow(self.0)? + of_narrow(self.1)?)
     }
 }
 
@@ -85,17 +50,37 @@ impl Parts {
 
 /// What an item contributes to a sum.
 pub(super) trait Term<I>: Send + Sync {
-    /// Whether every finite term is an `f32`.
-    const IS_NARROW: bool;
+    /// The digits of the term.
+    const DIGITS: u32;
 
-    /// Whether a term can have an error.
-    const HAS_ERROR: bool;
+    /// Whether a term can have more digits than an `f64`.
+    const HAS_ERROR: bool = Self::DIGITS > f64::SIGNIFICAND;
 
-    /// Whether a term is the product of two items, or of one with itself.
-    const IS_PRODUCT: bool;
+    /// Two numbers whose product is the term.
+    fn factors(item: I) -> (f64, f64);
 
     /// The parts of the term. The error is exact if its lowest bit is that of an `f64`.
-    fn parts(item: I) -> Parts;
+    #[inline(always)]
+    fn parts(item: I) -> Parts {
+        let (a, b) = Self::factors(item);
+        if !Self::HAS_ERROR {
+            return Parts {
+                factors: [a, b],
+                error: 0.0,
+            };
+        }
+        let product = a * b;
+        Parts {
+            factors: [product, 1.0],
+            error: a.mul_add(b, -product),
+        }
+    }
+
+    /// The exponents of the terms, by those of the items or pairs.
+    #[inline(always)]
+    fn exponents(of_items: Exponents) -> Exponents {
+        of_items
+    }
 
     /// Adds the term of an item to a sum, and counts the item.
     fn add(sum: &mut Accumulator, item: I);
@@ -111,13 +96,11 @@ pub(super) trait Term<I>: Send + Sync {
 pub(super) struct Value;
 
 impl<T: Float> Term<T> for Value {
-    const IS_NARROW: bool = T::SIGNIFICAND <= f32::SIGNIFICAND;
-    const HAS_ERROR: bool = false;
-    const IS_PRODUCT: bool = false;
+    const DIGITS: u32 = T::SIGNIFICAND;
 
     #[inline(always)]
-    fn parts(item: T) -> Parts {
-        exact(item.exactly(), 1.0)
+    fn factors(item: T) -> (f64, f64) {
+        (item.exactly(), 1.0)
     }
 
     fn add(sum: &mut Accumulator, item: T) {
@@ -129,13 +112,11 @@ impl<T: Float> Term<T> for Value {
 pub(super) struct Magnitude;
 
 impl<T: Float> Term<T> for Magnitude {
-    const IS_NARROW: bool = T::SIGNIFICAND <= f32::SIGNIFICAND;
-    const HAS_ERROR: bool = false;
-    const IS_PRODUCT: bool = false;
+    const DIGITS: u32 = T::SIGNIFICAND;
 
     #[inline(always)]
-    fn parts(item: T) -> Parts {
-        exact(item.exactly().abs(), 1.0)
+    fn factors(item: T) -> (f64, f64) {
+        (item.exactly().abs(), 1.0)
     }
 
     fn add(sum: &mut Accumulator, item: T) {
@@ -147,13 +128,16 @@ impl<T: Float> Term<T> for Magnitude {
 pub(super) struct Square;
 
 impl<T: Float> Term<T> for Square {
-    const IS_NARROW: bool = false;
-    const HAS_ERROR: bool = has_error::<T>();
-    const IS_PRODUCT: bool = true;
+    const DIGITS: u32 = 2 * T::SIGNIFICAND;
 
     #[inline(always)]
-    fn parts(item: T) -> Parts {
-        product(item, item)
+    fn exponents(of_items: Exponents) -> Exponents {
+        of_items + of_items
+    }
+
+    #[inline(always)]
+    fn factors(item: T) -> (f64, f64) {
+        (item.exactly(), item.exactly())
     }
 
     fn add(sum: &mut Accumulator, item: T) {
@@ -165,44 +149,14 @@ impl<T: Float> Term<T> for Square {
 pub(super) struct Product;
 
 impl<T: Float> Term<(T, T)> for Product {
-    const IS_NARROW: bool = false;
-    const HAS_ERROR: bool = has_error::<T>();
-    const IS_PRODUCT: bool = true;
+    const DIGITS: u32 = 2 * T::SIGNIFICAND;
 
     #[inline(always)]
-    fn parts((a, b): (T, T)) -> Parts {
-        product(a, b)
+    fn factors((a, b): (T, T)) -> (f64, f64) {
+        (a.exactly(), b.exactly())
     }
 
     fn add(sum: &mut Accumulator, (a, b): (T, T)) {
         sum.add_product(a, b);
-    }
-}
-
-/// Whether a product can have more bits than an `f64`.
-const fn has_error<T: Float>() -> bool {
-    2 * T::SIGNIFICAND > f64::SIGNIFICAND
-}
-
-/// A product that is an `f64`.
-#[inline(always)]
-fn exact(a: f64, b: f64) -> Parts {
-    Parts {
-        factors: [a, b],
-        error: 0.0,
-    }
-}
-
-/// A product with its rounding error.
-#[inline(always)]
-fn product<T: Float>(a: T, b: T) -> Parts {
-    let (a, b) = (a.exactly(), b.exactly());
-    if !has_error::<T>() {
-        return exact(a, b);
-    }
-    let product = a * b;
-    Parts {
-        factors: [product, 1.0],
-        error: a.mul_add(b, -product),
     }
 }

@@ -16,8 +16,8 @@ enum Below {
     Spread(i32),
 }
 
-/// Spreads around what the bins hold, 45 and 103 bits, also after the significands are subtracted.
-const SPREADS: [i32; 13] = [0, 1, 8, 20, 21, 22, 23, 30, 37, 49, 50, 53, 80];
+/// Spreads around what levels hold: 45, 90, 130 and 180 bits less the significands, or less in longer blocks.
+const SPREADS: [i32; 14] = [0, 1, 8, 14, 20, 24, 30, 37, 41, 49, 60, 70, 80, 100];
 
 /// A finite value whose exponent is at most `highest`, if the type has such values.
 fn drawn<T: Float>(exponents: Below, highest: i32, rng: &mut StdRng) -> T {
@@ -147,6 +147,17 @@ fn versions<I: Items, O: Term<I::Item>>(items: I) -> Vec<Accumulator> {
             unsafe { blocks.by_block_avx2(items) }
         }));
     }
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+    {
+        sums.push(finished(&|blocks| {
+            // SAFETY: the conditions above check that the processor has these instructions.
+            unsafe { blocks.by_block_avx512(items) }
+        }));
+    }
     sums
 }
 
@@ -186,7 +197,7 @@ macro_rules! sums {
             for n in 0..300 {
                 check_all::<$float>(n, rng);
             }
-            let blocks = [448, 2 * 448, 2048, 3 * 2048];
+            let blocks = [64, 512, 1024, 3 * 2048];
             for n in blocks.iter().flat_map(|n| [n - 1, *n, n + 1, n + 255, n + 256, n + 257]) {
                 for _ in 0..8 {
                     check_all::<$float>(n, rng);
@@ -221,27 +232,81 @@ fn sums_by_several_threads() {
     }
 }
 
-/// Half a unit of the first bin is left of each term, the most that the second bin takes.
-#[test]
-fn blocks_do_not_wrap() {
-    for half in [2f32.powi(-21), -2f32.powi(-21)] {
-        let x = [1.0 + half; 3000];
-        check::<_, Value>(&x[..], sum(&x), "ties of f32");
+/// 2^`log` times the same item, whose sum is known without adding it so often.
+fn check_repeated<T: Float, O: Term<T>>(value: T, log: u32, what: &str) {
+    let mut expected = Accumulator::new();
+    O::add(&mut expected, value);
+    for _ in 0..log {
+        expected.merge(&expected.clone());
     }
-    for half in [2f64.powi(-50), -2f64.powi(-50)] {
-        let x = [1.0 + half; 10_000];
-        check::<_, Value>(&x[..], sum(&x), "ties of f64");
-        check::<_, Square>(&x[..], sum_squares(&x), "squares of ties of f64");
+    let x = vec![value; 1 << log];
+    assert!(add_all::<_, O>(&x[..]) == expected, "{what}");
+    for (version, got) in versions::<_, O>(&x[..]).into_iter().enumerate() {
+        assert!(got == expected, "{what}, version {version}");
     }
 }
 
-/// Values that are rounded up to a power of two by the first bin.
+/// The largest significands, and half a unit of the first level, which is the most that is left for the second.
+#[test]
+fn levels_do_not_overflow() {
+    for half in (30..=50).flat_map(|digit| [2f64.powi(-digit), -2f64.powi(-digit)]) {
+        check_repeated::<_, Value>(1.0 + half, 15, "ties");
+        check_repeated::<_, Square>(1.0 + half, 15, "squares of ties");
+    }
+    for log in [12, 15, 20] {
+        check_repeated::<_, Value>(1.0 - f64::EPSILON / 2.0, log, "f64");
+        check_repeated::<_, Square>(1.0 - f64::EPSILON / 2.0, log, "squares of f64");
+        check_repeated::<_, Value>(1.0 - f32::EPSILON / 2.0, log, "f32");
+        check_repeated::<_, Square>(1.0 - f32::EPSILON / 2.0, log, "squares of f32");
+        check_repeated::<_, Value>(f16::MAX, log, "f16");
+        check_repeated::<_, Square>(f16::MAX, log, "squares of f16");
+    }
+}
+
+/// One value of each block is so small that all go to buckets, and all others to the same.
+#[test]
+fn buckets_do_not_overflow() {
+    for sign in [1.0, -1.0] {
+        let mut x = [sign * (1.0 - f64::EPSILON / 2.0); 20_000];
+        x.iter_mut().step_by(500).for_each(|x| *x = 2f64.powi(-400));
+        check::<_, Value>(&x[..], sum(&x), "f64");
+        check::<_, Square>(&x[..], sum_squares(&x), "squares of f64");
+        let mut x = [sign as f32 * (1.0 - f32::EPSILON / 2.0); 20_000];
+        x.iter_mut().step_by(500).for_each(|x| *x = 2f32.powi(-140));
+        check::<_, Value>(&x[..], sum(&x), "f32");
+    }
+}
+
+/// Blocks that levels have to give up, among others that they hold.
+#[test]
+fn blocks_differ() {
+    let rng = &mut StdRng::seed_from_u64(rand::random());
+    let blocks = (0..60).map(|_| {
+        let below = Below::Spread([3, 40, 80, 900][rng.random_range(0..4)]);
+        let (highest, zeros) = (rng.random_range(-20..20), rng.random::<bool>());
+        let mut value = || match zeros && rng.random() {
+            true => 0.0,
+            false => drawn(below, highest, rng),
+        };
+        (0..1024).map(|_| value()).collect::<Vec<f64>>()
+    });
+    let x: Vec<f64> = blocks.flatten().collect();
+    check::<_, Value>(&x[..], sum(&x), "f64");
+    check::<_, Square>(&x[..], sum_squares(&x), "squares of f64");
+    check::<_, Product>(
+        (&x[1..], &x[..x.len() - 1]),
+        dot(&x[1..], &x[..x.len() - 1]),
+        "products",
+    );
+}
+
+/// Values that are rounded up to a power of two by the first level.
 #[test]
 fn largest_values_do_not_overflow() {
     fn check_type<T: Float>() {
         let digits = T::SIGNIFICAND as i32;
         for exponent in T::MAX_EXPONENT - 8..=T::MAX_EXPONENT {
-            // Smaller ones come first: the bins then have no bit to spare.
+            // Smaller ones come first: the levels then have no bit to spare.
             let exponents = [[exponent - 1 - digits; 1000], [exponent - digits; 1000]];
             let value = |exponent| T::from_parts(false, (1 << digits) - 1, exponent);
             let x: Vec<T> = exponents.into_iter().flatten().map(value).collect();
@@ -271,25 +336,27 @@ fn errors_may_underflow() {
     }
 }
 
-/// Bins that gave up blocks they can hold would be exact, but as slow as an accumulator.
+/// Levels that gave up blocks they can hold would be exact, but several times as slow.
 #[test]
-fn bins_hold_common_values() {
+fn levels_hold_common_values() {
     fn check<I: Items, O: Term<I::Item>>(items: I, what: &str) {
         let mut blocks = Blocks::<O>::new();
-        assert!(blocks.add_to_bins::<I, false>(items), "{what}");
+        assert!(blocks.add_floats::<I, false>(items, items.len()), "{what}");
     }
 
     let rng = &mut StdRng::seed_from_u64(rand::random());
-    let mut x: Vec<f32> = (0..448).map(|_| drawn(Below::Spread(21), 3, rng)).collect();
+    let mut x: Vec<f32> = (0..1024)
+        .map(|_| drawn(Below::Spread(21), 3, rng))
+        .collect();
     x[0] = 0.0;
     check::<_, Value>(&x[..], "f32");
     check::<_, Square>(&x[..], "squares of f32");
-    let mut x: Vec<f64> = (0..2048)
+    let mut x: Vec<f64> = (0..1024)
         .map(|_| drawn(Below::Spread(49), 3, rng))
         .collect();
     x[0] = 0.0;
     check::<_, Value>(&x[..], "f64");
-    check::<_, Product>((&x[..], &[3.3; 2048][..]), "products of f64");
+    check::<_, Product>((&x[..], &[3.3; 1024][..]), "products of f64");
     check::<_, Value>(&[f16::MAX, f16::from_bits(1)][..], "f16");
     check::<_, Square>(&[f16::MAX, f16::from_bits(1)][..], "squares of f16");
 }

@@ -10,8 +10,8 @@ use kernels_gpu::element::NumberMut;
 use libtest_mimic::{Completion, Failed, Trial};
 use rand::RngExt;
 use warpfold::{
-    Device, Dot, Element, Input, Items, MeanVariance, NanSum, Product, SinglePass, Sum, SumAbs,
-    SumSquares, SumWide, WeightedMean, bf16, f16,
+    ArgMin, Device, Dot, Element, Input, Items, MeanVariance, NanSum, Product, SinglePass, Sum,
+    SumAbs, SumSquares, SumWide, WeightedMean, bf16, f16,
 };
 
 use super::Test;
@@ -73,6 +73,58 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
     }
     Ok(())
 }
+
+/// Devices with other numbers of multiprocessors, and so with other grids: the bits of the CPU.
+#[allow(dead_code, reason = "not for GPUs: a GPU has the number that it has")]
+pub fn on_devices_of(multiprocessors: u32, device: &Device) -> Result<(), Failed> {
+    let info = device.info().ok_or("a simulated GPU has an info")?;
+    if info.multiprocessors != multiprocessors {
+        return Err(format!(
+            "{} multiprocessors, not {multiprocessors}",
+            info.multiprocessors
+        )
+        .into());
+    }
+    let (cpu, mut random) = (Device::cpu(), rand::rng());
+    let mut line = |op: &str, element: &str, n| Line {
+        op: op.into(),
+        element: element.into(),
+        n,
+        seed: random.random_range(0..1 << 32),
+        bits: String::new(),
+    };
+    for n in LENGTHS {
+        for (op, element) in [
+            ("sum", "f32"),
+            ("sum", "f64"),
+            ("dot", "f32"),
+            ("dot", "f64"),
+            ("mean_variance", "f32"),
+            ("mean_variance", "f64"),
+        ] {
+            let mut line = line(op, element, n);
+            line.bits = line.bits_on(&cpu, 0)?;
+            line.check(device, n % 8)?;
+        }
+        let line = line("arg_min", "f32", n);
+        let x = line.draw::<f32>(0, 0, false);
+        let on = |device: &Device| {
+            let least = device.reduce(&device.upload(&x)?, ArgMin).run()?;
+            Ok::<_, Failed>(least.map(|least| (least.value().to_bits(), least.index())))
+        };
+        let (got, expected) = (on(device)?, on(&cpu)?);
+        if got != expected {
+            let seed = line.seed;
+            return Err(
+                format!("arg_min of {n} f32 of seed {seed}: {got:?}, not {expected:?}").into(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Around a tile, around several, and so many tiles that small devices have more than one for each block.
+const LENGTHS: [usize; 6] = [1, 1023, 1025, 4097, 33_000, 70_001];
 
 /// Random cases, whose bits NumPy computes now, on the CPU.
 #[allow(dead_code, reason = "not for GPUs: there may be no Python")]
