@@ -22,11 +22,13 @@
 
 mod partials;
 mod shifted;
+mod staged;
 mod trace;
 mod vector;
 mod words;
 
 pub use partials::{MOST_BYTES, Partials, Polled};
+pub use staged::{Staged, staged_bytes};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
@@ -210,6 +212,20 @@ impl<T: Element> Shared<T> {
 
 /// For every type, as the accesses of [`Global`].
 impl<T: Copy> Shared<T> {
+    /// The block's dynamic shared memory from byte `at` on.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self), for as many elements as the launch provided from there on; `at` is a multiple of
+    /// their alignment.
+    #[inline(always)]
+    pub unsafe fn dynamic_at(at: u32) -> Self {
+        let start = dynamic_shared_mem::<u8>().wrapping_add(at as usize);
+        Self {
+            start: start.cast(),
+        }
+    }
+
     /// Loads element `index`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

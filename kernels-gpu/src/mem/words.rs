@@ -33,6 +33,11 @@ words!(u8, u16, u32, u64);
 #[repr(C, align(16))]
 pub struct B128([u64; 2]);
 
+impl B128 {
+    /// 16 bytes of 0.
+    pub const ZERO: Self = Self([0; 2]);
+}
+
 impl Word for B128 {
     #[inline(always)]
     unsafe fn load(from: *const Self) -> Self {

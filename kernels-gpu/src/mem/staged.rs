@@ -1,0 +1,175 @@
+//! Parts of an array that a block copies to shared memory.
+//!
+//! The copy keeps each byte's address modulo 16, so whole *granules* of 16 bytes are loaded and stored by one
+//! instruction each, wherever the part starts. A granule that the array does not have completely is copied in smaller
+//! words.
+
+use super::trace::{self, Access};
+use super::words::{B128, Word};
+use super::{Global, Shared, compiler_barrier};
+use crate::element::Element;
+use crate::op::unrolled;
+use cuda_std::thread::{block_dim_x, thread_idx_x};
+
+/// The bytes of a granule.
+const GRANULE: usize = size_of::<B128>();
+
+/// The granules that a thread has in flight at once.
+const IN_FLIGHT: usize = 6;
+
+/// A part of an array in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Staged<T> {
+    elements: Shared<T>,
+    /// The first byte of shared memory behind the part.
+    end: u32,
+}
+
+impl<T: Copy> Staged<T> {
+    /// The element that is `index` elements behind the part's first one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get(self, index: u32) -> T {
+        self.elements.get(index)
+    }
+
+    /// The first byte of dynamic shared memory behind the part; a multiple of 16.
+    #[inline(always)]
+    pub fn end(self) -> u32 {
+        self.end
+    }
+}
+
+/// The most bytes of shared memory for a part of `bytes` bytes.
+pub const fn staged_bytes(bytes: usize) -> usize {
+    bytes + 2 * GRANULE
+}
+
+impl<T: Element> Global<T> {
+    /// The `len` elements from `first` on, as an array.
+    #[inline(always)]
+    pub fn part(self, first: usize, len: usize) -> Self {
+        let start = self.start.wrapping_add(first);
+        Self { start, len }
+    }
+
+    /// Copies the elements from `first` to `end` (exclusive) to dynamic shared memory from byte `at` on, a multiple of 16.
+    /// All threads of the block share the work, and call `meanwhile` while the first loads are in flight. There is no
+    /// barrier: the caller needs one before the copy is read.
+    ///
+    /// # Safety
+    ///
+    /// The contract of the [module](super): the elements exist, and the block has [`staged_bytes`] of dynamic shared
+    /// memory from `at` on, which it does not use otherwise.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub unsafe fn stage(
+        self,
+        first: usize,
+        end: usize,
+        at: u32,
+        meanwhile: impl FnOnce(),
+    ) -> Staged<T> {
+        let from = self.start.wrapping_add(first).addr();
+        let base = from & !(GRANULE - 1);
+        let bytes = self.start.wrapping_add(end).addr() - base;
+        let granules = if end > first {
+            bytes.div_ceil(GRANULE) as u32
+        } else {
+            0
+        };
+        // SAFETY: the caller's contract.
+        let to: Shared<B128> = unsafe { Shared::dynamic_at(at) };
+        let (thread, threads) = (thread_idx_x(), block_dim_x());
+        let whole = |g: u32| {
+            let granule = base + g as usize * GRANULE;
+            g < granules && self.start.addr() <= granule && granule + GRANULE <= self.end()
+        };
+        let mut words = [B128::ZERO; IN_FLIGHT];
+        unrolled!(|k < IN_FLIGHT| {
+            let g = thread + k as u32 * threads;
+            if whole(g) {
+                words[k] = self.load_at(base + g as usize * GRANULE);
+            }
+        });
+        compiler_barrier();
+        meanwhile();
+        unrolled!(|k < IN_FLIGHT| {
+            let g = thread + k as u32 * threads;
+            if whole(g) {
+                to.set(g, words[k]);
+            }
+        });
+        let mut g = thread + IN_FLIGHT as u32 * threads;
+        while g < granules {
+            if whole(g) {
+                to.set(g, self.load_at(base + g as usize * GRANULE));
+            }
+            g += threads;
+        }
+        // The first and the last granule.
+        if thread == 0 && granules > 0 && !whole(0) {
+            // SAFETY: the caller's contract.
+            unsafe { self.stage_partly(base, at, 0) };
+        }
+        if thread == 0 && granules > 1 && !whole(granules - 1) {
+            // SAFETY: the caller's contract.
+            unsafe { self.stage_partly(base, at, granules - 1) };
+        }
+        Staged {
+            // SAFETY: the caller's contract.
+            elements: unsafe { Shared::dynamic_at(at + (from - base) as u32) },
+            end: at + granules * GRANULE as u32,
+        }
+    }
+
+    /// Copies those bytes of granule `g` that the array has.
+    ///
+    /// # Safety
+    ///
+    /// As [`stage`](Self::stage).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn stage_partly(self, base: usize, at: u32, g: u32) {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match align_of::<T>() {
+                1 => self.stage_words::<u8>(base, at, g),
+                2 => self.stage_words::<u16>(base, at, g),
+                4 => self.stage_words::<u32>(base, at, g),
+                _ => self.stage_words::<u64>(base, at, g),
+            }
+        }
+    }
+
+    /// Copies those words of granule `g` that the array has.
+    ///
+    /// # Safety
+    ///
+    /// As [`stage`](Self::stage); `W` has at most the elements' alignment.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn stage_words<W: Word>(self, base: usize, at: u32, g: u32) {
+        // SAFETY: the caller's contract.
+        let to: Shared<W> = unsafe { Shared::dynamic_at(at) };
+        let words = (GRANULE / size_of::<W>()) as u32;
+        let mut word = g * words;
+        while word < (g + 1) * words {
+            let address = base + word as usize * size_of::<W>();
+            if self.start.addr() <= address && address + size_of::<W>() <= self.end() {
+                to.set(word, self.load_at(address));
+            }
+            word += 1;
+        }
+    }
+
+    /// Loads the word at an address, a multiple of its size, in the array.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn load_at<W: Word>(self, address: usize) -> W {
+        let size = size_of::<W>();
+        trace::granule(self.start, self.end(), address, size, Access::Load);
+        // SAFETY: the maker of the `Global` guarantees that the word is in the array; it is aligned.
+        unsafe { W::load(self.start.with_addr(address).cast()) }
+    }
+}

@@ -1,0 +1,537 @@
+//! A block reduces the segments that start in its window, and the tiles of longer ones that start there.
+//!
+//! 1. The block loads the offsets of its segments, checks them, and copies the items of all segments of up to a tile to
+//!    shared memory, with all loads in flight.
+//! 2. Each warp takes adjacent segments, as many at a time as have 32 lanes of the canonical tile together, and combines the
+//!    lanes of each by shuffles. A segment with more than a row of items has all lanes. Empty segments have a lane, which
+//!    stores the identity.
+//! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
+//!
+//! # Places of partials
+//!
+//! A *cell* is as many diagonals as a tile has items. Long segments have more items than that. So at most one first tile of
+//! a long segment starts in a cell, and at most one other: within a segment tiles are a cell apart; behind a segment's last
+//! tile, the second tile of a later one is more than a cell away. So a cell has two places.
+
+use super::{Long, Offsets, Storage, Work, cells_of, combine, window_of};
+use crate::element::Shuffle;
+use crate::items::Items;
+use crate::mem::Shared;
+use crate::op::Op;
+use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile_from};
+use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
+use core::marker::PhantomData;
+use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
+use cuda_std::warp::{WarpReductionOp, warp_reduce, warp_vote_ballot};
+
+/// No segment, in the table of cells.
+const NONE: u32 = u32::MAX;
+
+/// More than the items of any window; longer distances count as this many.
+const FAR: usize = 1 << 30;
+
+/// Reduces the segments of the block's window.
+///
+/// # Safety
+///
+/// The launch meets the [requirements](super); all arrays have the same length.
+#[inline(always)]
+pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    op: O,
+    arrays: I::Arrays,
+    offsets: Offsets,
+    storage: Storage<O::Acc>,
+) {
+    let n = I::len(arrays);
+    let begin = block_idx_x() as usize * window_of::<I>();
+    let (first, end) = segments_of::<I>(offsets, storage.work, begin);
+    let count = end.wrapping_sub(first);
+    if count > window_of::<I>() {
+        // The offsets are bad. All of them are checked, and nothing is reduced.
+        check_all(offsets, first, end, n, storage.work);
+        return;
+    }
+    let at = offsets.get(first);
+    let before = if first > 0 {
+        offsets.get(first - 1)
+    } else {
+        at
+    };
+    let follows = before <= at && at <= n && (first == 0 || before + (first - 1) < begin);
+    let block = Block::<I, O> {
+        op,
+        arrays,
+        offsets,
+        storage,
+        begin,
+        first,
+        count: count as u32,
+        at,
+        // SAFETY: the launch provides the memory.
+        cells: unsafe { Shared::dynamic_at(0) },
+        // SAFETY: as above; the cells are before.
+        starts: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
+        is_begun: follows && at - before > items_of_tile::<I>(),
+        before,
+    };
+    if count > 0 {
+        // SAFETY: all threads of the block get here.
+        if !unsafe { block.reduce_short::<N, K>(n, end, follows) } {
+            return;
+        }
+    } else if !follows {
+        return;
+    }
+    // SAFETY: all threads of the block get here.
+    unsafe { block.reduce_tiles::<N, K>() };
+}
+
+/// The first segment that starts in the window from `begin` on, and the first behind it.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn segments_of<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (usize, usize) {
+    if !offsets.are_rows() {
+        let window = block_idx_x() as usize;
+        return (work.start(window), work.start(window + 1));
+    }
+    let first = |begin: usize| {
+        let diagonals = offsets.shape.row as usize + 1;
+        begin.div_ceil(diagonals).min(offsets.segments())
+    };
+    (first(begin), first(begin + window_of::<I>()))
+}
+
+/// Checks the offsets of all segments from `first` to `end`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn check_all(offsets: Offsets, first: usize, end: usize, n: usize, work: Work) {
+    let mut segment = first + thread_idx_x() as usize;
+    while segment < end {
+        offsets.check(
+            segment,
+            offsets.get(segment),
+            offsets.get(segment + 1),
+            n,
+            work,
+        );
+        segment += block_dim_x() as usize;
+    }
+}
+
+/// A block's window.
+#[derive(Clone, Copy)]
+struct Block<I: Items, O: Op<I>> {
+    op: O,
+    arrays: I::Arrays,
+    offsets: Offsets,
+    storage: Storage<O::Acc>,
+    /// The first diagonal.
+    begin: usize,
+    /// The first segment that starts here.
+    first: usize,
+    /// The number of segments that start here.
+    count: u32,
+    /// The first segment's first item.
+    at: usize,
+    /// For each cell, the long segment that starts there, counted from `first`; or `NONE`.
+    cells: Shared<u32>,
+    /// The start of each segment, and the end of the last one, counted from `at`.
+    starts: Shared<u32>,
+    /// Whether the segment before is long, so that its tiles may start here.
+    is_begun: bool,
+    /// The start of the segment before.
+    before: usize,
+}
+
+/// The items of a segment in shared memory.
+struct Segment<I: Items> {
+    staged: I::Staged,
+    start: u32,
+    len: u32,
+}
+
+impl<I: Items> Clone for Segment<I> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I: Items> Copy for Segment<I> {}
+
+impl<I: Items> Source<I> for Segment<I> {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len as usize
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(self, index: usize) -> I {
+        I::staged(self.staged, self.start + index as u32)
+    }
+}
+
+impl<I: Items, O: Op<I>> Block<I, O> {
+    /// The number of adjacent items of a lane.
+    const ADJACENT: u32 = match O::COMMUTATIVE {
+        true => I::VECTOR as u32,
+        false => (items_of_tile::<I>() / LANES) as u32,
+    };
+
+    /// The number of warps.
+    const WARPS: u32 = super::THREADS / WARP_SIZE;
+
+    /// Reduces the segments of up to a tile that start here, and enters the longer ones. False if an offset is bad.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the block arrive here.
+    #[inline(always)]
+    unsafe fn reduce_short<const N: usize, const K: usize>(
+        &self,
+        n: usize,
+        end: usize,
+        follows: bool,
+    ) -> bool {
+        let (last, behind) = (self.offsets.get(end - 1), self.offsets.get(end));
+        let is_long = behind.wrapping_sub(last) > items_of_tile::<I>();
+        let staged_end = if is_long { last } else { behind };
+        let items = staged_end.wrapping_sub(self.at);
+        let most = window_of::<I>() + items_of_tile::<I>() - self.count as usize;
+        let fits = follows && items <= most && staged_end <= n;
+        let (mut is_bad, tid) = (!fits, thread_idx_x());
+        if tid < cells_of::<I>() as u32 {
+            self.cells.set(tid, NONE);
+        }
+        let behind_starts = 4 * (cells_of::<I>() as u32 + self.count + 1);
+        let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
+        let load = || is_bad |= !self.load_starts(n);
+        // SAFETY: the items exist, and there is room for them (`fits`).
+        let staged = unsafe {
+            I::stage(
+                self.arrays,
+                from,
+                to,
+                behind_starts.next_multiple_of(16),
+                load,
+            )
+        };
+        // SAFETY: all threads of the block arrive here.
+        if unsafe { any(is_bad) } {
+            return false;
+        }
+        // SAFETY: as above; the barrier was between the stores to shared memory and the loads.
+        unsafe { self.reduce_staged::<N, K>(staged, items as u32) };
+        // The cells are complete.
+        sync_threads();
+        true
+    }
+
+    /// Loads and checks the starts of the segments. False if one of those that the thread loads is bad.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn load_starts(&self, n: usize) -> bool {
+        let (mut is_good, mut i) = (true, thread_idx_x());
+        while i <= self.count {
+            let segment = self.first + i as usize;
+            let start = self.offsets.get(segment);
+            self.starts
+                .set(i, start.wrapping_sub(self.at).min(FAR) as u32);
+            if i < self.count && !self.offsets.are_rows() {
+                let end = self.offsets.get(segment + 1);
+                is_good &= self
+                    .offsets
+                    .check(segment, start, end, n, self.storage.work);
+                let diagonal = start.wrapping_add(segment).wrapping_sub(self.begin);
+                is_good &= diagonal < window_of::<I>();
+            }
+            i += block_dim_x();
+        }
+        is_good
+    }
+
+    /// A number of lanes that segment `i` and those before take, and some more: it grows by at least the lanes of each
+    /// segment that is not empty. `items` is the number of staged items.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn lanes_before(&self, i: u32, items: u32) -> u32 {
+        (self.starts.get(i).min(items) + (Self::ADJACENT - 1) * i) / Self::ADJACENT
+    }
+
+    /// The first segment that has at least `lanes` lanes before it, or the number of segments.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here.
+    #[inline(always)]
+    unsafe fn find(&self, lanes: u32, items: u32) -> u32 {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let step = (high - low).div_ceil(WARP_SIZE);
+            let probe = low + thread_idx_x() % WARP_SIZE * step;
+            let is_before = probe < high && self.lanes_before(probe, items) < lanes;
+            // SAFETY: the caller guarantees that all lanes arrive.
+            let before = unsafe { warp_vote_ballot(FULL_MASK, is_before) }.count_ones();
+            high = high.min(low + before * step);
+            if before > 0 {
+                low += (before - 1) * step + 1;
+            }
+        }
+        low
+    }
+
+    /// Reduces the segments whose items are staged, each warp its share.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the block arrive here.
+    #[inline(always)]
+    unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged, items: u32) {
+        let warp = thread_idx_x() / WARP_SIZE;
+        let lanes = self.lanes_before(self.count, items) + 1;
+        let share = lanes.div_ceil(Self::WARPS);
+        // SAFETY: all lanes of the warp arrive here.
+        let mut i = unsafe { self.find(warp * share, items) };
+        let until = (warp + 1) * share;
+        while i < self.count && self.lanes_before(i, items) < until {
+            let (start, end) = (self.starts.get(i), self.starts.get(i + 1));
+            let len = end - start;
+            if len > WARP_SIZE * Self::ADJACENT {
+                if len as usize > items_of_tile::<I>() {
+                    self.enter(i);
+                } else {
+                    let source = Segment { staged, start, len };
+                    // SAFETY: all lanes of the warp arrive here, with the same segment.
+                    unsafe { self.reduce_one::<N, K>(source, i) };
+                }
+                i += 1;
+                continue;
+            }
+            // SAFETY: all lanes of the warp arrive here, with the same segment.
+            i += unsafe { self.reduce_several::<N, K>(staged, i, start, until, items) };
+        }
+    }
+
+    /// Enters a long segment into the table and the list.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn enter(&self, i: u32) {
+        if thread_idx_x() % WARP_SIZE != 0 {
+            return;
+        }
+        let tile = items_of_tile::<I>();
+        let segment = self.first + i as usize;
+        let diagonal = self.at + self.starts.get(i) as usize + segment;
+        self.cells.set(((diagonal - self.begin) / tile) as u32, i);
+        if self.offsets.are_rows() {
+            return;
+        }
+        let len = self.offsets.get(segment + 1) - self.offsets.get(segment);
+        let long = Long {
+            segment: segment as u64,
+            cell: (diagonal / tile) as u32,
+            tiles: len.div_ceil(tile) as u32,
+        };
+        self.storage.work.push(long, false);
+        if long.tiles as usize > combine::RUN {
+            self.storage.work.push(long, true);
+        }
+    }
+
+    /// Reduces a segment of more than a row, and at most a tile.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same segment.
+    #[inline(always)]
+    unsafe fn reduce_one<const N: usize, const K: usize>(&self, source: Segment<I>, i: u32) {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let value = self.share::<N, K>(source, lane).combine_items();
+        // SAFETY: the caller guarantees that all lanes arrive.
+        let value = unsafe { reduce_to_first::<I, O>(self.op, value) };
+        if lane == 0 {
+            self.storage.output.set(self.first + i as usize, value);
+        }
+    }
+
+    /// The items of a lane of a segment.
+    #[inline(always)]
+    fn share<const N: usize, const K: usize>(
+        &self,
+        source: Segment<I>,
+        lane: u32,
+    ) -> Share<I, O, Segment<I>, N, K> {
+        Share {
+            op: self.op,
+            source,
+            first: (lane * Self::ADJACENT) as usize,
+            step: if O::COMMUTATIVE { LANES * N } else { N },
+            items: PhantomData,
+        }
+    }
+
+    /// Reduces as many segments from `i` on as have 32 lanes, of those that the warp has: up to `until` lanes. Returns their
+    /// number. The first of them has at most 32 lanes, and starts at `base`.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same segment.
+    #[inline(always)]
+    unsafe fn reduce_several<const N: usize, const K: usize>(
+        &self,
+        staged: I::Staged,
+        i: u32,
+        base: u32,
+        until: u32,
+        items: u32,
+    ) -> u32 {
+        let lane = thread_idx_x() % WARP_SIZE;
+        let lanes_of = |len: u32| len.div_ceil(Self::ADJACENT);
+        // Each lane places one segment.
+        let own = i + lane;
+        let exists = own < self.count;
+        let index = own.min(self.count - 1);
+        let (start, end) = (self.starts.get(index), self.starts.get(index + 1));
+        let len = end - start;
+        // SAFETY: the caller guarantees that all lanes arrive, here and below.
+        let empty = unsafe { warp_vote_ballot(FULL_MASK, len == 0) };
+        let below = (1 << lane) - 1;
+        let place = (start - base + (Self::ADJACENT - 1) * lane) / Self::ADJACENT
+            + (empty & below).count_ones();
+        let fits = exists
+            && self.lanes_before(index, items) < until
+            && place + lanes_of(len).max(1) <= WARP_SIZE;
+        // SAFETY: as above.
+        let number = unsafe { warp_vote_ballot(FULL_MASK, fits) }.count_ones();
+        let bit = if fits { 1u32 << place } else { 0 };
+        // SAFETY: as above.
+        let places = unsafe { warp_reduce(FULL_MASK, bit, WarpReductionOp::Or) };
+        // Each lane of a segment combines its items. The first place is 0.
+        let up_to_own = places & (below << 1 | 1);
+        let place = 31 - up_to_own.leading_zeros();
+        let mine = i + up_to_own.count_ones() - 1;
+        let (start, end) = (self.starts.get(mine), self.starts.get(mine + 1));
+        let len = end - start;
+        let (own, lanes) = (lane - place, lanes_of(len));
+        let source = Segment { staged, start, len };
+        let share = self.share::<N, K>(source, own);
+        let mut value = if O::COMMUTATIVE && has_rows::<I, O>() {
+            let mut lane = Lane::<I, O, N>::new(self.op);
+            share.absorb_row(&mut lane, share.first);
+            lane.combined()
+        } else if own < lanes {
+            share.combine_items()
+        } else {
+            self.op.identity()
+        };
+        let mut step = 0;
+        while step < WARP_SIZE.ilog2() {
+            let offset = match O::COMMUTATIVE {
+                true => WARP_SIZE >> (step + 1),
+                false => 1 << step,
+            };
+            // SAFETY: as above.
+            let above = unsafe {
+                crate::element::Element::shuffle(value, FULL_MASK, Shuffle::Down(offset))
+            };
+            if own + offset < lanes {
+                value = self.op.combine(value, above);
+            }
+            step += 1;
+        }
+        if own == 0 {
+            self.storage.output.set(self.first + mine as usize, value);
+        }
+        number
+    }
+
+    /// Reduces the tiles of long segments that start here, each by a warp.
+    ///
+    /// # Safety
+    ///
+    /// All threads of the block arrive here.
+    #[inline(always)]
+    unsafe fn reduce_tiles<const N: usize, const K: usize>(&self) {
+        let cells = cells_of::<I>() as u32;
+        let mut job = thread_idx_x() / WARP_SIZE;
+        while job < 2 * cells {
+            if let Some((start, len, tile, place)) = self.tile_of(job / 2, job % 2 == 0) {
+                let part = I::part(self.arrays, start, len);
+                // SAFETY: all lanes of the warp arrive here, with the same tile.
+                let value = unsafe { reduce_tile_from::<I, O, N, K, false>(self.op, part, tile) };
+                if thread_idx_x() % WARP_SIZE == 0 {
+                    self.storage.partials.set(place, value);
+                }
+            }
+            job += Self::WARPS;
+        }
+    }
+
+    /// The first tile of a long segment that starts in this cell, or the other tile that does: the segment's start and
+    /// length, the number of the tile, and the place of its partial.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn tile_of(&self, cell: u32, is_first: bool) -> Option<(usize, usize, usize, usize)> {
+        let own_cell = self.begin / items_of_tile::<I>() + cell as usize;
+        let entered = |cell: u32| {
+            if self.count > 0 {
+                self.cells.get(cell)
+            } else {
+                NONE
+            }
+        };
+        if is_first {
+            let i = entered(cell);
+            if i == NONE {
+                return None;
+            }
+            let (start, end) = self.bounds(i);
+            return Some((start, end - start, 0, self.storage.place(own_cell, 0)));
+        }
+        // The last long segment that starts before the cell.
+        let mut i = NONE;
+        let mut earlier = 0;
+        while earlier < cell {
+            let found = entered(earlier);
+            if found != NONE {
+                i = found;
+            }
+            earlier += 1;
+        }
+        let (segment, start, end) = if i != NONE {
+            let (start, end) = self.bounds(i);
+            (self.first + i as usize, start, end)
+        } else if self.is_begun {
+            (self.first - 1, self.before, self.at)
+        } else {
+            return None;
+        };
+        let tile_items = items_of_tile::<I>();
+        let from = self.begin + cell as usize * tile_items;
+        let tile = (from - (start + segment)).div_ceil(tile_items);
+        (tile * tile_items < end - start).then(|| {
+            let place = self.storage.partials.len() / 2 + own_cell;
+            (start, end - start, tile, place)
+        })
+    }
+
+    /// The start and end of segment `i` of the block.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn bounds(&self, i: u32) -> (usize, usize) {
+        let segment = self.first + i as usize;
+        (self.offsets.get(segment), self.offsets.get(segment + 1))
+    }
+}
+
+/// Whether the value is true in any thread of the block; a barrier.
+///
+/// # Safety
+///
+/// All threads of the block arrive here.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+unsafe fn any(value: bool) -> bool {
+    sync_threads_or(u32::from(value)) != 0
+}
