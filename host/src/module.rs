@@ -106,6 +106,12 @@ pub(crate) static LIBRARY: Embedded = Embedded {
     arches: ARCHES,
 };
 
+/// The kernel that all segmented reductions launch first.
+pub(crate) static PARTITION: Embedded = Embedded {
+    kernels: &kernels_gpu::entry::segments::PARTITION,
+    arches: ARCHES,
+};
+
 /// The kernels of the feature `teaching`.
 #[cfg(feature = "teaching")]
 pub(crate) static TEACHING: [Embedded; 2] = [
@@ -360,7 +366,7 @@ mod tests {
 
     #[test]
     fn every_module_that_a_row_names_is_embedded() {
-        let lists = std::iter::once(&LIBRARY);
+        let lists = [&LIBRARY, &PARTITION].into_iter();
         #[cfg(feature = "teaching")]
         let lists = lists.chain(&TEACHING);
         let rows = lists.flat_map(|embedded| embedded.kernels.entries);
