@@ -78,13 +78,16 @@ pub trait Items: Copy + Send + Sync + 'static {
     ///
     /// As [`Global::stage`], for each array one behind the other.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn stage(
+    unsafe fn stage<const THREADS: u32>(
         arrays: Self::Arrays,
         first: usize,
         end: usize,
         at: u32,
         meanwhile: impl FnOnce(),
     ) -> Self::Staged;
+
+    /// The staged items from `index` on.
+    fn behind(staged: Self::Staged, index: u32) -> Self::Staged;
 
     /// Item `index` of the staged ones.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -218,7 +221,7 @@ impl<T: Element> Items for T {
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    unsafe fn stage(
+    unsafe fn stage<const THREADS: u32>(
         array: Global<T>,
         first: usize,
         end: usize,
@@ -226,7 +229,12 @@ impl<T: Element> Items for T {
         meanwhile: impl FnOnce(),
     ) -> Staged<T> {
         // SAFETY: the caller's contract.
-        unsafe { array.stage(first, end, at, meanwhile) }
+        unsafe { array.stage::<THREADS>(first, end, at, meanwhile) }
+    }
+
+    #[inline(always)]
+    fn behind(staged: Staged<T>, index: u32) -> Staged<T> {
+        staged.behind(index)
     }
 
     #[inline(always)]
@@ -325,7 +333,7 @@ macro_rules! side_by_side {
             #[inline(always)]
             #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
             #[allow(unused_assignments, reason = "nothing is behind the last array")]
-            unsafe fn stage(
+            unsafe fn stage<const THREADS: u32>(
                 arrays: Self::Arrays,
                 first: usize,
                 end: usize,
@@ -338,13 +346,18 @@ macro_rules! side_by_side {
                     let meanwhile = meanwhile.take();
                     // SAFETY: the caller's contract.
                     let staged = unsafe {
-                        arrays.$i.stage(first, end, at, || if let Some(meanwhile) = meanwhile {
+                        arrays.$i.stage::<THREADS>(first, end, at, || if let Some(meanwhile) = meanwhile {
                             meanwhile();
                         })
                     };
                     at = staged.end();
                     staged
                 }),+)
+            }
+
+            #[inline(always)]
+            fn behind(staged: Self::Staged, index: u32) -> Self::Staged {
+                ($(staged.$i.behind(index)),+)
             }
 
             #[inline(always)]

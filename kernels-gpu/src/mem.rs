@@ -226,6 +226,13 @@ impl<T: Copy> Shared<T> {
         }
     }
 
+    /// The elements from `index` on.
+    #[inline(always)]
+    pub fn behind(self, index: u32) -> Self {
+        let start = self.start.wrapping_add(index as usize);
+        Self { start }
+    }
+
     /// Loads element `index`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]

@@ -48,7 +48,7 @@ use crate::op::Min;
 use crate::tile::items_of_tile;
 
 /// The threads per block of every kernel.
-pub const THREADS: u32 = 256;
+pub const THREADS: u32 = 128;
 
 /// The bytes of a window's items, or of its offsets in shared memory.
 const WINDOW_BYTES: usize = 16 << 10;
@@ -310,31 +310,38 @@ impl Offsets {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn get(self, index: usize) -> usize {
         if self.are_rows() {
-            return index * self.shape.row as usize;
+            self.row(index)
+        } else if self.are_wide() {
+            self.get_wide(index)
+        } else {
+            self.get_narrow(index)
         }
-        if self.wide.len() > 0 {
-            return self.wide.get(index) as usize;
-        }
+    }
+
+    #[inline(always)]
+    fn row(self, index: usize) -> usize {
+        index * self.shape.row as usize
+    }
+
+    #[inline(always)]
+    fn are_wide(self) -> bool {
+        self.wide.len() > 0
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_wide(self, index: usize) -> usize {
+        self.wide.get(index) as usize
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_narrow(self, index: usize) -> usize {
         let offset = self.narrow.get(index);
         match self.shape.signed > 0 {
             true => offset as i32 as usize,
             false => offset as usize,
         }
-    }
-
-    /// Whether segment `index` lies within `n` items. If not, it leaves the index of the bad offset.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn check(self, index: usize, start: usize, end: usize, n: usize, work: Work) -> bool {
-        if index == 0 && start > n {
-            work.report(0);
-            return false;
-        }
-        let is_good = start <= end && end <= n;
-        if !is_good {
-            work.report(index + 1);
-        }
-        is_good
     }
 }
 

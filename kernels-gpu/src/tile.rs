@@ -389,7 +389,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
 
     /// Combines those of the `N` items from `first` on that exist.
     #[inline(always)]
-    pub(crate) fn absorb_row(&self, lane: &mut Lane<I, O, N>, first: usize) {
+    fn absorb_row(&self, lane: &mut Lane<I, O, N>, first: usize) {
         unrolled!(|part < Self::PARTS| {
             let first = first.wrapping_add(part * PART);
             let mut items = [zero::<I>(); PART];
@@ -403,8 +403,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
             unrolled!(|e < PART| if part * PART + e < N {
                 let i = first.wrapping_add(e);
                 if self.is_item(i) {
-                    let slot = if has_slots::<I, O>() { part * PART + e } else { 0 };
-                    lane.slots[slot] = self.op.absorb(lane.slots[slot], [[items[e]]], [i as u64]);
+                    lane.absorb_item(part * PART + e, items[e], i as u64);
                 }
             });
         });
@@ -451,6 +450,13 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
         } else {
             self.slots[0] = self.op.absorb(self.slots[0], rows, first);
         }
+    }
+
+    /// Combines one item, of slot `slot`.
+    #[inline(always)]
+    pub(crate) fn absorb_item(&mut self, slot: usize, item: I, index: u64) {
+        let slot = if has_slots::<I, O>() { slot } else { 0 };
+        self.slots[slot] = self.op.absorb(self.slots[slot], [[item]], [index]);
     }
 
     /// Combines the slots by halves.

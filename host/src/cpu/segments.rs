@@ -4,7 +4,7 @@ use kernels_gpu::items::Items;
 use kernels_gpu::op::Op;
 use kernels_gpu::tile::{LANES, has_slots};
 
-use super::rows::{Of, item, len, part};
+use super::rows::{Of, item, part};
 use super::tile::{by_vectors, halve};
 
 /// The most bytes of a task: items, and an accumulator for each segment.
@@ -91,42 +91,81 @@ fn each_in_turn<I: Items, O: Op<I>>(
     first: usize,
     output: &mut [O::Acc],
 ) {
+    match I::VECTOR {
+        1 => by_vectors_of::<I, O, 1>(op, items, start, first, output),
+        2 => by_vectors_of::<I, O, 2>(op, items, start, first, output),
+        4 => by_vectors_of::<I, O, 4>(op, items, start, first, output),
+        8 => by_vectors_of::<I, O, 8>(op, items, start, first, output),
+        16 => by_vectors_of::<I, O, 16>(op, items, start, first, output),
+        _ => unreachable!("a vector has a power of two of items, at most 16"),
+    }
+}
+
+#[inline(always)]
+fn by_vectors_of<I: Items, O: Op<I>, const N: usize>(
+    op: O,
+    items: Of<'_, I>,
+    start: &(impl Fn(usize) -> usize + Sync),
+    first: usize,
+    output: &mut [O::Acc],
+) {
     // In one row, groups of several rows are not complete, and items are absorbed one by one.
     let has_short = O::COMMUTATIVE && (has_slots::<I, O>() || O::ANY_ORDER || I::IN_FLIGHT > 1);
     let mut from = start(first);
     for (segment, output) in output.iter_mut().enumerate() {
         let to = start(first + segment + 1);
         let own = part::<I>(items, from, to);
-        *output = match has_short && to - from <= LANES * I::VECTOR {
-            true => short::<I, O>(op, own),
-            false => by_vectors::<I, O>(op, own, 0),
+        *output = match to - from {
+            len if has_short && len <= N => lane::<I, O, N>(op, own, 0, len),
+            len if has_short && len <= LANES * N => row::<I, O, N>(op, own, len),
+            _ => by_vectors::<I, O>(op, own, 0),
         };
         from = to;
     }
 }
 
-/// Combines the items of a row or less.
+/// Combines the `len` items, at most a row.
 #[inline(always)]
-fn short<I: Items, O: Op<I>>(op: O, items: Of<'_, I>) -> O::Acc {
-    const MOST: usize = 16;
-    let n = len::<I>(items);
+fn row<I: Items, O: Op<I>, const N: usize>(op: O, items: Of<'_, I>, len: usize) -> O::Acc {
     let mut lanes = [op.identity(); LANES];
-    for (lane, acc) in lanes[..n.div_ceil(I::VECTOR)].iter_mut().enumerate() {
-        let of_lane = lane * I::VECTOR..n.min((lane + 1) * I::VECTOR);
-        if has_slots::<I, O>() {
-            let mut slots = [op.identity(); MOST];
-            for (slot, i) in slots.iter_mut().zip(of_lane) {
-                *slot = op.combine(*slot, op.lift(item::<I>(items, i), i as u64));
-            }
-            halve::<I, O>(op, &mut slots[..I::VECTOR]);
-            *acc = slots[0];
-        } else {
-            for i in of_lane {
-                *acc = op.absorb(*acc, [[item::<I>(items, i)]], [i as u64]);
-            }
+    let whole = len / N;
+    for (number, acc) in lanes[..whole].iter_mut().enumerate() {
+        *acc = lane::<I, O, N>(op, items, number * N, N);
+    }
+    if len > whole * N {
+        lanes[whole] = lane::<I, O, N>(op, items, whole * N, len - whole * N);
+    }
+    halve::<I, O>(op, &mut lanes[..len.div_ceil(N).next_power_of_two()]);
+    lanes[0]
+}
+
+/// Combines the `len` items from `first` on, at most a vector.
+#[inline(always)]
+fn lane<I: Items, O: Op<I>, const N: usize>(
+    op: O,
+    items: Of<'_, I>,
+    first: usize,
+    len: usize,
+) -> O::Acc {
+    let lift = |e: usize| op.lift(item::<I>(items, first + e), (first + e) as u64);
+    if !has_slots::<I, O>() {
+        let mut acc = op.identity();
+        for e in 0..len {
+            acc = op.absorb(acc, [[item::<I>(items, first + e)]], [(first + e) as u64]);
+        }
+        return acc;
+    }
+    let mut slots = [op.identity(); N];
+    if len == N {
+        // Of a constant length, so that LLVM makes vectors of it.
+        for (e, slot) in slots.iter_mut().enumerate() {
+            *slot = op.combine(*slot, lift(e));
+        }
+    } else {
+        for (e, slot) in slots[..len].iter_mut().enumerate() {
+            *slot = op.combine(*slot, lift(e));
         }
     }
-    let used = n.div_ceil(I::VECTOR).max(1).next_power_of_two();
-    halve::<I, O>(op, &mut lanes[..used]);
-    lanes[0]
+    halve::<I, O>(op, &mut slots);
+    slots[0]
 }

@@ -63,14 +63,15 @@ pub unsafe fn offsets_of(shape: Shape, narrow: &[u32], wide: &[u64]) -> Offsets 
     unsafe { Offsets::new(shape, Global::from_slice(narrow), Global::from_slice(wide)) }
 }
 
-/// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 64, to 80 for items
-/// that need more, or to 128 for long accumulators.
+/// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 80, or 96 or 128 where that is
+/// too few.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn most_blocks_of<A>(bytes: usize) -> u32 {
-    match bytes {
-        _ if size_of::<A>() > 16 => 2,
-        2..=4 => 4,
-        _ => 3,
+pub const fn most_blocks_of<A>(bytes: usize, is_commutative: bool) -> u32 {
+    match size_of::<A>() {
+        _ if !is_commutative => 4,
+        17.. => 4,
+        _ if bytes > 8 => 5,
+        _ => 6,
     }
 }
 
@@ -152,10 +153,11 @@ macro_rules! family_segments {
             [<segments_ $suffix>] in $module,
             $crate::segments::THREADS,
             $crate::entry::segments_parts::most_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
-                <$items as $crate::entry::parts::Items>::BYTES
+                <$items as $crate::entry::parts::Items>::BYTES,
+                <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE
             )
         );
-        $crate::note!([<segments_combine_ $suffix>] in $module, $crate::segments::THREADS, 2);
+        $crate::note!([<segments_combine_ $suffix>] in $module, $crate::segments::THREADS, 4);
 
         #[cfg(not(target_arch = "nvptx64"))]
         const $rows: &[$crate::entry::Entry] = {
@@ -292,7 +294,7 @@ crate::compiled! {
 }
 
 #[cfg(feature = "library")]
-crate::note!(segments_partition in segments, crate::segments::THREADS, 4);
+crate::note!(segments_partition in segments, crate::segments::THREADS, 8);
 
 /// The list of the kernel that all segmented reductions launch first.
 #[cfg(all(feature = "library", not(target_arch = "nvptx64")))]

@@ -9,13 +9,13 @@ use super::words::{B128, Word};
 use super::{Global, Shared, compiler_barrier};
 use crate::element::Element;
 use crate::op::unrolled;
-use cuda_std::thread::{block_dim_x, thread_idx_x};
+use cuda_std::thread::thread_idx_x;
 
 /// The bytes of a granule.
 const GRANULE: usize = size_of::<B128>();
 
 /// The granules that a thread has in flight at once.
-const IN_FLIGHT: usize = 6;
+const IN_FLIGHT: usize = 8;
 
 /// A part of an array in shared memory.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,13 @@ impl<T: Copy> Staged<T> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: u32) -> T {
         self.elements.get(index)
+    }
+
+    /// The elements from `index` on.
+    #[inline(always)]
+    pub fn behind(self, index: u32) -> Self {
+        let elements = self.elements.behind(index);
+        Self { elements, ..self }
     }
 
     /// The first byte of dynamic shared memory behind the part; a multiple of 16.
@@ -54,8 +61,8 @@ impl<T: Element> Global<T> {
     }
 
     /// Copies the elements from `first` to `end` (exclusive) to dynamic shared memory from byte `at` on, a multiple of 16.
-    /// All threads of the block share the work, and call `meanwhile` while the first loads are in flight. There is no
-    /// barrier: the caller needs one before the copy is read.
+    /// All `THREADS` threads of the block share the work, and call `meanwhile` while the first loads are in flight. There is
+    /// no barrier: the caller needs one before the copy is read.
     ///
     /// # Safety
     ///
@@ -63,7 +70,7 @@ impl<T: Element> Global<T> {
     /// memory from `at` on, which it does not use otherwise.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub unsafe fn stage(
+    pub unsafe fn stage<const THREADS: u32>(
         self,
         first: usize,
         end: usize,
@@ -78,43 +85,43 @@ impl<T: Element> Global<T> {
         } else {
             0
         };
+        // The array may lack a part of the first granule, and of the last one.
+        let skipped = u32::from(base < self.start.addr());
+        let whole =
+            granules - u32::from(granules > 0 && base + granules as usize * GRANULE > self.end());
         // SAFETY: the caller's contract.
         let to: Shared<B128> = unsafe { Shared::dynamic_at(at) };
-        let (thread, threads) = (thread_idx_x(), block_dim_x());
-        let whole = |g: u32| {
-            let granule = base + g as usize * GRANULE;
-            g < granules && self.start.addr() <= granule && granule + GRANULE <= self.end()
-        };
+        let own = thread_idx_x() + skipped;
+        let (own_from, own_to) = (base + own as usize * GRANULE, to.behind(own));
+        let step = THREADS as usize * GRANULE;
         let mut words = [B128::ZERO; IN_FLIGHT];
         unrolled!(|k < IN_FLIGHT| {
-            let g = thread + k as u32 * threads;
-            if whole(g) {
-                words[k] = self.load_at(base + g as usize * GRANULE);
+            if own + k as u32 * THREADS < whole {
+                words[k] = self.load_at(own_from + k * step);
             }
         });
         compiler_barrier();
         meanwhile();
         unrolled!(|k < IN_FLIGHT| {
-            let g = thread + k as u32 * threads;
-            if whole(g) {
-                to.set(g, words[k]);
+            if own + k as u32 * THREADS < whole {
+                own_to.set(k as u32 * THREADS, words[k]);
             }
         });
-        let mut g = thread + IN_FLIGHT as u32 * threads;
-        while g < granules {
-            if whole(g) {
-                to.set(g, self.load_at(base + g as usize * GRANULE));
+        let mut k = IN_FLIGHT as u32;
+        while own + k * THREADS < whole {
+            own_to.set(k * THREADS, self.load_at(own_from + k as usize * step));
+            k += 1;
+        }
+        if thread_idx_x() == 0 && granules > 0 {
+            // SAFETY: the caller's contract.
+            unsafe {
+                if skipped > 0 {
+                    self.stage_partly(base, at, 0);
+                }
+                if whole < granules && granules > skipped {
+                    self.stage_partly(base, at, whole);
+                }
             }
-            g += threads;
-        }
-        // The first and the last granule.
-        if thread == 0 && granules > 0 && !whole(0) {
-            // SAFETY: the caller's contract.
-            unsafe { self.stage_partly(base, at, 0) };
-        }
-        if thread == 0 && granules > 1 && !whole(granules - 1) {
-            // SAFETY: the caller's contract.
-            unsafe { self.stage_partly(base, at, granules - 1) };
         }
         Staged {
             // SAFETY: the caller's contract.

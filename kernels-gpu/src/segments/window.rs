@@ -13,15 +13,15 @@
 //! a long segment starts in a cell, and at most one other: within a segment tiles are a cell apart; behind a segment's last
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
-use super::{Long, Offsets, Storage, Work, cells_of, combine, window_of};
+use super::{Long, Offsets, Storage, THREADS, Work, cells_of, combine, window_of};
 use crate::element::Shuffle;
 use crate::items::Items;
 use crate::mem::Shared;
-use crate::op::Op;
-use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile_from};
+use crate::op::{Op, unrolled};
+use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile_from, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
-use cuda_std::thread::{block_dim_x, block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
+use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::{WarpReductionOp, warp_reduce, warp_vote_ballot};
 
 /// No segment, in the table of cells.
@@ -101,20 +101,19 @@ fn segments_of<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (usize, 
     (first(begin), first(begin + window_of::<I>()))
 }
 
-/// Checks the offsets of all segments from `first` to `end`.
+/// Checks the offsets of all segments from `first` to `end`, for which a block has no room.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn check_all(offsets: Offsets, first: usize, end: usize, n: usize, work: Work) {
     let mut segment = first + thread_idx_x() as usize;
     while segment < end {
-        offsets.check(
-            segment,
-            offsets.get(segment),
-            offsets.get(segment + 1),
-            n,
-            work,
-        );
-        segment += block_dim_x() as usize;
+        let (start, end) = (offsets.get(segment), offsets.get(segment + 1));
+        if segment == 0 && start > n {
+            work.report(0);
+        } else if !(start <= end && end <= n) {
+            work.report(segment + 1);
+        }
+        segment += THREADS as usize;
     }
 }
 
@@ -180,7 +179,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     };
 
     /// The number of warps.
-    const WARPS: u32 = super::THREADS / WARP_SIZE;
+    const WARPS: u32 = THREADS / WARP_SIZE;
 
     /// Reduces the segments of up to a tile that start here, and enters the longer ones. False if an offset is bad.
     ///
@@ -199,17 +198,28 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let staged_end = if is_long { last } else { behind };
         let items = staged_end.wrapping_sub(self.at);
         let most = window_of::<I>() + items_of_tile::<I>() - self.count as usize;
-        let fits = follows && items <= most && staged_end <= n;
-        let (mut is_bad, tid) = (!fits, thread_idx_x());
+        let in_window = |start: usize, segment: usize| {
+            start.wrapping_add(segment).wrapping_sub(self.begin) < window_of::<I>()
+        };
+        let fits = follows
+            && items <= most
+            && staged_end <= n
+            && in_window(self.at, self.first)
+            && in_window(last, end - 1);
+        let tid = thread_idx_x();
+        if tid == 0 && self.first == 0 && self.at > n {
+            self.storage.work.report(0);
+        }
         if tid < cells_of::<I>() as u32 {
             self.cells.set(tid, NONE);
         }
+        let mut is_bad = !fits;
         let behind_starts = 4 * (cells_of::<I>() as u32 + self.count + 1);
         let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
         let load = || is_bad |= !self.load_starts(n);
         // SAFETY: the items exist, and there is room for them (`fits`).
         let staged = unsafe {
-            I::stage(
+            I::stage::<THREADS>(
                 self.arrays,
                 from,
                 to,
@@ -232,21 +242,41 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn load_starts(&self, n: usize) -> bool {
+        // A loop for each kind, because the kind would be tested for each start.
+        if self.offsets.are_rows() {
+            let mut i = thread_idx_x();
+            while i <= self.count {
+                let start = i as usize * self.offsets.shape.row as usize;
+                self.starts.set(i, start.min(FAR) as u32);
+                i += THREADS;
+            }
+            true
+        } else if self.offsets.are_wide() {
+            self.load_starts_by(n, |segment| self.offsets.get_wide(segment))
+        } else {
+            self.load_starts_by(n, |segment| self.offsets.get_narrow(segment))
+        }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn load_starts_by(&self, n: usize, get: impl Fn(usize) -> usize) -> bool {
         let (mut is_good, mut i) = (true, thread_idx_x());
-        while i <= self.count {
+        while i < self.count {
             let segment = self.first + i as usize;
-            let start = self.offsets.get(segment);
+            let (start, end) = (get(segment), get(segment + 1));
             self.starts
                 .set(i, start.wrapping_sub(self.at).min(FAR) as u32);
-            if i < self.count && !self.offsets.are_rows() {
-                let end = self.offsets.get(segment + 1);
-                is_good &= self
-                    .offsets
-                    .check(segment, start, end, n, self.storage.work);
-                let diagonal = start.wrapping_add(segment).wrapping_sub(self.begin);
-                is_good &= diagonal < window_of::<I>();
+            if !(start <= end && end <= n) {
+                self.storage.work.report(segment + 1);
+                is_good = false;
             }
-            i += block_dim_x();
+            i += THREADS;
+        }
+        if i == self.count {
+            let end = get(self.first + i as usize);
+            self.starts
+                .set(i, end.wrapping_sub(self.at).min(FAR) as u32);
         }
         is_good
     }
@@ -371,6 +401,28 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
+    /// Combines those of the `N` items from item `first` of a segment on that exist.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn vector<const N: usize>(
+        &self,
+        staged: I::Staged,
+        start: u32,
+        len: u32,
+        first: u32,
+    ) -> O::Acc {
+        let own = I::behind(staged, start + first);
+        let mut items = [zero::<I>(); N];
+        unrolled!(|e < N| if first + (e as u32) < len {
+            items[e] = I::staged(own, e as u32);
+        });
+        let mut lane = Lane::<I, O, N>::new(self.op);
+        unrolled!(|e < N| if first + (e as u32) < len {
+            lane.absorb_item(e, items[e], u64::from(first) + e as u64);
+        });
+        lane.combined()
+    }
+
     /// Reduces as many segments from `i` on as have 32 lanes, of those that the warp has: up to `until` lanes. Returns their
     /// number. The first of them has at most 32 lanes, and starts at `base`.
     ///
@@ -387,7 +439,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         items: u32,
     ) -> u32 {
         let lane = thread_idx_x() % WARP_SIZE;
-        let lanes_of = |len: u32| len.div_ceil(Self::ADJACENT);
+        let lanes_of = |len: u32| (len + (Self::ADJACENT - 1)) / Self::ADJACENT;
         // Each lane places one segment.
         let own = i + lane;
         let exists = own < self.count;
@@ -414,14 +466,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let (start, end) = (self.starts.get(mine), self.starts.get(mine + 1));
         let len = end - start;
         let (own, lanes) = (lane - place, lanes_of(len));
-        let source = Segment { staged, start, len };
-        let share = self.share::<N, K>(source, own);
         let mut value = if O::COMMUTATIVE && has_rows::<I, O>() {
-            let mut lane = Lane::<I, O, N>::new(self.op);
-            share.absorb_row(&mut lane, share.first);
-            lane.combined()
+            self.vector::<N>(staged, start, len, own * Self::ADJACENT)
         } else if own < lanes {
-            share.combine_items()
+            self.share::<N, K>(Segment { staged, start, len }, own)
+                .combine_items()
         } else {
             self.op.identity()
         };
@@ -454,6 +503,14 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     unsafe fn reduce_tiles<const N: usize, const K: usize>(&self) {
         let cells = cells_of::<I>() as u32;
+        if self.count > 0 && !self.is_begun {
+            let lane = thread_idx_x() % WARP_SIZE;
+            let entered = lane < cells && self.cells.get(lane) != NONE;
+            // SAFETY: the caller guarantees that all threads arrive.
+            if unsafe { warp_vote_ballot(FULL_MASK, entered) } == 0 {
+                return;
+            }
+        }
         let mut job = thread_idx_x() / WARP_SIZE;
         while job < 2 * cells {
             if let Some((start, len, tile, place)) = self.tile_of(job / 2, job % 2 == 0) {

@@ -13,6 +13,7 @@ mod keyed;
 mod moving;
 mod number;
 pub mod order;
+mod segments;
 mod statistics;
 mod threads;
 
@@ -63,6 +64,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         moving::tests(),
         empty::tests(),
         exact::tests(),
+        segments::tests(),
         threads::tests(),
         order::tests(),
     ];
