@@ -285,7 +285,7 @@ fn random_cases(device: &Device) -> Result<(), Failed> {
             12 => case.check::<i32, _>(device, ArgMax, random),
             _ => case.check::<f32, _>(device, Product, random),
         }
-        .map_err(|wrong| format!("{wrong} (seed {seed})"))?;
+        .map_err(|wrong| format!("{} (seed {seed})", wrong.message().unwrap_or_default()))?;
     }
     Ok(())
 }
