@@ -7,6 +7,7 @@
 // the number of blocks follows. keyed_warp is the algorithm of "Voting and Shuffling to Optimize Atomic
 // Operations"; all members of a warp stay in its loops, as independent thread scheduling requires.
 
+#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
 #include <cuda_runtime.h>
@@ -278,6 +279,23 @@ extern "C" int cub_by_key_f64(void *temp, size_t *temp_bytes, const unsigned *ke
                               int n, unsigned *run_keys, double *run_sums, int *runs, cudaStream_t stream) {
     return cub::DeviceReduce::ReduceByKey(temp, *temp_bytes, keys, run_keys, values, run_sums, runs, Add(), n,
                                           stream);
+}
+
+// cub::DeviceHistogram::HistogramEven: the number of keys below `cells` that have each value. Storage as above.
+template <typename K>
+static int cub_histogram(void *temp, size_t *temp_bytes, const K *keys, int n, unsigned *counts, int cells,
+                         cudaStream_t stream) {
+    return cub::DeviceHistogram::HistogramEven(temp, *temp_bytes, keys, counts, cells + 1, 0, cells, n, stream);
+}
+
+extern "C" int cub_histogram_u8(void *temp, size_t *temp_bytes, const unsigned char *keys, int n,
+                                unsigned *counts, int cells, cudaStream_t stream) {
+    return cub_histogram(temp, temp_bytes, keys, n, counts, cells, stream);
+}
+
+extern "C" int cub_histogram_u32(void *temp, size_t *temp_bytes, const unsigned *keys, int n, unsigned *counts,
+                                 int cells, cudaStream_t stream) {
+    return cub_histogram(temp, temp_bytes, keys, n, counts, cells, stream);
 }
 
 extern "C" int cub_version() { return CUB_VERSION; }

@@ -3,6 +3,7 @@
 //! Values are converted to the 64-bit type in which they are combined, and keys to `u64`, because these types
 //! have kernels for every operator.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -10,7 +11,9 @@ use std::slice;
 
 use npyz::WriterBuilder;
 use warpfold::file::DType;
-use warpfold::{ByKey, Determinism, Device, Element, Error, Keyed, Max, Min, Sum, SumWide};
+use warpfold::{
+    Determinism, Device, Element, Error, Key, Keyed, Max, Min, RejectedKey, Sum, SumWide,
+};
 
 use crate::answer::Answer;
 use crate::command::{Done, Session};
@@ -86,15 +89,17 @@ pub fn run<'a>(
             }
         };
         let chunk = chunk_len(&device, limit, PAIR_BYTES, n, cells)?;
+        // `chunk_len` has checked that this number fits into the limit.
+        let cells = usize::try_from(cells).unwrap_or(usize::MAX);
+        let first_rejected = Cell::new(None);
         let job = Job {
             device: &device,
             chunk,
-            // `chunk_len` has checked that this number fits into the limit.
-            cells: usize::try_from(cells).unwrap_or(usize::MAX),
-            keys: keys.fill(&reading),
-            values: converted(sources.elements::<T>(), &reading, Wide::from),
+            cells,
+            keys: keys.fill(&reading, cells, &first_rejected),
+            values: converted(sources.elements::<T>(), &reading, Wide::from, |_, _| {}),
         };
-        let (by_key, n) = match options.op {
+        let (combined, n) = match options.op {
             Op::Sum => job.run(Sum),
             Op::Min => job.run(Min),
             Op::Max => job.run(Max),
@@ -103,9 +108,21 @@ pub fn run<'a>(
             JobError::Lengths { keys, values } => mismatch(keys, values),
             JobError::Library(error) => error.into(),
         })?;
+        if let (Some(RejectedKey { index, key }), false) =
+            (first_rejected.get(), options.ignore_others)
+        {
+            return Err(Failure::NoCell {
+                keys_file: keys_name,
+                rejected: combined.rejected,
+                n,
+                key,
+                index,
+                cells,
+            });
+        }
         let result = match &options.output {
-            None => Answer::from(by_key),
-            Some(output) => write(&by_key, output).map_err(|error| Failure::io(output, error))?,
+            None => Answer::from(combined),
+            Some(output) => write(&combined, output).map_err(|error| Failure::io(output, error))?,
         };
         Ok(Done {
             n,
@@ -119,8 +136,12 @@ pub fn run<'a>(
 
 /// Keys with their type in the file.
 enum Keys<'a> {
+    U8(Elements<'a, u8>),
+    U16(Elements<'a, u16>),
     U32(Elements<'a, u32>),
     U64(Elements<'a, u64>),
+    I8(Elements<'a, i8>),
+    I16(Elements<'a, i16>),
     I32(Elements<'a, i32>),
     I64(Elements<'a, i64>),
 }
@@ -129,8 +150,12 @@ enum Keys<'a> {
 macro_rules! with_keys {
     ($all:expr, |$keys:ident| $body:expr) => {
         match $all {
+            Keys::U8($keys) => $body,
+            Keys::U16($keys) => $body,
             Keys::U32($keys) => $body,
             Keys::U64($keys) => $body,
+            Keys::I8($keys) => $body,
+            Keys::I16($keys) => $body,
             Keys::I32($keys) => $body,
             Keys::I64($keys) => $body,
         }
@@ -140,8 +165,12 @@ macro_rules! with_keys {
 impl<'a> Keys<'a> {
     fn of(sources: Sources<'a>) -> Result<Self, Failure> {
         Ok(match sources.dtype {
+            DType::U8 => Self::U8(sources.elements()),
+            DType::U16 => Self::U16(sources.elements()),
             DType::U32 => Self::U32(sources.elements()),
             DType::U64 => Self::U64(sources.elements()),
+            DType::I8 => Self::I8(sources.elements()),
+            DType::I16 => Self::I16(sources.elements()),
             DType::I32 => Self::I32(sources.elements()),
             DType::I64 => Self::I64(sources.elements()),
             holds => {
@@ -165,14 +194,36 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// The keys as `u64`; a negative key becomes one without a cell.
-    fn fill<'f>(self, reading: &'f Reading) -> Fill<'f, u64>
+    /// The keys as `u64`; a negative key becomes one without a cell. `first` gets the first key that has none.
+    fn fill<'f>(
+        self,
+        reading: &'f Reading,
+        cells: usize,
+        first: &'f Cell<Option<RejectedKey>>,
+    ) -> Fill<'f, u64>
     where
         'a: 'f,
     {
-        with_keys!(self, |keys| converted(keys, reading, |key| {
-            cell_of(key).unwrap_or(u64::MAX)
-        }))
+        with_keys!(self, |keys| {
+            let convert = |key| cell_of(key).unwrap_or(u64::MAX);
+            converted(keys, reading, convert, note_first(cells, first))
+        })
+    }
+}
+
+/// Notes the first key without a cell in `first`. The returned function gets all keys in order, with their cells.
+fn note_first<K: Key>(cells: usize, first: &Cell<Option<RejectedKey>>) -> impl FnMut(&[K], &[u64]) {
+    let mut index = 0;
+    move |keys, cells_of_keys| {
+        if first.get().is_none()
+            && let Some(i) = cells_of_keys.iter().position(|cell| *cell >= cells as u64)
+        {
+            first.set(Some(RejectedKey {
+                index: index + i as u64,
+                key: keys[i].number(),
+            }));
+        }
+        index += keys.len() as u64;
     }
 }
 
@@ -181,11 +232,12 @@ fn cell_of(key: impl TryInto<u64>) -> Option<u64> {
     key.try_into().ok()
 }
 
-/// The elements of files, converted by `convert`.
+/// The elements of files, converted by `convert`; `check` gets them in order, and what they were converted to.
 fn converted<'a, T: Element + Default, U>(
     mut elements: Elements<'a, T>,
     reading: &'a Reading,
     convert: impl Fn(T) -> U + 'a,
+    mut check: impl FnMut(&[T], &[U]) + 'a,
 ) -> Fill<'a, U> {
     let mut read = [T::default(); BATCH];
     Box::new(move |chunk| {
@@ -197,6 +249,7 @@ fn converted<'a, T: Element + Default, U>(
             for (converted, element) in part.iter_mut().zip(&read[..n]) {
                 *converted = convert(*element);
             }
+            check(&read[..n], &part[..n]);
             done += n;
         }
         Ok((done > 0).then_some(done))
@@ -211,6 +264,12 @@ struct Job<'a, T> {
     cells: usize,
     keys: Fill<'a, u64>,
     values: Fill<'a, T>,
+}
+
+/// The combined values of each key, and the number of elements whose key has no cell.
+struct Combined<T> {
+    cells: Vec<T>,
+    rejected: u64,
 }
 
 enum JobError {
@@ -230,7 +289,7 @@ impl From<Error> for JobError {
 
 impl<T: Element> Job<'_, T> {
     /// The cells, and the number of values.
-    fn run<O: Keyed<u64, T>>(mut self, op: O) -> Result<(ByKey<T>, usize), JobError> {
+    fn run<O: Keyed<u64, T>>(mut self, op: O) -> Result<(Combined<T>, usize), JobError> {
         let mut cells = self.device.cells(self.cells, op)?;
         let mut keys = self.device.chunks(self.chunk)?;
         let mut values = self.device.chunks(self.chunk)?;
@@ -251,7 +310,7 @@ impl<T: Element> Job<'_, T> {
             }
         }
         let (rejected, cells) = (cells.rejected()?, cells.download()?);
-        Ok((ByKey { rejected, cells }, n))
+        Ok((Combined { cells, rejected }, n))
     }
 }
 
@@ -265,18 +324,21 @@ fn rest<T: Element>(fill: &mut Fill<'_, T>) -> Result<usize, Error> {
     Ok(n)
 }
 
-impl<T: Into<Value>> From<ByKey<T>> for Answer {
-    fn from(by_key: ByKey<T>) -> Self {
+impl<T: Into<Value>> From<Combined<T>> for Answer {
+    fn from(combined: Combined<T>) -> Self {
         Self::Cells {
-            cells: by_key.cells.into_iter().map(Into::into).collect(),
-            rejected: by_key.rejected,
+            cells: combined.cells.into_iter().map(Into::into).collect(),
+            rejected: combined.rejected,
         }
     }
 }
 
 /// Writes the cells to a `.npy` file.
-fn write<T: Element + npyz::AutoSerialize>(by_key: &ByKey<T>, output: &Path) -> io::Result<Answer> {
-    let ByKey { cells, rejected } = by_key;
+fn write<T: Element + npyz::AutoSerialize>(
+    combined: &Combined<T>,
+    output: &Path,
+) -> io::Result<Answer> {
+    let Combined { cells, rejected } = combined;
     let mut file = BufWriter::new(File::create(output)?);
     let options = npyz::WriteOptions::new().default_dtype();
     let shape = [cells.len() as u64];

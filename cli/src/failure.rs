@@ -40,7 +40,7 @@ pub enum Failure {
         expected: DType,
     },
 
-    #[error("{file} holds {holds}; keys must be u32, u64, i32 or i64")]
+    #[error("{file} holds {holds}; keys must be integers")]
     KeyType { file: String, holds: DType },
 
     #[error(
@@ -51,6 +51,20 @@ pub enum Failure {
         keys: usize,
         file: String,
         values: usize,
+    },
+
+    #[error(
+        "{keys_file}: {rejected} of {n} keys have no cell, the first of them {key} at index {index}; the keys of \
+         {cells} cells are {}; give {}--ignore-others to leave such elements out",
+        keys_of(*.cells), if *.key < 0 { "" } else { "more --cells, or " }
+    )]
+    NoCell {
+        keys_file: String,
+        rejected: u64,
+        n: usize,
+        key: i128,
+        index: u64,
+        cells: usize,
     },
 
     #[error("{} has {} elements, but {} has {}; a dot product requires as many", .files[0], .lens[0], .files[1], .lens[1])]
@@ -89,6 +103,13 @@ pub enum Failure {
 
     #[error("cannot print: {0}")]
     Output(io::Error),
+}
+
+fn keys_of(cells: usize) -> String {
+    match cells {
+        0 => "none".into(),
+        _ => format!("0 to {}", cells - 1),
+    }
 }
 
 fn array(archive: &Path, name: &Option<String>, arrays: &str) -> String {

@@ -232,15 +232,18 @@ pub struct ByKeyOptions {
     #[command(flatten)]
     pub input: Input,
 
-    /// The key of each element, as u32, u64, i32 or i64: a .npy file, an array of an .npz archive, or -
-    /// (which requires --cells)
+    /// The key of each element, an integer of any type: a .npy file, an array of an .npz archive, or - (which
+    /// requires --cells)
     #[arg(long, value_name = "KEYS.npy")]
     pub keys: PathBuf,
 
-    /// The number of cells, for the keys 0 to N-1; elements with other keys are ignored, and their number is
-    /// printed to standard error [default: the largest key plus 1]
+    /// The number of cells, for the keys 0 to N-1; other keys are an error [default: the largest key plus 1]
     #[arg(long, value_name = "N")]
     pub cells: Option<u64>,
+
+    /// Ignore elements with other keys, such as negative ones; only their number is printed, to standard error
+    #[arg(long)]
+    pub ignore_others: bool,
 
     /// The operator that combines the elements of a key, in 64 bits as for `sum`. A key without elements has
     /// 0, or for min and max the largest or smallest value of the type

@@ -35,7 +35,7 @@ use crate::input::Items;
 use block::{block, in_order};
 pub(crate) use by_name::accumulate;
 use kernels_gpu::tile::items_of_tile;
-pub(crate) use keyed::reduce_by_key;
+pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;
 pub(crate) use segments::reduce_segments;
 use tile::tiles;

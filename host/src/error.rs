@@ -192,17 +192,20 @@ pub enum Error {
         arrays: usize,
     },
 
-    /// More cells than keys of this signed type can name.
+    /// An element whose key has no cell, in a [strict](crate::Cells::strict) reduction by key.
     #[error(
-        "{cells} cells; keys of type {key} can name at most {limit}; use unsigned keys or 64-bit keys"
+        "element {index} has the key {key}, but there are {cells} cells, for the keys from 0 on; {rejected} \
+         element(s) have no cell; use more cells, or a reduction that is not strict"
     )]
-    CellsOfKey {
+    KeyWithoutCell {
+        /// The index of the first such element.
+        index: u64,
+        /// Its key.
+        key: i128,
         /// The number of cells of each array.
         cells: usize,
-        /// The type of the keys.
-        key: &'static str,
-        /// The maximum number of cells.
-        limit: u64,
+        /// The number of such elements since the cells were made or cleared.
+        rejected: u64,
     },
 
     /// The number of values is not the number of keys times the number of arrays.

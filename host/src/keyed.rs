@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use kernels_gpu::entry::{Entry, Keyed};
-use kernels_gpu::op::Op;
+use kernels_gpu::entry::{Entry, Keyed, count};
+use kernels_gpu::keyed::{Rejected, count as counting};
+use kernels_gpu::op::{Op, Sum};
 
 use crate::backend::Queue;
-use crate::buffer::Location;
+use crate::buffer::{Location, View};
 use crate::cpu;
 use crate::device::Device;
 use crate::element::{Element, name_of};
@@ -64,7 +65,7 @@ impl KeyedAlgorithm {
     }
 }
 
-/// The result of [`Device::reduce_by_key`].
+/// The result of [`Device::reduce_by_key`] or [`Device::count_by_key`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByKey<T> {
     /// The combined value of each key. For a key without values, the operator's
@@ -73,6 +74,54 @@ pub struct ByKey<T> {
     pub cells: Vec<T>,
     /// The number of elements whose key is out of range.
     pub rejected: u64,
+    /// The first of them.
+    pub first_rejected: Option<RejectedKey>,
+}
+
+/// An element whose key is out of range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RejectedKey {
+    /// The index of the element.
+    pub index: u64,
+    /// Its key.
+    pub key: i128,
+}
+
+impl<T> ByKey<T> {
+    /// The cells, if every key has one.
+    ///
+    /// ```
+    /// use warpfold::{Device, Error};
+    ///
+    /// let device = Device::auto()?;
+    /// let keys = device.upload(&[0u8, 7, 1, 9])?;
+    /// assert_eq!(device.count_by_key(&keys, 10)?.strict()?[7], 1);
+    ///
+    /// let error = device.count_by_key(&keys, 2)?.strict().unwrap_err();
+    /// assert!(matches!(error, Error::KeyWithoutCell { index: 1, key: 7, rejected: 2, .. }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeyWithoutCell`] for the first element whose key is out of range.
+    pub fn strict(self) -> Result<Vec<T>, Error> {
+        match self.first_rejected {
+            None => Ok(self.cells),
+            Some(first) => Err(first.error(self.cells.len(), self.rejected)),
+        }
+    }
+}
+
+impl RejectedKey {
+    fn error(self, cells: usize, rejected: u64) -> Error {
+        Error::KeyWithoutCell {
+            index: self.index,
+            key: self.key,
+            cells,
+            rejected,
+        }
+    }
 }
 
 /// Cells on a device: cell `k` holds the combined values of key `k`.
@@ -102,6 +151,7 @@ pub struct Cells<T: Element, O: Op<T, Acc = T>> {
     arrays: usize,
     algorithm: KeyedAlgorithm,
     threads: u32,
+    is_strict: bool,
     state: State<T>,
     op: O,
 }
@@ -109,7 +159,7 @@ pub struct Cells<T: Element, O: Op<T, Acc = T>> {
 enum State<T: Element> {
     Host {
         cells: Vec<T>,
-        rejected: u64,
+        rejected: [u64; Rejected::LEN],
     },
     Device {
         stream: Arc<Queue>,
@@ -117,9 +167,12 @@ enum State<T: Element> {
         /// The initial contents of the cells.
         initial: DeviceMemory<T>,
         rejected: DeviceMemory<u64>,
-        zero: DeviceMemory<u64>,
+        none_rejected: DeviceMemory<u64>,
     },
 }
+
+/// The number of rejected elements, and the index of the first, before any is rejected.
+const NONE_REJECTED: [u64; Rejected::LEN] = [0, Rejected::NONE];
 
 impl Device {
     /// Allocates `len` cells for keys from 0 to `len - 1`.
@@ -158,13 +211,13 @@ impl Device {
         let state = match self.queue() {
             None => State::Host {
                 cells: all,
-                rejected: 0,
+                rejected: NONE_REJECTED,
             },
             Some(stream) => State::Device {
                 cells: DeviceMemory::upload(stream, &all)?,
                 initial: DeviceMemory::upload(stream, &all)?,
-                rejected: DeviceMemory::filled(stream, 1, 0)?,
-                zero: DeviceMemory::filled(stream, 1, 0)?,
+                rejected: DeviceMemory::upload(stream, &NONE_REJECTED)?,
+                none_rejected: DeviceMemory::upload(stream, &NONE_REJECTED)?,
                 stream: Arc::clone(stream),
             },
         };
@@ -174,12 +227,15 @@ impl Device {
             arrays,
             algorithm: KeyedAlgorithm::Match,
             threads: 256,
+            is_strict: false,
             state,
             op,
         })
     }
 
     /// Combines the values of each key from 0 to `cells - 1` by `op`, and waits for the result.
+    ///
+    /// Elements with other keys are ignored; [`ByKey::strict`] makes them an error.
     ///
     /// # Errors
     ///
@@ -191,12 +247,37 @@ impl Device {
         cells: usize,
         op: O,
     ) -> Result<ByKey<T>, Error> {
+        let keys = keys.into_views();
         let mut cells = self.cells(cells, op)?;
         cells.combine(keys, values)?;
-        Ok(ByKey {
-            rejected: cells.rejected()?,
-            cells: cells.download()?,
-        })
+        cells.by_key(keys)
+    }
+
+    /// Counts the elements of each key from 0 to `cells - 1`, and waits for the result: a histogram.
+    ///
+    /// ```
+    /// use warpfold::Device;
+    ///
+    /// let device = Device::auto()?;
+    /// let counts = device.count_by_key(&device.upload(b"hello")?, 256)?;
+    /// assert_eq!((counts.cells[usize::from(b'l')], counts.rejected), (2, 0));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// Other keys are ignored; [`ByKey::strict`] makes them an error.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Device::cells`], [`Cells::count`] and [`Cells::download`].
+    pub fn count_by_key<'a, K: Key>(
+        &self,
+        keys: impl Input<'a, K>,
+        cells: usize,
+    ) -> Result<ByKey<u64>, Error> {
+        let keys = keys.into_views();
+        let mut cells = self.cells::<u64, Sum>(cells, Sum)?;
+        cells.count(keys)?;
+        cells.by_key(keys)
     }
 }
 
@@ -214,6 +295,26 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         self
     }
 
+    /// Makes a key that is out of range an error of [`combine`](Self::combine) and [`count`](Self::count), which
+    /// therefore wait for their kernel.
+    ///
+    /// ```
+    /// use warpfold::{Device, Error, Max};
+    ///
+    /// let device = Device::auto()?;
+    /// let (keys, values) = (device.upload(&[1i8, -3, 0])?, device.upload(&[5, 6, 7])?);
+    /// let mut cells = device.cells(2, Max)?.strict();
+    /// let error = cells.combine(&keys, &values).unwrap_err();
+    /// assert!(matches!(error, Error::KeyWithoutCell { index: 1, key: -3, .. }));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// After the error, the cells contain the elements whose key has a cell.
+    pub fn strict(mut self) -> Self {
+        self.is_strict = true;
+        self
+    }
+
     /// [`algorithm`](Self::algorithm) and [`threads`](Self::threads) for cells that are in use.
     #[doc(hidden)]
     pub fn choose(&mut self, algorithm: KeyedAlgorithm, threads: u32) {
@@ -222,12 +323,13 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
 
     /// Combines each value into the cell of its key, and counts the elements whose key is out of range.
     ///
-    /// On a GPU it enqueues a launch and returns.
+    /// On a GPU it enqueues a launch and returns, unless the cells are [strict](Self::strict).
     ///
     /// # Errors
     ///
-    /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`], [`Error::CellsOfKey`],
+    /// [`Error::KeysAndValues`], [`Error::OtherDevice`], [`Error::NoKeyedKernel`],
     /// [`Error::BlockSize`], [`Error::NotRegistered`], [`Error::Cuda`], [`Error::Deferred`];
+    /// [`Error::KeyWithoutCell`] if the cells are strict;
     /// [`Error::Determinism`] for a float sum on a device of another level than
     /// [`Fast`](crate::Determinism::Fast); on the CPU [`Error::OutOfHostMemory`], because each piece has its own cells.
     pub fn combine<'a, K: Key>(
@@ -248,14 +350,13 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 arrays: self.arrays,
             });
         }
-        check_cells::<K>(self.len)?;
         let entry = self.entry::<K>()?;
         self.device.allow_any_order::<T, O>(entry)?;
+        self.begin_strict()?;
         match (&mut self.state, keys.location(), values.location()) {
             (State::Host { cells, rejected }, Location::Host(keys), Location::Host(values)) => {
                 check_threads(entry.kernel, self.threads, CPU_MAX_THREADS)?;
-                *rejected += cpu::reduce_by_key::<K, T, O>(self.op, keys, values, cells, self.len)?;
-                Ok(())
+                cpu::reduce_by_key::<K, T, O>(self.op, keys, values, cells, self.len, rejected)?;
             }
             (
                 State::Device {
@@ -273,6 +374,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 if n == 0 {
                     return Ok(());
                 }
+                let below = below::<K>(self.len);
                 let (threads, limit) = (self.threads, stream.gpu().info.max_blocks);
                 let blocks = entry.needs.fewest_blocks(n, threads);
                 let grid = u32::try_from(blocks).ok().filter(|grid| *grid <= limit);
@@ -284,24 +386,27 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 })?;
                 stream.gpu().enter()?;
                 let arguments = [
-                    Argument::input(keys),
+                    Argument::input(keys).as_words(1),
                     Argument::input(values),
                     Argument::operator(&self.op),
                     Argument::output(cells),
                     Argument::output(rejected),
+                    Argument::number(size_of::<K>() as u64),
+                    Argument::number(below),
                 ];
                 // SAFETY:
                 // - The row is this operator's over these elements and keys (`Keyed`, which is unsafe to
                 //   implement).
                 // - The views borrow live memory of this device, with as many values for each key as the
                 //   entry requires (checked above). The cells are borrowed mutably, so they do not overlap
-                //   the inputs. The kernel ignores keys that are out of range; `check_cells` ensures that
-                //   negative keys are.
+                //   the inputs. The keys have as many bytes as the kernel is told. It ignores those that are not
+                //   `below`, which is at most the number of cells.
                 // - Whole warps (`check_threads`), and enough blocks for all elements.
-                unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }
+                unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }?;
             }
             _ => unreachable!("`check_owner` has compared the devices"),
         }
+        self.end_strict(keys)
     }
 
     /// The table row of the algorithm for keys `K` and this number of arrays. `keyed_match_x3` is
@@ -340,7 +445,7 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
         match &mut self.state {
             State::Host { cells, rejected } => {
                 cells.fill(self.op.initial());
-                *rejected = 0;
+                *rejected = NONE_REJECTED;
                 Ok(())
             }
             State::Device {
@@ -348,11 +453,11 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
                 cells,
                 initial,
                 rejected,
-                zero,
+                none_rejected,
             } => {
                 stream.gpu().enter()?;
                 cells.enqueue_copy(stream, initial)?;
-                rejected.enqueue_copy(stream, zero)
+                rejected.enqueue_copy(stream, none_rejected)
             }
         }
     }
@@ -376,12 +481,74 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     ///
     /// As [`download`](Self::download).
     pub fn rejected(&self) -> Result<u64, Error> {
+        let [rejected, _] = self.all_rejected()?;
+        Ok(rejected)
+    }
+
+    /// The number of rejected elements, and the index of the first.
+    fn all_rejected(&self) -> Result<[u64; Rejected::LEN], Error> {
         match &self.state {
             State::Host { rejected, .. } => Ok(*rejected),
             State::Device {
                 stream, rejected, ..
-            } => Ok(rejected.all().download(stream)?[0]),
+            } => {
+                let rejected = rejected.all().download(stream)?;
+                Ok([rejected[0], rejected[1]])
+            }
         }
+    }
+
+    /// The number of rejected elements, and the first of them, if only these keys have been combined since its
+    /// index was forgotten.
+    fn first_rejected<K: Key>(
+        &self,
+        keys: View<'_, K>,
+    ) -> Result<(u64, Option<RejectedKey>), Error> {
+        let [rejected, index] = self.all_rejected()?;
+        if index == Rejected::NONE {
+            return Ok((rejected, None));
+        }
+        let at = usize::try_from(index).expect("the kernels note indices of keys");
+        let key = keys.view(at..=at)?.download()?[0].number();
+        Ok((rejected, Some(RejectedKey { index, key })))
+    }
+
+    /// Forgets the index of the first rejected element, for the error of a strict call.
+    fn begin_strict(&mut self) -> Result<(), Error> {
+        if !self.is_strict {
+            return Ok(());
+        }
+        match &mut self.state {
+            State::Host { rejected, .. } => rejected[1] = Rejected::NONE,
+            State::Device {
+                stream, rejected, ..
+            } => {
+                let (_, index) = rejected.all_mut().split_at(1);
+                index.write(stream, &[Rejected::NONE])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The error of a strict call for these keys.
+    fn end_strict<K: Key>(&self, keys: View<'_, K>) -> Result<(), Error> {
+        if !self.is_strict {
+            return Ok(());
+        }
+        match self.first_rejected(keys)? {
+            (_, None) => Ok(()),
+            (rejected, Some(first)) => Err(first.error(self.len, rejected)),
+        }
+    }
+
+    /// The result, if only these keys have been combined.
+    fn by_key<K: Key>(&self, keys: View<'_, K>) -> Result<ByKey<T>, Error> {
+        let (rejected, first_rejected) = self.first_rejected(keys)?;
+        Ok(ByKey {
+            cells: self.download()?,
+            rejected,
+            first_rejected,
+        })
     }
 
     /// The number of cells of each array of values.
@@ -404,16 +571,106 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     }
 }
 
-/// An error if a cell could have the index of a negative key.
-fn check_cells<K: Key>(cells: usize) -> Result<(), Error> {
-    match cells as u64 <= K::MOST_CELLS {
-        true => Ok(()),
-        false => Err(Error::CellsOfKey {
-            cells,
-            key: name_of::<K>(),
-            limit: K::MOST_CELLS,
-        }),
+impl Cells<u64, Sum> {
+    /// Adds the number of elements of each key to its cell, and counts the elements whose key is out of range.
+    ///
+    /// As [`combine`](Self::combine) with a 1 for each key, but without an array of ones, and several times as fast.
+    /// It chooses its own algorithm and threads.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let mut counts = device.cells::<u64, _>(3, Sum)?;
+    /// for keys in [[0u16, 2, 2], [1, 2, 9]] {
+    ///     counts.count(&device.upload(&keys)?)?;
+    /// }
+    /// assert_eq!((counts.download()?, counts.rejected()?), (vec![1, 1, 3], 1));
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherDevice`], [`Error::GridTooLarge`], [`Error::Cuda`], [`Error::Deferred`];
+    /// [`Error::NoKeyedKernel`] for several arrays of cells; [`Error::KeyWithoutCell`] if the cells are strict;
+    /// on the CPU [`Error::OutOfHostMemory`], because each piece has its own cells.
+    pub fn count<'a, K: Key>(&mut self, keys: impl Input<'a, K>) -> Result<(), Error> {
+        let keys = keys.into_views();
+        self.device.check_owner(&keys)?;
+        if self.arrays != 1 {
+            return Err(Error::NoKeyedKernel {
+                kernel: "count",
+                op: "number",
+                element: name_of::<u64>(),
+                key: name_of::<K>(),
+                arrays: self.arrays,
+            });
+        }
+        self.begin_strict()?;
+        match (&mut self.state, keys.location()) {
+            (State::Host { cells, rejected }, Location::Host(keys)) => {
+                cpu::count_by_key(keys, cells, rejected)?;
+            }
+            (
+                State::Device {
+                    stream,
+                    cells,
+                    rejected,
+                    ..
+                },
+                Location::Device(keys),
+            ) if keys.len() > 0 => {
+                let below = below::<K>(self.len);
+                let entry = count::of(size_of::<K>(), below).expect("keys have 1, 2, 4 or 8 bytes");
+                let kernel = Kernel::find(stream.gpu(), entry)?;
+                let blocks = count_blocks(
+                    size_of::<K>(),
+                    keys.len(),
+                    stream.gpu().info.multiprocessors,
+                );
+                let (threads, limit) = (counting::THREADS, stream.gpu().info.max_blocks);
+                let grid = u32::try_from(blocks).ok().filter(|grid| *grid <= limit);
+                let blocks = grid.ok_or(Error::GridTooLarge {
+                    kernel: entry.kernel,
+                    blocks,
+                    threads,
+                    limit,
+                })?;
+                stream.gpu().enter()?;
+                let arguments = [
+                    Argument::input(keys),
+                    Argument::output(cells),
+                    Argument::output(rejected),
+                    Argument::number(below),
+                ];
+                // SAFETY:
+                // - The row is for keys of this size; its kernel reads signed keys as unsigned ones.
+                // - The view borrows live memory of this device. The cells are borrowed mutably, so they do not
+                //   overlap the keys. `below` is at most the number of cells, and for `count_few` at most its
+                //   limit (`count::of`).
+                // - Whole warps, and enough blocks for the elements (`count_blocks`).
+                unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }?;
+            }
+            (State::Device { .. }, Location::Device(_)) => {}
+            _ => unreachable!("`check_owner` has compared the devices"),
+        }
+        self.end_strict(keys)
     }
+}
+
+/// The first key that has none of `cells` cells, read as unsigned; all later keys have none either.
+fn below<K: Key>(cells: usize) -> u64 {
+    K::MOST_CELLS.min(cells as u64)
+}
+
+/// The blocks that count `n` keys: as many as the device runs at once, but no more than there are tiles.
+fn count_blocks(key_bytes: usize, n: usize, multiprocessors: u32) -> u64 {
+    let tiles = n.div_ceil(counting::TILE_BYTES / key_bytes) as u64;
+    let resident = u64::from(multiprocessors * counting::BLOCKS);
+    tiles
+        .min(resident)
+        .max(counting::fewest_blocks(n as u64))
+        .max(1)
 }
 
 impl<T: Element, O: Op<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
@@ -434,16 +691,20 @@ mod tests {
 
     #[test]
     fn negative_keys_have_no_cell() {
-        let most = 1 << 31;
-        assert_eq!(check_cells::<i32>(most), Ok(()));
-        assert!(-1i32 as u32 as usize >= most && i32::MIN as u32 as usize >= most);
-        let error = Error::CellsOfKey {
-            cells: most + 1,
-            key: "i32",
-            limit: most as u64,
-        };
-        assert_eq!(check_cells::<i32>(most + 1), Err(error));
-        assert_eq!(check_cells::<u32>(most + 1), Ok(()));
-        assert_eq!(check_cells::<i64>(most + 1), Ok(()));
+        assert_eq!((below::<i8>(100), below::<i8>(1000)), (100, 1 << 7));
+        assert!(u64::from(-1i8 as u8) >= below::<i8>(1000));
+        assert!(u64::from(i8::MIN as u8) >= below::<i8>(1000));
+        assert_eq!(below::<i32>(usize::MAX), 1 << 31);
+        assert_eq!(below::<u32>(1 << 40), 1 << 32);
+        assert_eq!(below::<u64>(usize::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn a_block_counts_fewer_than_2_to_the_32_keys() {
+        assert_eq!(count_blocks(1, 1, 132), 1);
+        assert_eq!(count_blocks(4, 8193, 132), 2);
+        assert_eq!(count_blocks(1, 1 << 34, 132), 264);
+        let n = 1 << 42;
+        assert!((n as u64).div_ceil(count_blocks(1, n, 132)) < 1 << 32);
     }
 }

@@ -44,7 +44,10 @@ enum Kind<'a> {
         gpu: &'a Arc<Gpu>,
     },
     /// A cell of `bytes` bytes that the kernel writes.
-    Cell { address: u64, bytes: usize },
+    Cell {
+        address: u64,
+        bytes: usize,
+    },
     /// An operator of `bytes` bytes.
     Value {
         pointer: *const c_void,
@@ -55,6 +58,7 @@ enum Kind<'a> {
         pointer: *const c_void,
         bytes: usize,
     },
+    Number(u64),
 }
 
 impl<'a> Argument<'a> {
@@ -112,7 +116,6 @@ impl<'a> Argument<'a> {
     }
 
     /// The same memory as an array of words of `word` bytes; `word` divides the element size.
-    #[cfg(feature = "teaching")]
     pub(crate) fn as_words(self, word: usize) -> Self {
         match self.0 {
             Kind::Array {
@@ -143,6 +146,11 @@ impl<'a> Argument<'a> {
             pointer: std::ptr::from_ref(value).cast(),
             bytes: size_of::<T>(),
         })
+    }
+
+    /// A number.
+    pub(crate) fn number(number: u64) -> Self {
+        Self(Kind::Number(number))
     }
 
     /// An operator.
@@ -274,6 +282,7 @@ impl Kernel {
                 (Kind::Cell { bytes, .. }, Parameter::Cell(_, size))
                 | (Kind::Value { bytes, .. }, Parameter::Value(size))
                 | (Kind::Plain { bytes, .. }, Parameter::Plain(_, size)) => bytes == size,
+                (Kind::Number(_), Parameter::Number(_)) => true,
                 _ => false,
             };
             assert!(fits, "{name}: an argument does not fit {parameter:?}");
@@ -285,6 +294,10 @@ impl Kernel {
                 }
                 Kind::Cell { address, .. } => {
                     words[n] = address;
+                    n += 1;
+                }
+                Kind::Number(number) => {
+                    words[n] = number;
                     n += 1;
                 }
                 Kind::Value { bytes: 0, .. } => {}

@@ -36,6 +36,7 @@
 //! | the same on new data | [`Graph`] | [`Device::graph`] |
 //! | a sum without rounding | [`Accumulator`] | [`Reduction::accumulate`], [`Device::accumulate_chunks_of`]; rounded once: [`Device::determinism`] |
 //! | a loop that adds into `cells[key]` | [`Cells`] | [`Device::cells`], [`Device::reduce_by_key`] |
+//! | a histogram | [`Cells`] | [`Device::count_by_key`], [`Cells::count`] |
 //! | an iterator over more data than fits in memory | [`Chunks`] | [`Device::reduce_iter`], [`Device::reduce_chunks`]; several arrays: [`Device::reduce_chunks_of`] |
 //! | a thread | [`Device::new_stream`] | [`Device::reduce_into`] stores the result on the device |
 //! | memory that is copied in the background | [`Pinned`] | [`Device::enqueue_write`], [`Device::enqueue_read`] |
@@ -187,7 +188,7 @@ pub use kernels_gpu::op::{
     SumAbs, SumSquares, SumWide, WeightedMean, Xor,
 };
 pub use kernels_gpu::tile::ORDER_VERSION;
-pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm};
+pub use keyed::{ByKey, Cells, Key, KeyedAlgorithm, RejectedKey};
 pub use module::Embedded;
 pub use number::{Float, Mean, Norm, Number, Predicate};
 pub use owned_plan::OwnedPlan;

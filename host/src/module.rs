@@ -112,6 +112,12 @@ pub(crate) static PARTITION: Embedded = Embedded {
     arches: ARCHES,
 };
 
+/// The kernels that count keys.
+pub(crate) static COUNTS: Embedded = Embedded {
+    kernels: &kernels_gpu::entry::count::COUNTS,
+    arches: ARCHES,
+};
+
 /// The kernels of the feature `teaching`.
 #[cfg(feature = "teaching")]
 pub(crate) static TEACHING: [Embedded; 2] = [
@@ -366,7 +372,7 @@ mod tests {
 
     #[test]
     fn every_module_that_a_row_names_is_embedded() {
-        let lists = [&LIBRARY, &PARTITION].into_iter();
+        let lists = [&LIBRARY, &PARTITION, &COUNTS].into_iter();
         #[cfg(feature = "teaching")]
         let lists = lists.chain(&TEACHING);
         let rows = lists.flat_map(|embedded| embedded.kernels.entries);

@@ -32,6 +32,13 @@ impl Policy {
     /// The grid has at most 1024 blocks, and one block of 1024 threads reduces their partials.
     pub const KEPLER_THREADS: u32 = 512;
 
+    /// The maximum number of warps of a single-pass reduction whose warps take several tiles: as many as the
+    /// multiprocessors hold at a time.
+    pub(crate) fn single_pass_warps(multiprocessors: u32) -> u32 {
+        const BLOCKS: u32 = 2;
+        BLOCKS * multiprocessors * (Self::SINGLE_PASS_THREADS / WARP_SIZE)
+    }
+
     /// The default threads per block of a single-pass reduction over `tiles` tiles: at most `max_threads`, which the
     /// kernel's registers allow.
     ///

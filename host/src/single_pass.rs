@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kernels_gpu::entry::{Entry, SinglePass};
 use kernels_gpu::grid::Storage;
+use kernels_gpu::tile::{items_of_tile, takes_several};
 use kernels_gpu::warp::WARP_SIZE;
 
 use crate::backend::Queue;
@@ -22,37 +23,53 @@ pub(crate) struct GridOptions {
     pub(crate) threads: Option<u32>,
 }
 
+/// What determines a grid, beside the options.
+#[derive(Clone, Copy)]
+struct Work {
+    tiles: u64,
+    /// The maximum number of threads per block.
+    max_threads: u32,
+    /// The maximum number of blocks.
+    max_blocks: u32,
+    /// The maximum number of warps, if each can take several tiles.
+    most_warps: Option<u32>,
+}
+
 impl GridOptions {
-    /// The grid for `tiles` tiles.
-    fn grid(
-        self,
-        entry: &Entry,
-        tiles: u64,
-        max_threads: u32,
-        max_blocks: u32,
-    ) -> Result<Grid, Error> {
+    /// The grid for some tiles.
+    fn grid(self, entry: &Entry, work: Work) -> Result<Grid, Error> {
+        let warps = match work.most_warps {
+            Some(most) => work.tiles.min(most.into()),
+            None => work.tiles,
+        };
         let threads = match self.threads {
             Some(threads) => {
-                check_threads(entry.kernel, threads, max_threads)?;
+                check_threads(entry.kernel, threads, work.max_threads)?;
                 threads
             }
-            None => Policy::single_pass_threads(tiles, max_threads),
+            None => Policy::single_pass_threads(warps, work.max_threads),
         };
-        let blocks = tiles.div_ceil((threads / WARP_SIZE).into()).max(1);
+        let blocks = warps.div_ceil((threads / WARP_SIZE).into()).max(1);
         match u32::try_from(blocks) {
-            Ok(blocks) if blocks <= max_blocks => Ok(Grid { blocks, threads }),
+            Ok(blocks) if blocks <= work.max_blocks => Ok(Grid { blocks, threads }),
             _ => Err(Error::GridTooLarge {
                 kernel: entry.kernel,
                 blocks,
                 threads,
-                limit: max_blocks,
+                limit: work.max_blocks,
             }),
         }
     }
 
     /// Checks the options on the CPU, which has no blocks and threads.
     pub(crate) fn check(self, entry: &Entry) -> Result<(), Error> {
-        self.grid(entry, 0, CPU_MAX_THREADS, u32::MAX).map(|_| ())
+        let work = Work {
+            tiles: 0,
+            max_threads: CPU_MAX_THREADS,
+            max_blocks: u32::MAX,
+            most_warps: None,
+        };
+        self.grid(entry, work).map(|_| ())
     }
 }
 
@@ -63,7 +80,7 @@ fn tiles<I: Items, O: SinglePass<I>>(views: I::Of<Views<'_>>, n: usize) -> u64 {
         true => I::VECTOR - 1,
         false => 0,
     };
-    O::ENTRY.needs.fewest_blocks((n + shift) as u64, WARP_SIZE)
+    (n + shift).div_ceil(items_of_tile::<I>()) as u64
 }
 
 /// A launch on a GPU, for an input that is not empty.
@@ -83,8 +100,15 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         options: GridOptions,
     ) -> Result<Self, Error> {
         let kernel = Kernel::find(queue.gpu(), O::ENTRY)?;
-        let (tiles, limit) = (tiles::<I, O>(views, n), queue.gpu().info.max_blocks);
-        let grid = options.grid(O::ENTRY, tiles, kernel.max_threads(), limit)?;
+        let info = &queue.gpu().info;
+        let work = Work {
+            tiles: tiles::<I, O>(views, n),
+            max_threads: kernel.max_threads(),
+            max_blocks: info.max_blocks,
+            most_warps: takes_several::<I, O>()
+                .then(|| Policy::single_pass_warps(info.multiprocessors)),
+        };
+        let grid = options.grid(O::ENTRY, work)?;
         Ok(Self {
             kernel,
             grid,
@@ -125,7 +149,8 @@ impl<'a, I: Items, O: SinglePass<I>> Launch<'a, I, O> {
         // - The views borrow live memory of this device, aligned for the elements (`input::check`, before
         //   every launch). The storage belongs to this stream, whose launches do not overlap. The caller
         //   guarantees the result's memory. Device memory is freed only after a wait for all streams.
-        // - The threads are a power of two of whole warps, and there is a warp for each tile (`GridOptions::grid`). All
+        // - The threads are a power of two of whole warps, and there is a warp for each tile, or warps that take
+        //   several (`GridOptions::grid`). All
         //   arrays have the same length (`check`). The storage has room for the grid, and its ready flags and arrival
         //   counters are 0: every launch before this one has completed, or the device is unusable.
         unsafe { self.kernel.launch(queue, self.grid, arguments.as_slice()) }

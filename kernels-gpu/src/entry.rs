@@ -16,6 +16,7 @@
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
+//! | none: [`count`] | `<kernel>_by_<key>` | none: [`count::of`] finds the row |
 //! | `triple` | `<kernel>_<operator>_<element>` | [`Triple`] |
 //!
 //! The library's own lists are `library` and `teaching`, behind features with these names. On the host, entry
@@ -41,6 +42,8 @@ mod triple;
 
 #[cfg(feature = "teaching")]
 pub mod copy;
+#[cfg(feature = "library")]
+pub mod count;
 // Kernels in other crates may use only the generic bodies.
 #[cfg(feature = "library")]
 pub mod library;
@@ -54,14 +57,13 @@ pub mod parts {
     #[cfg(not(target_arch = "nvptx64"))]
     pub use super::single_pass::{Sizes, sizes};
     #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-    pub use super::single_pass::{blocks_of, storage, threads_of};
+    pub use super::single_pass::{blocks_of, storage};
     pub use crate::exact_sum::{Layout, exact_sum, rows_of};
     pub use crate::items::Items;
-    pub use crate::keyed::Task;
     pub use crate::mem::{Global, MOST_BYTES, Shared};
     pub use crate::needs::{Load, Needs, ResultIn, Scratch};
     pub use crate::op::Op;
-    pub use crate::single_pass::single_pass;
+    pub use crate::single_pass::{most_threads, single_pass};
     pub use cuda_std::kernel;
 }
 
@@ -97,6 +99,7 @@ pub mod keyed_parts {
     pub use crate::keyed::peers::{Ballot, Match};
     pub use crate::keyed::runs::{self, keyed_runs};
     pub use crate::keyed::warp::keyed_warp;
+    pub use crate::keyed::{Keys, Rejected, Task};
     pub use crate::op::ByCas;
     pub use crate::shared_array;
 }

@@ -29,103 +29,99 @@
 //!   do their cells.
 //! - Every cell holds a value before the launch: the operator's initial value, or the result of an earlier
 //!   launch.
+//! - Keys from `below` on have no cell; each array has at least `below` cells.
+//! - `rejected` holds a number of elements, and an index that is at least that of every key.
 //!
-//! An element whose key is out of range is counted in `rejected`, and its value is not used. Float sums depend
-//! on the order in which the atomics arrive; their last bits differ from run to run.
+//! An element whose key has no cell is counted in `rejected`, which also gets the smallest index of such an
+//! element; its value is not used. Float sums depend on the order in which the atomics arrive; their last bits
+//! differ from run to run.
+//!
+//! # Widths of keys
+//!
+//! [`Keys`] loads keys of 8, 16 and 32 bits as `u32`, so that one entry point accepts all of them; keys of 64
+//! bits have entry points of their own. A negative key is read as an unsigned key of its width. It has no cell
+//! if `below` is at most [`Key::MOST_CELLS`].
+//!
+//! # Counts
+//!
+//! [`count`] counts the elements of each key, without values.
 
 pub mod atomic;
 pub mod bins;
+pub mod count;
+mod keys;
 pub mod peers;
 pub mod runs;
 pub mod warp;
 
-use crate::element::{Element, Number};
+pub use keys::{Key, Keys, WideKey};
+
+use crate::element::Element;
 use crate::mem::Global;
-use crate::op::{AtomicOp, Sum};
+use crate::op::{AtomicOp, Min, Sum};
 use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
-use cuda_std::warp::{WarpMatchValue, WarpShuffleValue};
-
-/// A key: an integer of 32 or 64 bits that selects a cell.
-///
-/// There are entry points for `u32` and `u64`. They also accept signed keys of the same size, which they read
-/// as unsigned.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a key",
-    label = "not a key",
-    note = "a key must be an integer: `u32`, `u64`, `i32` or `i64`"
-)]
-pub trait Key: Number + WarpMatchValue + WarpShuffleValue + Ord {
-    /// The maximum number of cells for which every negative key, read as unsigned, is out of range.
-    const MOST_CELLS: u64;
-
-    /// The index of the key's cell. For a negative key it is out of range for every array.
-    fn cell(self) -> usize;
-
-    /// A hash of the key in 32 bits; the upper bits differ most between adjacent keys.
-    fn hash(self) -> u32;
-}
-
-macro_rules! keys {
-    ($($key:ident, $most_cells:expr, |$this:ident| $cell:expr;)*) => {
-        $(impl Key for $key {
-            const MOST_CELLS: u64 = $most_cells;
-
-            #[inline(always)]
-            fn cell(self) -> usize {
-                let $this = self;
-                $cell
-            }
-
-            #[inline(always)]
-            fn hash(self) -> u32 {
-                // 2^32 divided by the golden ratio: hashes of adjacent keys are far apart.
-                const SPREAD: u32 = 0x9E37_79B1;
-                let cell = self.cell() as u64;
-                ((cell >> 32) as u32 ^ cell as u32).wrapping_mul(SPREAD)
-            }
-        })*
-    };
-}
-
-keys! {
-    u32, u64::MAX, |key| key as usize;
-    u64, u64::MAX, |key| key as usize;
-    i32, 1 << 31, |key| key as isize as usize;
-    i64, 1 << 63, |key| key as usize;
-}
 
 /// The data of a launch: elements and cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<K, T> {
     /// A key for each element.
-    pub keys: Global<K>,
+    pub keys: Keys<K>,
     /// A value for each element; several arrays follow each other.
     pub values: Global<T>,
     /// The cells; those of several arrays follow each other.
     pub cells: Global<T>,
-    /// One cell that counts the elements whose key is out of range.
-    pub rejected: Global<u64>,
+    /// The elements whose key has no cell.
+    pub rejected: Rejected,
+    /// The first key that has no cell; all later ones have none either.
+    pub below: usize,
 }
 
-impl<K: Key, T: Element> Task<K, T> {
-    /// Combines `value` into the cell of `key`. The value represents `elements` elements, which are counted as
-    /// rejected if the key is out of range.
+impl<K: WideKey, T: Element> Task<K, T> {
+    /// Combines the value of element `index` into the cell of its key; the element is rejected if the key has no cell.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn combine_into_cell<O: AtomicOp<T, Acc = T>>(self, op: O, key: K, value: T, elements: u32) {
-        if key.cell() < self.cells.len() {
+    fn combine_into_cell<O: AtomicOp<T, Acc = T>>(self, op: O, key: K, value: T, index: usize) {
+        if key.cell() < self.below {
             self.cells.combine_atomic::<T, O>(op, key.cell(), value);
         } else {
-            self.reject(elements);
+            self.rejected.add(1, index);
         }
     }
+}
 
-    /// Counts elements whose key is out of range.
+/// The elements of a launch whose key has no cell: their number, and the smallest index.
+#[derive(Clone, Copy, Debug)]
+pub struct Rejected(pub Global<u64>);
+
+impl Rejected {
+    /// The elements of the array.
+    pub const LEN: usize = 2;
+
+    /// The index before an element is rejected.
+    pub const NONE: u64 = u64::MAX;
+
+    /// Counts `elements` elements, the first of which has the index `first`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn reject(self, elements: u32) {
-        self.rejected
-            .combine_atomic::<u64, Sum>(Sum, 0, elements as u64);
+    fn add(self, elements: u64, first: usize) {
+        self.count(elements);
+        self.note(first);
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn count(self, elements: u64) {
+        self.0.combine_atomic::<u64, Sum>(Sum, 0, elements);
+    }
+
+    /// Notes that the element `index` is rejected.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn note(self, index: usize) {
+        // Nearly always false if many elements are rejected: one atomic each would double their cost.
+        if (index as u64) < self.0.get_atomic(1) {
+            self.0.combine_atomic::<u64, Min>(Min, 1, index as u64);
+        }
     }
 }
 

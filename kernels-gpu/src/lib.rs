@@ -17,7 +17,7 @@
 //! | [`segments`] | a grid | segmented reductions: many adjacent parts of an array, each by itself |
 //! | [`exact_sum`] | a grid | exact sums of floats: no rounding, in any order |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
-//! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key |
+//! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key; counts of keys |
 //! | [`kepler`] | a grid | reductions by shuffles and atomics, with vectors of one, two and four elements |
 //! | [`copy`] | a grid | copies, with accesses of 4, 8, 16 and 32 bytes |
 //! | [`ceiling`] | a grid | the read ceiling: the fastest read of an array, as a limit for the ladder |

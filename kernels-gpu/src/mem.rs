@@ -36,6 +36,10 @@ use crate::device::{increment_global, prefetch};
 use crate::element::Element;
 use crate::items::Items;
 use crate::op::AtomicOp;
+use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::atomic::mid::{
+    atomic_compare_and_swap_u32_block, atomic_load_32_block, atomic_load_64_device,
+};
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
 
@@ -180,6 +184,20 @@ impl Global<u32> {
     }
 }
 
+impl Global<u64> {
+    /// Loads element `index`, which other threads change atomically.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get_atomic(self, index: usize) -> u64 {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
+        unsafe { atomic_load_64_device(self.start.add(index), Relaxed) }
+    }
+}
+
 /// An array in the block's shared memory. The [module](self) documents the contract of its maker.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<T> {
@@ -260,5 +278,33 @@ impl<T: Copy> Shared<T> {
         // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
         // the element only atomically at the same time.
         unsafe { op.combine_atomic_block(self.start.add(index as usize), value) }
+    }
+}
+
+impl Shared<u32> {
+    /// Loads element `index`, which other threads of the block change atomically.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn get_atomic(self, index: u32) -> u32 {
+        trace::shared(self.start, index, Access::Atomic);
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
+        unsafe { atomic_load_32_block(self.start.add(index as usize), Relaxed) }
+    }
+
+    /// Stores `new` in element `index` if it holds `current`, and returns what it held. Atomic for all threads
+    /// of the block.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn compare_and_swap(self, index: u32, current: u32, new: u32) -> u32 {
+        trace::shared(self.start, index, Access::Atomic);
+        // SAFETY: as above.
+        unsafe {
+            atomic_compare_and_swap_u32_block(self.start.add(index as usize), current, new, Relaxed)
+        }
     }
 }

@@ -102,6 +102,11 @@ impl Needs {
         }
     }
 
+    /// Any number of warps, each of which takes several tiles.
+    pub const fn several_tiles(elements: usize) -> Self {
+        Self::by_vectors(Scratch::PerWarp, elements).into_cell()
+    }
+
     /// By key: `per_thread` elements per thread, combined into the caller's cells.
     pub const fn keyed(per_thread: u32) -> Self {
         Self {
@@ -109,6 +114,15 @@ impl Needs {
             scratch: Scratch::None,
             result: ResultIn::Cells,
             load: Load::Element,
+        }
+    }
+
+    /// By key, without values: any number of blocks, with vectors of `elements` keys.
+    pub const fn counts(elements: usize) -> Self {
+        Self {
+            per_thread: None,
+            load: Load::Elements(elements),
+            ..Self::keyed(1)
         }
     }
 

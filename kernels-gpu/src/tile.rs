@@ -38,7 +38,7 @@ use crate::op::{Op, unrolled};
 use crate::warp::{WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use cuda_std::thread::thread_idx_x;
+use cuda_std::thread::{block_dim_x, grid_dim_x, thread_idx_x};
 
 /// The version of the order of combination, which `docs/order.md` describes. A result of floats may have other bits in
 /// another version.
@@ -60,8 +60,18 @@ const HALVINGS: usize = 4;
 /// them.
 const PART: usize = 4;
 
+/// The maximum number of threads of a grid that has too few loads in flight to hide their latency, if each warp loads one
+/// group of rows after another. Then all rows of a tile are loaded into the L1 cache first.
+const SMALL: u32 = 1 << 17;
+
 /// The number of items of the longest tile; a multiple of that of any tile.
 pub const MOST_ITEMS: usize = ROWS * LANES * 16;
+
+/// Whether a warp takes several tiles before its lanes combine their accumulators. Then a kernel needs no more warps than the
+/// device holds at a time. It pays for an operator that absorbs items faster when its accumulator has some already.
+pub const fn takes_several<I: Items, O: Op<I>>() -> bool {
+    O::ANY_ORDER && O::ABSORBS
+}
 
 /// The number of items of a tile.
 pub const fn items_of_tile<I: Items>() -> usize {
@@ -79,8 +89,39 @@ pub(crate) const fn has_rows<I: Items, O: Op<I>>() -> bool {
     has_slots::<I, O>() || O::ANY_ORDER
 }
 
-/// Combines the items of tile number `tile`. **Lane 0 holds the result**; the values of the other lanes are
-/// unspecified. The identity, if the array has no such tile.
+/// Combines the items of tile number `tile`; if a warp takes [several](takes_several) tiles, also those of every `step`-th
+/// tile behind it. **Lane 0 holds the result**; the values of the other lanes are unspecified. The identity, if the array has
+/// no such tile.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here, with the same tile and step.
+#[inline(always)]
+pub unsafe fn reduce_tiles<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    op: O,
+    arrays: I::Arrays,
+    mut tile: usize,
+    step: usize,
+) -> O::Acc {
+    let (skew, is_shifted) = match I::skew::<N>(arrays) {
+        Some(0) => (0, false),
+        Some(skew) if O::ANY_ORDER => (skew, false),
+        _ => (0, true),
+    };
+    let mut lane = Lane::<I, O, N>::new(op);
+    loop {
+        combine_tile::<I, O, N, K>(&mut lane, arrays, tile, skew, is_shifted);
+        tile += step;
+        if !takes_several::<I, O>() || tile * ROWS * LANES * N >= I::len(arrays) + skew {
+            break;
+        }
+    }
+    let value = lane.combined();
+    // SAFETY: the caller guarantees that all lanes arrive, and they leave the loop together.
+    unsafe { reduce_to_first::<I, O>(op, value) }
+}
+
+/// Combines the items of tile number `tile` alone, which does not begin before the array. **Lane 0 holds the result.**
 ///
 /// # Safety
 ///
@@ -91,40 +132,30 @@ pub unsafe fn reduce_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
     arrays: I::Arrays,
     tile: usize,
 ) -> O::Acc {
-    // SAFETY: the caller's contract.
-    unsafe { reduce_tile_from::<I, O, N, K, true>(op, arrays, tile) }
+    let is_shifted = I::skew::<N>(arrays) != Some(0);
+    let mut lane = Lane::<I, O, N>::new(op);
+    combine_tile::<I, O, N, K>(&mut lane, arrays, tile, 0, is_shifted);
+    let value = lane.combined();
+    // SAFETY: the caller guarantees that all lanes arrive.
+    unsafe { reduce_to_first::<I, O>(op, value) }
 }
 
-/// [`reduce_tile`], where the tiles may begin before the array only if `SKEWS`. Otherwise every tile has its own items also
-/// in any order.
-///
-/// # Safety
-///
-/// That of [`reduce_tile`].
+/// Combines the lane's items of tile number `tile`. The first tile begins `skew` items before the arrays.
 #[inline(always)]
-pub unsafe fn reduce_tile_from<
-    I: Items,
-    O: Op<I>,
-    const N: usize,
-    const K: usize,
-    const SKEWS: bool,
->(
-    op: O,
+fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    acc: &mut Lane<I, O, N>,
     arrays: I::Arrays,
     tile: usize,
-) -> O::Acc {
-    let (skew, is_shifted) = match I::skew::<N>(arrays) {
-        Some(0) => (0, false),
-        Some(skew) if O::ANY_ORDER && SKEWS => (skew, false),
-        _ => (0, true),
-    };
+    skew: usize,
+    is_shifted: bool,
+) {
     let (start, lane) = (tile * ROWS * LANES * N, thread_idx_x() as usize % LANES);
     let (column, step) = match O::COMMUTATIVE {
         true => (lane * N, LANES * N),
         false => (lane * ROWS * N, N),
     };
     let share = Share::<I, O, _, N, K> {
-        op,
+        op: acc.op,
         source: Arrays::<I>(arrays),
         // Wraps if the lane's first item is before the array.
         first: (start + column).wrapping_sub(skew),
@@ -133,17 +164,15 @@ pub unsafe fn reduce_tile_from<
     };
     let end = start + ROWS * LANES * N;
     let is_whole = start >= skew && end - skew <= I::len(arrays);
-    let value = if !is_shifted && is_whole && !Share::<I, O, Arrays<I>, N, K>::ROLLED {
-        share.combine_whole()
+    if !is_shifted && is_whole && !Share::<I, O, Arrays<I>, N, K>::ROLLED {
+        share.combine_whole(acc);
     } else if !is_shifted && start >= skew {
-        share.combine_begun()
+        share.combine_begun(acc);
     } else if is_shifted && share.is_whole(start) {
-        share.combine_shifted()
+        share.combine_shifted(acc);
     } else {
-        share.combine_items()
-    };
-    // SAFETY: the caller guarantees that all lanes arrive.
-    unsafe { reduce_to_first::<I, O>(op, value) }
+        share.combine_items(acc);
+    }
 }
 
 /// Where the items of a [`Share`] are.
@@ -211,8 +240,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
 
     /// Combines the lane's items, all of which exist, by aligned vectors.
     #[inline(always)]
-    fn combine_whole(&self) -> O::Acc {
-        let mut lane = Lane::<I, O, N>::new(self.op);
+    fn combine_whole(&self, lane: &mut Lane<I, O, N>) {
         if Self::BY_GROUP {
             unrolled!(|group < Self::GROUPS| {
                 let row = K * group;
@@ -220,7 +248,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
                 compiler_barrier();
                 lane.absorb(rows, self.indices(row));
             });
-            return lane.combined();
+            return;
         }
         unrolled!(|pair < Self::PAIRS| {
             let row = 2 * K * pair;
@@ -229,30 +257,33 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
             lane.absorb(low, self.indices(row));
             lane.absorb(high, self.indices(row + K));
         });
-        lane.combined()
     }
 
     /// Combines the lane's items by aligned vectors. The array ends before the tile does.
     #[inline(always)]
-    fn combine_begun(&self) -> O::Acc {
-        let mut lane = Lane::<I, O, N>::new(self.op);
+    fn combine_begun(&self, lane: &mut Lane<I, O, N>) {
         let len = I::len(self.source.0);
         // The rows of which the lane has a whole vector.
         let whole = match (len + 1).checked_sub(self.first + N) {
             Some(more) => more.div_ceil(self.step).min(ROWS),
             None => 0,
         };
+        if Self::ROLLED && grid_dim_x() * block_dim_x() <= SMALL {
+            unrolled!(|row < ROWS| if row < whole {
+                I::prefetch(self.source.0, self.first_of(row));
+            });
+        }
         let mut row = 0;
         while row < whole {
             let low = self.load(row, whole);
             if Self::BY_GROUP {
                 compiler_barrier();
-                self.absorb(&mut lane, low, row, whole);
+                self.absorb(lane, low, row, whole);
             } else {
                 let high = self.load(row + K, whole);
                 compiler_barrier();
-                self.absorb(&mut lane, low, row, whole);
-                self.absorb(&mut lane, high, row + K, whole);
+                self.absorb(lane, low, row, whole);
+                self.absorb(lane, high, row + K, whole);
             }
             row += Self::IN_FLIGHT;
         }
@@ -260,12 +291,11 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
         let next = self.first_of(whole);
         if N > 1 && whole < ROWS && next < len {
             if has_rows::<I, O>() {
-                self.absorb_row(&mut lane, next);
+                self.absorb_row(lane, next);
             } else if whole % K == 0 {
-                self.absorb_one_by_one(&mut lane, whole);
+                self.absorb_one_by_one(lane, whole);
             }
         }
-        lane.combined()
     }
 
     /// Loads the vectors of `K` rows. The last of `rows` rows stands for those behind it.
@@ -305,8 +335,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
 
     /// Combines the lane's items, all of which exist, by shifted vectors.
     #[inline(always)]
-    fn combine_shifted(&self) -> O::Acc {
-        let mut lane = Lane::<I, O, N>::new(self.op);
+    fn combine_shifted(&self, lane: &mut Lane<I, O, N>) {
         // 8 rows, but ptxas does not know it. With more loads in flight, it would run out of registers.
         let end = self.rows();
         let mut row = 0;
@@ -323,7 +352,6 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
             lane.absorb(rows, self.indices(row));
             row += K;
         }
-        lane.combined()
     }
 }
 
@@ -361,8 +389,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
     /// Combines the lane's items, wherever they are. Not all of them need to exist. The loops are not unrolled: few tiles
     /// need this.
     #[inline(always)]
-    pub(crate) fn combine_items(&self) -> O::Acc {
-        let mut lane = Lane::<I, O, N>::new(self.op);
+    pub(crate) fn combine_items(&self, lane: &mut Lane<I, O, N>) {
         let end = self.rows();
         let mut row = 0;
         while row < end {
@@ -371,7 +398,7 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
                 self.first_of(row + K - 1).wrapping_add(N - 1),
             );
             if has_rows::<I, O>() {
-                self.absorb_row(&mut lane, first);
+                self.absorb_row(lane, first);
                 row += 1;
                 continue;
             }
@@ -380,11 +407,10 @@ impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, 
                 unrolled!(|k < K, e < N| rows[k][e] = self.source.get(self.first_of(row + k) + e));
                 lane.absorb(rows, self.indices(row));
             } else {
-                self.absorb_one_by_one(&mut lane, row);
+                self.absorb_one_by_one(lane, row);
             }
             row += K;
         }
-        lane.combined()
     }
 
     /// Combines those of the `N` items from `first` on that exist.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use cuda_sim::{Buffer, Report, Simulator};
 use kernels_gpu::entry::Entry;
-use kernels_gpu::keyed::Key;
+use kernels_gpu::keyed::{Key, Rejected};
 use kernels_gpu::op::{Max, Min, Sum};
 
 use crate::data::Data;
@@ -16,10 +16,10 @@ use crate::wrong::Wrong;
 pub use keys::{KeySubject, Keys};
 
 /// Elements on both sides of the cells, which no kernel may access.
-const MARGIN: usize = 3;
+pub(crate) const MARGIN: usize = 3;
 
 /// The initial value of the count of rejected elements.
-const REJECTED_BEFORE: u64 = 5;
+pub(crate) const REJECTED_BEFORE: u64 = 5;
 
 /// A launch of an entry of the keyed table with random data.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub struct Keyed {
     pub n: usize,
     /// The distribution of the keys.
     pub keys: Keys,
+    /// The type of the keys: that of the entry, or for `u32` also `u8` or `i16`.
+    pub key: &'static str,
     /// The offset of the keys in their memory in elements; the memory is aligned to 256 bytes.
     pub keys_start: usize,
     /// The offset of the values.
@@ -57,6 +59,7 @@ impl Keyed {
             blocks: blocks.try_into().expect("fewer than 2^32 blocks"),
             n,
             keys: Keys::Random,
+            key: entry.key,
             keys_start: 0,
             values_start: 0,
             data: Data::Rough,
@@ -92,9 +95,11 @@ impl Keyed {
                 }
             };
         }
-        match self.entry.key {
-            "u32" => by_element!(u32),
-            "u64" => by_element!(u64),
+        match (self.entry.key, self.key) {
+            ("u32", "u8") => by_element!(u8),
+            ("u32", "i16") => by_element!(i16),
+            ("u32", "u32") => by_element!(u32),
+            ("u64", "u64") => by_element!(u64),
             _ => Err(self.no_oracle()),
         }
     }
@@ -130,12 +135,12 @@ impl Keyed {
         let key_buffer = Buffer::from(&key_memory);
         let value_buffer = Buffer::from(&value_memory);
         let cell_buffer = Buffer::from(&cell_memory);
-        let rejected_buffer = Buffer::from(&[REJECTED_BEFORE]);
+        let rejected_buffer = Buffer::from(&[REJECTED_BEFORE, Rejected::NONE]);
         let arrays = [
             Array::new(
                 "keys",
                 key_buffer.as_ptr().wrapping_add(self.keys_start),
-                self.n,
+                self.n * size_of::<K>(),
             ),
             Array::new(
                 "values",
@@ -147,7 +152,9 @@ impl Keyed {
                 cell_buffer.as_ptr().wrapping_add(MARGIN),
                 several * cells,
             ),
-            Array::new("rejected", rejected_buffer.as_ptr(), 1),
+            Array::new("rejected", rejected_buffer.as_ptr(), Rejected::LEN),
+            Array::number("key_bytes", size_of::<K>() as u64),
+            Array::number("below", K::MOST_CELLS.min(cells as u64)),
         ];
         let case = Box::new(*self);
         let simulator = simulator.grid(self.blocks).block(self.threads);
@@ -169,13 +176,7 @@ impl Keyed {
                 let cell_values = &cell_memory[MARGIN..][..several * cells];
                 self.check::<K, T, O>(&keys, values, cell_values, &after[MARGIN..])
             })
-            .and_then(|()| {
-                let rejected = keys.iter().filter(|key| key.cell() >= cells).count() as u64;
-                match rejected_buffer.to_vec()[0] - REJECTED_BEFORE {
-                    got if got == rejected => Ok(()),
-                    got => Err(format!("{got} elements were rejected, not {rejected}")),
-                }
-            })
+            .and_then(|()| check_rejected(&keys, cells, &rejected_buffer.to_vec()))
             .and_then(|()| {
                 let changed = |what: &str| Err(format!("the {what} changed"));
                 if key_buffer.to_vec() != key_memory {
@@ -221,6 +222,24 @@ impl Keyed {
     }
 }
 
+/// Compares the number of rejected elements, and the index of the first, with those of a naive loop.
+pub(crate) fn check_rejected<K: Key>(
+    keys: &[K],
+    cells: usize,
+    after: &[u64],
+) -> Result<(), String> {
+    let is_rejected = |key: &K| key.cell() >= cells;
+    let rejected = keys.iter().filter(|key| is_rejected(key)).count() as u64;
+    let first = keys.iter().position(is_rejected);
+    let first = first.map_or(Rejected::NONE, |first| first as u64);
+    match [after[0] - REJECTED_BEFORE, after[1]] {
+        got if got == [rejected, first] => Ok(()),
+        [got, at] => Err(format!(
+            "{got} elements were rejected, from {at} on, not {rejected} from {first} on"
+        )),
+    }
+}
+
 impl fmt::Display for Keyed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -229,6 +248,7 @@ impl fmt::Display for Keyed {
             blocks,
             n,
             keys,
+            key,
             keys_start,
             values_start,
             data,
@@ -236,7 +256,7 @@ impl fmt::Display for Keyed {
         } = self;
         write!(
             f,
-            "{}, {blocks} blocks of {threads} threads, n = {n}, {keys:?} keys from {keys_start}, \
+            "{}, {blocks} blocks of {threads} threads, n = {n}, {keys:?} keys of {key} from {keys_start}, \
              {data:?} from {values_start} of seed {seed}",
             entry.name
         )

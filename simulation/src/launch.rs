@@ -3,7 +3,7 @@
 use cuda_sim::{Failure, Plain, Report, Simulator};
 use kernels_gpu::entry::{Entry, Parameter};
 
-/// An array of a launch, or a cell, with its parameter's name.
+/// An array of a launch, a cell or a number, with its parameter's name.
 #[derive(Clone, Copy, Debug)]
 pub struct Array {
     name: &'static str,
@@ -12,6 +12,11 @@ pub struct Array {
 }
 
 impl Array {
+    /// A number, which is passed like the address of a cell.
+    pub fn number(name: &'static str, number: u64) -> Self {
+        Self::new(name, std::ptr::without_provenance::<()>(number as usize), 0)
+    }
+
     /// The `len` elements from `start`.
     pub fn new<T>(name: &'static str, start: *const T, len: usize) -> Self {
         Self {
@@ -53,7 +58,9 @@ pub unsafe fn launch<O: Copy>(
                 continue;
             }
             Parameter::Input(name, _) | Parameter::Output(name, _) => (name, false),
-            Parameter::Cell(name, _) | Parameter::Plain(name, _) => (name, true),
+            Parameter::Cell(name, _) | Parameter::Plain(name, _) | Parameter::Number(name) => {
+                (name, true)
+            }
         };
         let array = arrays.iter().find(|array| array.name == name);
         let array = array.unwrap_or_else(|| panic!("{} needs `{name}`", entry.name));

@@ -3,6 +3,7 @@
 //! - [`case`]: a launch of an entry that reduces whole arrays, with its data, its memory and the right
 //!   result. The tests launch every entry with it, at all edge cases.
 //! - [`copying`]: the same for an entry that copies.
+//! - [`counting`]: the same for an entry that counts keys.
 //! - [`exact`]: the same for an entry that sums exactly.
 //! - [`keyed`]: the same for an entry that reduces by key.
 //! - [`launch`]: the common launch function.
@@ -16,6 +17,7 @@ pub mod case;
 mod checkers;
 pub mod clock;
 pub mod copying;
+pub mod counting;
 pub mod data;
 pub mod exact;
 pub mod kernels;

@@ -1,9 +1,9 @@
-//! Runs every entry of the keyed table in the simulator with all checks and counters, one trial each.
+//! Runs every entry of the keyed table, and every entry that counts keys, in the simulator with all checks and counters, one trial each.
 //!
 //! A trial launches its entry with several numbers of threads and all `n` around an edge (zero, a warp, a
 //! block, a tile, several tiles). It uses every kind of keys and four schedules. The launches alternate
 //! between aligned and unaligned arrays, all kinds of values, compute capability 9.0 and 7.5, and minimal and
-//! larger grids. A launch is right if there are no findings, every cell equals a naive loop's, the elements
+//! larger grids, and between keys of 8, 16 and 32 bits. A launch is right if there are no findings, every cell equals a naive loop's, the elements
 //! without a cell are counted, and no other memory has changed.
 //!
 //! By default a fourth of the launches runs ([`Share`]). The data and two schedules are random;
@@ -14,8 +14,10 @@ use std::process::ExitCode;
 
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::Entry;
+use kernels_gpu::entry::count::COUNTS;
 use kernels_gpu::entry::library::KERNELS;
 use kernels_sim::Data;
+use kernels_sim::counting::Counting;
 use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::share::Share;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -36,7 +38,12 @@ fn main() -> ExitCode {
             sweep(*entry, seed)
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    let counts = COUNTS.entries.iter().map(|entry| {
+        Trial::test(format!("simulator {}", entry.name), move || {
+            count_sweep(*entry, seed)
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.chain(counts).collect()).exit_code()
 }
 
 /// Around zero, a warp, a block and a tile; several tiles.
@@ -70,18 +77,73 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
                 let case = Keyed {
                     blocks: fewest.blocks + [0, 1, 3][turn % 3],
                     keys,
+                    key: match entry.key {
+                        "u32" => ["u32", "u8", "i16"][turn / 2 % 3],
+                        key => key,
+                    },
                     keys_start,
                     values_start,
                     data: Data::ALL[turn / STARTS.len() % Data::ALL.len()],
                     seed: seed.wrapping_add(turn as u64),
                     ..fewest
                 };
-                let (schedule, arch) = [
-                    (Schedule::Forward, 900),
-                    (Schedule::Reverse, 750),
-                    (Schedule::Random(seed ^ 1), 900),
-                    (Schedule::Random(seed ^ 2), 750),
-                ][turn / 7 % 4];
+                let (schedule, arch) = schedules(seed)[turn / 7 % 4];
+                let simulator = Simulator::new().check_all().count();
+                case.run(simulator.schedule(schedule).arch(arch))
+                    .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The schedules, and the architectures.
+fn schedules(seed: u64) -> [(Schedule, u32); 4] {
+    [
+        (Schedule::Forward, 900),
+        (Schedule::Reverse, 750),
+        (Schedule::Random(seed ^ 1), 900),
+        (Schedule::Random(seed ^ 2), 750),
+    ]
+}
+
+/// Counts with numbers of blocks of which some have no share, and of cells for which there are many copies or one.
+fn count_sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
+    let (mut turn, share) = (0, Share::of_environment(seed));
+    let vector = entry.load_items();
+    for threads in [32, 96, 512] {
+        let step = threads as usize * vector;
+        for n in [
+            0,
+            1,
+            2,
+            vector - 1,
+            vector,
+            vector + 1,
+            31,
+            32,
+            33,
+            step - 1,
+            step,
+            step + 1,
+            4 * step,
+            9 * step + vector + 1,
+        ] {
+            for keys in Keys::ALL {
+                turn += 1;
+                if !share.has(turn) {
+                    continue;
+                }
+                let case = Counting {
+                    blocks: [1, 2, 3, 7][turn % 4],
+                    keys,
+                    signed: turn / 3 % 2 == 1,
+                    spare: [0, 300, 1100, 9000][turn / 5 % 4],
+                    start: [0, 1, 0, 3, 16][turn % 5],
+                    seed: seed.wrapping_add(turn as u64),
+                    ..Counting::new(entry, threads, n)
+                };
+                let (schedule, arch) = schedules(seed)[turn / 7 % 4];
                 let simulator = Simulator::new().check_all().count();
                 case.run(simulator.schedule(schedule).arch(arch))
                     .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch}, seed {seed})"))?;

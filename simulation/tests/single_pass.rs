@@ -90,8 +90,11 @@ fn sweep(entry: Entry, seed: u64) -> Result<(), Failed> {
             let new = Case::new(entry, threads as u32, n + vector - 1);
             let case = Case {
                 n,
-                // Sometimes a block without items.
-                blocks: new.blocks + u32::from(turn % 7 == 0),
+                // Sometimes a block without items; or any number, if a warp takes several tiles.
+                blocks: match entry.needs.per_thread {
+                    Some(_) => new.blocks + u32::from(turn % 7 == 0),
+                    None => 1 + turn as u32 % 5,
+                },
                 starts,
                 skew: turn / 5 % 3,
                 data: Data::ALL[turn % Data::ALL.len()],

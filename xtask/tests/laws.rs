@@ -9,7 +9,7 @@
 //! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. Tests that cannot run are ignored.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{Entry, Parameter, library, teaching};
+use kernels_gpu::entry::{Entry, Parameter, count, library, teaching};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -171,7 +171,12 @@ fn sass_trial(
 
 /// The rows of all entries.
 fn rows() -> impl Iterator<Item = &'static Entry> {
-    let lists = [&library::KERNELS, &teaching::KERNELS, &teaching::COPIES];
+    let lists = [
+        &library::KERNELS,
+        &count::COUNTS,
+        &teaching::KERNELS,
+        &teaching::COPIES,
+    ];
     lists.into_iter().flat_map(|list| list.entries)
 }
 
@@ -213,7 +218,7 @@ fn value(entry: &Entry) -> [u32; 2] {
     for parameter in entry.parameters {
         at += match parameter {
             Parameter::Input(..) | Parameter::Output(..) => 16,
-            Parameter::Cell(..) => 8,
+            Parameter::Cell(..) | Parameter::Number(_) => 8,
             // Addresses and lengths precede it, so it is aligned.
             Parameter::Value(bytes) => return [at, at + *bytes as u32],
         };

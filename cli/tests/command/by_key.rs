@@ -14,8 +14,12 @@ fn lines(integers: &[i64], shown: fn(i64) -> String) -> String {
 #[test]
 fn every_type_with_every_key_type_in_one_chunk_and_in_many() {
     fn check<T: Sample>(folder: &Folder) {
+        check_keys::<T, u8>(folder);
+        check_keys::<T, u16>(folder);
         check_keys::<T, u32>(folder);
         check_keys::<T, u64>(folder);
+        check_keys::<T, i8>(folder);
+        check_keys::<T, i16>(folder);
         check_keys::<T, i32>(folder);
         check_keys::<T, i64>(folder);
     }
@@ -60,8 +64,12 @@ fn keys_without_a_cell() {
     let keys = folder.npy("keys.npy", &[0i64, -1, 2, i64::MIN, 2]);
     let by_key = |options: &[&str]| {
         let words = ["reduce-by-key", &values, "--keys", &keys, "--device=cpu"];
-        let output = warpfold(&[&words, options].concat());
+        let output = warpfold(&[&words, options, &["--ignore-others"]].concat());
         assert_eq!(output.code, Some(0));
+        let strict = warpfold(&[&words, options].concat());
+        assert_eq!((strict.code, strict.stdout.as_str()), (Some(1), ""));
+        let number = output.stderr.strip_prefix("warpfold: ").unwrap();
+        assert!(strict.stderr.contains(number.trim_end()), "{strict:?}");
         (output.stdout, output.stderr)
     };
     let rejected = |n| format!("warpfold: {n} of 5 keys have no cell\n");
@@ -75,6 +83,57 @@ fn keys_without_a_cell() {
     assert_eq!(report["result"], result);
     // The values, and the keys twice.
     assert_eq!(report["bytes"], 5 * 4 + 2 * 5 * 8);
+}
+
+#[test]
+fn without_ignore_others_the_first_key_without_a_cell_is_named() {
+    let folder = Folder::new();
+    let n = 10_000;
+    let values = folder.npy("a.npy", &vec![1i32; n]);
+    let fails = |keys: &str, options: &[&str], text: &str| {
+        let words = ["reduce-by-key", &values, "--keys", keys, "--device=cpu"];
+        // Also in many chunks.
+        for more in [&[][..], &["--device-memory=140KiB"]] {
+            let output = warpfold(&[&words, options, more].concat());
+            assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""));
+            assert_eq!(output.stderr, format!("warpfold: {keys}: {text}\n"));
+        }
+    };
+    let mut keys: Vec<i16> = (0..n).map(|i| (i % 7) as i16).collect();
+    (keys[6789], keys[9876]) = (-3, -2);
+    fails(
+        &folder.npy("negative.npy", &keys),
+        &[],
+        "2 of 10000 keys have no cell, the first of them -3 at index 6789; the keys of 7 cells are 0 to 6; give \
+         --ignore-others to leave such elements out",
+    );
+    let keys: Vec<u8> = (0..n).map(|i| (i / 4999) as u8).collect();
+    let keys = folder.npy("many.npy", &keys);
+    fails(
+        &keys,
+        &["--cells=1"],
+        "5001 of 10000 keys have no cell, the first of them 1 at index 4999; the keys of 1 cells are 0 to 0; give \
+         more --cells, or --ignore-others to leave such elements out",
+    );
+    fails(
+        &keys,
+        &["--cells=0"],
+        "10000 of 10000 keys have no cell, the first of them 0 at index 0; the keys of 0 cells are none; give more \
+         --cells, or --ignore-others to leave such elements out",
+    );
+    // No file either.
+    let output = folder.path("out.npy");
+    let words = [
+        "reduce-by-key",
+        &values,
+        "--keys",
+        &keys,
+        "--cells=1",
+        "--output",
+        &output,
+    ];
+    assert_eq!(warpfold(&words).code, Some(1));
+    assert!(fs::metadata(&output).is_err());
 }
 
 #[test]
@@ -96,7 +155,14 @@ fn empty_input_and_only_negative_keys_give_no_cells() {
         folder.npy("a.npy", &[1.0f32]),
         folder.npy("keys.npy", &[-7i32]),
     );
-    let output = by_key(&values, &keys);
+    let output = warpfold(&[
+        "reduce-by-key",
+        &values,
+        "--keys",
+        &keys,
+        "--device=cpu",
+        "--ignore-others",
+    ]);
     assert_eq!((output.code, output.stdout.as_str()), (Some(0), ""));
     assert_eq!(output.stderr, "warpfold: 1 of 1 keys have no cell\n");
 }

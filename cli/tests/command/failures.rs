@@ -211,7 +211,7 @@ fn keys() {
     );
     by_key(
         &folder.npy("k.npy", &[1.0f32, 2.0]),
-        "k.npy holds f32; keys must be u32",
+        "k.npy holds f32; keys must be integers",
     );
     by_key(
         &folder.file("k.npy", b"keys"),

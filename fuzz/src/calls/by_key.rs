@@ -13,8 +13,12 @@ where
     Min: Keyed<u32, T> + Keyed<u64, T>,
     Max: Keyed<u32, T> + Keyed<u64, T>,
 {
-    match source.int_in_range(0..=3)? {
+    match source.int_in_range(0..=7)? {
         0 => by_operator::<T, u32>(source, |key| key),
+        4 => by_operator::<T, u8>(source, |key| key as u8),
+        5 => by_operator::<T, i8>(source, |key| key as i8),
+        6 => by_operator::<T, u16>(source, |key| key as u16),
+        7 => by_operator::<T, i16>(source, |key| key as i16),
         1 => by_operator::<T, u64>(source, |key| key.into()),
         2 => by_operator::<T, i32>(source, |key| key as i32),
         _ => by_operator::<T, i64>(source, |key| (key as i32).into()),
@@ -59,7 +63,7 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     let spare = usize::from(source.arbitrary::<bool>()?);
     let keys: Vec<u8> = source.arbitrary()?;
     // Sign-extended, so that some are negative.
-    let indices: Vec<u32> = keys.iter().map(|key| (*key as i8 as i32) as u32).collect();
+    let numbers: Vec<u32> = keys.iter().map(|key| (*key as i8 as i32) as u32).collect();
     let values = input::elements::<T>(source)?;
     let count = keys.len() * arrays + spare;
     let values: Vec<T> = values.into_iter().take(count).collect();
@@ -77,7 +81,8 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     if let Some(threads) = threads {
         cells = cells.threads(threads);
     }
-    let keys: Vec<K> = indices.iter().map(|index| key(*index)).collect();
+    let keys: Vec<K> = numbers.iter().map(|number| key(*number)).collect();
+    let indices: Vec<usize> = keys.iter().map(|key| key.cell()).collect();
     let upload = "enough memory";
     let (keys, x) = (
         device.upload(&keys).expect(upload),
@@ -94,7 +99,6 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
             match error {
                 Error::KeysAndValues { .. } => assert!(!lengths_match),
                 Error::NoKeyedKernel { .. } => assert!(!has_kernel),
-                Error::CellsOfKey { .. } => assert!(len > 1 << 31),
                 Error::BlockSize { .. } => assert!(!input::is_block_size(threads)),
                 other => panic!("{other}"),
             }
@@ -105,7 +109,7 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
     let initial = op.initial();
     let mut expected = vec![initial; len * arrays];
     for (i, value) in values.iter().enumerate() {
-        let (array, key) = (i / indices.len(), indices[i % indices.len()] as usize);
+        let (array, key) = (i / indices.len(), indices[i % indices.len()]);
         if key < len {
             let cell = &mut expected[array * len + key];
             *cell = op.combine(*cell, *value);
@@ -119,7 +123,7 @@ fn by_key<T: Number, K: Key, O: Keyed<K, T>>(
                 .all(|(got, expected)| got.is(*expected))
         );
     };
-    let rejected = indices.iter().filter(|key| **key as usize >= len).count() as u64;
+    let rejected = indices.iter().filter(|cell| **cell >= len).count() as u64;
     same(cells.download().expect(upload), &expected);
     assert_eq!(cells.rejected(), Ok(rejected));
     cells.clear().expect("the CPU cannot fail");

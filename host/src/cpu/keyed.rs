@@ -6,8 +6,11 @@
 //!
 //! The number of pieces depends only on the numbers of elements and cells, and so does the order in which a
 //! cell's values are combined.
+//!
+//! Counts have no order. A piece counts in several tables in turn: an addition to the cell of the element before
+//! waits until that has been stored.
 
-use kernels_gpu::keyed::Key;
+use kernels_gpu::keyed::{Key, Rejected};
 use kernels_gpu::op::Op;
 use rayon::prelude::*;
 
@@ -28,7 +31,25 @@ const CELL_BYTES: usize = 256 << 10;
 /// time and memory compared with the elements.
 const PER_CELL: usize = 4;
 
-/// Combines each value into the cell of its key, and returns the number of keys that are out of range.
+/// The tables in which a piece counts.
+const TABLES: usize = 4;
+
+/// The maximum number of cells for which a piece counts in tables of its own, as many as keys of 16 bits can name.
+/// The tables have 1 MiB: a part of a core's second-level cache.
+const MOST_COUNTED: usize = 1 << 16;
+
+/// The number of elements whose key is out of range, and the index of the first.
+type Rejects = [u64; Rejected::LEN];
+
+/// No such element.
+const NONE: Rejects = [0, Rejected::NONE];
+
+/// The elements of both.
+fn both([n, first]: Rejects, [m, other]: Rejects) -> Rejects {
+    [n + m, first.min(other)]
+}
+
+/// Combines each value into the cell of its key, and adds the elements whose key is out of range to `rejected`.
 ///
 /// `values` holds array after array, one value of each array for every key; `cells` holds `len` cells each.
 ///
@@ -41,36 +62,104 @@ pub(crate) fn reduce_by_key<K: Key, T: Element, O: Op<T, Acc = T>>(
     values: &[T],
     cells: &mut [T],
     len: usize,
-) -> Result<u64, Error> {
+    rejected: &mut Rejects,
+) -> Result<(), Error> {
     let pieces = match size_of_val(cells) {
         1..=CELL_BYTES => pieces(keys.len(), len),
         _ => 1,
     };
     if pieces == 1 {
-        return Ok(scatter::<K, T, O>(
-            op,
-            keys,
-            0,
-            values,
-            keys.len(),
-            cells,
-            len,
-        ));
+        let n = keys.len();
+        let rejects = scatter::<K, T, O>(op, keys, 0, values, n, cells, len);
+        *rejected = both(*rejected, rejects);
+        return Ok(());
     }
     let piece = keys.len().div_ceil(pieces);
     let (all, n) = (cells.len(), keys.len());
     let parts = keys.par_chunks(piece).enumerate().map(|(i, keys)| {
         let mut cells = host::filled(all, op.identity())?;
-        let rejected = scatter::<K, T, O>(op, keys, i * piece, values, n, &mut cells, len);
-        Ok((cells, rejected))
+        let rejects = scatter::<K, T, O>(op, keys, i * piece, values, n, &mut cells, len);
+        Ok((cells, rejects))
     });
-    let parts: Vec<(Vec<T>, u64)> = parts.collect::<Result<_, Error>>()?;
-    for (part, _) in &parts {
+    let parts: Vec<(Vec<T>, Rejects)> = parts.collect::<Result<_, Error>>()?;
+    for (part, rejects) in &parts {
         for (cell, value) in cells.iter_mut().zip(part) {
             *cell = op.combine(*cell, *value);
         }
+        *rejected = both(*rejected, *rejects);
     }
-    Ok(parts.iter().map(|(_, rejected)| rejected).sum())
+    Ok(())
+}
+
+/// Adds the number of elements of each key to its cell, and the elements whose key is out of range to `rejected`.
+///
+/// # Errors
+///
+/// [`Error::OutOfHostMemory`].
+pub(crate) fn count_by_key<K: Key>(
+    keys: &[K],
+    cells: &mut [u64],
+    rejected: &mut Rejects,
+) -> Result<(), Error> {
+    // The first key without a cell; more cells than keys stay as they are.
+    let below = usize::try_from(K::MOST_CELLS).map_or(cells.len(), |most| most.min(cells.len()));
+    if below > MOST_COUNTED || keys.len() < PER_CELL * below {
+        for (i, key) in (0..).zip(keys) {
+            match cells.get_mut(key.cell()) {
+                Some(cell) => *cell += 1,
+                None => *rejected = both(*rejected, [1, i]),
+            }
+        }
+        return Ok(());
+    }
+    let piece = keys.len().div_ceil(pieces(keys.len(), below)).max(1);
+    let counts = keys.par_chunks(piece).map(|keys| tally(keys, below));
+    let counts: Vec<Vec<u64>> = counts.collect::<Result<_, Error>>()?;
+    for (i, counts) in counts.iter().enumerate() {
+        for (cell, count) in cells.iter_mut().zip(&counts[..below]) {
+            *cell += count;
+        }
+        if counts[below] > 0 {
+            let in_piece = keys[i * piece..].iter();
+            let first = in_piece.take_while(|key| key.cell() < below).count();
+            *rejected = both(*rejected, [counts[below], (i * piece + first) as u64]);
+        }
+    }
+    Ok(())
+}
+
+/// The number of elements of each key below `below`, and of all others together.
+fn tally<K: Key>(keys: &[K], below: usize) -> Result<Vec<u64>, Error> {
+    /// The elements that a table counts in 32 bits.
+    const MOST: usize = 1 << 31;
+    let cells = below + 1;
+    let mut counts = host::zeroes::<u64>(cells)?;
+    let mut tables = host::zeroes::<u32>(TABLES * cells)?;
+    for keys in keys.chunks(MOST) {
+        tables.fill(0);
+        let [a, b, c, d] = {
+            let (front, back) = tables.split_at_mut(2 * cells);
+            let ((a, b), (c, d)) = (front.split_at_mut(cells), back.split_at_mut(cells));
+            [a, b, c, d].map(|table| &mut table[..=below])
+        };
+        let cell = |key: K| key.cell().min(below);
+        let (groups, rest) = keys.as_chunks::<TABLES>();
+        for &[k, l, m, n] in groups {
+            a[cell(k)] += 1;
+            b[cell(l)] += 1;
+            c[cell(m)] += 1;
+            d[cell(n)] += 1;
+        }
+        for key in rest {
+            a[cell(*key)] += 1;
+        }
+        for table in tables.chunks(cells) {
+            for (count, counted) in counts.iter_mut().zip(table) {
+                *count += u64::from(*counted);
+            }
+        }
+    }
+    Ok(counts)
 }
 
 /// The number of pieces for `n` elements and this number of cells.
@@ -87,16 +176,20 @@ fn scatter<K: Key, T: Element, O: Op<T, Acc = T>>(
     n: usize,
     cells: &mut [T],
     len: usize,
-) -> u64 {
-    if len == 0 || n == 0 {
-        return keys.len() as u64;
+) -> Rejects {
+    if len == 0 || values.is_empty() {
+        return match keys.len() {
+            0 => NONE,
+            all => [all as u64, start as u64],
+        };
     }
-    let mut rejected = 0;
+    let mut rejected = NONE;
     for (array, (values, cells)) in values.chunks(n).zip(cells.chunks_mut(len)).enumerate() {
-        for (key, value) in keys.iter().zip(&values[start..]) {
+        for ((i, key), value) in (start as u64..).zip(keys).zip(&values[start..]) {
             match cells.get_mut(key.cell()) {
                 Some(cell) => *cell = op.combine(*cell, *value),
-                None => rejected += u64::from(array == 0),
+                None if array == 0 => rejected = both(rejected, [1, i]),
+                None => {}
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Compares every operator for every type with the oracle, at the boundaries of rows, blocks and tasks.
 
 use kernels_gpu::element::{Element, bf16, f16};
+use kernels_gpu::keyed::Key;
 use kernels_gpu::op::{
     And, ArgMax, ArgMin, Count, Dot, Equal, Greater, IsNan, Less, Max, MeanVariance, Min, MinMax,
     NanMax, NanMin, Or, Predicate, Product, Sum, SumWide, Xor,
@@ -274,7 +275,8 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
     let keys: Vec<u32> = data.iter().map(|_| rng.next_u32() % 1001).collect();
     let bits = || {
         let mut cells = vec![-0.0f32; 1000];
-        let rejected = reduce_by_key::<u32, f32, Sum>(Sum, &keys, &data, &mut cells, 1000).unwrap();
+        let mut rejected = [0, u64::MAX];
+        reduce_by_key::<u32, f32, Sum>(Sum, &keys, &data, &mut cells, 1000, &mut rejected).unwrap();
         let sum = reduce::<f32, Sum>(Sum, &data);
         let product = reduce::<f32, Product>(Product, &data[..100]);
         let dot = reduce::<(f32, f32), Dot>(Dot, (&data[1..], &data[..data.len() - 1]));
@@ -368,18 +370,76 @@ fn cells_agree_with_one_loop() {
                 *cell = cell.wrapping_add(*value);
             }
         }
-        let rejected =
-            reduce_by_key::<i64, u32, Sum>(Sum, &keys, &values, &mut cells, len).unwrap();
-        let none = keys
-            .iter()
-            .filter(|key| !(0..len as i64).contains(key))
-            .count();
+        let mut rejected = [0, u64::MAX];
+        reduce_by_key::<i64, u32, Sum>(Sum, &keys, &values, &mut cells, len, &mut rejected)
+            .unwrap();
         assert_eq!(
             (cells == expected, rejected),
-            (true, none as u64),
+            (true, outside(&keys, len)),
             "{n} into {arrays} x {len}"
         );
     }
+}
+
+/// The number of keys without a cell, and the index of the first.
+fn outside<K: Key>(keys: &[K], cells: usize) -> [u64; 2] {
+    let is_outside = |key: &K| !(0..cells as i128).contains(&key.number());
+    let number = keys.iter().filter(|key| is_outside(key)).count();
+    let first = keys.iter().position(is_outside);
+    [number as u64, first.map_or(u64::MAX, |first| first as u64)]
+}
+
+#[test]
+fn keys_are_counted_like_in_a_loop() {
+    fn check<K: Key + PartialEq>(key: fn(i64) -> K) {
+        let seed = rand::random();
+        let mut rng = StdRng::seed_from_u64(seed);
+        // Below and above the numbers of elements for one piece and for one table; keys from -1 on, or equal.
+        for (n, len, range) in [
+            (0, 0, 0..9),
+            (0, 5, 0..9),
+            (3, 0, 0..9),
+            (1, 1, 0..1),
+            (1000, 100, 0..100),
+            (100_001, 7, -1..9),
+            (200_003, 256, -1..300),
+            (200_003, 200, 3..4),
+            (131_072, 20_000, 0..32_000),
+            (300_000, 65_536, -1..65_536),
+            (300_000, 70_000, -1..70_001),
+            (400, 100, -1..101),
+        ] {
+            let keys: Vec<K> = (0..n)
+                .map(|_| key(rng.random_range(range.clone())))
+                .collect();
+            let mut cells: Vec<u64> = (0..len).map(|_| rng.random_range(0..1 << 40)).collect();
+            let mut expected = cells.clone();
+            for key in &keys {
+                if let Some(cell) = usize::try_from(key.number())
+                    .ok()
+                    .and_then(|i| expected.get_mut(i))
+                {
+                    *cell += 1;
+                }
+            }
+            let mut rejected = [0, u64::MAX];
+            count_by_key(&keys, &mut cells, &mut rejected).unwrap();
+            assert_eq!(
+                (cells == expected, rejected),
+                (true, outside(&keys, len)),
+                "{n} keys of {} into {len} (seed {seed})",
+                std::any::type_name::<K>()
+            );
+        }
+    }
+    check::<u8>(|key| key as u8);
+    check::<i8>(|key| key as i8);
+    check::<u16>(|key| key as u16);
+    check::<i16>(|key| key as i16);
+    check::<u32>(|key| key as u32);
+    check::<i32>(|key| key as i32);
+    check::<u64>(|key| key as u64);
+    check::<i64>(|key| key);
 }
 
 #[test]
@@ -387,7 +447,9 @@ fn a_cell_combines_its_values_in_order_within_a_piece() {
     let keys = vec![0u32; 50_000];
     let values: Vec<f32> = (0..keys.len()).map(|i| 1.0 / (i + 1) as f32).collect();
     let mut cells = [-0.0f32];
-    reduce_by_key::<u32, f32, Sum>(Sum, &keys, &values, &mut cells, 1).unwrap();
+    let mut rejected = [0, u64::MAX];
+    reduce_by_key::<u32, f32, Sum>(Sum, &keys, &values, &mut cells, 1, &mut rejected).unwrap();
+    assert_eq!(rejected, [0, u64::MAX]);
     assert!(same(cells[0], values.iter().fold(-0.0, |sum, x| sum + x)));
 }
 

@@ -10,11 +10,13 @@ use std::sync::Arc;
 use cuda_sim::{Schedule, Simulator};
 use kernels_gpu::entry::{Entry, teaching};
 use kernels_gpu::needs::{Load, ResultIn};
+use kernels_gpu::single_pass::most_threads;
 use kernels_sim::case::Launched;
 use kernels_sim::oracle::{Drawn, Value, same};
 use kernels_sim::{Case, Data, for_all_pairs};
 use libtest_mimic::{Completion, Trial};
 use rand::rngs::StdRng;
+use rand::seq::IteratorRandom;
 use rand::{RngExt, SeedableRng};
 use warpfold::{
     Algorithm, And, ArgMax, ArgMin, Buffer, Ceiling, Device, Indexed, Ladder, Max, Min, NanArgMax,
@@ -104,8 +106,11 @@ impl Draw {
         let n = 2.0f64.powf(rng.random_range(0.0..exponent)) as usize;
         let threads = match entry.kernel {
             "read_ceiling" => 256,
-            // Up to 512.
-            "single_pass" => THREADS[rng.random_range(0..THREADS.len() - 1)],
+            "single_pass" => {
+                let most = most_threads(entry.acc_bytes);
+                let allowed = THREADS.iter().filter(|threads| **threads <= most);
+                *allowed.choose(rng).expect("32 threads are always allowed")
+            }
             _ => THREADS[rng.random_range(0..THREADS.len())],
         };
         let limited = matches!(entry.needs.load, Load::Elements(_));

@@ -71,6 +71,8 @@ pub enum Parameter {
     Value(usize),
     /// A structure of numbers, with its bytes.
     Plain(&'static str, usize),
+    /// A number of 64 bits.
+    Number(&'static str),
 }
 
 /// A reader for the values of an entry point's parameters.
@@ -285,13 +287,15 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 
 /// An operator with kernels for reduction by key.
 ///
-/// A list names keys of `u32` and `u64`; the same kernels accept signed keys of the same size.
+/// A list names keys of `u32` and `u64`. The kernels by `u32` also accept keys of 8 and 16 bits, and both accept
+/// signed keys.
 ///
 /// ```
 /// use kernels_gpu::entry::Keyed;
 /// use kernels_gpu::op::Sum;
 ///
 /// assert_eq!(<Sum as Keyed<i32, f32>>::ENTRIES[0].name, "keyed_atomic_sum_f32_by_u32");
+/// assert_eq!(<Sum as Keyed<u8, f32>>::ENTRIES[0].name, "keyed_atomic_sum_f32_by_u32");
 /// ```
 ///
 /// A combination without a kernel does not compile:
@@ -307,8 +311,7 @@ pub unsafe trait Ceiling<T: Items>: Op<T, Acc = T> {
 ///
 /// # Safety
 ///
-/// `ENTRIES` are entry points for this operator over this element and keys of this size. They are right for up
-/// to [`MOST_CELLS`](Key::MOST_CELLS) cells.
+/// `ENTRIES` are entry points for this operator over this element that accept keys of this size.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel that reduces `{T}` by `{Self}` with keys of `{K}`",
     label = "no kernel for these types",
@@ -320,17 +323,19 @@ pub unsafe trait Keyed<K: Key, T: Items>: Op<T, Acc = T> {
     const ENTRIES: &'static [Entry];
 }
 
-macro_rules! signed_keys {
-    ($($signed:ident as $unsigned:ident),*) => { $(
-        // SAFETY: the entry points are those for unsigned keys of the same size. They read a negative key as a
-        // number of at least `MOST_CELLS`, which is out of range.
-        unsafe impl<T: Items, O: Keyed<$unsigned, T>> Keyed<$signed, T> for O {
-            const ENTRIES: &'static [Entry] = <O as Keyed<$unsigned, T>>::ENTRIES;
+macro_rules! other_keys {
+    ($($key:ident as $wide:ident),*) => { $(
+        // SAFETY: the entry points by `u32` load keys of the width that the launch gives, and those by `u64` keys of
+        // 64 bits. They read a negative key as a number that is not below `MOST_CELLS`.
+        unsafe impl<T: Items, O: Keyed<$wide, T>> Keyed<$key, T> for O {
+            const ENTRIES: &'static [Entry] = <O as Keyed<$wide, T>>::ENTRIES;
         }
     )* };
 }
 
-signed_keys!(i32 as u32, i64 as u64);
+other_keys!(
+    u8 as u32, i8 as u32, u16 as u32, i16 as u32, i32 as u32, i64 as u64
+);
 
 /// An operator with kernels for triples.
 ///

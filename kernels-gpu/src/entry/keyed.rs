@@ -3,8 +3,8 @@
 //! An entry point is `<kernel>_<operator>_<element>_by_<key>`, such as `keyed_match_sum_f64_by_u32`. Its
 //! parameters are
 //! ```text
-//! keys: *const K, keys_len: u64, values: *const T, values_len: u64, op: O,
-//! cells: *mut T, cells_len: u64, rejected: *mut u64, rejected_len: u64
+//! keys: *const u8, keys_bytes: u64, values: *const T, values_len: u64, op: O,
+//! cells: *mut T, cells_len: u64, rejected: *mut u64, rejected_len: u64, key_bytes: u64, below: u64
 //! ```
 //!
 //! The operator is a parameter only if it has fields.
@@ -14,8 +14,8 @@
 //! | `keyed` | one array of values, with each way to combine them |
 //! | `keyed_all` | the same, and by compare-and-swap, and for two and three arrays of values |
 //!
-//! Keys are `u32` and `u64`. Signed keys use the entry points of the same size, which read a negative key as an
-//! unsigned key that is out of range.
+//! The entry points by `u32` accept keys of 8, 16 and 32 bits; `key_bytes` says which. Those by `u64` accept keys of
+//! 64 bits. Signed keys are read as unsigned ones. Keys from `below` on have no cell.
 
 /// The family `keyed`; see [`kernels!`](crate::kernels).
 #[doc(hidden)]
@@ -71,13 +71,15 @@ macro_rules! keyed_entries {
             $crate::compiled! {
                 #[$crate::entry::parts::kernel]
                 pub unsafe fn [<$kernel _ $suffix>](
-                    keys: &[$key],
+                    keys: &[u8],
                     values: &[$element],
                     $op: $op_type,
                     cells: *mut $element,
                     cells_len: usize,
                     rejected: *mut u64,
                     rejected_len: usize,
+                    key_bytes: u64,
+                    below: u64,
                 ) {
                     use $crate::entry::keyed_parts::*;
                     type K = $key;
@@ -87,10 +89,11 @@ macro_rules! keyed_entries {
                     // generic body.
                     unsafe {
                         let $task = Task::<K, T> {
-                            keys: Global::from_slice(keys),
+                            keys: Keys::new(keys, key_bytes),
                             values: Global::from_slice(values),
                             cells: Global::new(cells, cells_len),
-                            rejected: Global::new(rejected, rejected_len),
+                            rejected: Rejected(Global::new(rejected, rejected_len)),
+                            below: below as usize,
                         };
                         $body
                     }
@@ -118,16 +121,20 @@ macro_rules! keyed_entries {
                 arrays: $arrays_of,
                 needs: Needs::keyed($per_thread as u32),
                 parameters: &[
-                    Parameter::Input("keys", size_of::<K>()),
+                    Parameter::Input("keys", size_of::<u8>()),
                     Parameter::Input("values", size_of::<T>()),
                     Parameter::Value(size_of::<O>()),
                     Parameter::Output("cells", size_of::<T>()),
                     Parameter::Output("rejected", size_of::<u64>()),
+                    Parameter::Number("key_bytes"),
+                    Parameter::Number("below"),
                 ],
                 function: $crate::function!(|values| [<$kernel _ $suffix>](
-                    values.slice::<K>(),
+                    values.slice::<u8>(),
                     values.slice::<T>(),
                     values.operator::<O>(),
+                    values.take(),
+                    values.take(),
                     values.take(),
                     values.take(),
                     values.take(),

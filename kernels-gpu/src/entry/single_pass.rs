@@ -17,25 +17,26 @@ use crate::{
     shared_array,
 };
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::{items::Items, mem::MOST_BYTES, op::Op};
+use crate::{items::Items, mem::MOST_BYTES, needs::Needs, op::Op, tile::takes_several};
 
-/// The maximum number of threads per block.
-#[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn threads_of<A>() -> u32 {
-    if size_of::<A>() <= 64 { 512 } else { 256 }
-}
-
-/// The number of such blocks that a multiprocessor holds at the same time, so that it always has loads in flight. It
-/// limits the registers of a thread: to 40 for vectors of 16 bytes of 16 items, which have fewer loads in flight; to 64;
-/// or 128 if the accumulators do not fit into 64.
+/// The number of blocks of [`most_threads`](crate::single_pass::most_threads) that a multiprocessor holds at the same time, so that it always has loads in flight. It
+/// limits the registers of a thread:
+///
+/// | accumulator | registers |
+/// |---|---|
+/// | up to 8 bytes, vectors of 16 bytes of 16 items, which have fewer loads in flight | 40 |
+/// | up to 16 bytes | 64 |
+/// | up to 32 bytes | 96 |
+/// | up to 64 bytes | 128 |
+/// | longer | 255 |
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn blocks_of<A>(vector: usize, bytes: usize) -> u32 {
-    if vector == 16 && bytes == 16 && size_of::<A>() <= 8 {
-        3
-    } else if size_of::<A>() <= 16 {
-        2
-    } else {
-        1
+    match size_of::<A>() {
+        0..=8 if vector == 16 && bytes == 16 => 3,
+        0..=16 => 2,
+        17..=32 => 5,
+        33..=64 => 4,
+        _ => 2,
     }
 }
 
@@ -44,8 +45,8 @@ pub const fn blocks_of<A>(vector: usize, bytes: usize) -> u32 {
 pub struct Sizes {
     /// The bytes of an accumulator.
     pub acc_bytes: usize,
-    /// The items of a vector.
-    pub vector: usize,
+    /// What a launch needs, which depends on the items of a vector.
+    pub needs: Needs,
 }
 
 /// The only part of a row that requires [`Items`] and [`Op`], so that a type without them is one error.
@@ -58,7 +59,10 @@ pub const fn sizes<I: Items, O: Op<I>>() -> Sizes {
     );
     Sizes {
         acc_bytes,
-        vector: I::VECTOR,
+        needs: match takes_several::<I, O>() {
+            true => Needs::several_tiles(I::VECTOR),
+            false => Needs::tiles(I::VECTOR),
+        },
     }
 }
 
@@ -127,7 +131,9 @@ macro_rules! family_single_pass {
 
         $crate::note!(
             [<single_pass_ $suffix>] in $module,
-            $crate::entry::parts::threads_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(),
+            $crate::entry::parts::most_threads(size_of::<
+                <$op as $crate::entry::parts::Op<$items>>::Acc,
+            >()),
             $crate::entry::parts::blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
                 <$items as $crate::entry::parts::Items>::VECTOR,
                 <$items as $crate::entry::parts::Items>::VECTOR
@@ -157,7 +163,7 @@ macro_rules! family_single_pass {
                     bytes
                 },
                 acc_bytes: ACC_BYTES,
-                needs: Needs::tiles(SIZES.vector),
+                needs: SIZES.needs,
                 parameters: &[
                     $(Parameter::Input(stringify!($array), size_of::<$element>()),)+
                     Parameter::Value(size_of::<$op>()),

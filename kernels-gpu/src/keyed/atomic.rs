@@ -4,7 +4,7 @@
 //! have the same key. The hardware adds in the L2 cache: `red` sends the value there, and the thread does not
 //! wait. If adjacent keys are equal, the additions of a warp update one address one after another.
 
-use super::{Key, Task, thread_in_grid};
+use super::{Task, WideKey, thread_in_grid};
 use crate::element::Element;
 use crate::mem::compiler_barrier;
 use crate::op::AtomicOp;
@@ -15,12 +15,15 @@ use crate::op::AtomicOp;
 ///
 /// The launch meets the [requirements](super).
 #[inline(always)]
-pub unsafe fn keyed_atomic<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
+pub unsafe fn keyed_atomic<K: WideKey, T: Element, O: AtomicOp<T, Acc = T>>(
+    op: O,
+    task: Task<K, T>,
+) {
     let i = thread_in_grid();
     if i < task.keys.len() {
         let (key, value) = (task.keys.get(i), task.values.get(i));
         // Otherwise the value would be loaded only after the key has been checked.
         compiler_barrier();
-        task.combine_into_cell(op, key, value, 1);
+        task.combine_into_cell(op, key, value, i);
     }
 }

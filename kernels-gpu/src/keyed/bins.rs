@@ -15,7 +15,7 @@
 //! loop and without a reserved key for an empty bin. An unused bin has the greatest key as its owner. If this
 //! key is in range, the identity is combined into its cell.
 
-use super::{Key, Task};
+use super::{Task, WideKey};
 use crate::element::Element;
 use crate::mem::Shared;
 use crate::op::{AtomicOp, Min, Op};
@@ -36,7 +36,7 @@ pub const PER_THREAD: usize = 4;
 ///
 /// The launch meets the [requirements](super).
 #[inline(always)]
-pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+pub unsafe fn keyed_bins<K: WideKey, T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,
     task: Task<K, T>,
     owners: Shared<K>,
@@ -44,7 +44,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
 ) where
     Min: AtomicOp<K, Acc = K>,
 {
-    let (n, cells) = (task.keys.len(), task.cells.len());
+    let (n, below) = (task.keys.len(), task.below);
     let (tid, threads) = (thread_idx_x(), block_dim_x());
     let tile = threads as usize * PER_THREAD;
     let first = block_idx_x() as usize * tile;
@@ -74,9 +74,9 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     let mut counts = [false; PER_THREAD];
     for e in 0..PER_THREAD {
         let i = first + e * threads as usize + tid as usize;
-        counts[e] = i < n && keys[e].cell() < cells;
+        counts[e] = i < n && keys[e].cell() < below;
         if i < n && !counts[e] {
-            task.reject(1);
+            task.rejected.add(1, i);
         }
     }
     for e in 0..PER_THREAD {
@@ -104,7 +104,7 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
     let mut bin = tid;
     while bin < BINS as u32 {
         let cell = owners.get(bin).cell();
-        if cell < cells {
+        if cell < below {
             task.cells.combine_atomic::<T, O>(op, cell, bins.get(bin));
         }
         bin += threads;
@@ -113,6 +113,6 @@ pub unsafe fn keyed_bins<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
 
 /// The bin of a key: the upper bits of its hash.
 #[inline(always)]
-fn bin_of<K: Key>(key: K) -> u32 {
+fn bin_of<K: WideKey>(key: K) -> u32 {
     key.hash() >> (32 - BINS.ilog2())
 }

@@ -7,7 +7,7 @@
 //! Every function takes the member mask of its warp: the lanes that have an element. All members must arrive.
 //! In the last warp of an array there may be fewer than 32.
 
-use super::Key;
+use super::WideKey;
 use crate::element::{Element, Shuffle};
 use crate::op::Op;
 use crate::warp::WARP_SIZE;
@@ -20,7 +20,7 @@ pub trait FindPeers {
     /// # Safety
     ///
     /// Exactly the lanes in `members` arrive here, all with the same `members`.
-    unsafe fn find<K: Key>(members: u32, key: K) -> u32;
+    unsafe fn find<K: WideKey>(members: u32, key: K) -> u32;
 }
 
 /// By a loop of ballots: [`get_peers`].
@@ -29,7 +29,7 @@ pub struct Ballot;
 
 impl FindPeers for Ballot {
     #[inline(always)]
-    unsafe fn find<K: Key>(members: u32, key: K) -> u32 {
+    unsafe fn find<K: WideKey>(members: u32, key: K) -> u32 {
         // SAFETY: the caller's contract.
         unsafe { get_peers(members, key) }
     }
@@ -41,7 +41,7 @@ pub struct Match;
 
 impl FindPeers for Match {
     #[inline(always)]
-    unsafe fn find<K: Key>(members: u32, key: K) -> u32 {
+    unsafe fn find<K: WideKey>(members: u32, key: K) -> u32 {
         // SAFETY: the caller's contract.
         unsafe { match_peers(members, key) }
     }
@@ -66,7 +66,7 @@ impl FindPeers for Match {
 ///
 /// Exactly the lanes in `members` arrive here, all with the same `members`.
 #[inline(always)]
-pub unsafe fn get_peers<K: Key>(members: u32, key: K) -> u32 {
+pub unsafe fn get_peers<K: WideKey>(members: u32, key: K) -> u32 {
     let mut peers = 0;
     let mut unclaimed = members;
     // No member exits before the last group is found, because each round needs all members.
@@ -93,7 +93,7 @@ pub unsafe fn get_peers<K: Key>(members: u32, key: K) -> u32 {
 ///
 /// As [`get_peers`].
 #[inline(always)]
-pub unsafe fn match_peers<K: Key>(members: u32, key: K) -> u32 {
+pub unsafe fn match_peers<K: WideKey>(members: u32, key: K) -> u32 {
     // SAFETY: the caller's contract.
     unsafe { warp_match_any(members, key) }
 }
@@ -204,6 +204,6 @@ pub fn is_last(peers: u32) -> bool {
 
 /// The highest lane of a mask; "no lane" for an empty mask.
 #[inline(always)]
-fn highest(lanes: u32) -> u32 {
+pub(super) fn highest(lanes: u32) -> u32 {
     31u32.wrapping_sub(lanes.leading_zeros())
 }

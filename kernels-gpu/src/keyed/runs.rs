@@ -19,7 +19,7 @@
 //! run; with random keys there are none. The result is right for any order of the keys, but equal keys that are
 //! not adjacent are not combined before the atomics.
 
-use super::{Key, Task, thread_in_grid};
+use super::{Task, WideKey, thread_in_grid};
 use crate::element::{Element, Shuffle};
 use crate::op::AtomicOp;
 use crate::warp::{FULL_MASK, WARP_SIZE};
@@ -30,16 +30,16 @@ pub const PER_THREAD: usize = 4;
 
 /// Combines each value into the cell of its key; adjacent values with the same key are combined first.
 ///
-/// Loads are 16 bytes wide if keys and values both start at a multiple of 16 bytes.
+/// Four keys are one load, and the values are loads of 16 bytes, if both arrays start where such a load may.
 ///
 /// # Safety
 ///
 /// The launch meets the [requirements](super).
 #[inline(always)]
-pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
+pub unsafe fn keyed_runs<K: WideKey, T: Element, O: AtomicOp<T, Acc = T>>(op: O, task: Task<K, T>) {
     let n = task.keys.len();
-    let vectors = match (task.keys.vectors_at(), task.values.vectors_at()) {
-        (Some((0, keys)), Some((0, values))) => Some((keys, values)),
+    let vectors = match task.values.vectors_at() {
+        Some((0, values)) if task.keys.starts_with_vector() => Some(values),
         _ => None,
     };
     let lane = lane_id() as usize;
@@ -49,15 +49,17 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, tas
     if first < n {
         let i = first + lane * PER_THREAD;
         let (keys, values) = match vectors {
-            Some((keys, values)) if first + tile <= n => {
-                (keys.get(i / PER_THREAD), values.get(i / PER_THREAD))
+            Some(values) if first + tile <= n => {
+                let vector = i / PER_THREAD;
+                (task.keys.vector(vector), values.get(vector))
             }
             _ => elements::<K, T, O>(op, task, i),
         };
-        let outside = |e: usize| (i + e < n && keys[e].cell() >= task.cells.len()) as u32;
-        let outside = outside(0) + outside(1) + outside(2) + outside(3);
+        let outside = |e: usize| ((i + e < n && keys[e].cell() >= task.below) as u32) << e;
+        let outside = outside(0) | outside(1) | outside(2) | outside(3);
         if outside > 0 {
-            task.reject(outside);
+            let first = i + outside.trailing_zeros() as usize;
+            task.rejected.add(outside.count_ones().into(), first);
         }
         // SAFETY: all lanes of the warp arrive here.
         unsafe { combine_warp::<K, T, O>(op, task, keys, values) };
@@ -67,7 +69,7 @@ pub unsafe fn keyed_runs<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(op: O, tas
 /// Loads the elements from `i` on, one by one. An element past the end is replaced by the last element's key
 /// and the identity.
 #[inline(always)]
-fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+fn elements<K: WideKey, T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,
     task: Task<K, T>,
     i: usize,
@@ -94,14 +96,14 @@ fn elements<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
 ///
 /// All lanes of the warp arrive here.
 #[inline(always)]
-unsafe fn combine_warp<K: Key, T: Element, O: AtomicOp<T, Acc = T>>(
+unsafe fn combine_warp<K: WideKey, T: Element, O: AtomicOp<T, Acc = T>>(
     op: O,
     task: Task<K, T>,
     keys: [K; PER_THREAD],
     values: [T; PER_THREAD],
 ) {
     let combine_into_cell = |key: K, value: T| {
-        if key.cell() < task.cells.len() {
+        if key.cell() < task.below {
             task.cells.combine_atomic::<T, O>(op, key.cell(), value);
         }
     };

@@ -3,8 +3,8 @@
 //! The lanes of a warp with the same key combine their values first, and one of them does the atomic. So the
 //! atomics of a warp go to different addresses and do not wait for each other.
 
-use super::peers::{FindPeers, each, is_last, reduce_peers};
-use super::{Key, Task, thread_in_grid};
+use super::peers::{FindPeers, each, highest, is_last, reduce_peers};
+use super::{Task, WideKey, thread_in_grid};
 use crate::element::Element;
 use crate::op::AtomicOp;
 use crate::warp::FULL_MASK;
@@ -17,7 +17,7 @@ use cuda_std::warp::warp_vote_ballot;
 ///
 /// The launch meets the [requirements](super).
 #[inline(always)]
-pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usize>(
+pub unsafe fn keyed_warp<K: WideKey, T: Element, O, P: FindPeers, const ARRAYS: usize>(
     op: O,
     task: Task<K, T>,
 ) where
@@ -39,7 +39,7 @@ pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usiz
     // SAFETY: exactly the lanes with an element arrive here.
     let peers = unsafe { P::find(members, key) };
     // Computed while the values are still being loaded.
-    let (holds_result, has_cell) = (is_last(peers), key.cell() < cells);
+    let (holds_result, has_cell) = (is_last(peers), key.cell() < task.below);
     // SAFETY: the same lanes, with their own masks.
     unsafe { reduce_peers::<T, O, ARRAYS>(op, members, peers, &mut values) };
     if holds_result {
@@ -49,7 +49,10 @@ pub unsafe fn keyed_warp<K: Key, T: Element, O, P: FindPeers, const ARRAYS: usiz
                 task.cells.combine_atomic::<T, O>(op, cell, values[a]);
             });
         } else {
-            task.reject(peers.count_ones());
+            // This is the last peer; the smallest index is that of the first.
+            let distance = highest(peers) - peers.trailing_zeros();
+            task.rejected
+                .add(peers.count_ones().into(), i - distance as usize);
         }
     }
 }

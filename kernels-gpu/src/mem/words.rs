@@ -36,6 +36,12 @@ pub struct B128([u64; 2]);
 impl B128 {
     /// 16 bytes of 0.
     pub const ZERO: Self = Self([0; 2]);
+
+    /// The first and the last 8 bytes.
+    #[inline(always)]
+    pub fn halves(self) -> [u64; 2] {
+        self.0
+    }
 }
 
 impl Word for B128 {

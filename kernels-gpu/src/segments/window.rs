@@ -18,7 +18,7 @@ use crate::element::Shuffle;
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::{Op, unrolled};
-use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile_from, zero};
+use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
@@ -516,7 +516,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             if let Some((start, len, tile, place)) = self.tile_of(job / 2, job % 2 == 0) {
                 let part = I::part(self.arrays, start, len);
                 // SAFETY: all lanes of the warp arrive here, with the same tile.
-                let value = unsafe { reduce_tile_from::<I, O, N, K, false>(self.op, part, tile) };
+                let value = unsafe { reduce_tile::<I, O, N, K>(self.op, part, tile) };
                 if thread_idx_x() % WARP_SIZE == 0 {
                     self.storage.partials.set(place, value);
                 }

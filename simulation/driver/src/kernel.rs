@@ -8,7 +8,7 @@ use cuda_sim::Simulator;
 use cust_raw::CUresult;
 #[cfg(feature = "teaching")]
 use kernels_gpu::entry::teaching;
-use kernels_gpu::entry::{Entry, Kernels, Parameter, library, segments};
+use kernels_gpu::entry::{Entry, Kernels, Parameter, count, library, segments};
 
 use crate::memory::Memory;
 
@@ -26,6 +26,7 @@ static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
     const LISTS: &[&Kernels] = &[
         &library::KERNELS,
         &segments::PARTITION,
+        &count::COUNTS,
         #[cfg(feature = "teaching")]
         &teaching::KERNELS,
         #[cfg(feature = "teaching")]
@@ -78,7 +79,7 @@ impl Launch {
             .iter()
             .flat_map(|parameter| match parameter {
                 Parameter::Input(..) | Parameter::Output(..) => vec![WORD, WORD],
-                Parameter::Cell(..) => vec![WORD],
+                Parameter::Cell(..) | Parameter::Number(_) => vec![WORD],
                 Parameter::Value(0) => vec![],
                 Parameter::Value(bytes) | Parameter::Plain(_, bytes) => vec![*bytes],
             });
@@ -141,7 +142,7 @@ impl Launch {
         for parameter in self.entry.parameters {
             let (name, address, bytes) = match *parameter {
                 Parameter::Value(0) => continue,
-                Parameter::Value(_) | Parameter::Plain(..) => {
+                Parameter::Value(_) | Parameter::Plain(..) | Parameter::Number(_) => {
                     next();
                     continue;
                 }
@@ -192,7 +193,8 @@ impl Launch {
             let digits = name.trim_start_matches(['b', 'f', 'i', 'u']);
             digits.len() < name.len() && ["8", "16", "32", "64"].contains(&digits)
         };
-        match self.entry.items.split('_').all(is_number) {
+        // The name of an entry that counts keys contains no items.
+        match self.entry.items.is_empty() || self.entry.items.split('_').all(is_number) {
             true => size as u64,
             false => 1,
         }

@@ -9,6 +9,13 @@ const PAIRS: [(&str, &str); 2] = [("Sum", "i32"), ("Max", "i32")];
 /// The key type of copies' entries that reduce by key.
 const KEY: &str = "u32";
 
+/// The entries that count keys, by kernel: the key and the tables in shared memory.
+const COUNTS: [(&str, &str, &str); 3] = [
+    ("count_few", "u8", "COUNTERS"),
+    ("count_few", "u32", "COUNTERS"),
+    ("count_many", "u16", "OWNED OWNED"),
+];
+
 /// The element sizes of copies that are launched: words and bytes differ most.
 const SIZES: [(&str, &str); 2] = [("b8", "u8"), ("b32", "u32")];
 
@@ -89,6 +96,10 @@ enum Kind {
         op: &'static str,
         element: &'static str,
     },
+    Count {
+        key: &'static str,
+        tables: &'static str,
+    },
     Copy {
         element: &'static str,
     },
@@ -115,6 +126,13 @@ impl Program {
         if kernel.starts_with("exact_") {
             let (op, items) = named(&EXACT);
             return vec![program(kernel.to_owned(), Kind::Exact { op, items })];
+        }
+        if kernel.starts_with("count_") {
+            let counts = COUNTS.into_iter().filter(|(name, ..)| *name == kernel);
+            let of_key = |(_, key, tables)| {
+                program(format!("{kernel}_by_{key}"), Kind::Count { key, tables })
+            };
+            return counts.map(of_key).collect();
         }
         if kernel.starts_with("copy_") {
             let sizes = SIZES.into_iter();
@@ -144,7 +162,7 @@ impl Program {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
             Kind::Exact { .. } => &["exact_sum", "items", "op", "mem", "element"],
             Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
-            Kind::Keyed { .. } => &["keyed", "op", "mem"],
+            Kind::Keyed { .. } | Kind::Count { .. } => &["keyed", "op", "mem"],
             Kind::Copy { .. } => &["copy", "mem"],
         }
     }
@@ -207,21 +225,40 @@ impl Program {
                 tree.body(kernel)
             ),
             Kind::Keyed { op, element } => format!(
-                "use super::keyed::{{Task, atomic::*, bins::{{self, *}}, peers::*, runs::{{self, *}}, warp::*}};
+                "use super::keyed::{{Keys, Rejected, Task, atomic::*, bins::{{self, *}}, peers::*, runs::{{self, *}}, warp::*}};
                 type K = {KEY};
                 type T = {element};
                 type O = super::op::{op};
                 let (keys, elements) = (values.slice(), values.slice());
                 let op = operator::<O>(&mut values);
+                let cells = Global::new(values.take(), values.take());
+                let rejected = Rejected(Global::new(values.take(), values.take()));
                 let task = Task::<K, T> {{
-                    keys: Global::from_slice(keys),
+                    keys: Keys::new(keys, values.take()),
                     values: Global::from_slice(elements),
-                    cells: Global::new(values.take(), values.take()),
-                    rejected: Global::new(values.take(), values.take()),
+                    cells,
+                    rejected,
+                    below: values.take(),
                 }};
                 {};",
                 tree.body(kernel).replace("shared_array!", "kernels_gpu::shared_array!")
             ),
+            Kind::Count { key, tables } => {
+                let tables = tables.split(' ').map(|len| {
+                    format!(", Shared::new(kernels_gpu::shared_array![u32; {len}])")
+                });
+                let tables: String = tables.collect();
+                format!(
+                    "use super::keyed::{{Rejected, count::*}};
+                    let task = Task::<{key}> {{
+                        keys: Global::from_slice(values.slice()),
+                        cells: Global::new(values.take(), values.take()),
+                        rejected: Rejected(Global::new(values.take(), values.take())),
+                        below: values.take(),
+                    }};
+                    {kernel}(task{tables});"
+                )
+            }
             Kind::Copy { element } => format!(
                 "let from = Global::<{element}>::from_slice(values.slice());
                 let to = Global::<{element}>::new(values.take(), values.take());

@@ -130,6 +130,8 @@ pub const SOURCES: &[Source] = &[
     keyed::WARP,
     keyed::BINS,
     keyed::RUNS,
+    keyed::KEYS,
+    keyed::COUNT,
     copies::SOURCE,
     exact_sum::SOURCE,
     exact_sum::EXPANSION,

@@ -23,7 +23,7 @@ macro_rules! key_subjects {
     };
 }
 
-key_subjects!(u32, u64);
+key_subjects!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 /// The distribution of keys over cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +81,10 @@ impl Keys {
                     K::new(CELLS + 1),
                     K::new(-1),
                     K::GREATEST,
-                    if size_of::<K>() == 8 {
-                        K::new((1 << 32) + 2)
-                    } else {
-                        K::new(1000)
+                    match size_of::<K>() {
+                        8 => K::new((1 << 32) + 2),
+                        1 => K::new(100),
+                        _ => K::new(1000),
                     },
                 ];
                 let mut keys = Vec::with_capacity(n);

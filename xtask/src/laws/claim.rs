@@ -106,6 +106,15 @@ impl Claim<'_> {
         self.acc_bits.div_ceil(32) as usize
     }
 
+    /// The widths of the keys that the entry accepts, in bits: all up to 32, or 64.
+    pub fn key_widths(&self) -> &'static [u32] {
+        match self.key_bits {
+            0 => &[],
+            32 => &[8, 16, 32],
+            _ => &[64],
+        }
+    }
+
     /// The number of shuffles for a key.
     pub fn key_words(&self) -> usize {
         self.key_bits.div_ceil(32) as usize

@@ -13,10 +13,17 @@ pub enum Loads {
     Tiles,
     /// Vectors of a group of rows, for each of several ways to add them; granules, if a pair's are shifted; single items.
     Ways,
-    /// Each key and value of a thread, once.
+    /// Each key and value of a thread, once; a key by a load for each width.
     KeysAndValues,
-    /// Four keys and four values by the widest loads, or one by one.
+    /// Four keys and four values by the widest loads, or one by one; keys by loads for each width.
     Neighbours,
+    /// Keys by loads of 16 bytes, four in flight, then one; and single keys.
+    Keys {
+        /// The loads of single keys.
+        single: usize,
+        /// The number of places where a key without a cell is noted.
+        rejecting: usize,
+    },
     /// Words, stored with the width of their loads.
     Words,
 }
@@ -228,6 +235,27 @@ pub const KERNELS: &[Kernel] = &[
     kernel(
         &["keyed_bins"],
         Loads::KeysAndValues,
+        Stores::Cells,
+        Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
+        &["count_few"],
+        // Before and after the vectors, and to find the first key without a cell.
+        Loads::Keys {
+            single: 2 + 3,
+            rejecting: 3,
+        },
+        Stores::Cells,
+        Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
+        &["count_many"],
+        Loads::Keys {
+            single: 2,
+            rejecting: 1,
+        },
         Stores::Cells,
         Block::Atomics,
         Warp::None,

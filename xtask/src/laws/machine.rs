@@ -114,15 +114,25 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             Some(wide)
         }
         Loads::KeysAndValues => {
-            add(claim.key_bits, claim.vector as usize);
+            for width in claim.key_widths() {
+                add(*width, claim.vector as usize);
+            }
             add(element, (claim.vector * claim.arrays) as usize);
             None
         }
         Loads::Neighbours => {
-            let whole = (claim.key_bits * claim.vector).div_ceil(wide) as usize;
-            add(wide, whole + claim.loads());
-            add(claim.key_bits, claim.vector as usize);
+            for width in claim.key_widths() {
+                let vector = (width * claim.vector).min(wide);
+                add(vector, (width * claim.vector / vector) as usize);
+                add(*width, claim.vector as usize);
+            }
+            add(wide, claim.loads());
             add(element, claim.vector as usize);
+            None
+        }
+        Loads::Keys { single, .. } => {
+            add(128, IN_FLIGHT + 1);
+            add(claim.key_bits, single);
             None
         }
         Loads::Tiles => return tiles(broken, claim, counts),
@@ -143,13 +153,22 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         }
     };
     if kernel.stores == Stores::Cells {
-        // The load of the cell before the loop.
-        let cell_loads: &[(u32, usize)] = match claim.swaps_in_a_loop() {
-            true => &[(claim.acc_bits, 1)],
-            false => &[],
+        let mut atomic_loads = BTreeMap::new();
+        // The index of the first key without a cell is loaded before it is changed.
+        let rejecting = match kernel.loads {
+            Loads::KeysAndValues => claim.vector as usize,
+            Loads::Neighbours => 1,
+            Loads::Keys { rejecting, .. } => rejecting,
+            _ => 0,
         };
-        let cell_loads = cell_loads.iter().copied().collect();
-        broken.unless_equal("atomic loads by bits", &counts.atomic_ldg, &cell_loads);
+        if rejecting > 0 {
+            atomic_loads.insert(64, rejecting);
+        }
+        if claim.swaps_in_a_loop() {
+            // The load of the cell before the loop.
+            *atomic_loads.entry(claim.acc_bits).or_default() += 1;
+        }
+        broken.unless_equal("atomic loads by bits", &counts.atomic_ldg, &atomic_loads);
     }
     let mut found = counts.ldg.clone();
     if let Some((found, expected)) =

@@ -1,5 +1,6 @@
-//! Reduction by key: particles in the cells of a box, for each algorithm and distribution of the keys.
+//! Reduction by key: particles in the cells of a box, for each algorithm and distribution of the keys; and histograms.
 
+mod counts;
 mod group;
 mod particles;
 mod peers;
@@ -86,8 +87,10 @@ fn box_sizes(options: &SweepOptions) -> Vec<BoxSize> {
 pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
     let types = bench.options.types_of(&KEYED_TYPES);
     let box_sizes = box_sizes(bench.options);
-    sweep.announce(box_sizes.len() * Distribution::ALL.len() * types.len());
-    // The reference kernels and CUB's ReduceByKey are one library.
+    let has_counts = bench.options.wants_kernel(counts::KERNEL);
+    let count_groups = if has_counts { counts::groups() } else { 0 };
+    sweep.announce(box_sizes.len() * Distribution::ALL.len() * types.len() + count_groups);
+    // The reference kernels and CUB's functions are one library.
     let requested = [By::Nvcc, By::Cub].map(|by| bench.options.wants(by));
     let peers = requested.contains(&true).then(|| {
         let peers = peers::build(bench.info.compute_capability);
@@ -101,6 +104,9 @@ pub fn run(bench: &Bench, sweep: &mut Sweep) -> Result<()> {
         peers
     });
     let peers = peers.and_then(Result::ok);
+    if has_counts {
+        counts::run(bench, sweep, peers.as_ref())?;
+    }
     for size in box_sizes {
         for distribution in Distribution::ALL {
             if sweep.is_over() {
@@ -147,8 +153,12 @@ mod tests {
         let results = simulate(&options, run);
         let rows = results.rows.iter();
         let rows = rows.map(|row| (&row.kernel, &row.keys, &row.element, row.cache));
+        let rows: HashSet<_> = rows.collect();
+        let counts = rows.iter().filter(|row| row.0 == counts::KERNEL).count();
+        // Three distributions of keys of two types, cold and warm.
+        assert_eq!(counts, 3 * 2 * 2);
         // Eight kernels, three distributions, two types, cold and warm.
-        assert_eq!(rows.collect::<HashSet<_>>().len(), 8 * 3 * 2 * 2);
+        assert_eq!(rows.len() - counts, 8 * 3 * 2 * 2);
     }
 
     #[test]

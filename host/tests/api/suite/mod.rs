@@ -5,6 +5,7 @@ mod answers;
 mod bounds;
 mod calls;
 mod compare;
+mod counts;
 mod differences;
 mod empty;
 mod exact;
@@ -59,6 +60,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         statistics::tests(),
         algorithms::tests(),
         keyed::tests(),
+        counts::tests(),
         items::tests(),
         bounds::tests(),
         moving::tests(),

@@ -5,12 +5,26 @@ use super::{Mutant, Source, mutant};
 pub const DELIVER: Source = Source {
     path: "keyed.rs",
     kernels: &["keyed_atomic"],
-    mutants: &[mutant(
-        "bound_includes_the_end",
-        "`<=` for `<`: the key after the last cell's is written",
-        "if key.cell() < self.cells.len() {",
-        "if key.cell() <= self.cells.len() {",
-    )],
+    mutants: &[
+        mutant(
+            "bound_includes_the_end",
+            "`<=` for `<`: the key after the last cell's is written",
+            "if key.cell() < self.below {",
+            "if key.cell() <= self.below {",
+        ),
+        mutant(
+            "last_rejected_noted",
+            "notes the greatest index of a rejected element",
+            "if (index as u64) < self.0.get_atomic(1) {",
+            "if (index as u64) > self.0.get_atomic(1) {",
+        ),
+        mutant(
+            "first_rejected_by_store",
+            "a thread that has loaded an old index overwrites a smaller one",
+            "self.0.combine_atomic::<u64, Min>(Min, 1, index as u64);",
+            "self.0.set(1, index as u64);",
+        ),
+    ],
 };
 
 pub const ATOMIC: Source = Source {
@@ -119,14 +133,20 @@ pub const WARP: Source = Source {
         mutant(
             "keyed_group_rejected_as_one",
             "counts the elements without a cell once for each group",
-            "task.reject(peers.count_ones());",
-            "task.reject(1);",
+            ".add(peers.count_ones().into(), i",
+            ".add(1, i",
+        ),
+        mutant(
+            "keyed_last_peer_rejected",
+            "notes the index of the last peer as that of the first",
+            "i - distance as usize);",
+            "i);",
         ),
         mutant(
             "keyed_bound_includes_the_end",
             "`<=` for `<`: the key after the last cell's is written",
-            "key.cell() < cells);",
-            "key.cell() <= cells);",
+            "key.cell() < task.below);",
+            "key.cell() <= task.below);",
         ),
         mutant(
             "keyed_values_of_first_array",
@@ -201,7 +221,7 @@ pub const BINS: Source = Source {
         mutant(
             "keys_without_cell_in_bins",
             "does not skip a key without a cell",
-            "counts[e] = i < n && keys[e].cell() < cells;",
+            "counts[e] = i < n && keys[e].cell() < below;",
             "counts[e] = i < n;",
         ),
     ],
@@ -271,5 +291,189 @@ pub const RUNS: Source = Source {
             "(i + e < n && ",
             "(",
         ),
+        mutant(
+            "last_rejected_of_four",
+            "notes the last of a thread's rejected elements",
+            "outside.trailing_zeros()",
+            "outside.ilog2()",
+        ),
+    ],
+};
+
+pub const KEYS: Source = Source {
+    path: "keyed/keys.rs",
+    kernels: &["keyed_match", "keyed_runs"],
+    mutants: &[
+        mutant(
+            "narrow_keys_as_wide",
+            "loads keys of 8 bits as keys of 32 bits",
+            "            1 => self.of_width::<u8>().get(index).into(),
+",
+            "",
+        ),
+        mutant(
+            "halves_as_bytes",
+            "loads only the lower half of keys of 16 bits",
+            "2 => self.of_width::<u16>()",
+            "2 => self.of_width::<u8>()",
+        ),
+        mutant(
+            "bytes_as_keys",
+            "as many keys as there are bytes",
+            "memory.len() >> bytes.trailing_zeros()",
+            "memory.len()",
+        ),
+        mutant(
+            "vectors_of_keys_anywhere",
+            "loads vectors from an address at which none may start",
+            "self.start.addr().is_multiple_of(alignment as usize)",
+            "true",
+        )
+        .on(&["keyed_runs"]),
+        mutant(
+            "vectors_by_bytes",
+            "loads a vector of four bytes as four keys of 16 bits",
+            "1 => widened(self.vectors::<u8>()",
+            "1 => widened(self.vectors::<u16>()",
+        )
+        .on(&["keyed_runs"]),
+    ],
+};
+
+pub const COUNT: Source = Source {
+    path: "keyed/count.rs",
+    kernels: &["count_few", "count_many"],
+    mutants: &[
+        mutant(
+            "count_no_barrier_before",
+            "counts while another thread sets the counter to 0",
+            "    // Every counter is 0.
+    sync_threads();
+",
+            "",
+        )
+        .on(&["count_few"]),
+        mutant(
+            "count_no_barrier_after",
+            "adds a counter to its cell while other threads count",
+            "    // Every element is counted.
+    sync_threads();
+
+    // The sum",
+            "
+    // The sum",
+        )
+        .on(&["count_few"]),
+        mutant(
+            "counters_not_cleared",
+            "a counter starts with the old contents of its memory",
+            "        owners.set(c, NO_OWNER);
+        counters.set(c, 0);
+",
+            "        owners.set(c, NO_OWNER);
+",
+        )
+        .on(&["count_many"]),
+        mutant(
+            "no_counter_for_rejected",
+            "keys without a cell are counted in the last cell's counter",
+            "key.up_to(self.below)",
+            "key.up_to(self.below - 1)",
+        )
+        .on(&["count_few"]),
+        mutant(
+            "one_copy_only",
+            "adds only the first copy of a counter to its cell",
+            "while copy <= mask {",
+            "while copy < 1 {",
+        )
+        .on(&["count_few"]),
+        mutant(
+            "cells_include_the_rejected",
+            "writes the cell after the last",
+            "while cell < below {",
+            "while cell <= below {",
+        )
+        .on(&["count_few"]),
+        mutant(
+            "count_bound_includes_the_end",
+            "`>` for `>=`: the key after the last cell's is counted",
+            "if cell >= self.below {",
+            "if cell > self.below {",
+        )
+        .on(&["count_many"]),
+        mutant(
+            "owner_by_load",
+            "two keys own a counter",
+            "owner = self.owners.compare_and_swap(counter, NO_OWNER, key);",
+            "self.owners.compare_and_swap(counter, NO_OWNER, key);",
+        )
+        .on(&["count_many"]),
+        mutant(
+            "counter_without_its_owner",
+            "adds a counter to the cell with the counter's number",
+            "let cell = owners.get(c) as usize;",
+            "let cell = c as usize;",
+        )
+        .on(&["count_many"]),
+        mutant(
+            "halves_alone_are_equal",
+            "keys are taken for equal if both halves of a vector are",
+            "low == high && low == low.rotate_left",
+            "low == high || low == low.rotate_left",
+        ),
+        mutant(
+            "vector_counted_as_one",
+            "a vector of equal keys is counted as one key",
+            "to.add(K::of_half(low, 0), Self::PER_LOAD as u32, index);",
+            "to.add(K::of_half(low, 0), 1, index);",
+        ),
+        mutant(
+            "half_counted_twice",
+            "counts the first half of a vector twice",
+            "to.add(K::of_half(high, e), 1, index + e)",
+            "to.add(K::of_half(low, e), 1, index + e)",
+        ),
+        mutant(
+            "last_word_skipped",
+            "does not count a load that is alone",
+            "        while w < end {
+            Self::count_word",
+            "        while w + 1 < end {
+            Self::count_word",
+        ),
+        mutant(
+            "head_skipped",
+            "does not count the keys before the first vector",
+            "            if tid < head {
+                to.add",
+            "            if false {
+                to.add",
+        ),
+        mutant(
+            "tail_behind_the_end",
+            "`<=` for `<`: a thread reads behind the keys",
+            "            if tail + tid < self.keys.len() {",
+            "            if tail + tid <= self.keys.len() {",
+        ),
+        mutant(
+            "every_block_counts_the_ends",
+            "all blocks count the keys before and after the vectors",
+            "        if block_idx_x() == 0 {",
+            "        if true {",
+        ),
+        mutant(
+            "shares_overlap",
+            "a block also counts a vector of the next one",
+            "end: (first + per_block).min(words),",
+            "end: (first + per_block + 1).min(words),",
+        ),
+        mutant(
+            "rejected_in_the_head_not_found",
+            "the first key without a cell is searched only in the vectors",
+            "is_first_block && tid < head && has_no_cell(tid)",
+            "false && is_first_block && tid < head && has_no_cell(tid)",
+        )
+        .on(&["count_few"]),
     ],
 };

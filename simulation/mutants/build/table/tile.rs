@@ -35,6 +35,9 @@ const ONE_SLOT: &[&str] = &["single_pass_mean_variance_i8"];
 /// Uses the index, in any order.
 const ARG_MIN: &[&str] = &["single_pass_arg_min_i32"];
 
+/// Counts every item, in any order.
+const COUNT: &[&str] = &["single_pass_count_less_i32_i32"];
+
 /// Vectors of one item.
 const SINGLE: &[&str] = &["single_pass_arg_min_indexed_i64"];
 
@@ -144,6 +147,20 @@ const VECTORS: &[Mutant] = &[
         "let last = start + (ROWS * LANES - 2) * N;",
     )
     .on(HORNER),
+    mutant(
+        "every_second_of_several",
+        "a warp that takes several tiles leaves out every second one",
+        "tile += step;",
+        "tile += 2 * step;",
+    )
+    .on(ARG_MIN),
+    mutant(
+        "several_without_the_skew",
+        "leaves out the last tile if the first one begins before the array",
+        ">= I::len(arrays) + skew {",
+        ">= I::len(arrays) {",
+    )
+    .on(COUNT),
     mutant(
         "halves_of_lanes",
         "a non-commutative operator combines lanes that are not adjacent",
@@ -288,13 +305,13 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "begun_low_for_high",
         "the upper rows of a pair are those of the lower ones",
-        "self.absorb(&mut lane, high, row + K, whole);",
-        "self.absorb(&mut lane, low, row + K, whole);",
+        "self.absorb(lane, high, row + K, whole);",
+        "self.absorb(lane, low, row + K, whole);",
     ),
     mutant(
         "begun_high_left_out",
         "skips the upper rows of a pair",
-        "                self.absorb(&mut lane, high, row + K, whole);
+        "                self.absorb(lane, high, row + K, whole);
 ",
         "",
     )

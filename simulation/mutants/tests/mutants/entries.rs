@@ -3,10 +3,11 @@
 use std::fmt::Display;
 
 use cuda_sim::{Report, Schedule, Simulator};
-use kernels_gpu::entry::{Entry, Function, Parameter, library, teaching};
+use kernels_gpu::entry::{Entry, Function, Parameter, count, library, teaching};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::tile::ROWS;
 use kernels_sim::copying::Copy;
+use kernels_sim::counting::Counting;
 use kernels_sim::exact::Exact;
 use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::{Case, Data, WrongCase, kernels};
@@ -19,6 +20,11 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
     let entries: Vec<Entry> = entries.iter().filter_map(entry).collect();
     assert!(!entries.is_empty(), "no entry of the lists runs the code");
     match entries[0].kernel {
+        kernel if kernel.starts_with("count_") => {
+            run_all(mode, &[], &counts(&entries), |case, seed, simulator| {
+                Counting { seed, ..*case }.run(simulator)
+            })
+        }
         kernel if kernel.starts_with("keyed") => {
             run_all(mode, &[], &keyed(&entries), |case, seed, simulator| {
                 Keyed { seed, ..*case }.run(simulator)
@@ -60,6 +66,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
 fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
     let lists = [
         &library::KERNELS,
+        &count::COUNTS,
         &teaching::KERNELS,
         &teaching::COPIES,
         &kernels::KERNELS,
@@ -108,7 +115,7 @@ fn run_all<C, W: Display>(
 fn reductions(entries: &[Entry]) -> Vec<Case> {
     let mut cases = Vec::new();
     // Threads per block: one warp, two, and a tree with steps larger and smaller than a warp.
-    for threads in [64, 32, 256] {
+    for (threads, narrow) in [(64, "i16"), (32, "u32"), (256, "u8")] {
         let block = threads as usize;
         // Around the edges of blocks, of two blocks, and of many chunks.
         for n in [
@@ -238,6 +245,7 @@ fn keyed(entries: &[Entry]) -> Vec<Keyed> {
                 cases.extend(entries.iter().flat_map(|entry| {
                     let fewest = Keyed {
                         keys,
+                        key: narrow,
                         data: Data::Whole,
                         ..Keyed::new(*entry, threads, n)
                     };
@@ -245,6 +253,34 @@ fn keyed(entries: &[Entry]) -> Vec<Keyed> {
                     [fewest, Keyed { blocks, ..fewest }]
                 }));
             }
+        }
+    }
+    cases
+}
+
+fn counts(entries: &[Entry]) -> Vec<Counting> {
+    const KEYS: [Keys; 5] = [
+        Keys::Outside,
+        Keys::Random,
+        Keys::Ordered,
+        Keys::Distinct,
+        Keys::Equal,
+    ];
+    let mut cases = Vec::new();
+    for (threads, blocks, start, spare) in [(64, 3, 3, 0), (32, 1, 0, 9000), (96, 2, 1, 300)] {
+        for keys in KEYS {
+            cases.extend(entries.iter().flat_map(|entry| {
+                let vector = entry.load_items();
+                let step = threads as usize * vector;
+                let sizes = [9 * step + vector + 1, step, 2 * vector - 1, 0];
+                sizes.map(|n| Counting {
+                    blocks,
+                    keys,
+                    spare,
+                    start,
+                    ..Counting::new(*entry, threads, n)
+                })
+            }));
         }
     }
     cases

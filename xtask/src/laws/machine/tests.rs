@@ -388,57 +388,115 @@ fn laws_of_keys_can_fail() {
         key_bits,
         ..claim(kernel, "sum", element)
     };
-    keeps(
-        keyed("keyed_atomic", "f64", 32),
-        "LDG.E LDG.E.64 REDG.E.ADD x2",
+    // Keys of 8, 16 and 32 bits, and the index of a key without a cell.
+    const KEY: &str = "LDG.E.U8 LDG.E.U16 LDG.E LDG.E.64.STRONG.GPU";
+    let with = |more: &str| format!("{KEY} {more}");
+    let atomic = keyed("keyed_atomic", "f64", 32);
+    keeps(atomic, &with("LDG.E.64 REDG.E.ADD x2"));
+    breaks(
+        atomic,
+        &with("LDG.E.64 LDG.E.U8 REDG.E.ADD x2"),
+        "loads by bits",
+    );
+    breaks(
+        atomic,
+        &with("LDG.E.64 REDG.E.ADD x2").replace("LDG.E.64.STRONG.GPU ", ""),
+        "atomic loads by bits",
     );
     breaks(
         keyed("keyed_atomic", "f64", 64),
-        "LDG.E LDG.E.64 REDG.E.ADD x2",
+        &with("LDG.E.64 REDG.E.ADD x2"),
         "loads by bits",
     );
-    let cas = "LDG.E LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS.64 REDG.E.ADD.64";
-    keeps(keyed("keyed_cas", "f64", 32), cas);
+    let cas = "LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS.64 REDG.E.ADD.64";
+    keeps(keyed("keyed_cas", "f64", 32), &with(cas));
     breaks(
         keyed("keyed_cas", "f64", 32),
-        "LDG.E LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS",
+        &with("LDG.E.64 LDG.E.64.STRONG.GPU ATOMG.E.CAS"),
         "a loop around",
     );
     let three = Claim {
         arrays: 3,
         ..keyed("keyed_ballot_x3", "f64", 64)
     };
-    keeps(three, "LDG.E.64 x4 SHFL.IDX x32 REDG.E.ADD x4");
-    breaks(three, "LDG.E.64 x4 SHFL.IDX x30 REDG.E.ADD x4", "SHFL");
+    let with_shuffles = |shuffles: &str| {
+        format!("LDG.E.64 x4 LDG.E.64.STRONG.GPU SHFL.IDX {shuffles} REDG.E.ADD x4")
+    };
+    keeps(three, &with_shuffles("x32"));
+    breaks(three, &with_shuffles("x30"), "SHFL");
     keeps(
         keyed("keyed_match", "f32", 32),
-        "LDG.E x2 MATCH.ANY SHFL.IDX x5 REDG.E.ADD x2",
+        &with("LDG.E MATCH.ANY SHFL.IDX x5 REDG.E.ADD x2"),
     );
     let bins = Claim {
         vector: 4,
         ..keyed("keyed_bins", "i32", 32)
     };
-    let with = |atomic: &str| format!("LDG.E x8 STS LDS {atomic} BAR.SYNC x3 REDG.E.ADD x9");
-    keeps(bins, &with("ATOMS.MIN ATOMS.ADD"));
-    breaks(bins, &with("ATOMS.CAST.SPIN"), "loops around ATOMS");
+    const KEYS: &str = "LDG.E.U8 x4 LDG.E.U16 x4 LDG.E x4";
+    let with = |keys: &str, atomic: &str| {
+        format!("{keys} LDG.E x4 LDG.E.64.STRONG.GPU x4 STS LDS {atomic} BAR.SYNC x3 REDG.E.ADD x9")
+    };
+    keeps(bins, &with(KEYS, "ATOMS.MIN ATOMS.ADD"));
+    breaks(bins, &with(KEYS, "ATOMS.CAST.SPIN"), "loops around ATOMS");
     keeps(
         Claim {
             key_bits: 64,
             ..bins
         },
-        &with("LDG.E.64 x4 ATOMS.MIN.64").replacen("x8", "x4", 1),
+        &with("LDG.E.64 x4", "ATOMS.MIN.64"),
     );
     let runs = Claim {
         vector: 4,
         ..keyed("keyed_runs", "f64", 32)
     };
-    let with = |loads: &str| format!("{loads} LDG.E.64 x4 LDG.E x4 SHFL.UP x5 REDG.E.ADD x5");
+    let with = |vectors: &str| {
+        format!(
+            "{vectors} LDG.E LDG.E.64 LDG.E.64 x4 {KEYS} LDG.E.64.STRONG.GPU SHFL.UP x5 REDG.E.ADD x5"
+        )
+    };
     keeps(runs, &with("LDG.E.128 x3"));
     breaks(
         runs,
         &with("LDG.E.64 x6"),
-        "instead of {32: 4, 64: 4, 128: 3}",
+        "instead of {8: 4, 16: 4, 32: 5, 64: 5, 128: 3}",
     );
+}
+
+#[test]
+fn laws_of_counts_can_fail() {
+    let few = Claim {
+        op: "",
+        items: "",
+        item_arrays: 0,
+        element_bits: 0,
+        acc_bits: 64,
+        key_bits: 8,
+        vector: 16,
+        ..claim("count_few", "sum", "f64")
+    };
+    let with = |loads: &str, counter: &str| {
+        format!(
+            "{loads} LDG.E.U8 x5 LDG.E.64.STRONG.GPU x3 STS LDS {counter} BAR.SYNC x2 REDG.E.ADD x2"
+        )
+    };
+    keeps(few, &with("LDG.E.128 x5", "ATOMS.POPC.INC"));
+    breaks(
+        few,
+        &with("LDG.E.64 x10", "ATOMS.POPC.INC"),
+        "loads by bits",
+    );
+    breaks(few, &with("LDG.E.128 x5", "LDS"), "ATOMS");
+    let many = Claim {
+        kernel: "count_many",
+        key_bits: 32,
+        vector: 4,
+        ..few
+    };
+    let with = |noted: &str| {
+        format!("LDG.E.128 x5 LDG.E x2 {noted} STS LDS ATOMS.CAS BAR.SYNC x2 REDG.E.ADD x2")
+    };
+    keeps(many, &with("LDG.E.64.STRONG.GPU"));
+    breaks(many, &with(""), "atomic loads by bits");
 }
 
 #[test]

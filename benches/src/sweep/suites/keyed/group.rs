@@ -4,6 +4,7 @@
 //! cells are checked.
 
 use std::cell::{Cell, RefCell};
+use std::fmt::Debug;
 use std::ops::AddAssign;
 use std::rc::Rc;
 
@@ -236,7 +237,7 @@ impl<T: Value> Work<'_, T> {
 }
 
 /// Compares all cells; the error names the first wrong one.
-fn equal<T: Value>(got: &[T], expected: &[T]) -> Verdict {
+pub fn equal<T: PartialEq + Debug>(got: &[T], expected: &[T]) -> Verdict {
     match got.iter().zip(expected).position(|(got, sum)| got != sum) {
         None => Ok(()),
         Some(cell) => Err((

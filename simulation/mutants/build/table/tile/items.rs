@@ -43,13 +43,11 @@ pub const MUTANTS: &[Mutant] = &[
         "advances by one row instead of a group of rows",
         "            row += K;
         }
-        lane.combined()
     }
 
     /// The number of rows",
         "            row += 1;
         }
-        lane.combined()
     }
 
     /// The number of rows",
@@ -129,15 +127,15 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "single_rows_in_groups",
         "advances by a group of rows after one row",
-        "self.absorb_row(&mut lane, first);
+        "self.absorb_row(lane, first);
                 row += 1;",
-        "self.absorb_row(&mut lane, first);
+        "self.absorb_row(lane, first);
                 row += K;",
     ),
     mutant(
         "row_left_out",
         "skips the rows of an operator whose rows may be combined one after another",
-        "self.absorb_row(&mut lane, first);
+        "self.absorb_row(lane, first);
                 row += 1;",
         "row += 1;",
     )
@@ -146,7 +144,7 @@ pub const MUTANTS: &[Mutant] = &[
         "incomplete_group_left_out",
         "skips a group of rows of which some items do not exist",
         "            } else {
-                self.absorb_one_by_one(&mut lane, row);
+                self.absorb_one_by_one(lane, row);
             }
             row += K;
 ",
@@ -158,11 +156,11 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "groups_overlap",
         "advances by one row after a group of rows",
-        "                self.absorb_one_by_one(&mut lane, row);
+        "                self.absorb_one_by_one(lane, row);
             }
             row += K;
 ",
-        "                self.absorb_one_by_one(&mut lane, row);
+        "                self.absorb_one_by_one(lane, row);
             }
             row += 1;
 ",
