@@ -72,12 +72,23 @@ pub const fn cells_of<I: Items>() -> usize {
     window_of::<I>() / items_of_tile::<I>()
 }
 
-/// The dynamic shared memory of a block in bytes: a number for each cell, the offsets, and the staged items. A window has
-/// at most as many starts and items as diagonals, and its last segment has at most a tile of items more.
+/// The most segments of a window that have more lanes than a thread combines, but at most a tile of items.
+pub const fn most_listed<I: Items>() -> usize {
+    (window_of::<I>() + items_of_tile::<I>()) / (window::OF_THREAD * I::VECTOR + 1) + 1
+}
+
+/// The words of a block in shared memory before the starts of the segments: the cells, two counters, and the listed
+/// segments.
+pub const fn words_of<I: Items>() -> usize {
+    cells_of::<I>() + 2 + most_listed::<I>()
+}
+
+/// The dynamic shared memory of a block in bytes: words, the offsets, and the staged items. A window has at most as many
+/// starts and items as diagonals, and its last segment has at most a tile of items more.
 pub const fn shared_bytes<I: Items>() -> usize {
     let widest = if I::BYTES > 4 { I::BYTES } else { 4 };
     let diagonals = window_of::<I>() * widest + items_of_tile::<I>() * I::BYTES;
-    let bytes = 4 * (cells_of::<I>() + 5) + diagonals + 3 * staged_bytes(0);
+    let bytes = 4 * (words_of::<I>() + 5) + diagonals + 3 * staged_bytes(0);
     assert!(
         bytes <= MOST_SHARED,
         "an item of segments has too many bytes"

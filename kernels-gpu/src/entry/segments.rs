@@ -182,8 +182,10 @@ macro_rules! family_segments {
                 },
                 acc_bytes: ACC_BYTES,
                 needs: Needs {
+                    per_thread: None,
+                    scratch: Scratch::Bytes(shared_bytes::<$items>() as u32),
                     result: ResultIn::Cells,
-                    ..Needs::by_vectors(Scratch::Bytes(shared_bytes::<$items>() as u32), SIZES.vector)
+                    ..SIZES.needs
                 },
                 parameters: &[
                     $(Parameter::Input(stringify!($array), size_of::<$element>()),)+

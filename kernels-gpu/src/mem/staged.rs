@@ -3,6 +3,9 @@
 //! The copy keeps each byte's address modulo 16, so whole *granules* of 16 bytes are loaded and stored by one
 //! instruction each, wherever the part starts. A granule that the array does not have completely is copied in smaller
 //! words.
+//!
+//! The granules of each 128 bytes are permuted, so that threads which read elements a power of two apart use different
+//! banks: granule `g` is in place `g ^ (g / 8 % 8)`. Elements that may lie in two granules are not permuted.
 
 use super::trace::{self, Access};
 use super::words::{B128, Word};
@@ -17,27 +20,57 @@ const GRANULE: usize = size_of::<B128>();
 /// The granules that a thread has in flight at once.
 const IN_FLIGHT: usize = 8;
 
+/// The granules that are permuted among each other: those of all banks.
+const LINE: u32 = 8;
+
 /// A part of an array in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Staged<T> {
+    /// From the element on that is first in the granules. If they are not permuted, from the part's first element on.
     elements: Shared<T>,
+    /// The number of the part's first element, if they are permuted.
+    first: u32,
     /// The first byte of shared memory behind the part.
     end: u32,
 }
 
 impl<T: Copy> Staged<T> {
+    /// Whether the granules are permuted: every element is in one granule.
+    const PERMUTED: bool = size_of::<T>() == align_of::<T>() && size_of::<T>() <= GRANULE;
+
+    /// The elements of a granule.
+    const OF_GRANULE: u32 = (GRANULE / size_of::<T>()) as u32;
+
     /// The element that is `index` elements behind the part's first one.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn get(self, index: u32) -> T {
-        self.elements.get(index)
+        if !Self::PERMUTED {
+            return self.elements.get(index);
+        }
+        let element = self.first + index;
+        self.elements
+            .get(element ^ (element / LINE & (LINE - 1) * Self::OF_GRANULE))
     }
 
     /// The elements from `index` on.
     #[inline(always)]
     pub fn behind(self, index: u32) -> Self {
+        if Self::PERMUTED {
+            let first = self.first + index;
+            return Self { first, ..self };
+        }
         let elements = self.elements.behind(index);
         Self { elements, ..self }
+    }
+
+    /// The place of granule `granule`.
+    #[inline(always)]
+    fn place(granule: u32) -> u32 {
+        match Self::PERMUTED {
+            true => granule ^ (granule / LINE % LINE),
+            false => granule,
+        }
     }
 
     /// The first byte of dynamic shared memory behind the part; a multiple of 16.
@@ -47,9 +80,9 @@ impl<T: Copy> Staged<T> {
     }
 }
 
-/// The most bytes of shared memory for a part of `bytes` bytes.
+/// The most bytes of shared memory for a part of `bytes` bytes: permuted granules may be anywhere in their line.
 pub const fn staged_bytes(bytes: usize) -> usize {
-    bytes + 2 * GRANULE
+    bytes + (LINE as usize + 1) * GRANULE
 }
 
 impl<T: Element> Global<T> {
@@ -61,7 +94,7 @@ impl<T: Element> Global<T> {
     }
 
     /// Copies the elements from `first` to `end` (exclusive) to dynamic shared memory from byte `at` on, a multiple of 16.
-    /// All `THREADS` threads of the block share the work, and call `meanwhile` while the first loads are in flight. There is
+    /// All `THREADS` threads of the block, whole lines of them, share the work, and call `meanwhile` while the first loads are in flight. There is
     /// no barrier: the caller needs one before the copy is read.
     ///
     /// # Safety
@@ -92,7 +125,12 @@ impl<T: Element> Global<T> {
         // SAFETY: the caller's contract.
         let to: Shared<B128> = unsafe { Shared::dynamic_at(at) };
         let own = thread_idx_x() + skipped;
-        let (own_from, own_to) = (base + own as usize * GRANULE, to.behind(own));
+        const { assert!(THREADS.is_multiple_of(LINE * LINE)) };
+        // A line of lines further on, the place is as far.
+        let (own_from, own_to) = (
+            base + own as usize * GRANULE,
+            to.behind(Staged::<T>::place(own)),
+        );
         let step = THREADS as usize * GRANULE;
         let mut words = [B128::ZERO; IN_FLIGHT];
         unrolled!(|k < IN_FLIGHT| {
@@ -123,10 +161,16 @@ impl<T: Element> Global<T> {
                 }
             }
         }
+        let skew = (from - base) as u32;
+        let (unmoved, first) = match Staged::<T>::PERMUTED {
+            true => (0, skew / size_of::<T>() as u32),
+            false => (skew, 0),
+        };
         Staged {
             // SAFETY: the caller's contract.
-            elements: unsafe { Shared::dynamic_at(at + (from - base) as u32) },
-            end: at + granules * GRANULE as u32,
+            elements: unsafe { Shared::dynamic_at(at + unmoved) },
+            first,
+            end: at + granules.next_multiple_of(LINE) * GRANULE as u32,
         }
     }
 
@@ -160,11 +204,12 @@ impl<T: Element> Global<T> {
         // SAFETY: the caller's contract.
         let to: Shared<W> = unsafe { Shared::dynamic_at(at) };
         let words = (GRANULE / size_of::<W>()) as u32;
-        let mut word = g * words;
-        while word < (g + 1) * words {
-            let address = base + word as usize * size_of::<W>();
+        let place = Staged::<T>::place(g) * words;
+        let mut word = 0;
+        while word < words {
+            let address = base + (g * words + word) as usize * size_of::<W>();
             if self.start.addr() <= address && address + size_of::<W>() <= self.end() {
-                to.set(word, self.load_at(address));
+                to.set(place + word, self.load_at(address));
             }
             word += 1;
         }

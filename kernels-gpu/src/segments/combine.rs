@@ -19,8 +19,9 @@ const OF_LANE: usize = 4;
 /// The partials that a warp combines at once.
 const GROUP: usize = OF_LANE * WARP_SIZE as usize;
 
-/// The most partials of a run: a group for each lane.
-pub const RUN: usize = GROUP * WARP_SIZE as usize;
+/// The most partials of a run. More groups, of which there may be one for each lane, would take longer one after another
+/// than another round does.
+pub const RUN: usize = 8 * GROUP;
 
 /// The number of rounds for segments of up to `tiles` tiles.
 pub const fn rounds(tiles: usize) -> u64 {
@@ -108,12 +109,19 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
             step *= RUN;
             earlier += 1;
         }
-        let mut number = 0;
+        // Each segment's first run goes to the warp behind that of the last run before.
+        let (mut number, mut before) = (0, 0);
         while number < self.count(true) {
             let long = self.long(number, true);
             let partials = (long.tiles as usize).div_ceil(step);
-            let mut run = self.warp;
-            while partials > RUN && run < partials.div_ceil(RUN) {
+            let runs = if partials > RUN {
+                partials.div_ceil(RUN)
+            } else {
+                0
+            };
+            let mut run = (self.warp + self.warps - before) % self.warps;
+            before = (before + runs) % self.warps;
+            while run < runs {
                 let first = run * RUN;
                 let len = (partials - first).min(RUN);
                 // SAFETY: all lanes of the warp arrive here, with the same run.

@@ -2,9 +2,15 @@
 //!
 //! 1. The block loads the offsets of its segments, checks them, and copies the items of all segments of up to a tile to
 //!    shared memory, with all loads in flight.
-//! 2. Each warp takes adjacent segments, as many at a time as have 32 lanes of the canonical tile together, and combines the
-//!    lanes of each by shuffles. A segment with more than a row of items has all lanes. Empty segments have a lane, which
-//!    stores the identity.
+//! 2. The block reduces these segments from shared memory. The number of threads depends on a segment's own length, so
+//!    long segments do not delay short ones:
+//!
+//!    | lanes of the canonical tile that have items | reduced by |
+//!    |---|---|
+//!    | up to 4 | a thread |
+//!    | up to 32 | a team of 8 threads, each of which combines up to 4 lanes |
+//!    | 32, with several rows | a warp |
+//!
 //! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
 //!
 //! # Places of partials
@@ -13,8 +19,10 @@
 //! a long segment starts in a cell, and at most one other: within a segment tiles are a cell apart; behind a segment's last
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
-use super::{Long, Offsets, Storage, THREADS, Work, cells_of, combine, window_of};
-use crate::element::Shuffle;
+use super::{
+    Long, Offsets, Storage, THREADS, Work, cells_of, combine, most_listed, window_of, words_of,
+};
+use crate::element::{Element, Shuffle};
 use crate::items::Items;
 use crate::mem::Shared;
 use crate::op::{Op, unrolled};
@@ -22,7 +30,25 @@ use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_ti
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
 use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
-use cuda_std::warp::{WarpReductionOp, warp_reduce, warp_vote_ballot};
+use cuda_std::warp::warp_vote_ballot;
+
+/// The lanes of a tile that one thread combines.
+pub const OF_THREAD: usize = 4;
+
+/// The threads that combine a segment of up to a row.
+const TEAM: u32 = WARP_SIZE / OF_THREAD as u32;
+
+/// The shuffles of a team.
+const STEPS_OF_TEAM: usize = TEAM.ilog2() as usize;
+
+/// The teams of a warp.
+const TEAMS: u32 = WARP_SIZE / TEAM;
+
+/// The counter of the segments for a team.
+const FOR_TEAMS: u32 = 0;
+
+/// The counter of the segments for a warp.
+const FOR_WARPS: u32 = 1;
 
 /// No segment, in the table of cells.
 const NONE: u32 = u32::MAX;
@@ -70,7 +96,11 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         // SAFETY: the launch provides the memory.
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
-        starts: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
+        counts: unsafe { Shared::dynamic_at(4 * cells_of::<I>() as u32) },
+        // SAFETY: as above; the two counters are before.
+        list: unsafe { Shared::dynamic_at(4 * (cells_of::<I>() + 2) as u32) },
+        // SAFETY: as above; the list is before.
+        starts: unsafe { Shared::dynamic_at(4 * words_of::<I>() as u32) },
         is_begun: follows && at - before > items_of_tile::<I>(),
         before,
     };
@@ -134,6 +164,10 @@ struct Block<I: Items, O: Op<I>> {
     at: usize,
     /// For each cell, the long segment that starts there, counted from `first`; or `NONE`.
     cells: Shared<u32>,
+    /// The number of segments for a team, and for a warp.
+    counts: Shared<u32>,
+    /// The segments for a team, from the front, and those for a warp, from the back.
+    list: Shared<u32>,
     /// The start of each segment, and the end of the last one, counted from `at`.
     starts: Shared<u32>,
     /// Whether the segment before is long, so that its tiles may start here.
@@ -214,7 +248,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             self.cells.set(tid, NONE);
         }
         let mut is_bad = !fits;
-        let behind_starts = 4 * (cells_of::<I>() as u32 + self.count + 1);
+        if tid < 2 {
+            self.counts.set(tid, 0);
+        }
+        let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1);
         let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
         let load = || is_bad |= !self.load_starts(n);
         // SAFETY: the items exist, and there is room for them (`fits`).
@@ -232,7 +269,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             return false;
         }
         // SAFETY: as above; the barrier was between the stores to shared memory and the loads.
-        unsafe { self.reduce_staged::<N, K>(staged, items as u32) };
+        unsafe { self.reduce_staged::<N, K>(staged) };
         // The cells are complete.
         sync_threads();
         true
@@ -281,75 +318,62 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         is_good
     }
 
-    /// A number of lanes that segment `i` and those before take, and some more: it grows by at least the lanes of each
-    /// segment that is not empty. `items` is the number of staged items.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn lanes_before(&self, i: u32, items: u32) -> u32 {
-        (self.starts.get(i).min(items) + (Self::ADJACENT - 1) * i) / Self::ADJACENT
-    }
-
-    /// The first segment that has at least `lanes` lanes before it, or the number of segments.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here.
-    #[inline(always)]
-    unsafe fn find(&self, lanes: u32, items: u32) -> u32 {
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let step = (high - low).div_ceil(WARP_SIZE);
-            let probe = low + thread_idx_x() % WARP_SIZE * step;
-            let is_before = probe < high && self.lanes_before(probe, items) < lanes;
-            // SAFETY: the caller guarantees that all lanes arrive.
-            let before = unsafe { warp_vote_ballot(FULL_MASK, is_before) }.count_ones();
-            high = high.min(low + before * step);
-            if before > 0 {
-                low += (before - 1) * step + 1;
-            }
-        }
-        low
-    }
-
-    /// Reduces the segments whose items are staged, each warp its share.
+    /// Reduces the segments whose items are staged, and enters those that are too long for that.
     ///
     /// # Safety
     ///
     /// All threads of the block arrive here.
     #[inline(always)]
-    unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged, items: u32) {
-        let warp = thread_idx_x() / WARP_SIZE;
-        let lanes = self.lanes_before(self.count, items) + 1;
-        let share = lanes.div_ceil(Self::WARPS);
-        // SAFETY: all lanes of the warp arrive here.
-        let mut i = unsafe { self.find(warp * share, items) };
-        let until = (warp + 1) * share;
-        while i < self.count && self.lanes_before(i, items) < until {
-            let (start, end) = (self.starts.get(i), self.starts.get(i + 1));
-            let len = end - start;
-            if len > WARP_SIZE * Self::ADJACENT {
-                if len as usize > items_of_tile::<I>() {
-                    self.enter(i);
-                } else {
-                    let source = Segment { staged, start, len };
-                    // SAFETY: all lanes of the warp arrive here, with the same segment.
-                    unsafe { self.reduce_one::<N, K>(source, i) };
-                }
-                i += 1;
-                continue;
+    unsafe fn reduce_staged<const N: usize, const K: usize>(&self, staged: I::Staged) {
+        let mut i = thread_idx_x();
+        while i < self.count {
+            let segment = self.segment(staged, i);
+            if segment.len <= OF_THREAD as u32 * Self::ADJACENT {
+                let value = self.lanes::<N, K>(segment, 0, 1);
+                self.storage.output.set(self.first + i as usize, value);
+            } else if segment.len <= WARP_SIZE * Self::ADJACENT {
+                let number = self.counts.fetch_add(FOR_TEAMS, 1);
+                self.list.set(number, i);
+            } else if segment.len as usize <= items_of_tile::<I>() {
+                let number = self.counts.fetch_add(FOR_WARPS, 1);
+                self.list.set(most_listed::<I>() as u32 - 1 - number, i);
+            } else {
+                self.enter(i);
             }
-            // SAFETY: all lanes of the warp arrive here, with the same segment.
-            i += unsafe { self.reduce_several::<N, K>(staged, i, start, until, items) };
+            i += THREADS;
         }
+        // The list is complete.
+        sync_threads();
+        let warp = thread_idx_x() / WARP_SIZE;
+        let (for_teams, for_warps) = (self.counts.get(FOR_TEAMS), self.counts.get(FOR_WARPS));
+        let mut number = warp * TEAMS;
+        while number < for_teams {
+            // SAFETY: all lanes of the warp arrive here, with the same number.
+            unsafe { self.reduce_by_teams::<N, K>(staged, number, for_teams) };
+            number += Self::WARPS * TEAMS;
+        }
+        let mut number = warp;
+        while number < for_warps {
+            let i = self.list.get(most_listed::<I>() as u32 - 1 - number);
+            // SAFETY: all lanes of the warp arrive here, with the same segment.
+            unsafe { self.reduce_by_warp::<N, K>(self.segment(staged, i), i) };
+            number += Self::WARPS;
+        }
+    }
+
+    /// Segment `i` of the block.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn segment(&self, staged: I::Staged, i: u32) -> Segment<I> {
+        let (start, end) = (self.starts.get(i), self.starts.get(i + 1));
+        let len = end - start;
+        Segment { staged, start, len }
     }
 
     /// Enters a long segment into the table and the list.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn enter(&self, i: u32) {
-        if thread_idx_x() % WARP_SIZE != 0 {
-            return;
-        }
         let tile = items_of_tile::<I>();
         let segment = self.first + i as usize;
         let diagonal = self.at + self.starts.get(i) as usize + segment;
@@ -375,14 +399,127 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     ///
     /// All lanes of the warp arrive here, with the same segment.
     #[inline(always)]
-    unsafe fn reduce_one<const N: usize, const K: usize>(&self, source: Segment<I>, i: u32) {
+    unsafe fn reduce_by_warp<const N: usize, const K: usize>(&self, segment: Segment<I>, i: u32) {
         let lane = thread_idx_x() % WARP_SIZE;
-        let value = self.share::<N, K>(source, lane).combine_items();
+        let mut acc = Lane::<I, O, N>::new(self.op);
+        self.share::<N, K>(segment, lane).combine_items(&mut acc);
         // SAFETY: the caller guarantees that all lanes arrive.
-        let value = unsafe { reduce_to_first::<I, O>(self.op, value) };
+        let value = unsafe { reduce_to_first::<I, O>(self.op, acc.combined()) };
         if lane == 0 {
             self.storage.output.set(self.first + i as usize, value);
         }
+    }
+
+    /// Reduces the segments from number `number` of the list on, each by a team.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp arrive here, with the same number.
+    #[inline(always)]
+    unsafe fn reduce_by_teams<const N: usize, const K: usize>(
+        &self,
+        staged: I::Staged,
+        number: u32,
+        for_teams: u32,
+    ) {
+        let (number, own) = (
+            number + thread_idx_x() % WARP_SIZE / TEAM,
+            thread_idx_x() % TEAM,
+        );
+        let exists = number < for_teams;
+        // A team without a segment combines identities.
+        let (mut i, mut segment) = (
+            0,
+            Segment {
+                staged,
+                start: 0,
+                len: 0,
+            },
+        );
+        if exists {
+            i = self.list.get(number);
+            segment = self.segment(staged, i);
+        }
+        let mut value = match O::COMMUTATIVE {
+            true => self.lanes::<N, K>(segment, own, TEAM),
+            false => self.lanes::<N, K>(segment, own * OF_THREAD as u32, 1),
+        };
+        unrolled!(|step < STEPS_OF_TEAM| {
+            let offset = match O::COMMUTATIVE {
+                true => TEAM >> (step + 1),
+                false => 1 << step,
+            };
+            // A thread combines what a later step does not need with whatever it gets.
+            // SAFETY: the caller guarantees that all lanes arrive.
+            let above = unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
+            value = self.op.combine(value, above);
+        });
+        if exists && own == 0 {
+            self.storage.output.set(self.first + i as usize, value);
+        }
+    }
+
+    /// Combines four lanes of a segment, `step` apart from lane `first` on, in the canonical order: by halves, or adjacent ones
+    /// in pairs. A lane without items holds the identity.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn lanes<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+        first: u32,
+        step: u32,
+    ) -> O::Acc {
+        let identity = self.op.identity();
+        let (mut low, mut left) = (identity, identity);
+        let mut take = |k: u32| {
+            let place = match O::COMMUTATIVE {
+                // 0, 2, 1, 3
+                true => k % 2 * 2 + k / 2,
+                false => k,
+            };
+            let lane = first + place * step;
+            let value = match lane * Self::ADJACENT < segment.len {
+                true => self.lane::<N, K>(segment, lane),
+                false => identity,
+            };
+            if k % 2 == 0 {
+                left = value;
+            } else if k == 1 {
+                low = self.op.combine(left, value);
+            } else {
+                low = self.op.combine(low, self.op.combine(left, value));
+            }
+        };
+        if const { O::COMMUTATIVE && has_rows::<I, O>() } {
+            unrolled!(|k < OF_THREAD| take(k as u32));
+        } else {
+            let mut k = 0;
+            while k < OF_THREAD as u32 {
+                take(k);
+                k += 1;
+            }
+        }
+        low
+    }
+
+    /// Combines the items of a lane of a segment that has no second row.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn lane<const N: usize, const K: usize>(&self, segment: Segment<I>, lane: u32) -> O::Acc {
+        let mut acc = Lane::<I, O, N>::new(self.op);
+        if const { !(O::COMMUTATIVE && has_rows::<I, O>()) } {
+            self.share::<N, K>(segment, lane).combine_items(&mut acc);
+            return acc.combined();
+        }
+        let (first, mut items) = (lane * Self::ADJACENT, [zero::<I>(); N]);
+        let own = I::behind(segment.staged, segment.start + first);
+        unrolled!(|e < N| if first + (e as u32) < segment.len {
+            items[e] = I::staged(own, e as u32);
+        });
+        unrolled!(|e < N| if first + (e as u32) < segment.len {
+            acc.absorb_item(e, items[e], u64::from(first) + e as u64);
+        });
+        acc.combined()
     }
 
     /// The items of a lane of a segment.
@@ -399,100 +536,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             step: if O::COMMUTATIVE { LANES * N } else { N },
             items: PhantomData,
         }
-    }
-
-    /// Combines those of the `N` items from item `first` of a segment on that exist.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn vector<const N: usize>(
-        &self,
-        staged: I::Staged,
-        start: u32,
-        len: u32,
-        first: u32,
-    ) -> O::Acc {
-        let own = I::behind(staged, start + first);
-        let mut items = [zero::<I>(); N];
-        unrolled!(|e < N| if first + (e as u32) < len {
-            items[e] = I::staged(own, e as u32);
-        });
-        let mut lane = Lane::<I, O, N>::new(self.op);
-        unrolled!(|e < N| if first + (e as u32) < len {
-            lane.absorb_item(e, items[e], u64::from(first) + e as u64);
-        });
-        lane.combined()
-    }
-
-    /// Reduces as many segments from `i` on as have 32 lanes, of those that the warp has: up to `until` lanes. Returns their
-    /// number. The first of them has at most 32 lanes, and starts at `base`.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp arrive here, with the same segment.
-    #[inline(always)]
-    unsafe fn reduce_several<const N: usize, const K: usize>(
-        &self,
-        staged: I::Staged,
-        i: u32,
-        base: u32,
-        until: u32,
-        items: u32,
-    ) -> u32 {
-        let lane = thread_idx_x() % WARP_SIZE;
-        let lanes_of = |len: u32| (len + (Self::ADJACENT - 1)) / Self::ADJACENT;
-        // Each lane places one segment.
-        let own = i + lane;
-        let exists = own < self.count;
-        let index = own.min(self.count - 1);
-        let (start, end) = (self.starts.get(index), self.starts.get(index + 1));
-        let len = end - start;
-        // SAFETY: the caller guarantees that all lanes arrive, here and below.
-        let empty = unsafe { warp_vote_ballot(FULL_MASK, len == 0) };
-        let below = (1 << lane) - 1;
-        let place = (start - base + (Self::ADJACENT - 1) * lane) / Self::ADJACENT
-            + (empty & below).count_ones();
-        let fits = exists
-            && self.lanes_before(index, items) < until
-            && place + lanes_of(len).max(1) <= WARP_SIZE;
-        // SAFETY: as above.
-        let number = unsafe { warp_vote_ballot(FULL_MASK, fits) }.count_ones();
-        let bit = if fits { 1u32 << place } else { 0 };
-        // SAFETY: as above.
-        let places = unsafe { warp_reduce(FULL_MASK, bit, WarpReductionOp::Or) };
-        // Each lane of a segment combines its items. The first place is 0.
-        let up_to_own = places & (below << 1 | 1);
-        let place = 31 - up_to_own.leading_zeros();
-        let mine = i + up_to_own.count_ones() - 1;
-        let (start, end) = (self.starts.get(mine), self.starts.get(mine + 1));
-        let len = end - start;
-        let (own, lanes) = (lane - place, lanes_of(len));
-        let mut value = if O::COMMUTATIVE && has_rows::<I, O>() {
-            self.vector::<N>(staged, start, len, own * Self::ADJACENT)
-        } else if own < lanes {
-            self.share::<N, K>(Segment { staged, start, len }, own)
-                .combine_items()
-        } else {
-            self.op.identity()
-        };
-        let mut step = 0;
-        while step < WARP_SIZE.ilog2() {
-            let offset = match O::COMMUTATIVE {
-                true => WARP_SIZE >> (step + 1),
-                false => 1 << step,
-            };
-            // SAFETY: as above.
-            let above = unsafe {
-                crate::element::Element::shuffle(value, FULL_MASK, Shuffle::Down(offset))
-            };
-            if own + offset < lanes {
-                value = self.op.combine(value, above);
-            }
-            step += 1;
-        }
-        if own == 0 {
-            self.storage.output.set(self.first + mine as usize, value);
-        }
-        number
     }
 
     /// Reduces the tiles of long segments that start here, each by a warp.
@@ -512,8 +555,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             }
         }
         let mut job = thread_idx_x() / WARP_SIZE;
+        // Most tiles are not the first of their segment: their jobs are adjacent, for different warps.
         while job < 2 * cells {
-            if let Some((start, len, tile, place)) = self.tile_of(job / 2, job % 2 == 0) {
+            if let Some((start, len, tile, place)) = self.tile_of(job % cells, job >= cells) {
                 let part = I::part(self.arrays, start, len);
                 // SAFETY: all lanes of the warp arrive here, with the same tile.
                 let value = unsafe { reduce_tile::<I, O, N, K>(self.op, part, tile) };
