@@ -74,7 +74,7 @@ pub const fn cells_of<I: Items>() -> usize {
 
 /// The most segments of a window that have more lanes than a thread combines, but at most a tile of items.
 pub const fn most_listed<I: Items>() -> usize {
-    (window_of::<I>() + items_of_tile::<I>()) / (window::OF_THREAD * I::VECTOR + 1) + 1
+    (window_of::<I>() + items_of_tile::<I>()) / (window::FEW * I::VECTOR + 1) + 1
 }
 
 /// The words of a block in shared memory before the starts of the segments: the cells, two counters, and the listed

@@ -66,11 +66,11 @@ pub unsafe fn offsets_of(shape: Shape, narrow: &[u32], wide: &[u64]) -> Offsets 
 /// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 80, or 96 or 128 where that is
 /// too few.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
-pub const fn most_blocks_of<A>(bytes: usize, is_commutative: bool) -> u32 {
+pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool) -> u32 {
     match size_of::<A>() {
         _ if !is_commutative => 4,
         17.. => 4,
-        _ if bytes > 8 => 5,
+        _ if bytes > 8 || vector > 8 => 5,
         _ => 6,
     }
 }
@@ -154,6 +154,7 @@ macro_rules! family_segments {
             $crate::segments::THREADS,
             $crate::entry::segments_parts::most_blocks_of::<<$op as $crate::entry::parts::Op<$items>>::Acc>(
                 <$items as $crate::entry::parts::Items>::BYTES,
+                <$items as $crate::entry::parts::Items>::VECTOR,
                 <$op as $crate::entry::parts::Op<$items>>::COMMUTATIVE
             )
         );

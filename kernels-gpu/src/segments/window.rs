@@ -7,8 +7,8 @@
 //!
 //!    | lanes of the canonical tile that have items | reduced by |
 //!    |---|---|
-//!    | up to 4 | a thread |
-//!    | up to 32 | a team of 8 threads, each of which combines up to 4 lanes |
+//!    | up to 8, or up to 4 if an operator absorbs items or its accumulator is large | a thread |
+//!    | up to 32 | a team of 4 or 8 threads, each of which combines as many lanes |
 //!    | 32, with several rows | a warp |
 //!
 //! 3. A warp for each tile of longer segments reduces it from global memory, and leaves a partial.
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
-use crate::mem::Shared;
+use crate::mem::{Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
 use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
@@ -32,17 +32,8 @@ use core::marker::PhantomData;
 use cuda_std::thread::{block_idx_x, sync_threads, sync_threads_or, thread_idx_x};
 use cuda_std::warp::warp_vote_ballot;
 
-/// The lanes of a tile that one thread combines.
-pub const OF_THREAD: usize = 4;
-
-/// The threads that combine a segment of up to a row.
-const TEAM: u32 = WARP_SIZE / OF_THREAD as u32;
-
-/// The shuffles of a team.
-const STEPS_OF_TEAM: usize = TEAM.ilog2() as usize;
-
-/// The teams of a warp.
-const TEAMS: u32 = WARP_SIZE / TEAM;
+/// The lanes of a tile that one thread combines at least.
+pub const FEW: usize = 4;
 
 /// The counter of the segments for a team.
 const FOR_TEAMS: u32 = 0;
@@ -52,6 +43,9 @@ const FOR_WARPS: u32 = 1;
 
 /// No segment, in the table of cells.
 const NONE: u32 = u32::MAX;
+
+/// The starts that a thread loads at once.
+const STARTS_IN_FLIGHT: usize = 4;
 
 /// More than the items of any window; longer distances count as this many.
 const FAR: usize = 1 << 30;
@@ -212,6 +206,21 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         false => (items_of_tile::<I>() / LANES) as u32,
     };
 
+    /// Whether the code for an item is short: one accumulator for each slot, or any order.
+    const IS_SHORT: bool = O::COMMUTATIVE && has_rows::<I, O>();
+
+    /// The lanes of a tile that one thread combines.
+    const OF_THREAD: u32 = match Self::IS_SHORT && !O::ABSORBS {
+        true => 2 * FEW as u32,
+        false => FEW as u32,
+    };
+
+    /// The threads that combine a segment of up to a row.
+    const TEAM: u32 = WARP_SIZE / Self::OF_THREAD;
+
+    /// The teams of a warp.
+    const TEAMS: u32 = WARP_SIZE / Self::TEAM;
+
     /// The number of warps.
     const WARPS: u32 = THREADS / WARP_SIZE;
 
@@ -251,6 +260,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         if tid < 2 {
             self.counts.set(tid, 0);
         }
+        if tid == 0 {
+            self.set_start(self.count, behind);
+        }
         let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1);
         let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
         let load = || is_bad |= !self.load_starts(n);
@@ -282,7 +294,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         // A loop for each kind, because the kind would be tested for each start.
         if self.offsets.are_rows() {
             let mut i = thread_idx_x();
-            while i <= self.count {
+            while i < self.count {
                 let start = i as usize * self.offsets.shape.row as usize;
                 self.starts.set(i, start.min(FAR) as u32);
                 i += THREADS;
@@ -298,24 +310,43 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn load_starts_by(&self, n: usize, get: impl Fn(usize) -> usize) -> bool {
-        let (mut is_good, mut i) = (true, thread_idx_x());
+        let mut first_bad = usize::MAX;
+        let mut i = thread_idx_x();
         while i < self.count {
-            let segment = self.first + i as usize;
-            let (start, end) = (get(segment), get(segment + 1));
-            self.starts
-                .set(i, start.wrapping_sub(self.at).min(FAR) as u32);
-            if !(start <= end && end <= n) {
-                self.storage.work.report(segment + 1);
-                is_good = false;
-            }
-            i += THREADS;
+            let mut loaded = [(0, 0); STARTS_IN_FLIGHT];
+            unrolled!(|k < STARTS_IN_FLIGHT| {
+                let segment = i + k as u32 * THREADS;
+                if segment < self.count {
+                    let index = self.first + segment as usize;
+                    loaded[k] = (get(index), get(index + 1));
+                }
+            });
+            compiler_barrier();
+            unrolled!(|k < STARTS_IN_FLIGHT| {
+                let segment = i + k as u32 * THREADS;
+                if segment < self.count {
+                    let (start, end) = loaded[k];
+                    self.set_start(segment, start);
+                    if !(start <= end && end <= n) {
+                        first_bad = first_bad.min(self.first + segment as usize + 1);
+                    }
+                }
+            });
+            i += STARTS_IN_FLIGHT as u32 * THREADS;
         }
-        if i == self.count {
-            let end = get(self.first + i as usize);
-            self.starts
-                .set(i, end.wrapping_sub(self.at).min(FAR) as u32);
+        let is_good = first_bad == usize::MAX;
+        if !is_good {
+            self.storage.work.report(first_bad);
         }
         is_good
+    }
+
+    /// Stores the start of segment `i`, or the end of the last one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn set_start(&self, i: u32, start: usize) {
+        let distance = start.wrapping_sub(self.at);
+        self.starts.set(i, distance.min(FAR) as u32);
     }
 
     /// Reduces the segments whose items are staged, and enters those that are too long for that.
@@ -328,7 +359,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let mut i = thread_idx_x();
         while i < self.count {
             let segment = self.segment(staged, i);
-            if segment.len <= OF_THREAD as u32 * Self::ADJACENT {
+            if segment.len <= Self::OF_THREAD * Self::ADJACENT {
                 let value = self.lanes::<N, K>(segment, 0, 1);
                 self.storage.output.set(self.first + i as usize, value);
             } else if segment.len <= WARP_SIZE * Self::ADJACENT {
@@ -346,11 +377,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         sync_threads();
         let warp = thread_idx_x() / WARP_SIZE;
         let (for_teams, for_warps) = (self.counts.get(FOR_TEAMS), self.counts.get(FOR_WARPS));
-        let mut number = warp * TEAMS;
+        let mut number = warp * Self::TEAMS;
         while number < for_teams {
             // SAFETY: all lanes of the warp arrive here, with the same number.
             unsafe { self.reduce_by_teams::<N, K>(staged, number, for_teams) };
-            number += Self::WARPS * TEAMS;
+            number += Self::WARPS * Self::TEAMS;
         }
         let mut number = warp;
         while number < for_warps {
@@ -370,22 +401,30 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         Segment { staged, start, len }
     }
 
-    /// Enters a long segment into the table and the list.
+    /// The diagonal at which segment `i` starts.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn diagonal(&self, i: u32) -> usize {
+        self.at + self.starts.get(i) as usize + self.first + i as usize
+    }
+
+    /// Enters a long segment into the table of cells.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn enter(&self, i: u32) {
-        let tile = items_of_tile::<I>();
-        let segment = self.first + i as usize;
-        let diagonal = self.at + self.starts.get(i) as usize + segment;
-        self.cells.set(((diagonal - self.begin) / tile) as u32, i);
-        if self.offsets.are_rows() {
-            return;
-        }
-        let len = self.offsets.get(segment + 1) - self.offsets.get(segment);
+        let cell = (self.diagonal(i) - self.begin) / items_of_tile::<I>();
+        self.cells.set(cell as u32, i);
+    }
+
+    /// Adds a long segment to the list for [`combine`].
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn push(&self, i: u32) {
+        let (start, end) = self.bounds(i);
         let long = Long {
-            segment: segment as u64,
-            cell: (diagonal / tile) as u32,
-            tiles: len.div_ceil(tile) as u32,
+            segment: (self.first + i as usize) as u64,
+            cell: (self.diagonal(i) / items_of_tile::<I>()) as u32,
+            tiles: (end - start).div_ceil(items_of_tile::<I>()) as u32,
         };
         self.storage.work.push(long, false);
         if long.tiles as usize > combine::RUN {
@@ -423,8 +462,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         for_teams: u32,
     ) {
         let (number, own) = (
-            number + thread_idx_x() % WARP_SIZE / TEAM,
-            thread_idx_x() % TEAM,
+            number + thread_idx_x() % WARP_SIZE / Self::TEAM,
+            thread_idx_x() % Self::TEAM,
         );
         let exists = number < for_teams;
         // A team without a segment combines identities.
@@ -441,29 +480,57 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             segment = self.segment(staged, i);
         }
         let mut value = match O::COMMUTATIVE {
-            true => self.lanes::<N, K>(segment, own, TEAM),
-            false => self.lanes::<N, K>(segment, own * OF_THREAD as u32, 1),
+            true => self.lanes::<N, K>(segment, own, Self::TEAM),
+            false => self.lanes::<N, K>(segment, own * Self::OF_THREAD, 1),
         };
-        unrolled!(|step < STEPS_OF_TEAM| {
+        let mut step = 1;
+        while step < Self::TEAM {
             let offset = match O::COMMUTATIVE {
-                true => TEAM >> (step + 1),
-                false => 1 << step,
+                true => Self::TEAM / 2 / step,
+                false => step,
             };
             // A thread combines what a later step does not need with whatever it gets.
             // SAFETY: the caller guarantees that all lanes arrive.
             let above = unsafe { value.shuffle(FULL_MASK, Shuffle::Down(offset)) };
             value = self.op.combine(value, above);
-        });
+            step *= 2;
+        }
         if exists && own == 0 {
             self.storage.output.set(self.first + i as usize, value);
         }
     }
 
-    /// Combines four lanes of a segment, `step` apart from lane `first` on, in the canonical order: by halves, or adjacent ones
-    /// in pairs. A lane without items holds the identity.
+    /// Combines a thread's lanes of a segment, `step` apart from lane `first` on, in the canonical order: by halves, or
+    /// adjacent ones in pairs.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn lanes<const N: usize, const K: usize>(
+        &self,
+        segment: Segment<I>,
+        first: u32,
+        step: u32,
+    ) -> O::Acc {
+        let parts = Self::OF_THREAD / FEW as u32;
+        let mut value = self.op.identity();
+        let mut part = 0;
+        while part < parts {
+            let (from, step) = match O::COMMUTATIVE {
+                true => (first + part * step, parts * step),
+                false => (first + part * FEW as u32, step),
+            };
+            if from * Self::ADJACENT < segment.len {
+                let few = self.few_lanes::<N, K>(segment, from, step);
+                value = self.op.combine(value, few);
+            }
+            part += 1;
+        }
+        value
+    }
+
+    /// Combines four lanes of a segment. A lane without items holds the identity.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn few_lanes<const N: usize, const K: usize>(
         &self,
         segment: Segment<I>,
         first: u32,
@@ -490,11 +557,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                 low = self.op.combine(low, self.op.combine(left, value));
             }
         };
-        if const { O::COMMUTATIVE && has_rows::<I, O>() } {
-            unrolled!(|k < OF_THREAD| take(k as u32));
+        if Self::IS_SHORT {
+            unrolled!(|k < FEW| take(k as u32));
         } else {
             let mut k = 0;
-            while k < OF_THREAD as u32 {
+            while k < FEW as u32 {
                 take(k);
                 k += 1;
             }
@@ -507,7 +574,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn lane<const N: usize, const K: usize>(&self, segment: Segment<I>, lane: u32) -> O::Acc {
         let mut acc = Lane::<I, O, N>::new(self.op);
-        if const { !(O::COMMUTATIVE && has_rows::<I, O>()) } {
+        if !Self::IS_SHORT {
             self.share::<N, K>(segment, lane).combine_items(&mut acc);
             return acc.combined();
         }
@@ -566,6 +633,13 @@ impl<I: Items, O: Op<I>> Block<I, O> {
                 }
             }
             job += Self::WARPS;
+        }
+        let tid = thread_idx_x();
+        if tid < cells && self.count > 0 && !self.offsets.are_rows() {
+            let i = self.cells.get(tid);
+            if i != NONE {
+                self.push(i);
+            }
         }
     }
 
