@@ -142,7 +142,7 @@ impl Layout {
 
     /// The number of words of [`Work`].
     pub const fn words(self) -> usize {
-        Work::STARTS + self.windows + 1 + 2 * self.cells + 2 * self.most_huge()
+        Work::EDGES + Edge::WORDS * (self.windows + 1) + 2 * self.cells + 2 * self.most_huge()
     }
 
     /// The most segments of several runs of tiles.
@@ -158,6 +158,34 @@ pub struct Work {
     /// The number of long segments, and of those with several runs of tiles.
     counts: Global<u32>,
     layout: Layout,
+}
+
+/// Where a window begins.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// The first segment that starts in the window or behind it.
+    first: usize,
+    /// The start of the segment before, or `at` if there is none.
+    before: usize,
+    /// The start of the first segment; behind the last segment, its end.
+    at: usize,
+}
+
+impl Edge {
+    /// The words of an edge.
+    const WORDS: usize = 3;
+
+    /// The edge before segment `first`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn of(offsets: Offsets, first: usize) -> Self {
+        let at = offsets.get(first);
+        let before = match first {
+            0 => at,
+            _ => offsets.get(first - 1),
+        };
+        Self { first, before, at }
+    }
 }
 
 /// A segment with several tiles.
@@ -178,8 +206,8 @@ impl Work {
     /// The same for earlier launches.
     pub const BAD_BEFORE: usize = 1;
 
-    /// The first word of the windows' first segments.
-    const STARTS: usize = 2;
+    /// The first word of the windows' edges.
+    const EDGES: usize = 2;
 
     /// There is no bad offset.
     pub const NONE: u64 = u64::MAX;
@@ -215,23 +243,29 @@ impl Work {
         self.words.get(Self::BAD) != Self::NONE
     }
 
-    /// The first segment that starts in a window.
+    /// Where a window begins.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn start(self, window: usize) -> usize {
-        self.words.get(Self::STARTS + window) as usize
+    fn edge(self, window: usize) -> Edge {
+        let word = Self::EDGES + Edge::WORDS * window;
+        let get = |i: usize| self.words.get(word + i) as usize;
+        let (first, before, at) = (get(0), get(1), get(2));
+        Edge { first, before, at }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn set_start(self, window: usize, segment: usize) {
-        self.words.set(Self::STARTS + window, segment as u64);
+    fn set_edge(self, window: usize, edge: Edge) {
+        let word = Self::EDGES + Edge::WORDS * window;
+        self.words.set(word, edge.first as u64);
+        self.words.set(word + 1, edge.before as u64);
+        self.words.set(word + 2, edge.at as u64);
     }
 
     /// The first word of long segment `number`, or of a huge one.
     #[inline(always)]
     fn word_of(self, number: usize, is_huge: bool) -> usize {
-        let first = Self::STARTS + self.layout.windows + 1;
+        let first = Self::EDGES + Edge::WORDS * (self.layout.windows + 1);
         let before = if is_huge { self.layout.cells } else { 0 };
         first + 2 * (before + number)
     }

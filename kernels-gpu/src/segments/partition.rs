@@ -1,6 +1,6 @@
-//! Finds the first segment that starts in each window.
+//! Finds the first segment that starts in each window, and its start.
 
-use super::{Offsets, Work};
+use super::{Edge, Offsets, Work};
 use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 
 /// Stores the first segment of each window, a thread for each, and of one window more. Resets the counts, and the bad offset
@@ -41,5 +41,5 @@ pub unsafe fn partition(offsets: Offsets, work: Work) {
             false => high = middle,
         }
     }
-    work.set_start(window, low);
+    work.set_edge(window, Edge::of(offsets, low));
 }

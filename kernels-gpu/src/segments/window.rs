@@ -20,7 +20,8 @@
 //! tile, the second tile of a later one is more than a cell away. So a cell has two places.
 
 use super::{
-    Long, Offsets, Storage, THREADS, Work, cells_of, combine, most_listed, window_of, words_of,
+    Edge, Long, Offsets, Storage, THREADS, Work, cells_of, combine, most_listed, window_of,
+    words_of,
 };
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
@@ -64,19 +65,15 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
 ) {
     let n = I::len(arrays);
     let begin = block_idx_x() as usize * window_of::<I>();
-    let (first, end) = segments_of::<I>(offsets, storage.work, begin);
+    let (edge, next) = edges::<I>(offsets, storage.work, begin);
+    let Edge { first, before, at } = edge;
+    let end = next.first;
     let count = end.wrapping_sub(first);
     if count > window_of::<I>() {
         // The offsets are bad. All of them are checked, and nothing is reduced.
         check_all(offsets, first, end, n, storage.work);
         return;
     }
-    let at = offsets.get(first);
-    let before = if first > 0 {
-        offsets.get(first - 1)
-    } else {
-        at
-    };
     let follows = before <= at && at <= n && (first == 0 || before + (first - 1) < begin);
     let block = Block::<I, O> {
         op,
@@ -87,6 +84,8 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
         first,
         count: count as u32,
         at,
+        last: next.before,
+        behind: next.at,
         // SAFETY: the launch provides the memory.
         cells: unsafe { Shared::dynamic_at(0) },
         // SAFETY: as above; the cells are before.
@@ -100,7 +99,7 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     };
     if count > 0 {
         // SAFETY: all threads of the block get here.
-        if !unsafe { block.reduce_short::<N, K>(n, end, follows) } {
+        if !unsafe { block.reduce_short::<N, K>(n, follows) } {
             return;
         }
     } else if !follows {
@@ -110,19 +109,19 @@ pub unsafe fn window<I: Items, O: Op<I>, const N: usize, const K: usize>(
     unsafe { block.reduce_tiles::<N, K>() };
 }
 
-/// The first segment that starts in the window from `begin` on, and the first behind it.
+/// Where the window from diagonal `begin` on begins, and where the next one does.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn segments_of<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (usize, usize) {
+fn edges<I: Items>(offsets: Offsets, work: Work, begin: usize) -> (Edge, Edge) {
     if !offsets.are_rows() {
         let window = block_idx_x() as usize;
-        return (work.start(window), work.start(window + 1));
+        return (work.edge(window), work.edge(window + 1));
     }
-    let first = |begin: usize| {
+    let edge = |begin: usize| {
         let diagonals = offsets.shape.row as usize + 1;
-        begin.div_ceil(diagonals).min(offsets.segments())
+        Edge::of(offsets, begin.div_ceil(diagonals).min(offsets.segments()))
     };
-    (first(begin), first(begin + window_of::<I>()))
+    (edge(begin), edge(begin + window_of::<I>()))
 }
 
 /// Checks the offsets of all segments from `first` to `end`, for which a block has no room.
@@ -156,6 +155,10 @@ struct Block<I: Items, O: Op<I>> {
     count: u32,
     /// The first segment's first item.
     at: usize,
+    /// The last segment's first item.
+    last: usize,
+    /// The first item behind it.
+    behind: usize,
     /// For each cell, the long segment that starts there, counted from `first`; or `NONE`.
     cells: Shared<u32>,
     /// The number of segments for a team, and for a warp.
@@ -230,13 +233,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     ///
     /// All threads of the block arrive here.
     #[inline(always)]
-    unsafe fn reduce_short<const N: usize, const K: usize>(
-        &self,
-        n: usize,
-        end: usize,
-        follows: bool,
-    ) -> bool {
-        let (last, behind) = (self.offsets.get(end - 1), self.offsets.get(end));
+    unsafe fn reduce_short<const N: usize, const K: usize>(&self, n: usize, follows: bool) -> bool {
+        let Self { last, behind, .. } = *self;
         let is_long = behind.wrapping_sub(last) > items_of_tile::<I>();
         let staged_end = if is_long { last } else { behind };
         let items = staged_end.wrapping_sub(self.at);
@@ -248,7 +246,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             && items <= most
             && staged_end <= n
             && in_window(self.at, self.first)
-            && in_window(last, end - 1);
+            && in_window(last, self.first + self.count as usize - 1);
         let tid = thread_idx_x();
         if tid == 0 && self.first == 0 && self.at > n {
             self.storage.work.report(0);
@@ -695,8 +693,11 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn bounds(&self, i: u32) -> (usize, usize) {
-        let segment = self.first + i as usize;
-        (self.offsets.get(segment), self.offsets.get(segment + 1))
+        let start = self.at + self.starts.get(i) as usize;
+        match i + 1 == self.count {
+            true => (start, self.behind),
+            false => (start, self.at + self.starts.get(i + 1) as usize),
+        }
     }
 }
 
