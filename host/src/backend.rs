@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::exact;
 use crate::gpu::Gpu;
 use crate::info::DeviceInfo;
+use crate::segments;
 use crate::stream::Stream;
 use crate::workspace::Workspace;
 
@@ -34,6 +35,8 @@ pub(crate) struct Queue {
     workspace: Mutex<Option<Workspace>>,
     /// The cells of exact sums; the first of them allocates them.
     exact: Mutex<Option<exact::Cells>>,
+    /// The storage of segmented reductions; the first of them allocates it.
+    segments: Mutex<Option<segments::Storage>>,
     stream: Stream,
 }
 
@@ -42,6 +45,7 @@ impl Queue {
         Arc::new(Self {
             workspace: Mutex::new(None),
             exact: Mutex::new(None),
+            segments: Mutex::new(None),
             stream,
         })
     }
@@ -56,6 +60,11 @@ impl Queue {
     /// Locks the cells of exact sums for one blocking call.
     pub(crate) fn exact_cells(&self) -> MutexGuard<'_, Option<exact::Cells>> {
         self.exact.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the storage of segmented reductions for one blocking call.
+    pub(crate) fn segments(&self) -> MutexGuard<'_, Option<segments::Storage>> {
+        self.segments.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

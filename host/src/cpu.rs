@@ -6,6 +6,7 @@
 //! | `block` | reduces a block of elements, for operators that give the same bits in any order |
 //! | `tree` | distributes tiles and blocks over all cores |
 //! | `rows` | items of one array or several |
+//! | `segments` | segmented reductions |
 //! | `keyed` | reduction by key |
 //! | `exact`, `by_name` | exact sums of floats, in any order |
 //!
@@ -22,6 +23,7 @@ mod by_name;
 mod exact;
 mod keyed;
 mod rows;
+mod segments;
 mod tile;
 mod tree;
 
@@ -35,6 +37,7 @@ pub(crate) use by_name::accumulate;
 use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;
+pub(crate) use segments::reduce_segments;
 use tile::tiles;
 use tree::Tree;
 

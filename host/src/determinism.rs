@@ -107,7 +107,7 @@ impl Device {
         }
     }
 
-    fn broken(&self, entry: &'static Entry, reason: &'static str) -> Error {
+    pub(crate) fn broken(&self, entry: &'static Entry, reason: &'static str) -> Error {
         Error::Determinism {
             entry: entry.name,
             level: self.level,

@@ -324,6 +324,34 @@ pub enum Error {
         b: usize,
     },
 
+    /// An offset of a segment that is negative, smaller than the one before, or beyond the items.
+    #[error("offset {index} is {value}{}; offsets must not decrease, and must be from 0 to {}", after(.before), most(.len))]
+    Offset {
+        /// The index of the offset.
+        index: usize,
+        /// The offset.
+        value: i128,
+        /// The offset before it, if there is one.
+        before: Option<i128>,
+        /// The number of items, unless the error is found later.
+        len: Option<usize>,
+    },
+
+    /// No offsets of segments, not even one.
+    #[error("no offsets; a segmented reduction needs one more than there are segments")]
+    NoOffsets,
+
+    /// Items that are no whole rows.
+    #[error(
+        "{items} items cannot be cut into rows of {len}; the length of a row must divide their number"
+    )]
+    Rows {
+        /// The number of items.
+        items: usize,
+        /// The requested length of a row.
+        len: usize,
+    },
+
     /// A chunk length of 0.
     #[error("chunks of {len} elements; must be at least 1")]
     ChunkLength {
@@ -556,6 +584,16 @@ fn bytes(needs: u64) -> String {
         u64::MAX => "2^64 or more".into(),
         needs => needs.to_string(),
     }
+}
+
+/// An addition to the text if there is an offset before the bad one.
+fn after(before: &Option<i128>) -> String {
+    before.map_or(String::new(), |before| format!(", after {before}"))
+}
+
+/// The greatest offset.
+fn most(len: &Option<usize>) -> String {
+    len.map_or("the number of items".into(), |len| len.to_string())
 }
 
 fn hidden(visible: &Option<String>) -> String {

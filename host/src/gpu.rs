@@ -11,7 +11,7 @@ use kernels_gpu::entry::Entry;
 use crate::driver::{self, check};
 use crate::error::Error;
 use crate::info::DeviceInfo;
-use crate::module::{self, COUNTS, Embedded, Function, LIBRARY, Loaded};
+use crate::module::{self, COUNTS, Embedded, Function, LIBRARY, Loaded, PARTITION};
 
 /// State that all clones of a [`Device`](crate::Device), its streams and its memory share.
 pub(crate) struct Gpu {
@@ -63,6 +63,7 @@ impl Gpu {
             deferred: Mutex::new(None),
         };
         gpu.register(&LIBRARY)?;
+        gpu.register(&PARTITION)?;
         gpu.register(&COUNTS)?;
         #[cfg(feature = "teaching")]
         for embedded in &crate::module::TEACHING {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kernels_gpu::entry::{Entry, Parameter};
 use kernels_gpu::grid::Storage;
+use kernels_gpu::op::Value;
 
 use crate::element::Element;
 use crate::error::Error;
@@ -49,6 +50,11 @@ enum Kind<'a> {
     },
     /// An operator of `bytes` bytes.
     Value {
+        pointer: *const c_void,
+        bytes: usize,
+    },
+    /// A structure of numbers of `bytes` bytes.
+    Plain {
         pointer: *const c_void,
         bytes: usize,
     },
@@ -97,6 +103,18 @@ impl<'a> Argument<'a> {
         })
     }
 
+    /// An array without elements, each of which would have `bytes` bytes.
+    pub(crate) fn nothing(bytes: usize, gpu: &'a Arc<Gpu>) -> Self {
+        Self(Kind::Array {
+            written: false,
+            // The pointer of a kernel's slice must not be null.
+            address: bytes as u64,
+            len: 0,
+            bytes,
+            gpu,
+        })
+    }
+
     /// The same memory as an array of words of `word` bytes; `word` divides the element size.
     pub(crate) fn as_words(self, word: usize) -> Self {
         match self.0 {
@@ -122,6 +140,14 @@ impl<'a> Argument<'a> {
         Self(Kind::Cell { address, bytes })
     }
 
+    /// A structure of numbers.
+    pub(crate) fn plain<T: Value>(value: &'a T) -> Self {
+        Self(Kind::Plain {
+            pointer: std::ptr::from_ref(value).cast(),
+            bytes: size_of::<T>(),
+        })
+    }
+
     /// A number.
     pub(crate) fn number(number: u64) -> Self {
         Self(Kind::Number(number))
@@ -137,7 +163,7 @@ impl<'a> Argument<'a> {
 }
 
 /// The maximum number of arguments of a launch.
-const MAX_ARGUMENTS: usize = 8;
+const MAX_ARGUMENTS: usize = 11;
 
 /// The arguments of a launch, without a heap allocation.
 pub struct Arguments<'a> {
@@ -155,7 +181,7 @@ impl<'a> Arguments<'a> {
 
     /// # Panics
     ///
-    /// If there are already eight arguments.
+    /// If there are already as many.
     pub(crate) fn push(&mut self, argument: Argument<'a>) {
         self.list[self.len] = argument;
         self.len += 1;
@@ -176,7 +202,7 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// The maximum number of parameters of a kernel; an array counts twice.
-    const MAX_PARAMETERS: usize = 16;
+    const MAX_PARAMETERS: usize = 20;
 
     pub(crate) fn find(gpu: &Arc<Gpu>, entry: &'static Entry) -> Result<Self, Error> {
         Ok(Self {
@@ -254,7 +280,8 @@ impl Kernel {
                     Parameter::Output(_, size),
                 ) => written && bytes == size && Arc::ptr_eq(gpu, &self.gpu),
                 (Kind::Cell { bytes, .. }, Parameter::Cell(_, size))
-                | (Kind::Value { bytes, .. }, Parameter::Value(size)) => bytes == size,
+                | (Kind::Value { bytes, .. }, Parameter::Value(size))
+                | (Kind::Plain { bytes, .. }, Parameter::Plain(_, size)) => bytes == size,
                 (Kind::Number(_), Parameter::Number(_)) => true,
                 _ => false,
             };
@@ -274,7 +301,7 @@ impl Kernel {
                     n += 1;
                 }
                 Kind::Value { bytes: 0, .. } => {}
-                Kind::Value { pointer, .. } => {
+                Kind::Value { pointer, .. } | Kind::Plain { pointer, .. } => {
                     pointers[n] = pointer;
                     n += 1;
                 }

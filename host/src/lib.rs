@@ -156,6 +156,7 @@ mod plan;
 mod policy;
 mod reduce;
 mod reduced_by;
+mod segments;
 mod single_pass;
 mod stream;
 #[cfg(feature = "teaching")]
@@ -177,7 +178,7 @@ pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 #[cfg(feature = "teaching")]
 pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
-pub use kernels_gpu::entry::{Keyed, SinglePass};
+pub use kernels_gpu::entry::{Keyed, Segments, SinglePass};
 pub use kernels_gpu::exact::{Accumulator, BytesError};
 #[cfg(feature = "laws")]
 pub use kernels_gpu::laws;
@@ -197,6 +198,7 @@ pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
 pub use reduced_by::ReducedBy;
+pub use segments::{Offset, SegmentScratch};
 #[cfg(feature = "teaching")]
 pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;

@@ -106,6 +106,12 @@ pub(crate) static LIBRARY: Embedded = Embedded {
     arches: ARCHES,
 };
 
+/// The kernel that all segmented reductions launch first.
+pub(crate) static PARTITION: Embedded = Embedded {
+    kernels: &kernels_gpu::entry::segments::PARTITION,
+    arches: ARCHES,
+};
+
 /// The kernels that count keys.
 pub(crate) static COUNTS: Embedded = Embedded {
     kernels: &kernels_gpu::entry::count::COUNTS,
@@ -366,7 +372,7 @@ mod tests {
 
     #[test]
     fn every_module_that_a_row_names_is_embedded() {
-        let lists = [&LIBRARY, &COUNTS].into_iter();
+        let lists = [&LIBRARY, &PARTITION, &COUNTS].into_iter();
         #[cfg(feature = "teaching")]
         let lists = lists.chain(&TEACHING);
         let rows = lists.flat_map(|embedded| embedded.kernels.entries);

@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
 //! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
+//! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` | [`Segments`] |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
@@ -32,6 +33,8 @@ mod exact;
 mod ladder;
 #[macro_use]
 mod keyed;
+#[macro_use]
+pub mod segments;
 #[macro_use]
 mod single_pass;
 #[macro_use]
@@ -72,6 +75,18 @@ pub mod ladder_parts {
     pub use crate::ceiling;
     pub use crate::harris::*;
     pub use crate::kepler::*;
+}
+
+#[doc(hidden)]
+pub mod segments_parts {
+    //! Names for the family of segmented reductions; not a public interface.
+
+    pub use super::parts::*;
+    #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+    pub use super::segments::{most_blocks_of, offsets_of, storage_of};
+    pub use crate::segments::combine::combine;
+    pub use crate::segments::window::window;
+    pub use crate::segments::{Shape, shared_bytes};
 }
 
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! Items: the input of an operator, elements of one array or of several arrays.
 
 use crate::element::Element;
-use crate::mem::Global;
+use crate::mem::{Global, Staged};
 use crate::op::unrolled;
 
 /// The elements that an operator takes at one index: one element, or a pair or a triple of elements of as many
@@ -27,6 +27,9 @@ pub trait Items: Copy + Send + Sync + 'static {
 
     /// The arrays, as the kernel receives them.
     type Arrays: Copy;
+
+    /// Parts of the arrays in shared memory.
+    type Staged: Copy;
 
     /// Converts the value of each array.
     fn map<A: Each, B: Each>(of: Self::Of<A>, map: &mut impl Map<A, B>) -> Self::Of<B>;
@@ -65,6 +68,30 @@ pub trait Items: Copy + Send + Sync + 'static {
 
     /// Whether [`shifted`](Self::shifted) can load the `N` items from `first` on: see [`Global::has_granules`].
     fn have_granules<const N: usize>(arrays: Self::Arrays, first: usize) -> bool;
+
+    /// The `len` items from `first` on.
+    fn part(arrays: Self::Arrays, first: usize, len: usize) -> Self::Arrays;
+
+    /// Copies the items from `first` to `end` to shared memory: see [`Global::stage`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Global::stage`], for each array one behind the other.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn stage<const THREADS: u32>(
+        arrays: Self::Arrays,
+        first: usize,
+        end: usize,
+        at: u32,
+        meanwhile: impl FnOnce(),
+    ) -> Self::Staged;
+
+    /// The staged items from `index` on.
+    fn behind(staged: Self::Staged, index: u32) -> Self::Staged;
+
+    /// Item `index` of the staged ones.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn staged(staged: Self::Staged, index: u32) -> Self;
 }
 
 /// A type for each array, by its element type: `&'a [T]` for `struct Slices<'a>`.
@@ -125,6 +152,7 @@ const fn in_flight_of(bytes: usize) -> usize {
 
 impl<T: Element> Items for T {
     type Arrays = Global<T>;
+    type Staged = Staged<T>;
     type Of<E: Each> = E::Of<T>;
     const BYTES: usize = size_of::<T>();
     const VECTOR: usize = vector_of(size_of::<T>());
@@ -185,6 +213,35 @@ impl<T: Element> Items for T {
     fn have_granules<const N: usize>(array: Global<T>, first: usize) -> bool {
         array.has_granules::<N>(first)
     }
+
+    #[inline(always)]
+    fn part(array: Global<T>, first: usize, len: usize) -> Global<T> {
+        array.part(first, len)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    unsafe fn stage<const THREADS: u32>(
+        array: Global<T>,
+        first: usize,
+        end: usize,
+        at: u32,
+        meanwhile: impl FnOnce(),
+    ) -> Staged<T> {
+        // SAFETY: the caller's contract.
+        unsafe { array.stage::<THREADS>(first, end, at, meanwhile) }
+    }
+
+    #[inline(always)]
+    fn behind(staged: Staged<T>, index: u32) -> Staged<T> {
+        staged.behind(index)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn staged(staged: Staged<T>, index: u32) -> T {
+        staged.get(index)
+    }
 }
 
 /// Several arrays. They have a skew if it is the same for all of them.
@@ -192,6 +249,7 @@ macro_rules! side_by_side {
     ($($element:ident $i:tt),+) => {
         impl<$($element: Element),+> Items for ($($element),+) {
             type Arrays = ($(Global<$element>),+);
+            type Staged = ($(Staged<$element>),+);
             type Of<E: Each> = ($(E::Of<$element>),+);
             const BYTES: usize = 0 $(+ size_of::<$element>())+;
             // The widest elements determine the vector, so that their loads are full.
@@ -265,6 +323,47 @@ macro_rules! side_by_side {
             #[inline(always)]
             fn have_granules<const N: usize>(arrays: Self::Arrays, first: usize) -> bool {
                 $(arrays.$i.has_granules::<N>(first))&&+
+            }
+
+            #[inline(always)]
+            fn part(arrays: Self::Arrays, first: usize, len: usize) -> Self::Arrays {
+                ($(arrays.$i.part(first, len)),+)
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            #[allow(unused_assignments, reason = "nothing is behind the last array")]
+            unsafe fn stage<const THREADS: u32>(
+                arrays: Self::Arrays,
+                first: usize,
+                end: usize,
+                at: u32,
+                meanwhile: impl FnOnce(),
+            ) -> Self::Staged {
+                let mut meanwhile = Some(meanwhile);
+                let mut at = at;
+                ($({
+                    let meanwhile = meanwhile.take();
+                    // SAFETY: the caller's contract.
+                    let staged = unsafe {
+                        arrays.$i.stage::<THREADS>(first, end, at, || if let Some(meanwhile) = meanwhile {
+                            meanwhile();
+                        })
+                    };
+                    at = staged.end();
+                    staged
+                }),+)
+            }
+
+            #[inline(always)]
+            fn behind(staged: Self::Staged, index: u32) -> Self::Staged {
+                ($(staged.$i.behind(index)),+)
+            }
+
+            #[inline(always)]
+            #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+            fn staged(staged: Self::Staged, index: u32) -> Self {
+                ($(staged.$i.get(index)),+)
             }
         }
     };

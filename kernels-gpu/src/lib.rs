@@ -14,6 +14,7 @@
 //! | [`grid`] | a grid | how the blocks of a grid combine their partials through global memory |
 //! | [`grid_stride`] | a grid | how a grid of any size reads its input |
 //! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
+//! | [`segments`] | a grid | segmented reductions: many adjacent parts of an array, each by itself |
 //! | [`exact_sum`] | a grid | exact sums of floats: no rounding, in any order |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
 //! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key; counts of keys |
@@ -72,6 +73,7 @@ pub mod laws;
 pub mod mem;
 pub mod needs;
 pub mod op;
+pub mod segments;
 pub mod single_pass;
 pub mod tile;
 pub mod warp;

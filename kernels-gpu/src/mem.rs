@@ -22,11 +22,13 @@
 
 mod partials;
 mod shifted;
+mod staged;
 mod trace;
 mod vector;
 mod words;
 
 pub use partials::{MOST_BYTES, Partials, Polled};
+pub use staged::{Staged, staged_bytes};
 pub use vector::Vectors;
 pub use words::{B128, B256, Word, Words};
 
@@ -36,7 +38,8 @@ use crate::items::Items;
 use crate::op::AtomicOp;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{
-    atomic_compare_and_swap_u32_block, atomic_load_32_block, atomic_load_64_device,
+    atomic_compare_and_swap_u32_block, atomic_fetch_add_u32_block, atomic_load_32_block,
+    atomic_load_64_device,
 };
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
@@ -228,6 +231,27 @@ impl<T: Element> Shared<T> {
 
 /// For every type, as the accesses of [`Global`].
 impl<T: Copy> Shared<T> {
+    /// The block's dynamic shared memory from byte `at` on.
+    ///
+    /// # Safety
+    ///
+    /// The [module's contract](self), for as many elements as the launch provided from there on; `at` is a multiple of
+    /// their alignment.
+    #[inline(always)]
+    pub unsafe fn dynamic_at(at: u32) -> Self {
+        let start = dynamic_shared_mem::<u8>().wrapping_add(at as usize);
+        Self {
+            start: start.cast(),
+        }
+    }
+
+    /// The elements from `index` on.
+    #[inline(always)]
+    pub fn behind(self, index: u32) -> Self {
+        let start = self.start.wrapping_add(index as usize);
+        Self { start }
+    }
+
     /// Loads element `index`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -259,6 +283,18 @@ impl<T: Copy> Shared<T> {
 }
 
 impl Shared<u32> {
+    /// Adds `value` to element `index`, and returns what it held. Atomic for all threads of the block.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn fetch_add(self, index: u32, value: u32) -> u32 {
+        trace::shared(self.start, index, Access::Atomic);
+        // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
+        // the element only atomically at the same time.
+        unsafe { atomic_fetch_add_u32_block(self.start.add(index as usize), Relaxed, value) }
+    }
+
     /// Loads element `index`, which other threads of the block change atomically.
     ///
     /// Relaxed: it does not order other accesses.

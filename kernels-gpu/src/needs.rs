@@ -43,6 +43,8 @@ pub enum Scratch {
     PerWarp,
     /// An element for each thread of the block.
     PerThread,
+    /// This many bytes.
+    Bytes(u32),
 }
 
 /// The location of a kernel's result.
@@ -156,6 +158,7 @@ impl Needs {
             Scratch::One => 1,
             Scratch::PerWarp => threads / crate::warp::WARP_SIZE,
             Scratch::PerThread => threads,
+            Scratch::Bytes(bytes) => return bytes as usize,
         };
         elements as usize * size
     }

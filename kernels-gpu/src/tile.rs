@@ -36,6 +36,7 @@ use crate::items::Items;
 use crate::mem::compiler_barrier;
 use crate::op::{Op, unrolled};
 use crate::warp::{WARP_SIZE, reduce_to_first};
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use cuda_std::thread::{block_dim_x, grid_dim_x, thread_idx_x};
 
@@ -84,7 +85,7 @@ pub const fn has_slots<I: Items, O: Op<I>>() -> bool {
 }
 
 /// Whether rows that are absorbed together may as well be absorbed one after another, with the same bits.
-const fn has_rows<I: Items, O: Op<I>>() -> bool {
+pub(crate) const fn has_rows<I: Items, O: Op<I>>() -> bool {
     has_slots::<I, O>() || O::ANY_ORDER
 }
 
@@ -120,6 +121,25 @@ pub unsafe fn reduce_tiles<I: Items, O: Op<I>, const N: usize, const K: usize>(
     unsafe { reduce_to_first::<I, O>(op, value) }
 }
 
+/// Combines the items of tile number `tile` alone, which does not begin before the array. **Lane 0 holds the result.**
+///
+/// # Safety
+///
+/// All 32 lanes of the warp arrive here, with the same tile.
+#[inline(always)]
+pub unsafe fn reduce_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
+    op: O,
+    arrays: I::Arrays,
+    tile: usize,
+) -> O::Acc {
+    let is_shifted = I::skew::<N>(arrays) != Some(0);
+    let mut lane = Lane::<I, O, N>::new(op);
+    combine_tile::<I, O, N, K>(&mut lane, arrays, tile, 0, is_shifted);
+    let value = lane.combined();
+    // SAFETY: the caller guarantees that all lanes arrive.
+    unsafe { reduce_to_first::<I, O>(op, value) }
+}
+
 /// Combines the lane's items of tile number `tile`. The first tile begins `skew` items before the arrays.
 #[inline(always)]
 fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
@@ -134,16 +154,17 @@ fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
         true => (lane * N, LANES * N),
         false => (lane * ROWS * N, N),
     };
-    let share = Share::<I, O, N, K> {
+    let share = Share::<I, O, _, N, K> {
         op: acc.op,
-        arrays,
+        source: Arrays::<I>(arrays),
         // Wraps if the lane's first item is before the array.
         first: (start + column).wrapping_sub(skew),
         step,
+        items: PhantomData,
     };
     let end = start + ROWS * LANES * N;
     let is_whole = start >= skew && end - skew <= I::len(arrays);
-    if !is_shifted && is_whole && !Share::<I, O, N, K>::ROLLED {
+    if !is_shifted && is_whole && !Share::<I, O, Arrays<I>, N, K>::ROLLED {
         share.combine_whole(acc);
     } else if !is_shifted && start >= skew {
         share.combine_begun(acc);
@@ -154,17 +175,53 @@ fn combine_tile<I: Items, O: Op<I>, const N: usize, const K: usize>(
     }
 }
 
-/// The items of a lane: 8 vectors of `N` items, of which `K` are absorbed together.
-struct Share<I: Items, O, const N: usize, const K: usize> {
-    op: O,
-    arrays: I::Arrays,
-    /// The index of the first item.
-    first: usize,
-    /// The number of items from a vector to the next one.
-    step: usize,
+/// Where the items of a [`Share`] are.
+pub(crate) trait Source<I>: Copy {
+    /// The number of items.
+    fn len(self) -> usize;
+
+    /// Loads item `index`.
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(self, index: usize) -> I;
 }
 
-impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
+/// Arrays in global memory.
+struct Arrays<I: Items>(I::Arrays);
+
+impl<I: Items> Clone for Arrays<I> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I: Items> Copy for Arrays<I> {}
+
+impl<I: Items> Source<I> for Arrays<I> {
+    #[inline(always)]
+    fn len(self) -> usize {
+        I::len(self.0)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(self, index: usize) -> I {
+        I::get(self.0, index)
+    }
+}
+
+/// The items of a lane: 8 vectors of `N` items, of which `K` are absorbed together.
+pub(crate) struct Share<I: Items, O, S, const N: usize, const K: usize> {
+    pub(crate) op: O,
+    pub(crate) source: S,
+    /// The index of the first item.
+    pub(crate) first: usize,
+    /// The number of items from a vector to the next one.
+    pub(crate) step: usize,
+    pub(crate) items: PhantomData<I>,
+}
+
+impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, N, K> {
     /// The number of pairs of groups of `K` rows.
     const PAIRS: usize = ROWS / K / 2;
     const GROUPS: usize = ROWS / K;
@@ -180,28 +237,6 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
     /// Whether whole tiles have the loop of the others. In straight-line code, ptxas would move loads of all groups to the
     /// front, and run out of registers.
     const ROLLED: bool = Self::BY_GROUP && N * I::BYTES > 16;
-    /// The number of parts of a vector, if its items are loaded one by one.
-    const PARTS: usize = N.div_ceil(PART);
-
-    /// The index of the first item in this row.
-    #[inline(always)]
-    fn first_of(&self, row: usize) -> usize {
-        self.first.wrapping_add(row * self.step)
-    }
-
-    /// The index of the first item in each of the `K` rows from `row` on.
-    #[inline(always)]
-    fn indices(&self, row: usize) -> [u64; K] {
-        let mut indices = [0; K];
-        unrolled!(|k < K| indices[k] = self.first_of(row + k) as u64);
-        indices
-    }
-
-    /// Whether there is an item `i`; false for one before the array, which has wrapped.
-    #[inline(always)]
-    fn is_item(&self, i: usize) -> bool {
-        i < I::len(self.arrays)
-    }
 
     /// Combines the lane's items, all of which exist, by aligned vectors.
     #[inline(always)]
@@ -227,7 +262,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
     /// Combines the lane's items by aligned vectors. The array ends before the tile does.
     #[inline(always)]
     fn combine_begun(&self, lane: &mut Lane<I, O, N>) {
-        let len = I::len(self.arrays);
+        let len = I::len(self.source.0);
         // The rows of which the lane has a whole vector.
         let whole = match (len + 1).checked_sub(self.first + N) {
             Some(more) => more.div_ceil(self.step).min(ROWS),
@@ -235,7 +270,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
         };
         if Self::ROLLED && grid_dim_x() * block_dim_x() <= SMALL {
             unrolled!(|row < ROWS| if row < whole {
-                I::prefetch(self.arrays, self.first_of(row));
+                I::prefetch(self.source.0, self.first_of(row));
             });
         }
         let mut row = 0;
@@ -268,7 +303,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
     fn load(&self, row: usize, rows: usize) -> [[I; N]; K] {
         let vector = |row: usize| {
             let row = if row < rows { row } else { rows - 1 };
-            I::vector(self.arrays, self.first_of(row))
+            I::vector(self.source.0, self.first_of(row))
         };
         let mut loaded = [vector(row); K];
         unrolled!(|k < K| if k > 0 {
@@ -295,7 +330,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
     #[inline(always)]
     fn is_whole(&self, start: usize) -> bool {
         let last = start + (ROWS * LANES - 1) * N;
-        I::have_granules::<N>(self.arrays, start) && I::have_granules::<N>(self.arrays, last)
+        I::have_granules::<N>(self.source.0, start) && I::have_granules::<N>(self.source.0, last)
     }
 
     /// Combines the lane's items, all of which exist, by shifted vectors.
@@ -306,30 +341,55 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
         let mut row = 0;
         while row < end {
             if has_rows::<I, O>() && (O::ANY_ORDER || Self::BY_GROUP) {
-                let vector = I::shifted(self.arrays, self.first_of(row));
+                let vector = I::shifted(self.source.0, self.first_of(row));
                 lane.absorb([vector], [self.first_of(row) as u64]);
                 row += 1;
                 continue;
             }
             let mut rows = [[zero::<I>(); N]; K];
-            unrolled!(|k < K| rows[k] = I::shifted(self.arrays, self.first_of(row + k)));
+            unrolled!(|k < K| rows[k] = I::shifted(self.source.0, self.first_of(row + k)));
             compiler_barrier();
             lane.absorb(rows, self.indices(row));
             row += K;
         }
     }
+}
+
+impl<I: Items, O: Op<I>, S: Source<I>, const N: usize, const K: usize> Share<I, O, S, N, K> {
+    /// The number of parts of a vector, if its items are loaded one by one.
+    const PARTS: usize = N.div_ceil(PART);
+
+    /// The index of the first item in this row.
+    #[inline(always)]
+    fn first_of(&self, row: usize) -> usize {
+        self.first.wrapping_add(row * self.step)
+    }
+
+    /// The index of the first item in each of the `K` rows from `row` on.
+    #[inline(always)]
+    fn indices(&self, row: usize) -> [u64; K] {
+        let mut indices = [0; K];
+        unrolled!(|k < K| indices[k] = self.first_of(row + k) as u64);
+        indices
+    }
+
+    /// Whether there is an item `i`; false for one before the array, which has wrapped.
+    #[inline(always)]
+    fn is_item(&self, i: usize) -> bool {
+        i < self.source.len()
+    }
 
     /// The number of rows up to the end of the array.
     #[inline(always)]
     fn rows(&self) -> usize {
-        let behind = I::len(self.arrays).wrapping_sub(self.first);
+        let behind = self.source.len().wrapping_sub(self.first);
         behind.div_ceil(self.step).min(ROWS)
     }
 
     /// Combines the lane's items, wherever they are. Not all of them need to exist. The loops are not unrolled: few tiles
     /// need this.
     #[inline(always)]
-    fn combine_items(&self, lane: &mut Lane<I, O, N>) {
+    pub(crate) fn combine_items(&self, lane: &mut Lane<I, O, N>) {
         let end = self.rows();
         let mut row = 0;
         while row < end {
@@ -344,7 +404,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
             }
             if self.is_item(first) && self.is_item(last) {
                 let mut rows = [[zero::<I>(); N]; K];
-                unrolled!(|k < K, e < N| rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e));
+                unrolled!(|k < K, e < N| rows[k][e] = self.source.get(self.first_of(row + k) + e));
                 lane.absorb(rows, self.indices(row));
             } else {
                 self.absorb_one_by_one(lane, row);
@@ -362,15 +422,14 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
             unrolled!(|e < PART| if part * PART + e < N {
                 let i = first.wrapping_add(e);
                 if self.is_item(i) {
-                    items[e] = I::get(self.arrays, i);
+                    items[e] = self.source.get(i);
                 }
             });
             compiler_barrier();
             unrolled!(|e < PART| if part * PART + e < N {
                 let i = first.wrapping_add(e);
                 if self.is_item(i) {
-                    let slot = if has_slots::<I, O>() { part * PART + e } else { 0 };
-                    lane.slots[slot] = self.op.absorb(lane.slots[slot], [[items[e]]], [i as u64]);
+                    lane.absorb_item(part * PART + e, items[e], i as u64);
                 }
             });
         });
@@ -384,7 +443,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
         while item < K * N {
             let i = self.first_of(row + item / N).wrapping_add(item % N);
             if self.is_item(i) {
-                let rows = [[I::get(self.arrays, i)]];
+                let rows = [[self.source.get(i)]];
                 lane.slots[0] = self.op.absorb(lane.slots[0], rows, [i as u64]);
             }
             item += 1;
@@ -393,7 +452,7 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, N, K> {
 }
 
 /// The accumulators of a lane.
-struct Lane<I: Items, O: Op<I>, const N: usize> {
+pub(crate) struct Lane<I: Items, O: Op<I>, const N: usize> {
     op: O,
     /// One for each slot, or only the first.
     slots: [O::Acc; N],
@@ -401,7 +460,7 @@ struct Lane<I: Items, O: Op<I>, const N: usize> {
 
 impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
     #[inline(always)]
-    fn new(op: O) -> Self {
+    pub(crate) fn new(op: O) -> Self {
         let slots = [op.identity(); N];
         Self { op, slots }
     }
@@ -419,9 +478,16 @@ impl<I: Items, O: Op<I>, const N: usize> Lane<I, O, N> {
         }
     }
 
+    /// Combines one item, of slot `slot`.
+    #[inline(always)]
+    pub(crate) fn absorb_item(&mut self, slot: usize, item: I, index: u64) {
+        let slot = if has_slots::<I, O>() { slot } else { 0 };
+        self.slots[slot] = self.op.absorb(self.slots[slot], [[item]], [index]);
+    }
+
     /// Combines the slots by halves.
     #[inline(always)]
-    fn combined(mut self) -> O::Acc {
+    pub(crate) fn combined(mut self) -> O::Acc {
         if has_slots::<I, O>() {
             unrolled!(|step < HALVINGS, e < N| {
                 let half = N >> (step + 1);

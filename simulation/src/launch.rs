@@ -58,10 +58,16 @@ pub unsafe fn launch<O: Copy>(
                 continue;
             }
             Parameter::Input(name, _) | Parameter::Output(name, _) => (name, false),
-            Parameter::Cell(name, _) | Parameter::Number(name) => (name, true),
+            Parameter::Cell(name, _) | Parameter::Plain(name, _) | Parameter::Number(name) => {
+                (name, true)
+            }
         };
         let array = arrays.iter().find(|array| array.name == name);
         let array = array.unwrap_or_else(|| panic!("{} needs `{name}`", entry.name));
+        if let Parameter::Plain(..) = parameter {
+            values.push(array.start);
+            continue;
+        }
         values.push((&raw const array.start).cast());
         if !is_cell {
             values.push((&raw const array.len).cast());

@@ -28,7 +28,7 @@ fn tiles_avx2<I: Items, O: Op<I>>(op: O, items: Of<'_, I>, start: usize) -> O::A
 
 /// Calls [`by_tile`] with the number of items of a vector, and of a row.
 #[inline(always)]
-fn by_vectors<I: Items, O: Op<I>>(op: O, items: Of<'_, I>, start: usize) -> O::Acc {
+pub(super) fn by_vectors<I: Items, O: Op<I>>(op: O, items: Of<'_, I>, start: usize) -> O::Acc {
     match I::VECTOR {
         1 => by_tile::<I, O, 1, LANES>(op, items, start),
         2 => by_tile::<I, O, 2, { 2 * LANES }>(op, items, start),
@@ -195,7 +195,7 @@ fn by_lane<I: Items, O: Op<I>, const N: usize, const W: usize, const K: usize>(
 
 /// Combines values by halves into the first; their number is a power of two.
 #[inline(always)]
-fn halve<I: Items, O: Op<I>>(op: O, values: &mut [O::Acc]) {
+pub(super) fn halve<I: Items, O: Op<I>>(op: O, values: &mut [O::Acc]) {
     let mut width = values.len();
     while width > 1 {
         width /= 2;

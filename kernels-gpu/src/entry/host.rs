@@ -69,6 +69,8 @@ pub enum Parameter {
     Cell(&'static str, usize),
     /// An operator, with its bytes; no parameter if it has none.
     Value(usize),
+    /// A structure of numbers, with its bytes.
+    Plain(&'static str, usize),
     /// A number of 64 bits.
     Number(&'static str),
 }
@@ -210,6 +212,22 @@ impl Values {
 pub unsafe trait SinglePass<I: Items>: Op<I> {
     /// The row.
     const ENTRY: &'static Entry;
+}
+
+/// An operator with kernels for segments of these items, as `warpfold::Device::reduce_segments` requires.
+///
+/// # Safety
+///
+/// `ENTRIES` are the two entry points for this operator over these items.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that reduces segments of `{I}` by `{Self}`",
+    label = "no kernel for segments",
+    note = "add the line `{Self}: {I};` to the family `segments` of a `kernels!` list, in the crate that \
+            defines the operator or the element"
+)]
+pub unsafe trait Segments<I: Items>: Op<I> {
+    /// The rows, one for each kernel.
+    const ENTRIES: &'static [Entry];
 }
 
 /// An operator with the kernels of the Harris ladder and of the Kepler families.

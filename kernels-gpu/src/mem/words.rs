@@ -34,6 +34,9 @@ words!(u8, u16, u32, u64);
 pub struct B128([u64; 2]);
 
 impl B128 {
+    /// 16 bytes of 0.
+    pub const ZERO: Self = Self([0; 2]);
+
     /// The first and the last 8 bytes.
     #[inline(always)]
     pub fn halves(self) -> [u64; 2] {

@@ -8,7 +8,7 @@ use cuda_sim::Simulator;
 use cust_raw::CUresult;
 #[cfg(feature = "teaching")]
 use kernels_gpu::entry::teaching;
-use kernels_gpu::entry::{Entry, Kernels, Parameter, count, library};
+use kernels_gpu::entry::{Entry, Kernels, Parameter, count, library, segments};
 
 use crate::memory::Memory;
 
@@ -25,6 +25,7 @@ pub const SHARED_BYTES: u32 = 48 * 1024;
 static ENTRIES: LazyLock<Mutex<BTreeMap<&str, &Entry>>> = LazyLock::new(|| {
     const LISTS: &[&Kernels] = &[
         &library::KERNELS,
+        &segments::PARTITION,
         &count::COUNTS,
         #[cfg(feature = "teaching")]
         &teaching::KERNELS,
@@ -80,7 +81,7 @@ impl Launch {
                 Parameter::Input(..) | Parameter::Output(..) => vec![WORD, WORD],
                 Parameter::Cell(..) | Parameter::Number(_) => vec![WORD],
                 Parameter::Value(0) => vec![],
-                Parameter::Value(bytes) => vec![*bytes],
+                Parameter::Value(bytes) | Parameter::Plain(_, bytes) => vec![*bytes],
             });
         let read = |(i, bytes)| {
             let mut value = vec![0; bytes];
@@ -141,7 +142,7 @@ impl Launch {
         for parameter in self.entry.parameters {
             let (name, address, bytes) = match *parameter {
                 Parameter::Value(0) => continue,
-                Parameter::Value(_) | Parameter::Number(_) => {
+                Parameter::Value(_) | Parameter::Plain(..) | Parameter::Number(_) => {
                     next();
                     continue;
                 }

@@ -14,6 +14,7 @@ mod keyed;
 mod moving;
 mod number;
 pub mod order;
+mod segments;
 mod statistics;
 mod threads;
 
@@ -65,6 +66,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         moving::tests(),
         empty::tests(),
         exact::tests(),
+        segments::tests(),
         threads::tests(),
         order::tests(),
     ];

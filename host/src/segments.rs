@@ -1,0 +1,693 @@
+//! Segmented reductions: each of many adjacent parts of an array by itself.
+
+use kernels_gpu::element::Number;
+use kernels_gpu::entry::segments::PARTITION;
+use kernels_gpu::entry::{Entry, Segments};
+use kernels_gpu::segments::combine::rounds;
+use kernels_gpu::segments::{Layout, Shape, THREADS, Work, window_of};
+use kernels_gpu::tile::items_of_tile;
+
+use crate::backend::{Backend, Queue};
+use crate::buffer::{Location, View};
+use crate::cpu;
+use crate::determinism::Determinism;
+use crate::device::Device;
+use crate::error::Error;
+use crate::host;
+use crate::input::{self, Input, Items, Views};
+use crate::launch::{Argument, Arguments, Grid, Kernel};
+use crate::memory::{DeviceMemory, SpanMut};
+use crate::view_mut::{LocationMut, Target};
+
+/// An offset of a segment: `i32`, `u32`, `i64` or `u64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an offset of a segment",
+    label = "not an offset",
+    note = "offsets are integers of 32 or 64 bits: `i32`, `u32`, `i64` or `u64`"
+)]
+pub trait Offset: Number + sealed::Sealed {
+    /// Whether it can be negative.
+    #[doc(hidden)]
+    const SIGNED: bool;
+
+    /// The number; `None` if it is negative.
+    #[doc(hidden)]
+    fn index(self) -> Option<usize>;
+
+    /// The number, for an error's text.
+    #[doc(hidden)]
+    fn value(self) -> i128;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! offsets {
+    ($($offset:ident $signed:literal),*) => { $(
+        impl sealed::Sealed for $offset {}
+
+        impl Offset for $offset {
+            const SIGNED: bool = $signed;
+
+            fn index(self) -> Option<usize> {
+                self.try_into().ok()
+            }
+
+            fn value(self) -> i128 {
+                self.into()
+            }
+        }
+    )* };
+}
+
+offsets!(i32 true, u32 false, i64 true, u64 false);
+
+/// The segments of a call.
+#[derive(Clone, Copy)]
+enum Parts<'a, T: Offset> {
+    Offsets(View<'a, T>),
+    /// Rows of this length.
+    Rows(usize),
+}
+
+impl<T: Offset> Parts<'_, T> {
+    /// The number of segments of `n` items.
+    fn count(&self, n: usize) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.len() - 1,
+            Self::Rows(len) => n / len,
+        }
+    }
+
+    /// The most items of a segment.
+    fn longest(&self, n: usize) -> usize {
+        match self {
+            Self::Offsets(_) => n,
+            Self::Rows(len) => *len,
+        }
+    }
+
+    fn shape<I: Items>(&self, n: usize) -> Shape {
+        let (segments, row) = match self {
+            Self::Offsets(_) => (self.count(n), 0),
+            Self::Rows(len) => (self.count(n), *len),
+        };
+        Shape {
+            segments: segments as u64,
+            row: row as u64,
+            signed: T::SIGNED.into(),
+            window: window_of::<I>() as u64,
+            windows: Layout::of::<I>(n, segments).windows as u64,
+            round: 0,
+            is_last: 0,
+        }
+    }
+}
+
+/// Memory on a GPU between the kernels of segmented reductions. It belongs to a stream, whose launches do not overlap.
+pub(crate) struct Storage {
+    partials: DeviceMemory<u64>,
+    work: DeviceMemory<u64>,
+    counts: DeviceMemory<u32>,
+    /// A bad offset that an earlier array of words has told.
+    told: Option<u64>,
+}
+
+impl Storage {
+    /// The kinds of long segments that are counted.
+    const COUNTS: usize = 2;
+
+    pub(crate) fn new(queue: &Queue) -> Result<Self, Error> {
+        Ok(Self {
+            partials: DeviceMemory::filled(queue, 0, 0)?,
+            work: DeviceMemory::filled(queue, 0, 0)?,
+            counts: DeviceMemory::filled(queue, Self::COUNTS, 0)?,
+            told: None,
+        })
+    }
+
+    /// Makes room. If there is too little, it allocates, which waits for all work on the device.
+    fn reserve(&mut self, queue: &Queue, layout: Layout, acc_bytes: usize) -> Result<(), Error> {
+        let words = (layout.partials() * acc_bytes).div_ceil(size_of::<u64>());
+        if words > self.partials.len() {
+            self.partials = DeviceMemory::filled(queue, words.next_power_of_two(), 0)?;
+        }
+        if layout.words() > self.work.len() {
+            self.told = self.first_bad(queue)?;
+            // No offset is bad: `Work::NONE`.
+            self.work = DeviceMemory::filled(queue, layout.words().next_power_of_two(), u8::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// The index of the first bad offset of the first call that had one, after all work on the stream.
+    fn first_bad(&self, queue: &Queue) -> Result<Option<u64>, Error> {
+        if self.told.is_some() || self.work.len() == 0 {
+            return Ok(self.told);
+        }
+        let words = self.work.span(0, Work::BAD_BEFORE + 1).download(queue)?;
+        let bad = [Work::BAD_BEFORE, Work::BAD].map(|word| words[word]);
+        Ok(bad.into_iter().find(|bad| *bad != Work::NONE))
+    }
+
+    /// [`first_bad`](Self::first_bad), and forgets it.
+    fn take_bad(&mut self, queue: &Queue) -> Result<Option<u64>, Error> {
+        let bad = self.first_bad(queue)?;
+        if bad.is_some() {
+            self.told = None;
+            let none = [Work::NONE; Work::BAD_BEFORE + 1];
+            let (words, _) = self.work.all_mut().split_at(none.len());
+            words.write(queue, &none)?;
+        }
+        Ok(bad)
+    }
+}
+
+/// Temporary storage for [`Device::reduce_segments_into`] and [`Device::reduce_rows_into`], made by
+/// [`Device::segment_scratch`].
+///
+/// It belongs to one stream of the device; the launches on a stream use it one after another. It grows when a call needs
+/// more than all before it.
+pub struct SegmentScratch {
+    stream: Backend,
+    /// None on the CPU, which needs no temporary storage.
+    storage: Option<Storage>,
+}
+
+impl SegmentScratch {
+    fn of(&mut self, backend: &Backend) -> Result<Option<&mut Storage>, Error> {
+        match self.stream.is_same_stream(backend) {
+            true => Ok(self.storage.as_mut()),
+            false => Err(Error::OtherStream),
+        }
+    }
+
+    /// Waits for the work on the stream, and returns an error if a call since the last check had a bad offset. `offsets`
+    /// are those of the call.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Offset`]; [`Error::Cuda`], also for a fault in a kernel; [`Error::Deferred`].
+    pub fn check<'a, T: Offset>(&mut self, offsets: impl Input<'a, T>) -> Result<(), Error> {
+        match (&self.stream, &mut self.storage) {
+            (Backend::Gpu(queue), Some(storage)) => match storage.take_bad(queue)? {
+                Some(index) => Err(bad_offset(queue, offsets.into_views(), index, None)?),
+                None => queue.synchronize(),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for SegmentScratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SegmentScratch(on {})", self.stream)
+    }
+}
+
+/// The error for bad offset `index`, whose value is read again.
+fn bad_offset<T: Offset>(
+    queue: &Queue,
+    offsets: View<'_, T>,
+    index: u64,
+    len: Option<usize>,
+) -> Result<Error, Error> {
+    let at = index as usize;
+    let read = |at: usize| -> Result<Option<i128>, Error> {
+        match offsets.location() {
+            Location::Device(span) if at < span.len() => {
+                Ok(Some(span.part(at, 1).download(queue)?[0].value()))
+            }
+            _ => Ok(None),
+        }
+    };
+    Ok(Error::Offset {
+        index: at,
+        value: read(at)?.unwrap_or_default(),
+        before: match at {
+            0 => None,
+            _ => read(at - 1)?,
+        },
+        len,
+    })
+}
+
+/// An error unless the offsets do not decrease and lie within `n` items.
+fn check_offsets<T: Offset>(offsets: &[T], n: usize) -> Result<(), Error> {
+    let mut before = 0;
+    for (index, offset) in offsets.iter().enumerate() {
+        match offset.index() {
+            Some(value) if before <= value && value <= n => before = value,
+            _ => {
+                return Err(Error::Offset {
+                    index,
+                    value: offset.value(),
+                    before: index.checked_sub(1).map(|before| offsets[before].value()),
+                    len: Some(n),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A segmented reduction of an input on a GPU.
+struct Launch<'q, 'a, 'p, I: Items, O, T: Offset> {
+    queue: &'q Queue,
+    views: I::Of<Views<'a>>,
+    n: usize,
+    op: O,
+    parts: Parts<'p, T>,
+}
+
+impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
+    /// Enqueues the launches and returns; the last one stores the accumulators in `output`, one for each segment, at least
+    /// one. It allocates nothing if the storage has [room](Storage::reserve).
+    fn enqueue(&self, storage: &mut Storage, output: SpanMut<'_, O::Acc>) -> Result<(), Error> {
+        let queue = self.queue;
+        let [window, combine] = O::ENTRIES else {
+            unreachable!("`Segments` has two rows");
+        };
+        let gpu = queue.gpu();
+        let layout = Layout::of::<I>(self.n, self.parts.count(self.n));
+        let shape = self.parts.shape::<I>(self.n);
+        let limit = gpu.info.max_blocks;
+        let blocks = u32::try_from(layout.windows).ok();
+        let blocks = blocks
+            .filter(|blocks| *blocks <= limit)
+            .ok_or(Error::GridTooLarge {
+                kernel: window.kernel,
+                blocks: layout.windows as u64,
+                threads: THREADS,
+                limit,
+            })?;
+        storage.reserve(queue, layout, window.acc_bytes)?;
+        gpu.enter()?;
+        if let Parts::Offsets(_) = self.parts {
+            let kernel = Kernel::find(gpu, &PARTITION.entries[0])?;
+            let mut arguments = Arguments::new();
+            arguments.push(Argument::plain(&shape));
+            self.push_offsets(&mut arguments);
+            push_work(
+                &mut arguments,
+                &mut storage.work,
+                &mut storage.counts,
+                layout,
+            );
+            let blocks = (layout.windows + 1).div_ceil(THREADS as usize) as u32;
+            // SAFETY: a thread for each window and one more. The rest is as below.
+            unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        }
+        let mut output = output;
+        let mut arguments = input::arguments::<I>(self.views);
+        self.push_rest(&mut arguments, &shape, storage, layout, output.reborrow());
+        let kernel = Kernel::find(gpu, window)?;
+        // SAFETY:
+        // - The row is that of this operator over these items (`Segments`, which is unsafe to implement).
+        // - The views borrow live memory of this device, of the same length (`input::check`, before every launch); the
+        //   offsets too. The output is borrowed mutably, and has an element for each segment. The storage belongs to
+        //   this stream, whose launches do not overlap, and has room. Device memory is freed only after a wait for all
+        //   streams.
+        // - The kernel checks the offsets before it uses them.
+        // - A block for each window.
+        unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        let (tile, longest) = (items_of_tile::<I>(), self.parts.longest(self.n));
+        if longest <= tile {
+            return Ok(());
+        }
+        let rounds = rounds(longest.div_ceil(tile));
+        let kernel = Kernel::find(gpu, combine)?;
+        let warps = (THREADS / 32) as usize;
+        let blocks = (8 * gpu.info.multiprocessors).min(layout.cells.div_ceil(warps) as u32);
+        for round in 0..rounds {
+            let shape = Shape {
+                round,
+                is_last: (round + 1 == rounds).into(),
+                ..shape
+            };
+            let mut arguments = Arguments::new();
+            self.push_rest(&mut arguments, &shape, storage, layout, output.reborrow());
+            // SAFETY: as above; any number of blocks is right.
+            unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        }
+        Ok(())
+    }
+
+    /// The arguments behind the inputs.
+    fn push_rest<'s>(
+        &'s self,
+        arguments: &mut Arguments<'s>,
+        shape: &'s Shape,
+        storage: &'s mut Storage,
+        layout: Layout,
+        output: SpanMut<'s, O::Acc>,
+    ) {
+        arguments.push(Argument::operator(&self.op));
+        arguments.push(Argument::plain(shape));
+        self.push_offsets(arguments);
+        arguments.push(Argument::output_span(output));
+        let Storage {
+            partials,
+            work,
+            counts,
+            ..
+        } = storage;
+        let acc_bytes = O::ENTRIES[0].acc_bytes;
+        arguments.push(Argument::room(partials, layout.partials(), acc_bytes));
+        push_work(arguments, work, counts, layout);
+    }
+
+    /// The offsets of 32 bits, and those of 64 bits.
+    fn push_offsets<'s>(&'s self, arguments: &mut Arguments<'s>) {
+        let offsets = match self.parts {
+            Parts::Offsets(offsets) => match offsets.location() {
+                Location::Device(span) => Some(span),
+                Location::Host(_) => unreachable!("the offsets are on the GPU"),
+            },
+            Parts::Rows(_) => None,
+        };
+        let is_wide = size_of::<T>() == size_of::<u64>();
+        for (bytes, is_own) in [(4, !is_wide), (8, is_wide)] {
+            arguments.push(match offsets.filter(|_| is_own) {
+                Some(span) => Argument::input(span),
+                None => Argument::nothing(bytes, self.queue.gpu()),
+            });
+        }
+    }
+}
+
+/// The words between the kernels.
+fn push_work<'s>(
+    arguments: &mut Arguments<'s>,
+    work: &'s mut DeviceMemory<u64>,
+    counts: &'s mut DeviceMemory<u32>,
+    layout: Layout,
+) {
+    arguments.push(Argument::room(work, layout.words(), size_of::<u64>()));
+    arguments.push(Argument::output(counts));
+}
+
+/// Enqueues a launch of blocks of [`THREADS`] threads.
+///
+/// # Safety
+///
+/// That of [`Kernel::launch`].
+unsafe fn launch(
+    kernel: &Kernel,
+    queue: &Queue,
+    blocks: u32,
+    arguments: &Arguments<'_>,
+) -> Result<(), Error> {
+    let grid = Grid {
+        blocks,
+        threads: THREADS,
+    };
+    // SAFETY: the caller's contract.
+    unsafe { kernel.launch(queue, grid, arguments.as_slice()) }
+}
+
+impl Device {
+    /// Temporary storage for [`reduce_segments_into`](Self::reduce_segments_into) and
+    /// [`reduce_rows_into`](Self::reduce_rows_into).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn segment_scratch(&self) -> Result<SegmentScratch, Error> {
+        Ok(SegmentScratch {
+            stream: self.backend().clone(),
+            storage: self.queue().map(|queue| Storage::new(queue)).transpose()?,
+        })
+    }
+
+    /// Reduces each segment of `input` by `op`: segment `s` has the items from `offsets[s]` to `offsets[s + 1]`.
+    ///
+    /// The bits of each result are those of [`reduce`](Self::reduce) for a view of the segment: neighbours do not matter. An
+    /// empty segment has the operator's [`empty`](kernels_gpu::op::Op::empty) result. Indices, such as those of
+    /// [`ArgMax`](crate::ArgMax), count from the segment's start. Items before the first offset and behind the last one
+    /// belong to no segment.
+    ///
+    /// ```
+    /// use warpfold::{Device, Max, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[1, 2, 3, 4, 5])?;
+    /// let offsets = device.upload(&[0u32, 2, 2, 5])?;
+    /// assert_eq!(device.reduce_segments(&x, &offsets, Sum)?, [3, 0, 12]);
+    /// assert_eq!(device.reduce_segments(&x, &offsets, Max)?, [Some(2), None, Some(5)]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Offset`] for an offset that is negative, smaller than the one before, or beyond the items;
+    /// [`Error::NoOffsets`]; [`Error::Determinism`] for floats on a device of the level
+    /// [`Exact`](crate::Determinism::Exact); [`Error::Lengths`], [`Error::NotRegistered`], [`Error::OtherDevice`],
+    /// [`Error::GridTooLarge`], [`Error::OutOfMemory`], [`Error::OutOfHostMemory`], [`Error::Cuda`], [`Error::Deferred`].
+    pub fn reduce_segments<'a, 'b, I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        input: impl Input<'a, I>,
+        offsets: impl Input<'b, T>,
+        op: O,
+    ) -> Result<Vec<O::Output>, Error> {
+        let parts = Parts::Offsets(offsets.into_views());
+        self.reduce_parts::<I, T, O>(input.into_views(), parts, op)
+    }
+
+    /// Reduces each row of `len` items by `op`, as [`reduce_segments`](Self::reduce_segments).
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let x = device.upload(&[1, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(device.reduce_rows(&x, 3, Sum)?, [6, 15]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rows`] unless the number of items is a multiple of `len`, which is not 0; otherwise as
+    /// [`reduce_segments`](Self::reduce_segments).
+    pub fn reduce_rows<'a, I: Items, O: Segments<I>>(
+        &self,
+        input: impl Input<'a, I>,
+        len: usize,
+        op: O,
+    ) -> Result<Vec<O::Output>, Error> {
+        self.reduce_parts::<I, u64, O>(input.into_views(), Parts::Rows(len), op)
+    }
+
+    /// Reduces each segment of `input`, as [`reduce_segments`](Self::reduce_segments), and stores the accumulators on the
+    /// device, in the first elements of `output`.
+    ///
+    /// On a GPU the call enqueues its launches and returns. It neither allocates nor waits if the scratch has been used
+    /// before for as many items and segments. The accumulator of an empty segment is the operator's identity.
+    ///
+    /// A bad offset is found by the device: after it the elements of `output` are unspecified, and
+    /// [`SegmentScratch::check`] returns the error. On the CPU this call returns it.
+    ///
+    /// ```
+    /// use warpfold::{Device, Sum};
+    ///
+    /// let device = Device::auto()?;
+    /// let (x, offsets) = (device.upload(&[1, 2, 3, 4, 5])?, device.upload(&[0u32, 2, 5])?);
+    /// let (mut sums, mut scratch) = (device.alloc::<i32>(2)?, device.segment_scratch()?);
+    /// device.reduce_segments_into(&x, &offsets, Sum, &mut sums, &mut scratch)?;
+    /// scratch.check(&offsets)?;
+    /// assert_eq!(sums.download()?, [3, 12]);
+    /// # Ok::<(), warpfold::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ViewRange`] if `output` has too few elements; [`Error::OtherStream`] if `scratch` belongs to another
+    /// stream; otherwise as [`reduce_segments`](Self::reduce_segments).
+    pub fn reduce_segments_into<'a, 'b, 'c, I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        input: impl Input<'a, I>,
+        offsets: impl Input<'b, T>,
+        op: O,
+        output: impl Target<'c, O::Acc>,
+        scratch: &mut SegmentScratch,
+    ) -> Result<(), Error> {
+        let parts = Parts::Offsets(offsets.into_views());
+        self.reduce_parts_into::<I, T, O>(input.into_views(), parts, op, output, scratch)
+    }
+
+    /// Reduces each row of `len` items, as [`reduce_rows`](Self::reduce_rows), and stores the accumulators on the device, as
+    /// [`reduce_segments_into`](Self::reduce_segments_into).
+    ///
+    /// # Errors
+    ///
+    /// As [`reduce_rows`](Self::reduce_rows) and [`reduce_segments_into`](Self::reduce_segments_into).
+    pub fn reduce_rows_into<'a, 'c, I: Items, O: Segments<I>>(
+        &self,
+        input: impl Input<'a, I>,
+        len: usize,
+        op: O,
+        output: impl Target<'c, O::Acc>,
+        scratch: &mut SegmentScratch,
+    ) -> Result<(), Error> {
+        let parts = Parts::<u64>::Rows(len);
+        self.reduce_parts_into::<I, u64, O>(input.into_views(), parts, op, output, scratch)
+    }
+
+    /// The number of items, or an error in the arguments.
+    fn check_parts<I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        parts: &Parts<'_, T>,
+    ) -> Result<usize, Error> {
+        let entry: &'static Entry = &O::ENTRIES[0];
+        let n = self.check_input::<I>(views, entry)?;
+        if self.level == Determinism::Exact && !O::ANY_ORDER {
+            return Err(self.broken(
+                entry,
+                "segments are reduced by accumulators of the operator",
+            ));
+        }
+        match parts {
+            Parts::Offsets(offsets) => {
+                self.check_owner(offsets)?;
+                match offsets.is_empty() {
+                    true => Err(Error::NoOffsets),
+                    false => Ok(n),
+                }
+            }
+            Parts::Rows(len) => match n.is_multiple_of(*len) && *len > 0 {
+                true => Ok(n),
+                false => Err(Error::Rows {
+                    items: n,
+                    len: *len,
+                }),
+            },
+        }
+    }
+
+    fn reduce_parts<I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        parts: Parts<'_, T>,
+        op: O,
+    ) -> Result<Vec<O::Output>, Error> {
+        let n = self.check_parts::<I, T, O>(views, &parts)?;
+        let count = parts.count(n);
+        let (accumulators, offsets) = match self.backend() {
+            Backend::Cpu(_) => {
+                let mut accumulators = host::filled(count, op.identity())?;
+                on_cpu::<I, T, O>(op, views, n, parts, &mut accumulators)?;
+                (accumulators, None)
+            }
+            Backend::Gpu(queue) if count > 0 => {
+                let mut output = DeviceMemory::filled(queue, count, 0)?;
+                let mut storage = queue.segments();
+                let storage = match &mut *storage {
+                    Some(storage) => storage,
+                    empty => empty.insert(Storage::new(queue)?),
+                };
+                let launch = Launch {
+                    queue,
+                    views,
+                    n,
+                    op,
+                    parts,
+                };
+                launch.enqueue(storage, output.all_mut())?;
+                let Parts::Offsets(offsets) = parts else {
+                    return Ok(finish::<I, O>(op, output.all().download(queue)?, |_| false));
+                };
+                if let Some(index) = storage.take_bad(queue)? {
+                    return Err(bad_offset(queue, offsets, index, Some(n))?);
+                }
+                let offsets = offsets.download_on(self.backend())?;
+                (output.all().download(queue)?, Some(offsets))
+            }
+            Backend::Gpu(_) => (vec![], None),
+        };
+        Ok(match (parts, &offsets) {
+            (Parts::Rows(_), _) => finish::<I, O>(op, accumulators, |_| false),
+            (_, Some(offsets)) => {
+                finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1])
+            }
+            (Parts::Offsets(offsets), None) => match offsets.location() {
+                Location::Host(offsets) => {
+                    finish::<I, O>(op, accumulators, |s| offsets[s] == offsets[s + 1])
+                }
+                Location::Device(_) => vec![],
+            },
+        })
+    }
+
+    fn reduce_parts_into<'c, I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        parts: Parts<'_, T>,
+        op: O,
+        output: impl Target<'c, O::Acc>,
+        scratch: &mut SegmentScratch,
+    ) -> Result<(), Error> {
+        let n = self.check_parts::<I, T, O>(views, &parts)?;
+        let output = output.into_view_mut().part(..parts.count(n))?;
+        self.backend().check_same(output.owner())?;
+        let storage = scratch.of(self.backend())?;
+        match (output.into_location(), self.backend()) {
+            (LocationMut::Host(output), Backend::Cpu(_)) => {
+                on_cpu::<I, T, O>(op, views, n, parts, output)
+            }
+            (LocationMut::Device(output), Backend::Gpu(queue)) => {
+                if output.all().len() == 0 {
+                    return Ok(());
+                }
+                let launch = Launch {
+                    queue,
+                    views,
+                    n,
+                    op,
+                    parts,
+                };
+                launch.enqueue(storage.ok_or(Error::OtherStream)?, output)
+            }
+            _ => unreachable!("the input and the output are on this device"),
+        }
+    }
+}
+
+/// The results of accumulators; `is_empty` says which segments have no items.
+fn finish<I: Items, O: Segments<I>>(
+    op: O,
+    accumulators: Vec<O::Acc>,
+    is_empty: impl Fn(usize) -> bool,
+) -> Vec<O::Output> {
+    let results = accumulators.into_iter().enumerate();
+    results
+        .map(|(segment, acc)| match is_empty(segment) {
+            true => op.empty(),
+            false => op.finish(acc),
+        })
+        .collect()
+}
+
+/// Reduces the segments on the CPU.
+fn on_cpu<I: Items, T: Offset, O: Segments<I>>(
+    op: O,
+    views: I::Of<Views<'_>>,
+    n: usize,
+    parts: Parts<'_, T>,
+    output: &mut [O::Acc],
+) -> Result<(), Error> {
+    let items = input::slices::<I>(views);
+    match parts {
+        Parts::Rows(len) => cpu::reduce_segments::<I, O>(op, items, &|s| s * len, output),
+        Parts::Offsets(offsets) => {
+            let Location::Host(offsets) = offsets.location() else {
+                unreachable!("the offsets are on the CPU");
+            };
+            check_offsets(offsets, n)?;
+            let start = |s: usize| offsets[s].index().expect("checked above");
+            cpu::reduce_segments::<I, O>(op, items, &start, output);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,413 @@
+//! Segmented reductions: each of many adjacent parts of an array by itself, in time that depends on the bytes alone.
+//!
+//! Segment `s` has the items from `offsets[s]` to `offsets[s + 1]`, or, of fixed length, row `s`. Its result has the bits of
+//! the [whole-array reduction](crate::single_pass) of these items: the tiles are counted from the segment's start, so no
+//! neighbour enters.
+//!
+//! # Diagonals
+//!
+//! Segment `s` starts at *diagonal* `offsets[s] + s`: the number of items and of segments before it. So a segment of `len`
+//! items takes `len + 1` diagonals, and all starts differ, also those of empty segments. The diagonals are cut into
+//! *windows* of the same length, a block for each; a window has a bounded number of starts and items, whatever the lengths.
+//!
+//! ```text
+//! segments     0 a a a 1 2 b 3 c c c c c c c c c c 4 d d      a number is a start, a letter an item
+//! windows      |               |               |              of 8 diagonals
+//! ```
+//!
+//! | kernel | does |
+//! |---|---|
+//! | [`partition`] | finds the first segment that starts in each window, by binary search |
+//! | [`window`] | a block reduces the segments that start in its window; of those longer than a tile, the tiles that start there |
+//! | [`combine`] | combines the partials of segments that have several tiles |
+//!
+//! Rows need no [`partition`], and only those longer than a tile need [`combine`].
+//!
+//! # Bad offsets
+//!
+//! The kernels check every offset that they use. Offsets that decrease or lie beyond the items lead to no access out of
+//! bounds and to no race: a block stores nothing unless all its offsets are right, and a segment's result and partials have
+//! places that follow from its start, which is in one window. The index of the first bad offset is left in [`Work`]. The
+//! segments of consecutive windows cover all segments even if the binary searches went astray, because the first window
+//! starts with segment 0 and the last one ends with the last: so some block checks each offset.
+//!
+//! # Requirements of every launch
+//!
+//! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`window`]; as many blocks as windows.
+//! - At least one segment; a [`Shape`], with offsets for one segment more, or rows that together are all items.
+//! - [`Storage`] of the lengths of [`Layout`].
+
+pub mod combine;
+pub mod partition;
+pub mod window;
+
+use crate::element::Element;
+use crate::items::Items;
+use crate::mem::{Global, staged_bytes};
+use crate::op::Min;
+use crate::tile::items_of_tile;
+
+/// The threads per block of every kernel.
+pub const THREADS: u32 = 128;
+
+/// The bytes of a window's items, or of its offsets in shared memory.
+const WINDOW_BYTES: usize = 16 << 10;
+
+/// Shared memory of a block on every device.
+const MOST_SHARED: usize = 48 << 10;
+
+/// The number of diagonals of a window: whole tiles.
+pub const fn window_of<I: Items>() -> usize {
+    let widest = if I::BYTES > 4 { I::BYTES } else { 4 };
+    let tiles = WINDOW_BYTES / (widest * items_of_tile::<I>());
+    if tiles > 0 {
+        tiles * items_of_tile::<I>()
+    } else {
+        items_of_tile::<I>()
+    }
+}
+
+/// The number of tiles in as many items as a window has diagonals.
+pub const fn cells_of<I: Items>() -> usize {
+    window_of::<I>() / items_of_tile::<I>()
+}
+
+/// The most segments of a window that have more lanes than a thread combines, but at most a tile of items.
+pub const fn most_listed<I: Items>() -> usize {
+    (window_of::<I>() + items_of_tile::<I>()) / (window::FEW * I::VECTOR + 1) + 1
+}
+
+/// The words of a block in shared memory before the starts of the segments: the cells, two counters, and the listed
+/// segments.
+pub const fn words_of<I: Items>() -> usize {
+    cells_of::<I>() + 2 + most_listed::<I>()
+}
+
+/// The dynamic shared memory of a block in bytes: words, the offsets, and the staged items. A window has at most as many
+/// starts and items as diagonals, and its last segment has at most a tile of items more.
+pub const fn shared_bytes<I: Items>() -> usize {
+    let widest = if I::BYTES > 4 { I::BYTES } else { 4 };
+    let diagonals = window_of::<I>() * widest + items_of_tile::<I>() * I::BYTES;
+    let bytes = 4 * (words_of::<I>() + 5) + diagonals + 3 * staged_bytes(0);
+    assert!(
+        bytes <= MOST_SHARED,
+        "an item of segments has too many bytes"
+    );
+    bytes.next_multiple_of(16)
+}
+
+/// The segments, as the kernels receive them.
+#[derive(Clone, Copy, Debug, kernels_gpu_macros::Value)]
+#[repr(C)]
+pub struct Shape {
+    /// The number of segments.
+    pub segments: u64,
+    /// The length of each of them; 0 if there are offsets.
+    pub row: u64,
+    /// 1 if offsets of 32 bits are signed.
+    pub signed: u64,
+    /// The number of diagonals of a window.
+    pub window: u64,
+    /// The number of windows.
+    pub windows: u64,
+    /// The number of this launch of [`combine`], from 0.
+    pub round: u64,
+    /// 1 if it is the last one.
+    pub is_last: u64,
+}
+
+/// The lengths of the memory between the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The number of windows, which are the blocks of [`window`].
+    pub windows: usize,
+    /// The number of tiles that could start: partials of first tiles, and of others.
+    pub cells: usize,
+}
+
+impl Layout {
+    /// For `n` items and as many segments.
+    pub const fn of<I: Items>(n: usize, segments: usize) -> Self {
+        let windows = (n + segments).div_ceil(window_of::<I>());
+        Self {
+            windows,
+            cells: windows * cells_of::<I>(),
+        }
+    }
+
+    /// The number of partials.
+    pub const fn partials(self) -> usize {
+        2 * self.cells
+    }
+
+    /// The number of words of [`Work`].
+    pub const fn words(self) -> usize {
+        Work::EDGES + Edge::WORDS * (self.windows + 1) + 2 * self.cells + 2 * self.most_huge()
+    }
+
+    /// The most segments of several runs of tiles.
+    const fn most_huge(self) -> usize {
+        self.cells / combine::RUN + 1
+    }
+}
+
+/// Words that the kernels leave for each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    words: Global<u64>,
+    /// The number of long segments, and of those with several runs of tiles.
+    counts: Global<u32>,
+    layout: Layout,
+}
+
+/// Where a window begins.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    /// The first segment that starts in the window or behind it.
+    first: usize,
+    /// The start of the segment before, or `at` if there is none.
+    before: usize,
+    /// The start of the first segment; behind the last segment, its end.
+    at: usize,
+}
+
+impl Edge {
+    /// The words of an edge.
+    const WORDS: usize = 3;
+
+    /// The edge before segment `first`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn of(offsets: Offsets, first: usize) -> Self {
+        let at = offsets.get(first);
+        let before = match first {
+            0 => at,
+            _ => offsets.get(first - 1),
+        };
+        Self { first, before, at }
+    }
+}
+
+/// A segment with several tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Long {
+    /// Its number.
+    pub segment: u64,
+    /// The cell of its first tile.
+    pub cell: u32,
+    /// The number of tiles.
+    pub tiles: u32,
+}
+
+impl Work {
+    /// The word with the index of the first bad offset of this launch, or [`NONE`](Self::NONE).
+    pub const BAD: usize = 0;
+
+    /// The same for earlier launches.
+    pub const BAD_BEFORE: usize = 1;
+
+    /// The first word of the windows' edges.
+    const EDGES: usize = 2;
+
+    /// There is no bad offset.
+    pub const NONE: u64 = u64::MAX;
+
+    /// # Safety
+    ///
+    /// The contract of [`mem`](crate::mem): `words` and `counts` have the lengths that the layout asks for.
+    #[inline(always)]
+    pub unsafe fn new(words: Global<u64>, counts: Global<u32>, shape: Shape, cells: usize) -> Self {
+        let layout = Layout {
+            windows: shape.windows as usize,
+            cells,
+        };
+        Self {
+            words,
+            counts,
+            layout,
+        }
+    }
+
+    /// Leaves the index of a bad offset, unless there is a lower one.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn report(self, index: usize) {
+        self.words
+            .combine_atomic::<u64, Min>(Min, Self::BAD, index as u64);
+    }
+
+    /// Whether this launch has a bad offset.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn is_bad(self) -> bool {
+        self.words.get(Self::BAD) != Self::NONE
+    }
+
+    /// Where a window begins.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn edge(self, window: usize) -> Edge {
+        let word = Self::EDGES + Edge::WORDS * window;
+        let get = |i: usize| self.words.get(word + i) as usize;
+        let (first, before, at) = (get(0), get(1), get(2));
+        Edge { first, before, at }
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn set_edge(self, window: usize, edge: Edge) {
+        let word = Self::EDGES + Edge::WORDS * window;
+        self.words.set(word, edge.first as u64);
+        self.words.set(word + 1, edge.before as u64);
+        self.words.set(word + 2, edge.at as u64);
+    }
+
+    /// The first word of long segment `number`, or of a huge one.
+    #[inline(always)]
+    fn word_of(self, number: usize, is_huge: bool) -> usize {
+        let first = Self::EDGES + Edge::WORDS * (self.layout.windows + 1);
+        let before = if is_huge { self.layout.cells } else { 0 };
+        first + 2 * (before + number)
+    }
+
+    /// The number of long segments, or of huge ones.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn count(self, is_huge: bool) -> usize {
+        let count = self.counts.get(is_huge as usize) as usize;
+        count.min(self.most(is_huge))
+    }
+
+    /// The most long segments, or huge ones; more are only counted if offsets are bad.
+    #[inline(always)]
+    fn most(self, is_huge: bool) -> usize {
+        match is_huge {
+            true => self.layout.most_huge(),
+            false => self.layout.cells,
+        }
+    }
+
+    /// Adds a long segment to its list.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn push(self, long: Long, is_huge: bool) {
+        let number = self.counts.fetch_increment(is_huge as usize, u32::MAX) as usize;
+        if number < self.most(is_huge) {
+            let word = self.word_of(number, is_huge);
+            self.words.set(word, long.segment);
+            self.words
+                .set(word + 1, (long.cell as u64) << 32 | long.tiles as u64);
+        }
+    }
+
+    /// Long segment `number` of its list.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn long(self, number: usize, is_huge: bool) -> Long {
+        let word = self.word_of(number, is_huge);
+        let places = self.words.get(word + 1);
+        Long {
+            segment: self.words.get(word),
+            cell: (places >> 32) as u32,
+            tiles: places as u32,
+        }
+    }
+}
+
+/// The starts of segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Offsets {
+    /// The segments.
+    pub shape: Shape,
+    narrow: Global<u32>,
+    wide: Global<u64>,
+}
+
+impl Offsets {
+    /// Offsets of 32 or of 64 bits; both arrays are empty for rows.
+    ///
+    /// # Safety
+    ///
+    /// The contract of [`mem`](crate::mem): one array has an offset for each segment and one more, unless there are rows.
+    #[inline(always)]
+    pub unsafe fn new(shape: Shape, narrow: Global<u32>, wide: Global<u64>) -> Self {
+        Self {
+            shape,
+            narrow,
+            wide,
+        }
+    }
+
+    /// Whether all segments have the same length.
+    #[inline(always)]
+    fn are_rows(self) -> bool {
+        self.shape.row > 0
+    }
+
+    /// The number of segments.
+    #[inline(always)]
+    fn segments(self) -> usize {
+        self.shape.segments as usize
+    }
+
+    /// The start of segment `index`, or the end of the last one. A negative offset is a large number.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get(self, index: usize) -> usize {
+        if self.are_rows() {
+            self.row(index)
+        } else if self.are_wide() {
+            self.get_wide(index)
+        } else {
+            self.get_narrow(index)
+        }
+    }
+
+    #[inline(always)]
+    fn row(self, index: usize) -> usize {
+        index * self.shape.row as usize
+    }
+
+    #[inline(always)]
+    fn are_wide(self) -> bool {
+        self.wide.len() > 0
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_wide(self, index: usize) -> usize {
+        self.wide.get(index) as usize
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn get_narrow(self, index: usize) -> usize {
+        let offset = self.narrow.get(index);
+        match self.shape.signed > 0 {
+            true => offset as i32 as usize,
+            false => offset as usize,
+        }
+    }
+}
+
+/// The memory of a launch, except for the items and the offsets.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage<A> {
+    /// The accumulator of each segment.
+    pub output: Global<A>,
+    /// The partials of the first tiles of long segments, then those of other tiles; one for each cell.
+    pub partials: Global<A>,
+    /// The words between the kernels.
+    pub work: Work,
+}
+
+impl<A: Element> Storage<A> {
+    /// The place of the partial of a long segment's tile.
+    #[inline(always)]
+    fn place(self, cell: usize, tile: usize) -> usize {
+        match tile {
+            0 => cell,
+            _ => self.partials.len() / 2 + cell + tile,
+        }
+    }
+}
