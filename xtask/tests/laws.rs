@@ -9,7 +9,7 @@
 //! Needs a device compiler and, for SASS, NVIDIA's tools; no GPU. Tests that cannot run are ignored.
 
 use cuda_builder::{NvvmArch, Ptx};
-use kernels_gpu::entry::{Entry, Parameter, count, library, teaching};
+use kernels_gpu::entry::{Entry, Parameter, count, library, segments, teaching};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -174,6 +174,7 @@ fn rows() -> impl Iterator<Item = &'static Entry> {
     let lists = [
         &library::KERNELS,
         &count::COUNTS,
+        &segments::PARTITION,
         &teaching::KERNELS,
         &teaching::COPIES,
     ];
@@ -219,6 +220,7 @@ fn value(entry: &Entry) -> [u32; 2] {
         at += match parameter {
             Parameter::Input(..) | Parameter::Output(..) => 16,
             Parameter::Cell(..) | Parameter::Number(_) => 8,
+            Parameter::Plain(_, bytes) => *bytes as u32,
             // Addresses and lengths precede it, so it is aligned.
             Parameter::Value(bytes) => return [at, at + *bytes as u32],
         };

@@ -26,6 +26,10 @@ pub enum Loads {
     },
     /// Words, stored with the width of their loads.
     Words,
+    /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
+    Windows,
+    /// Partials, offsets and other words that kernels leave for each other.
+    Left,
 }
 
 /// What a kernel stores.
@@ -41,6 +45,8 @@ pub enum Stores {
     CellsAndZeros,
     /// Copies of the elements, without atomics.
     Copy,
+    /// Results, partials, and words for the next kernel, which may be counted by atomics.
+    Results,
 }
 
 /// How the warps of a block exchange values.
@@ -71,6 +77,8 @@ pub enum Warp {
     Ballot,
     /// `SHFL.UP`: the key once, a value twice.
     Runs,
+    /// `SHFL`, as many as the compiler leaves of several reductions.
+    Several,
 }
 
 /// What a kernel promises.
@@ -202,6 +210,27 @@ pub const KERNELS: &[Kernel] = &[
         Loads::Ways,
         Stores::CellsAndZeros,
         Block::Atomics,
+        Warp::None,
+    ),
+    kernel(
+        &["segments"],
+        Loads::Windows,
+        Stores::Results,
+        Block::Atomics,
+        Warp::Several,
+    ),
+    kernel(
+        &["segments_combine"],
+        Loads::Left,
+        Stores::Results,
+        Block::None,
+        Warp::Several,
+    ),
+    kernel(
+        &["segments_partition"],
+        Loads::Left,
+        Stores::Results,
+        Block::None,
         Warp::None,
     ),
     kernel(

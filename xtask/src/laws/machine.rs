@@ -137,6 +137,17 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         }
         Loads::Tiles => return tiles(broken, claim, counts),
         Loads::Ways => return exact::loads(broken, claim, counts),
+        Loads::Windows => {
+            let together = counts.in_flight.get(&128);
+            broken.unless(
+                together.is_some_and(|together| *together >= IN_FLIGHT),
+                format!(
+                    "{together:?} loads of granules are in flight together instead of {IN_FLIGHT}"
+                ),
+            );
+            return;
+        }
+        Loads::Left => return,
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
@@ -249,6 +260,10 @@ fn result(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) 
             }
         }
         Stores::CellsAndZeros => exact::result(broken, counts),
+        Stores::Results => broken.unless(
+            stored >= claim.acc_bits as usize,
+            format!("{stored} bits stored; a result has {}", claim.acc_bits),
+        ),
         Stores::Copy => broken.unless(
             counts.red + counts.atom == 0,
             format!("a copy needs no atomics: {atomics}"),
@@ -312,6 +327,14 @@ fn block(broken: &mut Broken, kernel: &Kernel, claim: &Claim, profile: &Profile)
 
 /// Shuffles: one for each 32 bits, and no more than in the source.
 fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
+    if kernel.warp == Warp::Several {
+        let down = counts.shfl.get("DOWN").copied().unwrap_or_default();
+        broken.unless(
+            down >= claim.words(),
+            format!("{down} SHFL.DOWN for values of {} words", claim.words()),
+        );
+        return;
+    }
     let values = claim.arrays as usize * claim.words();
     let (mode, expected) = match kernel.warp {
         Warp::None | Warp::Redux => ("", 0),
@@ -319,6 +342,7 @@ fn warp(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
         Warp::Match => ("IDX", STEPS * values),
         Warp::Ballot => ("IDX", claim.key_words() + STEPS * values),
         Warp::Runs => ("UP", claim.key_words() + 2 * values),
+        Warp::Several => unreachable!("checked above"),
     };
     let expected: BTreeMap<String, usize> = match expected {
         0 => BTreeMap::new(),
@@ -392,7 +416,9 @@ pub fn converts_in_software(
     let elements = elements_loaded(kernel, claim);
     // Loads of the same width have fewer elements of `f32`.
     let f32_instructions = match kernel.loads {
-        Loads::Tiles | Loads::Ways => f32_instructions * 32 / claim.element_bits as usize,
+        Loads::Tiles | Loads::Ways | Loads::Windows => {
+            f32_instructions * 32 / claim.element_bits as usize
+        }
         _ => f32_instructions,
     };
     (instructions > f32_instructions + 3 * elements).then(|| {
@@ -411,7 +437,7 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     match kernel.loads {
         // The last vectors are loaded one by one.
         Loads::Ceiling => IN_FLIGHT + 1,
-        Loads::Tiles => claim.vectors_in_flight(),
+        Loads::Tiles | Loads::Windows => claim.vectors_in_flight(),
         Loads::Ways => claim.ways() * claim.vectors_in_flight(),
         _ => in_steps(IN_FLIGHT),
     }

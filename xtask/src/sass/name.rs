@@ -9,7 +9,7 @@ pub fn kernel_of(entry: &str) -> &str {
     let is_of = |name: &&&str| {
         entry
             .strip_prefix(**name)
-            .is_some_and(|rest| rest.starts_with('_'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
     // `reduce_0_modulo`, not `reduce_0`.
     let longest = names.filter(is_of).max_by_key(|name| name.len());
@@ -30,6 +30,9 @@ mod tests {
         for (entry, kernel) in [
             ("reduce_2_sum_i32", "reduce_2"),
             ("reduce_0_modulo_max_f32", "reduce_0_modulo"),
+            ("segments_max_f32", "segments"),
+            ("segments_combine_max_f32", "segments_combine"),
+            ("segments_partition", "segments_partition"),
             ("stable_vec4_sum_f32", "stable_vec4"),
             ("stable_sum_f64", "stable"),
             ("warp_atomic_sum_u64", "warp_atomic"),
