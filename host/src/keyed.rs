@@ -18,111 +18,13 @@ use crate::launch::{Argument, Grid, Kernel};
 use crate::memory::DeviceMemory;
 use crate::pass::{CPU_MAX_THREADS, check_threads};
 
+mod algorithm;
+mod by_key;
+mod counts;
+
+pub use algorithm::KeyedAlgorithm;
+pub use by_key::{ByKey, RejectedKey};
 pub use kernels_gpu::keyed::Key;
-
-/// How values are combined before the atomics on the cells.
-///
-/// Every algorithm gives the right result for any keys. The fastest one depends on the order of the keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum KeyedAlgorithm {
-    /// Not combined: one atomic per value. For random keys.
-    Atomic,
-    /// Not combined, and the atomic is a loop around a compare-and-swap, as before compute capability 6.0.
-    /// For comparison only; exists only for some sums, such as those of `f32` and `f64`.
-    Cas,
-    /// Within a warp; ballots find the lanes with equal keys.
-    Ballot,
-    /// Within a warp; `match.any` finds the lanes with equal keys.
-    Match,
-    /// Within a block, in a hash table in shared memory.
-    Bins,
-    /// Runs of neighbours with equal keys: four values per thread, then within a warp. For sorted keys.
-    Runs,
-}
-
-impl KeyedAlgorithm {
-    /// All algorithms.
-    pub const ALL: [Self; 6] = [
-        Self::Atomic,
-        Self::Cas,
-        Self::Ballot,
-        Self::Match,
-        Self::Bins,
-        Self::Runs,
-    ];
-
-    /// The name of the kernel for one array of values, such as `"keyed_match"`.
-    pub fn kernel_name(self) -> &'static str {
-        match self {
-            Self::Atomic => "keyed_atomic",
-            Self::Cas => "keyed_cas",
-            Self::Ballot => "keyed_ballot",
-            Self::Match => "keyed_match",
-            Self::Bins => "keyed_bins",
-            Self::Runs => "keyed_runs",
-        }
-    }
-}
-
-/// The result of [`Device::reduce_by_key`] or [`Device::count_by_key`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct ByKey<T> {
-    /// The combined value of each key. For a key without values, the operator's
-    /// [`initial`](kernels_gpu::op::Op::initial) value: 0 for sums, infinity for minima of floats, the
-    /// greatest integer for minima of integers.
-    pub cells: Vec<T>,
-    /// The number of elements whose key is out of range.
-    pub rejected: u64,
-    /// The first of them.
-    pub first_rejected: Option<RejectedKey>,
-}
-
-/// An element whose key is out of range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RejectedKey {
-    /// The index of the element.
-    pub index: u64,
-    /// Its key.
-    pub key: i128,
-}
-
-impl<T> ByKey<T> {
-    /// The cells, if every key has one.
-    ///
-    /// ```
-    /// use warpfold::{Device, Error};
-    ///
-    /// let device = Device::auto()?;
-    /// let keys = device.upload(&[0u8, 7, 1, 9])?;
-    /// assert_eq!(device.count_by_key(&keys, 10)?.strict()?[7], 1);
-    ///
-    /// let error = device.count_by_key(&keys, 2)?.strict().unwrap_err();
-    /// assert!(matches!(error, Error::KeyWithoutCell { index: 1, key: 7, rejected: 2, .. }));
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::KeyWithoutCell`] for the first element whose key is out of range.
-    pub fn strict(self) -> Result<Vec<T>, Error> {
-        match self.first_rejected {
-            None => Ok(self.cells),
-            Some(first) => Err(first.error(self.cells.len(), self.rejected)),
-        }
-    }
-}
-
-impl RejectedKey {
-    fn error(self, cells: usize, rejected: u64) -> Error {
-        Error::KeyWithoutCell {
-            index: self.index,
-            key: self.key,
-            cells,
-            rejected,
-        }
-    }
-}
 
 /// Cells on a device: cell `k` holds the combined values of key `k`.
 ///
@@ -571,106 +473,9 @@ impl<T: Element, O: Op<T, Acc = T>> Cells<T, O> {
     }
 }
 
-impl Cells<u64, Sum> {
-    /// Adds the number of elements of each key to its cell, and counts the elements whose key is out of range.
-    ///
-    /// As [`combine`](Self::combine) with a 1 for each key, but without an array of ones, and several times as fast.
-    /// It chooses its own algorithm and threads.
-    ///
-    /// ```
-    /// use warpfold::{Device, Sum};
-    ///
-    /// let device = Device::auto()?;
-    /// let mut counts = device.cells::<u64, _>(3, Sum)?;
-    /// for keys in [[0u16, 2, 2], [1, 2, 9]] {
-    ///     counts.count(&device.upload(&keys)?)?;
-    /// }
-    /// assert_eq!((counts.download()?, counts.rejected()?), (vec![1, 1, 3], 1));
-    /// # Ok::<(), warpfold::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OtherDevice`], [`Error::GridTooLarge`], [`Error::Cuda`], [`Error::Deferred`];
-    /// [`Error::NoKeyedKernel`] for several arrays of cells; [`Error::KeyWithoutCell`] if the cells are strict;
-    /// on the CPU [`Error::OutOfHostMemory`], because each piece has its own cells.
-    pub fn count<'a, K: Key>(&mut self, keys: impl Input<'a, K>) -> Result<(), Error> {
-        let keys = keys.into_views();
-        self.device.check_owner(&keys)?;
-        if self.arrays != 1 {
-            return Err(Error::NoKeyedKernel {
-                kernel: "count",
-                op: "number",
-                element: name_of::<u64>(),
-                key: name_of::<K>(),
-                arrays: self.arrays,
-            });
-        }
-        self.begin_strict()?;
-        match (&mut self.state, keys.location()) {
-            (State::Host { cells, rejected }, Location::Host(keys)) => {
-                cpu::count_by_key(keys, cells, rejected)?;
-            }
-            (
-                State::Device {
-                    stream,
-                    cells,
-                    rejected,
-                    ..
-                },
-                Location::Device(keys),
-            ) if keys.len() > 0 => {
-                let below = below::<K>(self.len);
-                let entry = count::of(size_of::<K>(), below).expect("keys have 1, 2, 4 or 8 bytes");
-                let kernel = Kernel::find(stream.gpu(), entry)?;
-                let blocks = count_blocks(
-                    size_of::<K>(),
-                    keys.len(),
-                    stream.gpu().info.multiprocessors,
-                );
-                let (threads, limit) = (counting::THREADS, stream.gpu().info.max_blocks);
-                let grid = u32::try_from(blocks).ok().filter(|grid| *grid <= limit);
-                let blocks = grid.ok_or(Error::GridTooLarge {
-                    kernel: entry.kernel,
-                    blocks,
-                    threads,
-                    limit,
-                })?;
-                stream.gpu().enter()?;
-                let arguments = [
-                    Argument::input(keys),
-                    Argument::output(cells),
-                    Argument::output(rejected),
-                    Argument::number(below),
-                ];
-                // SAFETY:
-                // - The row is for keys of this size; its kernel reads signed keys as unsigned ones.
-                // - The view borrows live memory of this device. The cells are borrowed mutably, so they do not
-                //   overlap the keys. `below` is at most the number of cells, and for `count_few` at most its
-                //   limit (`count::of`).
-                // - Whole warps, and enough blocks for the elements (`count_blocks`).
-                unsafe { kernel.launch(stream, Grid { blocks, threads }, &arguments) }?;
-            }
-            (State::Device { .. }, Location::Device(_)) => {}
-            _ => unreachable!("`check_owner` has compared the devices"),
-        }
-        self.end_strict(keys)
-    }
-}
-
 /// The first key that has none of `cells` cells, read as unsigned; all later keys have none either.
 fn below<K: Key>(cells: usize) -> u64 {
     K::MOST_CELLS.min(cells as u64)
-}
-
-/// The blocks that count `n` keys: as many as the device runs at once, but no more than there are tiles.
-fn count_blocks(key_bytes: usize, n: usize, multiprocessors: u32) -> u64 {
-    let tiles = n.div_ceil(counting::TILE_BYTES / key_bytes) as u64;
-    let resident = u64::from(multiprocessors * counting::BLOCKS);
-    tiles
-        .min(resident)
-        .max(counting::fewest_blocks(n as u64))
-        .max(1)
 }
 
 impl<T: Element, O: Op<T, Acc = T>> std::fmt::Debug for Cells<T, O> {
@@ -697,14 +502,5 @@ mod tests {
         assert_eq!(below::<i32>(usize::MAX), 1 << 31);
         assert_eq!(below::<u32>(1 << 40), 1 << 32);
         assert_eq!(below::<u64>(usize::MAX), u64::MAX);
-    }
-
-    #[test]
-    fn a_block_counts_fewer_than_2_to_the_32_keys() {
-        assert_eq!(count_blocks(1, 1, 132), 1);
-        assert_eq!(count_blocks(4, 8193, 132), 2);
-        assert_eq!(count_blocks(1, 1 << 34, 132), 264);
-        let n = 1 << 42;
-        assert!((n as u64).div_ceil(count_blocks(1, n, 132)) < 1 << 32);
     }
 }

@@ -50,7 +50,7 @@ impl<T: Copy> Staged<T> {
         }
         let element = self.first + index;
         self.elements
-            .get(element ^ (element / LINE & (LINE - 1) * Self::OF_GRANULE))
+            .get(element ^ ((element / LINE) & ((LINE - 1) * Self::OF_GRANULE)))
     }
 
     /// The elements from `index` on.

@@ -126,7 +126,7 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
                 let len = (partials - first).min(RUN);
                 // SAFETY: all lanes of the warp arrive here, with the same run.
                 let value = unsafe { self.run(long.cell, first, len, step) };
-                if thread_idx_x() % WARP_SIZE == 0 {
+                if thread_idx_x().is_multiple_of(WARP_SIZE) {
                     let place = self.storage.place(long.cell as usize, first * step);
                     self.storage.partials.set(place, value);
                 }

@@ -59,13 +59,13 @@ fn empty(device: &Device) -> Result<(), Failed> {
     is(
         device.reduce_segments(&nothing, &offsets, Max)?,
         vec![None; 3],
-        "maxima of nothing",
+        "maxima of empty input",
     )?;
     let sums = device.reduce_segments(&nothing, &offsets, Sum)?;
     is(
         sums.iter().map(|sum| sum.to_bits()).collect(),
         vec![0; 3],
-        "sums of nothing",
+        "sums of empty input",
     )?;
     let none = device.upload(&[0u32])?;
     is(
