@@ -136,7 +136,9 @@ impl Counts {
                 };
                 *by_width.entry(width(instruction)).or_default() += 1;
             }
-            "MEMBAR" | "FENCE" | "CCTL" => self.fences += 1,
+            "MEMBAR" | "FENCE" => self.fences += 1,
+            // Others are prefetches.
+            "CCTL" if instruction.has("IVALL") => self.fences += 1,
             "LD" | "ST" | "ATOM" | "QSPC" => self.generic += 1,
             // Global memory's `RED` is called `REDG` from sm_90 on.
             "RED" if arch >= NvvmArch::Compute90 => self.generic += 1,
