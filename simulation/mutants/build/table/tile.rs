@@ -129,14 +129,14 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "first_granule_not_checked",
         "loads a granule before the array",
-        "I::have_granules::<N>(self.arrays, start) && ",
+        "I::have_granules::<N>(self.source.0, start) && ",
         "",
     )
     .on(HORNER),
     mutant(
         "last_granule_not_checked",
         "loads a granule past the end of the array",
-        " && I::have_granules::<N>(self.arrays, last)",
+        " && I::have_granules::<N>(self.source.0, last)",
         "",
     )
     .on(SLOTS),
@@ -164,15 +164,19 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "halves_of_lanes",
         "a non-commutative operator combines lanes that are not adjacent",
-        "unsafe { reduce_to_first::<I, O>(op, value) }",
-        "unsafe { crate::warp::reduce_down::<I, O>(op, value) }",
+        "they leave the loop together.
+    unsafe { reduce_to_first::<I, O>(op, value) }",
+        "they leave the loop together.
+    unsafe { crate::warp::reduce_down::<I, O>(op, value) }",
     )
     .on(HORNER),
     mutant(
         "lane_0_alone",
         "does not combine the lanes",
-        "unsafe { reduce_to_first::<I, O>(op, value) }",
-        "value",
+        "they leave the loop together.
+    unsafe { reduce_to_first::<I, O>(op, value) }",
+        "nothing.
+    value",
     ),
     // Indices.
     mutant(
@@ -192,8 +196,8 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "one_item_too_many",
         "`<=` for `<`: an item behind the array",
-        "i < I::len(self.arrays)",
-        "i <= I::len(self.arrays)",
+        "i < self.source.len()",
+        "i <= self.source.len()",
     ),
     // Whole tiles.
     mutant(

@@ -23,8 +23,8 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "shifted_row_of_the_first",
         "loads the first row of a group for all its rows",
-        "rows[k] = I::shifted(self.arrays, self.first_of(row + k))",
-        "rows[k] = I::shifted(self.arrays, self.first_of(row))",
+        "rows[k] = I::shifted(self.source.0, self.first_of(row + k))",
+        "rows[k] = I::shifted(self.source.0, self.first_of(row))",
     )
     .on(SLOTS),
     mutant(
@@ -44,13 +44,15 @@ pub const MUTANTS: &[Mutant] = &[
         "            row += K;
         }
     }
+}
 
-    /// The number of rows",
+impl<I: Items, O: Op<I>, S: Source<I>",
         "            row += 1;
         }
     }
+}
 
-    /// The number of rows",
+impl<I: Items, O: Op<I>, S: Source<I>",
     )
     .on(SLOTS),
     mutant(
@@ -83,7 +85,7 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "no_rows_before_the_array",
         "a lane whose first item is before the array has no rows",
-        "I::len(self.arrays).wrapping_sub(self.first)",
+        "self.source.len().wrapping_sub(self.first)",
         "I::len(self.arrays).saturating_sub(self.first)",
     ),
     // Item by item.
@@ -104,15 +106,15 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "item_of_the_first",
         "loads the first item of a row for all its items",
-        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e)",
-        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + 0 * e)",
+        "rows[k][e] = self.source.get(self.first_of(row + k) + e)",
+        "rows[k][e] = self.source.get(self.first_of(row + k) + 0 * e)",
     )
     .on(HORNER),
     mutant(
         "items_of_the_first_row",
         "loads the first row of a group for all its rows",
-        "rows[k][e] = I::get(self.arrays, self.first_of(row + k) + e)",
-        "rows[k][e] = I::get(self.arrays, self.first_of(row) + e)",
+        "rows[k][e] = self.source.get(self.first_of(row + k) + e)",
+        "rows[k][e] = self.source.get(self.first_of(row) + e)",
     )
     .on(ONE_SLOT),
     mutant(
@@ -178,16 +180,16 @@ pub const MUTANTS: &[Mutant] = &[
         "items_outside_combined",
         "combines 0 for items that the array does not have",
         "                if self.is_item(i) {
-                    let slot",
+                    lane.absorb_item",
         "                if i < usize::MAX {
-                    let slot",
+                    lane.absorb_item",
     )
     .on(MAX),
     mutant(
         "slots_not_combined",
         "puts the items of an operator with one accumulator into several",
-        "let slot = if has_slots::<I, O>() { part * PART + e } else { 0 };",
-        "let slot = part * PART + e;",
+        "let slot = if has_slots::<I, O>() { slot } else { 0 };",
+        "let _ = has_slots::<I, O>();",
     ),
     mutant(
         "parts_of_the_first",
@@ -199,15 +201,15 @@ pub const MUTANTS: &[Mutant] = &[
     mutant(
         "index_of_the_row",
         "all items of a row have the index of its first",
-        "[[items[e]]], [i as u64]",
-        "[[items[e]]], [first as u64]",
+        "items[e], i as u64",
+        "items[e], first as u64",
     )
     .on(ARG_MIN),
     mutant(
         "accumulator_of_the_first_slot",
         "adds an item to the first slot's accumulator for each slot",
-        "self.op.absorb(lane.slots[slot], [[items[e]]]",
-        "self.op.absorb(lane.slots[0], [[items[e]]]",
+        "self.op.absorb(self.slots[slot], [[item]]",
+        "self.op.absorb(self.slots[0], [[item]]",
     )
     .on(SLOTS),
     mutant(
