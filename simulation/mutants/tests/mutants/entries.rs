@@ -115,7 +115,7 @@ fn run_all<C, W: Display>(
 fn reductions(entries: &[Entry]) -> Vec<Case> {
     let mut cases = Vec::new();
     // Threads per block: one warp, two, and a tree with steps larger and smaller than a warp.
-    for (threads, narrow) in [(64, "i16"), (32, "u32"), (256, "u8")] {
+    for threads in [64, 32, 256] {
         let block = threads as usize;
         // Around the edges of blocks, of two blocks, and of many chunks.
         for n in [
@@ -238,7 +238,7 @@ fn keyed(entries: &[Entry]) -> Vec<Keyed> {
         Keys::Distinct,
     ];
     let mut cases = Vec::new();
-    for threads in [64, 32, 256] {
+    for (threads, narrow) in [(64, "i16"), (32, "u32"), (256, "u8")] {
         let block = threads as usize;
         for n in [3 * block + 7, block, 9 * block + 2, 2, 0] {
             for keys in KEYS {
@@ -249,8 +249,13 @@ fn keyed(entries: &[Entry]) -> Vec<Keyed> {
                         data: Data::Whole,
                         ..Keyed::new(*entry, threads, n)
                     };
-                    let blocks = fewest.blocks + 2;
-                    [fewest, Keyed { blocks, ..fewest }]
+                    // Additional blocks, and keys that do not start with a vector, although the values do.
+                    let unaligned = Keyed {
+                        blocks: fewest.blocks + 2,
+                        keys_start: 1,
+                        ..fewest
+                    };
+                    [fewest, unaligned]
                 }));
             }
         }
