@@ -14,7 +14,7 @@ use crate::options::{Choice, Cli, Command, Input};
 use crate::reading::Reading;
 use crate::source::{DefaultFormat, Stdin};
 use crate::sources::Sources;
-use crate::{by_key, dot, manual, reduce};
+use crate::{by_key, count_by_key, dot, manual, reduce};
 
 /// A result with its statistics.
 pub struct Done {
@@ -127,6 +127,7 @@ impl Session<'_> {
         let dtype = sources.dtype;
         let done = match &cli.command {
             Command::ReduceByKey(options) => by_key::run(options, sources, self),
+            Command::CountByKey(options) => count_by_key::run(options, of_array, sources, self),
             Command::Dot(_) => dot::run(input, sources, self),
             command => reduce::run(command, input, sources, self),
         }?;

@@ -5,7 +5,8 @@
 //! | `options` | the command line's syntax and help |
 //! | `command` | finds the files, opens the device, and prints the results |
 //! | `sources`, `source`, `archive` | an array in several files, in one file, in an `.npz` archive |
-//! | `reduce`, `by_key` | whole-array reductions and reductions by key, chunk by chunk |
+//! | `reduce`, `dot`, `by_key`, `count_by_key` | whole-array reductions, and reductions and counts by key, chunk by chunk |
+//! | `keys` | keys of any type, and the cells of each key |
 //! | `memory` | the length of a chunk |
 //! | `reading` | the time of reading, and the progress bar |
 //! | `answer`, `value` | the results as text and as JSON |
@@ -15,9 +16,11 @@ mod answer;
 mod archive;
 mod by_key;
 mod command;
+mod count_by_key;
 mod devices;
 mod dot;
 mod failure;
+mod keys;
 mod manual;
 mod memory;
 mod options;

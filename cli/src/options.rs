@@ -57,6 +57,8 @@ pub enum Command {
     Count(CountOptions),
     /// The sum, minimum or maximum of the elements of each key: key 0, key 1 and so on
     ReduceByKey(ByKeyOptions),
+    /// The number of elements of each key: a histogram. The elements are the keys, integers of any type
+    CountByKey(CountByKeyOptions),
     /// List the CPU and the CUDA devices, or the reason why there is none
     Devices(DevicesOptions),
     /// Print a script that completes this command line in a shell
@@ -88,6 +90,7 @@ impl Command {
             Self::Norm(_) => "norm",
             Self::Count(_) => "count",
             Self::ReduceByKey(_) => "reduce-by-key",
+            Self::CountByKey(_) => "count-by-key",
             Self::Devices(_) => "devices",
             Self::Completions { .. } => "completions",
             Self::Man { .. } => "man",
@@ -109,7 +112,8 @@ impl Command {
             | Self::Var(VarOptions { input, .. })
             | Self::Norm(NormOptions { input, .. })
             | Self::Count(CountOptions { input, .. })
-            | Self::ReduceByKey(ByKeyOptions { input, .. }) => Some(input),
+            | Self::ReduceByKey(ByKeyOptions { input, .. })
+            | Self::CountByKey(CountByKeyOptions { input, .. }) => Some(input),
             Self::Devices(_) | Self::Completions { .. } | Self::Man { .. } => None,
         }
     }
@@ -237,18 +241,33 @@ pub struct ByKeyOptions {
     #[arg(long, value_name = "KEYS.npy")]
     pub keys: PathBuf,
 
-    /// The number of cells, for the keys 0 to N-1; other keys are an error [default: the largest key plus 1]
-    #[arg(long, value_name = "N")]
-    pub cells: Option<u64>,
-
-    /// Ignore elements with other keys, such as negative ones; only their number is printed, to standard error
-    #[arg(long)]
-    pub ignore_others: bool,
+    #[command(flatten)]
+    pub cells: CellOptions,
 
     /// The operator that combines the elements of a key, in 64 bits as for `sum`. A key without elements has
     /// 0, or for min and max the largest or smallest value of the type
     #[arg(long, default_value = "sum")]
     pub op: Op,
+}
+
+#[derive(Args, Debug)]
+pub struct CountByKeyOptions {
+    #[command(flatten)]
+    pub input: Input,
+
+    #[command(flatten)]
+    pub cells: CellOptions,
+}
+
+#[derive(Args, Debug)]
+pub struct CellOptions {
+    /// The number of cells, for the keys 0 to N-1; other keys are an error [default: the largest key plus 1]
+    #[arg(long = "cells", value_name = "N")]
+    pub number: Option<u64>,
+
+    /// Ignore elements with other keys, such as negative ones; only their number is printed, to standard error
+    #[arg(long)]
+    pub ignore_others: bool,
 
     /// Write the cells to a .npy file instead of printing them
     #[arg(long, value_name = "OUT.npy", conflicts_with = "each")]

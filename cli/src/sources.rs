@@ -118,6 +118,11 @@ impl<T: Element> Elements<'_, T> {
         Ok(self.n)
     }
 
+    /// The bytes of an element.
+    pub fn element_size(&self) -> usize {
+        size_of::<T>()
+    }
+
     /// The number of elements that have been read.
     pub fn n(&self) -> usize {
         self.n

@@ -64,6 +64,11 @@ enum Subcommand<'a> {
         output: bool,
     },
     Other(&'a str),
+    CountByKey {
+        cells: Option<Text<'a>>,
+        ignore_others: bool,
+        output: bool,
+    },
 }
 
 impl Subcommand<'_> {
@@ -102,6 +107,16 @@ impl Subcommand<'_> {
             ],
             // Without `-` at the beginning, so that it is not parsed as an option.
             Self::Other(name) => vec![Some(name.trim_start_matches('-').into())],
+            Self::CountByKey {
+                cells,
+                ignore_others,
+                output,
+            } => vec![
+                Some("count-by-key".into()),
+                option("--cells", cells, &["18446744073709551615"]),
+                ignore_others.then(|| "--ignore-others".into()),
+                output.then(|| format!("--output={}", path("out.npy"))),
+            ],
         };
         words.into_iter().flatten().collect()
     }

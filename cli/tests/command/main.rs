@@ -3,6 +3,7 @@
 mod answers;
 mod archives;
 mod by_key;
+mod count_by_key;
 mod exact;
 mod failures;
 mod files;

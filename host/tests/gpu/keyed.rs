@@ -1,5 +1,5 @@
-//! Reduction by key: every entry, with every kind of keys, from aligned and unaligned views, at all boundary
-//! lengths.
+//! Reduction by key and counts: every entry, with every kind of keys, from aligned and unaligned views, at all
+//! boundary lengths. Keys of every width.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use kernels_gpu::entry::{Entry, library};
 use kernels_sim::Data;
 use kernels_sim::keyed::{KeySubject, Keys};
 use libtest_mimic::{Completion, Failed, Trial};
-use warpfold::{Determinism, Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, Sum};
+use warpfold::{
+    ByKey, Determinism, Device, Error, Key, Keyed, KeyedAlgorithm, Max, Min, RejectedKey, Sum,
+};
 
 use crate::lab::Lab;
 use crate::oracle::{Oracle, Subject, close};
@@ -35,6 +37,19 @@ pub fn trials(lab: &Arc<Lab>) -> Vec<Trial> {
     let rows = library::KERNELS.entries.iter();
     let keyed = rows.filter(|entry| !entry.key.is_empty()).count();
     assert_eq!(trials.len(), keyed, "a sweep for every row");
+    macro_rules! keys {
+        ($($key:ident)*) => { $(
+            for entry in <Sum as Keyed<$key, i32>>::ENTRIES {
+                let name = format!("{}, from {}", entry.name, stringify!($key));
+                trials.push(lab.trial(name, move |lab, device| {
+                    sweep::<$key, i32, Sum>(lab, device, entry)
+                }));
+            }
+            let name = concat!("count_by_key of ", stringify!($key));
+            trials.push(lab.trial(name, counts::<$key>));
+        )* };
+    }
+    keys!(u8 u16 u32 u64 i8 i16 i32 i64);
     trials.extend([
         lab.trial("keyed clear and accumulate", accumulate),
         lab.trial("keyed errors", errors),
@@ -115,6 +130,57 @@ fn sweep<K: KeySubject + Key, T: Subject, O: Keyed<K, T> + Oracle<T>>(
             match collector.rejected()? {
                 got if got == rejected => {}
                 got => return Err(wrong(format!("{got} rejected, not {rejected}"))),
+            }
+        }
+    }
+    Ok(Completion::Completed)
+}
+
+/// Counts with a counter for each cell in shared memory, and with more cells.
+fn counts<K: KeySubject + Key>(lab: &Lab, device: &Device) -> Result<Completion, Failed> {
+    const SPARE: [usize; 3] = [0, 300, 9000];
+    // The longest has several loads in flight in many blocks.
+    let (sizes, long) = match lab.light {
+        true => (&SIZES[..9], None),
+        false => (&SIZES[..], Some(1_000_003)),
+    };
+    let mut turn = 0;
+    for n in sizes.iter().copied().chain(long) {
+        for kind in Keys::ALL {
+            let start = STARTS[turn % STARTS.len()].0;
+            let seed = lab.seed.wrapping_add(turn as u64);
+            let (keys, cells) = kind.draw::<K>(n, seed);
+            let cells = cells + SPARE[turn / 2 % SPARE.len()];
+            turn += 1;
+            let memory = [vec![K::new(0); start], keys.clone()].concat();
+            let on_device = device.upload(&memory)?;
+
+            let mut expected = vec![0u64; cells];
+            let (mut rejected, mut first_rejected) = (0, None);
+            for (index, key) in (0u64..).zip(&keys) {
+                match expected.get_mut(key.cell()) {
+                    Some(count) => *count += 1,
+                    None => {
+                        rejected += 1;
+                        let key = key.number();
+                        first_rejected.get_or_insert(RejectedKey { index, key });
+                    }
+                }
+            }
+            let got = device.count_by_key(on_device.view(start..)?, cells)?;
+            let right = ByKey {
+                cells: expected,
+                rejected,
+                first_rejected,
+            };
+            if got != right {
+                let wrong = (0..cells).find(|cell| got.cells[*cell] != right.cells[*cell]);
+                return Err(format!(
+                    "n = {n}, {kind:?} keys, view from {start}, {cells} cells: first wrong cell {wrong:?}, \
+                     {} rejected instead of {rejected}, the first {:?} instead of {:?} (seed {seed})",
+                    got.rejected, got.first_rejected, right.first_rejected
+                )
+                .into());
             }
         }
     }
