@@ -91,7 +91,8 @@ impl Claim<'_> {
             // A warp that takes several tiles keeps their number, the step and the length.
             ("single_pass", 1, 64) if self.op.starts_with("arg_") => 12,
             ("single_pass", 1, 8) if self.op.starts_with("count_in_range") => 12,
-            ("segments", 1, 32) if ["min", "max"].contains(&self.op) => 8,
+            ("single_pass", 1, 16) if self.op.starts_with("nan_arg_") => 8,
+            ("segments", 1, 32) => 8,
             _ => 0,
         }
     }

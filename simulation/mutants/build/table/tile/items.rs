@@ -86,7 +86,7 @@ impl<I: Items, O: Op<I>, S: Source<I>",
         "no_rows_before_the_array",
         "a lane whose first item is before the array has no rows",
         "self.source.len().wrapping_sub(self.first)",
-        "I::len(self.arrays).saturating_sub(self.first)",
+        "self.source.len().saturating_sub(self.first)",
     ),
     // Item by item.
     mutant(
