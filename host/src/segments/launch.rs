@@ -1,0 +1,162 @@
+//! The launches of a segmented reduction.
+
+use super::*;
+
+/// A segmented reduction of an input on a GPU.
+pub(super) struct Launch<'q, 'a, 'p, I: Items, O, T: Offset> {
+    pub(super) queue: &'q Queue,
+    pub(super) views: I::Of<Views<'a>>,
+    pub(super) n: usize,
+    pub(super) op: O,
+    pub(super) parts: Parts<'p, T>,
+}
+
+impl<I: Items, O: Segments<I>, T: Offset> Launch<'_, '_, '_, I, O, T> {
+    /// Enqueues the launches and returns; the last one stores the accumulators in `output`, one for each segment, at least
+    /// one. It allocates nothing if the storage has [room](Storage::reserve).
+    pub(super) fn enqueue(
+        &self,
+        storage: &mut Storage,
+        output: SpanMut<'_, O::Acc>,
+    ) -> Result<(), Error> {
+        let queue = self.queue;
+        let [window, combine] = O::ENTRIES else {
+            unreachable!("`Segments` has two rows");
+        };
+        let gpu = queue.gpu();
+        let layout = Layout::of::<I>(self.n, self.parts.count(self.n));
+        let shape = self.parts.shape::<I>(self.n);
+        let limit = gpu.info.max_blocks;
+        let blocks = u32::try_from(layout.windows).ok();
+        let blocks = blocks
+            .filter(|blocks| *blocks <= limit)
+            .ok_or(Error::GridTooLarge {
+                kernel: window.kernel,
+                blocks: layout.windows as u64,
+                threads: THREADS,
+                limit,
+            })?;
+        storage.reserve(queue, layout, window.acc_bytes)?;
+        gpu.enter()?;
+        if let Parts::Offsets(_) = self.parts {
+            let kernel = Kernel::find(gpu, &PARTITION.entries[0])?;
+            let mut arguments = Arguments::new();
+            arguments.push(Argument::plain(&shape));
+            self.push_offsets(&mut arguments);
+            push_work(
+                &mut arguments,
+                &mut storage.work,
+                &mut storage.counts,
+                layout,
+            );
+            let blocks = (layout.windows + 1).div_ceil(THREADS as usize) as u32;
+            // SAFETY: a thread for each window and one more. The rest is as below.
+            unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        }
+        let mut output = output;
+        let mut arguments = input::arguments::<I>(self.views);
+        self.push_rest(&mut arguments, &shape, storage, layout, output.reborrow());
+        let kernel = Kernel::find(gpu, window)?;
+        // SAFETY:
+        // - The row is that of this operator over these items (`Segments`, which is unsafe to implement).
+        // - The views borrow live memory of this device, of the same length (`input::check`, before every launch); the
+        //   offsets too. The output is borrowed mutably, and has an element for each segment. The storage belongs to
+        //   this stream, whose launches do not overlap, and has room. Device memory is freed only after a wait for all
+        //   streams.
+        // - The kernel checks the offsets before it uses them.
+        // - A block for each window.
+        unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        let (tile, longest) = (items_of_tile::<I>(), self.parts.longest(self.n));
+        if longest <= tile {
+            return Ok(());
+        }
+        let rounds = rounds(longest.div_ceil(tile));
+        let kernel = Kernel::find(gpu, combine)?;
+        let warps = (THREADS / 32) as usize;
+        let blocks = (8 * gpu.info.multiprocessors).min(layout.cells.div_ceil(warps) as u32);
+        for round in 0..rounds {
+            let shape = Shape {
+                round,
+                is_last: (round + 1 == rounds).into(),
+                ..shape
+            };
+            let mut arguments = Arguments::new();
+            self.push_rest(&mut arguments, &shape, storage, layout, output.reborrow());
+            // SAFETY: as above; any number of blocks is right.
+            unsafe { launch(&kernel, queue, blocks, &arguments) }?;
+        }
+        Ok(())
+    }
+
+    /// The arguments behind the inputs.
+    fn push_rest<'s>(
+        &'s self,
+        arguments: &mut Arguments<'s>,
+        shape: &'s Shape,
+        storage: &'s mut Storage,
+        layout: Layout,
+        output: SpanMut<'s, O::Acc>,
+    ) {
+        arguments.push(Argument::operator(&self.op));
+        arguments.push(Argument::plain(shape));
+        self.push_offsets(arguments);
+        arguments.push(Argument::output_span(output));
+        let Storage {
+            partials,
+            work,
+            counts,
+            ..
+        } = storage;
+        let acc_bytes = O::ENTRIES[0].acc_bytes;
+        arguments.push(Argument::room(partials, layout.partials(), acc_bytes));
+        push_work(arguments, work, counts, layout);
+    }
+
+    /// The offsets of 32 bits, and those of 64 bits.
+    fn push_offsets<'s>(&'s self, arguments: &mut Arguments<'s>) {
+        let offsets = match self.parts {
+            Parts::Offsets(offsets) => match offsets.location() {
+                Location::Device(span) => Some(span),
+                Location::Host(_) => unreachable!("the offsets are on the GPU"),
+            },
+            Parts::Rows(_) => None,
+        };
+        let is_wide = size_of::<T>() == size_of::<u64>();
+        for (bytes, is_own) in [(4, !is_wide), (8, is_wide)] {
+            arguments.push(match offsets.filter(|_| is_own) {
+                Some(span) => Argument::input(span),
+                None => Argument::nothing(bytes, self.queue.gpu()),
+            });
+        }
+    }
+}
+
+/// The words between the kernels.
+fn push_work<'s>(
+    arguments: &mut Arguments<'s>,
+    work: &'s mut DeviceMemory<u64>,
+    counts: &'s mut DeviceMemory<u32>,
+    layout: Layout,
+) {
+    arguments.push(Argument::room(work, layout.words(), size_of::<u64>()));
+    arguments.push(Argument::output(counts));
+}
+
+/// Enqueues a launch of blocks of [`THREADS`] threads.
+///
+/// # Safety
+///
+/// That of [`Kernel::launch`].
+unsafe fn launch(
+    kernel: &Kernel,
+    queue: &Queue,
+    blocks: u32,
+    arguments: &Arguments<'_>,
+) -> Result<(), Error> {
+    let grid = Grid {
+        blocks,
+        threads: THREADS,
+    };
+    // SAFETY: the caller's contract.
+    unsafe { kernel.launch(queue, grid, arguments.as_slice()) }
+}
