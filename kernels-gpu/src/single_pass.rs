@@ -21,7 +21,7 @@ use crate::items::Items;
 use crate::op::Op;
 use crate::tile::reduce_tiles;
 use crate::warp::WARP_SIZE;
-use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, thread_idx_x};
+use cuda_std::thread::{block_dim_x, block_idx_x, thread_idx_x};
 
 /// The maximum number of threads per block, for accumulators of `acc_bytes` bytes. Blocks are small for large accumulators:
 /// such a kernel takes so many registers that a multiprocessor would hold one large block at a time, which has no loads in
@@ -43,10 +43,10 @@ pub unsafe fn single_pass<I: Items, O: Op<I>, const N: usize, const K: usize>(
 ) {
     let arrival = storage.arrive();
     let (warp, warps) = (thread_idx_x() / WARP_SIZE, block_dim_x() / WARP_SIZE);
-    let tile = block_idx_x() as usize * warps as usize + warp as usize;
-    let step = grid_dim_x() as usize * warps as usize;
-    // SAFETY: no thread has exited, so all lanes of the warp arrive, and they have the same tile and step.
-    let value = unsafe { reduce_tiles::<I, O, N, K>(op, arrays, tile, step) };
+    // In 32 bits, because registers are scarce: a tile has at least 4 KiB, so no memory has 2^32 tiles.
+    let tile = block_idx_x() * warps + warp;
+    // SAFETY: no thread has exited, so all lanes of the warp arrive, and they have the same tile.
+    let value = unsafe { reduce_tiles::<I, O, N, K>(op, arrays, tile) };
     // SAFETY: no thread has exited, and the launch provides the storage.
     unsafe { grid_reduce::<I, O>(op, value, arrival, storage) }
 }

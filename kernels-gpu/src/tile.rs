@@ -89,19 +89,18 @@ pub(crate) const fn has_rows<I: Items, O: Op<I>>() -> bool {
     has_slots::<I, O>() || O::ANY_ORDER
 }
 
-/// Combines the items of tile number `tile`; if a warp takes [several](takes_several) tiles, also those of every `step`-th
-/// tile behind it. **Lane 0 holds the result**; the values of the other lanes are unspecified. The identity, if the array has
+/// Combines the items of tile number `tile`; if a warp takes [several](takes_several) tiles, also those of tiles behind it, as
+/// far apart as the grid has warps. **Lane 0 holds the result**; the values of the other lanes are unspecified. The identity, if the array has
 /// no such tile.
 ///
 /// # Safety
 ///
-/// All 32 lanes of the warp arrive here, with the same tile and step.
+/// All 32 lanes of the warp arrive here, with the same tile.
 #[inline(always)]
 pub unsafe fn reduce_tiles<I: Items, O: Op<I>, const N: usize, const K: usize>(
     op: O,
     arrays: I::Arrays,
-    mut tile: usize,
-    step: usize,
+    mut tile: u32,
 ) -> O::Acc {
     let (skew, is_shifted) = match I::skew::<N>(arrays) {
         Some(0) => (0, false),
@@ -110,9 +109,9 @@ pub unsafe fn reduce_tiles<I: Items, O: Op<I>, const N: usize, const K: usize>(
     };
     let mut lane = Lane::<I, O, N>::new(op);
     loop {
-        combine_tile::<I, O, N, K>(&mut lane, arrays, tile, skew, is_shifted);
-        tile += step;
-        if !takes_several::<I, O>() || tile * ROWS * LANES * N >= I::len(arrays) + skew {
+        combine_tile::<I, O, N, K>(&mut lane, arrays, tile as usize, skew, is_shifted);
+        tile += grid_dim_x() * (block_dim_x() / WARP_SIZE);
+        if !takes_several::<I, O>() || tile as usize * ROWS * LANES * N >= I::len(arrays) + skew {
             break;
         }
     }
@@ -226,11 +225,16 @@ impl<I: Items, O: Op<I>, const N: usize, const K: usize> Share<I, O, Arrays<I>, 
     const PAIRS: usize = ROWS / K / 2;
     const GROUPS: usize = ROWS / K;
     /// Whether one group of rows is in flight, not two, because more need too many registers: many items, or some beside an
-    /// operator with fields; long items; several arrays beside many accumulators.
+    /// operator with fields; long items; several arrays beside many accumulators; a long accumulator that is kept from tile to
+    /// tile.
     const BY_GROUP: bool = {
         let (bytes, slots) = (N * I::BYTES, N * size_of::<O::Acc>());
         let many = if size_of::<O>() > 0 { 4 } else { 8 };
-        N > many || 2 * K * bytes > 128 || bytes > 16 && has_slots::<I, O>() && slots > 16
+        let is_long = takes_several::<I, O>() && I::BYTES + size_of::<O::Acc>() > 20;
+        is_long
+            || N > many
+            || 2 * K * bytes > 128
+            || bytes > 16 && has_slots::<I, O>() && slots > 16
     };
     /// The number of rows in flight.
     const IN_FLIGHT: usize = if Self::BY_GROUP { K } else { 2 * K };

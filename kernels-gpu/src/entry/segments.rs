@@ -70,6 +70,7 @@ pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool
     match size_of::<A>() {
         _ if !is_commutative => 4,
         17.. => 4,
+        9.. => 5,
         _ if bytes > 8 || vector > 8 => 5,
         _ => 6,
     }

@@ -125,8 +125,11 @@ counted!(u8, u16, u32, u64);
 #[inline(always)]
 pub unsafe fn count_few<K: Counted>(task: Task<K>, counters: Shared<u32>) {
     let below = task.below as u32;
-    // The largest number of copies, up to 32, for `below + 1` cells.
-    let copies = (COUNTERS as u32 / (below + 1)).ilog2().min(5);
+    // The binary logarithm of the largest number of copies, up to 32, for `below + 1` cells.
+    let mut copies = 0;
+    while copies < 5 && (below + 1) << (copies + 1) <= COUNTERS as u32 {
+        copies += 1;
+    }
     let (tid, threads) = (thread_idx_x(), block_dim_x());
     let mut c = tid;
     while c < (below + 1) << copies {

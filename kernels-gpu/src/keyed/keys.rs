@@ -125,9 +125,9 @@ impl<K: WideKey> Keys<K> {
     /// Whether the array starts with a vector of four keys.
     #[inline(always)]
     pub fn starts_with_vector(self) -> bool {
-        // The widest load has 16 bytes.
-        let alignment = (4 * self.bytes).min(16);
-        self.start.addr().is_multiple_of(alignment as usize)
+        // The widest load has 16 bytes. A mask, because a remainder would be a division of 64 bits.
+        let alignment = (4 * self.bytes).min(16) as usize;
+        self.start.addr() & (alignment - 1) == 0
     }
 
     /// Loads the vector of four keys with this index, from an array that [starts with

@@ -103,34 +103,37 @@ impl<I: Items, O: Op<I>> Combiner<I, O> {
     /// All threads of the grid arrive here.
     #[inline(always)]
     unsafe fn combine_runs(&self, round: u64) {
-        let mut step = 1;
+        // In 32 bits, as the tiles of a segment are counted: a division of 64 bits is a call.
+        let mut step = 1u32;
         let mut earlier = 0;
         while earlier < round {
-            step *= RUN;
+            step *= RUN as u32;
             earlier += 1;
         }
         // Each segment's first run goes to the warp behind that of the last run before.
+        let (warp, warps) = (self.warp as u32, self.warps as u32);
         let (mut number, mut before) = (0, 0);
         while number < self.count(true) {
             let long = self.long(number, true);
-            let partials = (long.tiles as usize).div_ceil(step);
-            let runs = if partials > RUN {
-                partials.div_ceil(RUN)
-            } else {
-                0
+            let partials = long.tiles.div_ceil(step) as usize;
+            let runs = match partials > RUN {
+                true => partials.div_ceil(RUN) as u32,
+                false => 0,
             };
-            let mut run = (self.warp + self.warps - before) % self.warps;
-            before = (before + runs) % self.warps;
+            let mut run = (warp + warps - before) % warps;
+            before = (before + runs) % warps;
             while run < runs {
-                let first = run * RUN;
+                let first = run as usize * RUN;
                 let len = (partials - first).min(RUN);
                 // SAFETY: all lanes of the warp arrive here, with the same run.
-                let value = unsafe { self.run(long.cell, first, len, step) };
+                let value = unsafe { self.run(long.cell, first, len, step as usize) };
                 if thread_idx_x().is_multiple_of(WARP_SIZE) {
-                    let place = self.storage.place(long.cell as usize, first * step);
+                    let place = self
+                        .storage
+                        .place(long.cell as usize, first * step as usize);
                     self.storage.partials.set(place, value);
                 }
-                run += self.warps;
+                run += warps;
             }
             number += 1;
         }

@@ -48,7 +48,7 @@ const FOR_WARPS: u32 = 1;
 const NONE: u32 = u32::MAX;
 
 /// The starts that a thread loads at once.
-const STARTS_IN_FLIGHT: usize = 4;
+const STARTS_IN_FLIGHT: usize = 3;
 
 /// More than the items of any window; longer distances count as this many.
 const FAR: usize = 1 << 30;

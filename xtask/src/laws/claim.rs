@@ -88,29 +88,23 @@ impl Claim<'_> {
     pub fn most_spilled(&self) -> u32 {
         match (self.kernel, self.item_arrays, self.element_bits) {
             ("exact", 2, 16) => 64,
-            // A warp that takes several tiles keeps their number, the step and the length.
-            ("single_pass", 1, 64) if self.op.starts_with("arg_") => 12,
-            ("single_pass", 1, 8) if self.op.starts_with("count_in_range") => 12,
-            ("single_pass", 1, 16) if self.op.starts_with("nan_arg_") => 8,
-            ("segments", 1, 32) => 8,
             _ => 0,
         }
     }
 
-    /// Whether the kernel divides by a number of 64 bits that the compiler does not know.
-    pub fn divides(&self) -> bool {
-        let kernels = [
-            "segments",
-            "segments_combine",
-            "keyed_runs",
-            "count_few",
-            "count_many",
-        ];
-        self.op.ends_with("mean_variance") || kernels.contains(&self.kernel)
+    /// The most calls of ptxas's function for a division of 64 bits by a number that the compiler does not know: the length
+    /// of a row of segments, the number of blocks that count keys.
+    pub fn divisions(&self) -> usize {
+        match self.kernel {
+            "segments" => 2,
+            "count_few" | "count_many" => 1,
+            _ => 0,
+        }
     }
 
-    /// The most atomics whose result is used, to note the first key of 64 bits without a cell.
-    pub fn noted(&self) -> usize {
+    /// The atomics that are exchanges. At most one 64-bit key precedes the first vector, and the minimum of its index,
+    /// which is 0, and any other is 0.
+    pub fn exchanges(&self) -> usize {
         usize::from(self.kernel == "count_few" && self.key_bits == 64)
     }
 

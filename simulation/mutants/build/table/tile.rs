@@ -150,8 +150,8 @@ const VECTORS: &[Mutant] = &[
     mutant(
         "every_second_of_several",
         "a warp that takes several tiles leaves out every second one",
-        "tile += step;",
-        "tile += 2 * step;",
+        "tile += grid_dim_x() * (block_dim_x() / WARP_SIZE);",
+        "tile += 2 * grid_dim_x() * (block_dim_x() / WARP_SIZE);",
     )
     .on(ARG_MIN),
     mutant(

@@ -463,6 +463,30 @@ fn laws_of_keys_can_fail() {
 }
 
 #[test]
+fn laws_of_segments_can_fail() {
+    let segments = Claim {
+        vector: 4,
+        ..claim("segments", "sum", "f32")
+    };
+    let with =
+        |loads: &str, others: &str| format!("{loads} STG.E LDS STS ATOMS.ADD BAR.SYNC {others}");
+    let right = with("LDG.E.128 x8", "SHFL.DOWN x5 CALL.REL x2");
+    keeps(segments, &right);
+    breaks(segments, &right.replace("x8", "x3"), "in flight together");
+    breaks(segments, &right.replace("SHFL.DOWN x5", ""), "SHFL.DOWN");
+    breaks(segments, &right.replace("STG.E ", ""), "bits stored");
+    breaks(segments, &right.replace("ATOMS.ADD", ""), "ATOMS");
+    breaks(segments, &format!("{right} CALL.REL"), "3 calls");
+    let combine = Claim {
+        kernel: "segments_combine",
+        ..segments
+    };
+    keeps(combine, "LDG.E STG.E SHFL.DOWN x5");
+    breaks(combine, "LDG.E STG.E SHFL.DOWN x5 CALL.REL", "1 calls");
+    breaks(combine, "LDG.E STG.E SHFL.DOWN x5 BAR.SYNC", "BAR");
+}
+
+#[test]
 fn laws_of_counts_can_fail() {
     let few = Claim {
         op: "",
@@ -486,6 +510,17 @@ fn laws_of_counts_can_fail() {
         "loads by bits",
     );
     breaks(few, &with("LDG.E.128 x5", "LDS"), "ATOMS");
+    let divides = with("LDG.E.128 x5", "ATOMS.POPC.INC CALL.REL");
+    keeps(few, &divides);
+    breaks(few, &format!("{divides} CALL.REL"), "2 calls");
+    let exchanges = with("LDG.E.128 x5", "ATOMS.POPC.INC ATOMG.E.EXCH");
+    breaks(few, &exchanges, "1 ATOM");
+    let wide = Claim {
+        key_bits: 64,
+        vector: 2,
+        ..few
+    };
+    keeps(wide, &exchanges.replace("U8", "64"));
     let many = Claim {
         kernel: "count_many",
         key_bits: 32,
