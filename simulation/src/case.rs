@@ -26,7 +26,7 @@ pub const MARGIN: usize = 3;
 const MARGIN_WORD: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
 /// The arrays that are read, by parameter name.
-const INPUTS: [[&str; 3]; 2] = [["input", "", ""], ["a", "b", "c"]];
+pub(crate) const INPUTS: [[&str; 3]; 2] = [["input", "", ""], ["a", "b", "c"]];
 
 /// The error of a launch.
 pub type Wrong = wrong::Wrong<Case>;

@@ -209,4 +209,11 @@ kernels! {
         Parity: [u8; 3], [u8; 5], [u16; 3], [u16; 4], [u64; 4];
         Histogram: u8;
     }
+    segments {
+        Horner: u32, (u32, u8);
+        Spread: Point;
+        Volume: (f32, f64, i8);
+        Parity: [u16; 3];
+        Histogram: u8;
+    }
 }

@@ -6,6 +6,7 @@
 //! - [`counting`]: the same for an entry that counts keys.
 //! - [`exact`]: the same for an entry that sums exactly.
 //! - [`keyed`]: the same for an entry that reduces by key.
+//! - [`segments`]: the launches of a segmented reduction.
 //! - [`launch`]: the common launch function.
 //! - [`kernels`]: operators and kernels of a crate outside the library, such as this one.
 //! - [`ladder`]: the counters of each rung, which `cargo xtask ladder --sim` prints.
@@ -26,6 +27,7 @@ pub mod ladder;
 pub mod launch;
 pub mod oracle;
 mod pairs;
+pub mod segments;
 pub mod share;
 pub mod speed;
 mod wrong;

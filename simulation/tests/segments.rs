@@ -1,0 +1,318 @@
+//! Runs segmented reductions in the simulator with all checks, a trial for each operator.
+//!
+//! A case has random segments: all empty, all of one item, short, around a tile, of several tiles, or short among long
+//! ones; some items before and behind them; offsets of each width, or rows; and arrays that start anywhere. It is right if
+//! there are no findings under any schedule, every segment has the bits of the single-pass kernel for its items, and no
+//! other memory has changed. Then some offsets are made bad, and the kernels must report the first of them.
+//!
+//! By default there are few cases; with `WARPFOLD_TESTS=all`, many. `WARPFOLD_SEED=<number>` repeats the run with that
+//! seed.
+
+use std::env;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use cuda_sim::{Buffer, Schedule, Simulator};
+use kernels_gpu::element::{bf16, f16};
+use kernels_gpu::entry::{Segments, SinglePass};
+use kernels_gpu::items::Items;
+use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares};
+use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
+use kernels_gpu::tile::items_of_tile;
+use kernels_sim::Data;
+use kernels_sim::data::DrawnItems;
+use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
+use kernels_sim::launch::{Array, launch};
+use kernels_sim::segments::{Input, Parts, Wrong, reduce, whole};
+use kernels_sim::share::Share;
+use libtest_mimic::{Arguments, Failed, Trial};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// The kinds of segments.
+const KINDS: u64 = 12;
+
+/// The segments of a case that are compared, if it has more.
+const COMPARED: usize = 40;
+
+static CASES: AtomicU64 = AtomicU64::new(0);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let seed = env::var("WARPFOLD_SEED").ok();
+    let seed = seed
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::random::<u32>().into());
+    let began = Instant::now();
+    let conclusion = libtest_mimic::run(&arguments, trials(seed));
+    if !arguments.list {
+        println!(
+            "summary: segments: {} cases, all checks on (seed {seed}, {:.1} s)",
+            CASES.load(Ordering::Relaxed),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    conclusion.exit_code()
+}
+
+fn trials(seed: u64) -> Vec<Trial> {
+    let mut trials = vec![Trial::test("long segments in several rounds", move || {
+        several_rounds(seed)
+    })];
+    macro_rules! add {
+        ($($op:expr => $items:ty;)*) => { $(
+            trials.push(trial::<$items, _>($op, seed));
+        )* };
+    }
+    add! {
+        Sum => f32;
+        Sum => f64;
+        Sum => f16;
+        Sum => u8;
+        Sum => i64;
+        Min => i32;
+        Max => bf16;
+        Product => f32;
+        ArgMin => f64;
+        ArgMax => f32;
+        MeanVariance => f32;
+        MeanVariance => f64;
+        SumSquares => f64;
+        Horner { x: 31 } => u32;
+        Horner { x: 1_000_003 } => (u32, u8);
+        Spread { centre: Point { x: [0.5, -0.25, 0.125] } } => Point;
+        Volume => (f32, f64, i8);
+        Parity => [u16; 3];
+        Histogram => u8;
+    }
+    trials
+}
+
+fn trial<I: DrawnItems, O: Segments<I> + SinglePass<I> + Send>(op: O, seed: u64) -> Trial {
+    Trial::test(format!("simulator {}", O::ENTRIES[0].name), move || {
+        let rounds = match Share::of_environment(seed) {
+            Share::All => 5 * KINDS,
+            Share::Fourth { .. } => 2,
+        };
+        for round in 0..rounds {
+            // Each kind in turn.
+            let seed = seed.wrapping_add(round);
+            check::<I, O>(op, seed).map_err(|wrong| {
+                let why = wrong.message().unwrap_or("failed");
+                format!("{}: {why} (seed {seed})", O::ENTRIES[0].name)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// The lengths of a case.
+fn lens<I: Items>(random: &mut StdRng, kind: u64) -> Vec<usize> {
+    let tile = items_of_tile::<I>();
+    let few = random.random_range(1..40);
+    let (count, len): (_, &dyn Fn(&mut StdRng) -> usize) = match kind {
+        0 => (few + 900, &|_| 1),
+        1 => (few + 900, &|random| random.random_range(0..3)),
+        2 => (few + 2 * window_of::<I>(), &|_| 0),
+        3 => (few + 300, &|random| random.random_range(0..9)),
+        4 => (few, &|random| random.random_range(0..33)),
+        5 => (few, &|random| random.random_range(0..300)),
+        6 => (few, &|random| I::VECTOR * random.random_range(0..40)),
+        7 => (few.min(9), &|random| random.random_range(0..tile + 2)),
+        8 => (few.min(6), &|random| {
+            random.random_range(tile - 1..tile + 2)
+        }),
+        9 => (few.min(6), &|random| random.random_range(0..3 * tile)),
+        10 => (few, &|random| match random.random_range(0..12) {
+            0 => random.random_range(0..5 * tile),
+            _ => random.random_range(0..9),
+        }),
+        _ => (few, &|random| {
+            2f64.powf(random.random_range(0.0..11.0)) as usize - 1
+        }),
+    };
+    (0..count).map(|_| len(random)).collect()
+}
+
+fn check<I: DrawnItems, O: Segments<I> + SinglePass<I>>(op: O, seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let lens = lens::<I>(random, seed % KINDS);
+    let mut offsets = vec![random.random_range(0..2) * random.random_range(0..1500)];
+    for len in &lens {
+        offsets.push(offsets[offsets.len() - 1] + *len as i64);
+    }
+    let behind = random.random_range(0..2) * random.random_range(0..20);
+    let mut n = offsets[lens.len()] as usize + behind;
+    let is_rows = random.random_range(0..5) == 0 && lens[0] > 0;
+    if is_rows {
+        let rows = lens.len().min(40);
+        n = rows * lens[0];
+        offsets = (0..=rows).map(|row| (row * lens[0]) as i64).collect();
+    }
+    // Several arrays with the same alignment, or with others.
+    let start = random.random_range(0..5);
+    let apart = random.random_range(0..2) * random.random_range(0..4);
+    let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];
+    let starts = [start, start + apart, start];
+    let input = Input::draw::<I>(&O::ENTRIES[0], data, starts, n, seed);
+    let with = match random.random_range(0..3) {
+        0 => Parts::U32,
+        1 => Parts::I32,
+        _ => Parts::Wide,
+    };
+    let parts = match is_rows {
+        true => Parts::Rows(lens[0]),
+        false => with(offsets.clone()),
+    };
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    for (schedule, arch) in [
+        (Schedule::Forward, 900),
+        (Schedule::Reverse, 750),
+        (Schedule::Random(seed), 800),
+    ] {
+        let simulator = || Simulator::new().check_all().schedule(schedule).arch(arch);
+        let got = reduce::<I, O>(op, &input, &parts, &simulator)
+            .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch})"))?;
+        if *first.get_or_insert_with(|| got.clone()) != got {
+            return Err(format!("the bits differ under {schedule:?}").into());
+        }
+    }
+    let got = first.expect("there are schedules");
+    let last = got.len() - 1;
+    for compared in 0..got.len().min(COMPARED) {
+        let segment = match (got.len() <= COMPARED, compared) {
+            (true, _) => compared,
+            (_, 0 | 1) => compared * last,
+            _ => random.random_range(0..got.len()),
+        };
+        let (from, to) = (offsets[segment] as usize, offsets[segment + 1] as usize);
+        let wanted = whole::<I, O>(op, &input, from, to - from)?;
+        if got[segment] != wanted {
+            return Err(format!(
+                "segment {segment} of {}, items {from} to {to} of {n}: {:?} instead of {wanted:?}",
+                got.len(),
+                got[segment],
+            )
+            .into());
+        }
+    }
+    CASES.fetch_add(1, Ordering::Relaxed);
+    if is_rows {
+        return Ok(());
+    }
+    bad_offsets::<I, O>(op, &input, offsets, n as i64, with, random)
+}
+
+/// Makes some offsets bad; the first of them must be reported.
+fn bad_offsets<I: DrawnItems, O: Segments<I>>(
+    op: O,
+    input: &Input,
+    mut offsets: Vec<i64>,
+    n: i64,
+    with: fn(Vec<i64>) -> Parts,
+    random: &mut StdRng,
+) -> Result<(), Failed> {
+    let count = offsets.len();
+    match random.random_range(0..5) {
+        0 => offsets.fill_with(|| random.random_range(-5..n + 5)),
+        _ => {
+            for _ in 0..random.random_range(1..3) {
+                offsets[random.random_range(0..count)] = match random.random_range(0..4) {
+                    0 => random.random_range(-3..0),
+                    1 => n + random.random_range(1..1000),
+                    2 => random.random_range(0..=n),
+                    _ => i32::MAX.into(),
+                };
+            }
+        }
+    }
+    let parts = with(offsets.clone());
+    let value = |index: usize| match parts {
+        Parts::U32(_) => i64::from(offsets[index] as u32),
+        _ => offsets[index],
+    };
+    let is_bad = |&index: &usize| {
+        let offset = value(index);
+        offset < 0 || offset > n || (index > 0 && offset < value(index - 1))
+    };
+    let first = (0..count).find(is_bad);
+    let simulator = || Simulator::new().check_all();
+    match (reduce::<I, O>(op, input, &parts, &simulator), first) {
+        (Ok(_), None) => Ok(()),
+        (Err(Wrong::BadOffset(got)), Some(first)) if got == first as u64 => Ok(()),
+        (Ok(_), Some(first)) => Err(format!("bad offset {first} was not found").into()),
+        (Err(wrong), first) => {
+            Err(format!("{wrong}; the first bad offset is {first:?} of {offsets:?}").into())
+        }
+    }
+}
+
+/// Combines random partials of segments that are too long for a test of the other kernels.
+fn several_rounds(seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let tile = items_of_tile::<f32>();
+    let tiles = random.random_range(combine::RUN + 1..3 * combine::RUN);
+    let count = random.random_range(1..3);
+    let row = tiles * tile - random.random_range(0..tile);
+    let layout = Layout::of::<f32>(row * count, count);
+    let mut partials = vec![0f32; layout.partials()];
+    let mut wanted = vec![];
+    for segment in 0..count {
+        let cell = (segment * row + segment) / tile;
+        let mut level: Vec<f32> = (0..tiles).map(|_| random.random_range(-1.0..1.0)).collect();
+        partials[cell] = level[0];
+        let others = layout.cells + cell + 1;
+        partials[others..][..tiles - 1].copy_from_slice(&level[1..]);
+        while level.len() > 1 {
+            level = level
+                .chunks(2)
+                .map(|pair| {
+                    pair.iter()
+                        .copied()
+                        .reduce(|a, b| a + b)
+                        .unwrap_or_default()
+                })
+                .collect();
+        }
+        wanted.push(level[0].to_bits());
+    }
+    let partials = Buffer::from(&partials);
+    let output: Buffer<f32> = Buffer::uninitialised(count);
+    let work: Buffer<u64> = Buffer::uninitialised(layout.words());
+    let counts: Buffer<u32> = Buffer::uninitialised(2);
+    let (narrow, wide): (Buffer<u32>, Buffer<u64>) = (Buffer::from(&[]), Buffer::from(&[]));
+    let rounds = combine::rounds(tiles);
+    for round in 0..rounds {
+        let shape = Shape {
+            segments: count as u64,
+            row: row as u64,
+            signed: 0,
+            window: window_of::<f32>() as u64,
+            windows: layout.windows as u64,
+            round,
+            is_last: (round + 1 == rounds).into(),
+        };
+        let arrays = [
+            Array::new("shape", &raw const shape, 1),
+            Array::new("narrow", narrow.as_ptr(), 0),
+            Array::new("wide", wide.as_ptr(), 0),
+            Array::new("output", output.as_ptr(), count),
+            Array::new("partials", partials.as_ptr(), layout.partials()),
+            Array::new("work", work.as_ptr(), layout.words()),
+            Array::new("counts", counts.as_ptr(), counts.len()),
+        ];
+        let simulator = Simulator::new()
+            .check_all()
+            .schedule(Schedule::Random(seed));
+        let entry = &<Sum as Segments<f32>>::ENTRIES[1];
+        // SAFETY: the arrays exist, and have the lengths of the layout.
+        unsafe { launch(entry, simulator.grid(3).block(THREADS), Sum, &arrays) }
+            .map_err(|failure| format!("{failure} (seed {seed})"))?;
+    }
+    let got: Vec<u32> = output.to_vec().iter().map(|sum| sum.to_bits()).collect();
+    match got == wanted {
+        true => Ok(()),
+        false => Err(format!("{got:?} instead of {wanted:?} (seed {seed})").into()),
+    }
+}
