@@ -277,7 +277,7 @@ fn time_cub<T: Drawn>(
 }
 
 /// The median; `None` if there are no times.
-fn median(mut times: Vec<f64>) -> Option<f64> {
+pub(crate) fn median(mut times: Vec<f64>) -> Option<f64> {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
 }

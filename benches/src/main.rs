@@ -28,6 +28,8 @@ mod profile;
 #[cfg(feature = "sweeps")]
 mod python;
 mod rungs;
+#[cfg(feature = "sweeps")]
+mod segments;
 mod sweep;
 mod tool;
 
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
         Command::Profile(options) => profile::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Exact(options) => exact::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Segments(options) => segments::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };

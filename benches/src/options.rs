@@ -36,6 +36,9 @@ pub enum Command {
     /// Time exact sums beside the default and a read of as many bytes
     Exact(ExactOptions),
     #[cfg(feature = "sweeps")]
+    /// Time segmented reductions beside a read of as many bytes
+    Segments(SegmentsOptions),
+    #[cfg(feature = "sweeps")]
     /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
 }
@@ -86,6 +89,21 @@ pub struct ExactOptions {
     /// Also time CUB's sums of f32 and f64, by default and in the mode gpu_to_gpu (needs nvcc; the mode, CUB 3.1)
     #[arg(long, conflicts_with = "cpu")]
     pub peers: bool,
+
+    /// Write all times to this file
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct SegmentsOptions {
+    /// Items of all segments together
+    #[arg(long, value_name = "N", value_parser = count, default_value = "2^28")]
+    pub n: usize,
+
+    /// Only segments whose lengths have this text in their name, e.g. uniform
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
 
     /// Write all times to this file
     #[arg(long, value_name = "FILE")]

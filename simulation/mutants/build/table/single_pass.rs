@@ -18,14 +18,14 @@ pub const SOURCE: Source = Source {
         mutant(
             "tiles_overlap",
             "a block starts one tile behind the one before, however many warps it has",
-            "block_idx_x() as usize * warps as usize + warp as usize",
-            "block_idx_x() as usize + warp as usize",
+            "block_idx_x() * warps + warp",
+            "block_idx_x() + warp",
         ),
         mutant(
             "tile_of_block",
             "all warps of a block reduce the same tile",
-            "block_idx_x() as usize * warps as usize + warp as usize",
-            "block_idx_x() as usize * warps as usize",
+            "block_idx_x() * warps + warp",
+            "block_idx_x() * warps",
         ),
         mutant(
             "lane_for_warp",
@@ -36,15 +36,15 @@ pub const SOURCE: Source = Source {
         mutant(
             "tiles_in_turn",
             "adjacent tiles belong to different blocks",
-            "block_idx_x() as usize * warps as usize + warp as usize",
-            "warp as usize * cuda_std::thread::grid_dim_x() as usize + block_idx_x() as usize",
+            "block_idx_x() * warps + warp",
+            "warp * cuda_std::thread::grid_dim_x() + block_idx_x()",
         )
         .on(HORNER),
         mutant(
             "warps_backwards",
             "the last warp of a block reduces its first tile",
-            "block_idx_x() as usize * warps as usize + warp as usize",
-            "block_idx_x() as usize * warps as usize + (warps - 1 - warp) as usize",
+            "block_idx_x() * warps + warp",
+            "block_idx_x() * warps + (warps - 1 - warp)",
         )
         .on(HORNER),
     ],
