@@ -116,8 +116,11 @@ impl fmt::Display for Wrong {
 /// The kernels of a segmented reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernels {
+    /// Finds the first segment of each window.
     pub partition: Entry,
+    /// Reduces a window.
     pub window: Entry,
+    /// Combines the partials of long segments.
     pub combine: Entry,
 }
 

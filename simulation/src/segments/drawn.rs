@@ -18,7 +18,9 @@ const COMPARED: usize = 40;
 
 /// A case: segments, their items, and some items before and behind them.
 pub struct Drawn {
+    /// The items.
     pub input: Input,
+    /// The segments.
     pub parts: Parts,
     /// Where each segment starts, and where the last one ends.
     offsets: Vec<i64>,
