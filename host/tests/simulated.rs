@@ -1,10 +1,12 @@
 //! `Device::simulated`: results of correct operators, and findings for wrong ones.
 
+use std::io::Write as _;
 use std::thread;
 
 use kernels_gpu::mem::Shared;
 use kernels_gpu::prelude::*;
 use kernels_gpu::shared_array;
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 use warpfold::{Device, Error, Sum};
 
 /// A sum whose `lift` has a side effect.
@@ -74,16 +76,13 @@ fn embedded() -> &'static warpfold::Embedded {
     let entries = KERNELS.entries.iter();
     let names = entries.map(|entry| format!(".visible .entry {}(\n", entry.name));
     let text = names.collect::<String>();
-    let len = text.len() as u16;
-    // A stored block of RFC 1951.
-    let mut stored = vec![1];
-    stored.extend(len.to_le_bytes());
-    stored.extend((!len).to_le_bytes());
-    stored.extend(text.bytes());
+    let (options, len) = (LzmaOptions::with_preset(0), text.len() as u64);
+    let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(len)).unwrap();
+    writer.write_all(text.as_bytes()).unwrap();
     let module = warpfold::module::Compressed {
         name: KERNELS.entries[0].module,
         len: text.len(),
-        bytes: stored.leak(),
+        bytes: writer.finish().unwrap().leak(),
     };
     Box::leak(Box::new(warpfold::Embedded {
         kernels: &KERNELS,
