@@ -214,6 +214,10 @@ impl Work {
 ///
 /// The launch meets the [requirements](self).
 #[inline(always)]
+#[allow(
+    unused_assignments,
+    reason = "the last step of an unrolled loop assigns for none behind it"
+)]
 pub unsafe fn find_runs<K: Element, const ROWS: usize>(
     keys: Global<K>,
     starts: Starts<K>,
