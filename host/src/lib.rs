@@ -208,3 +208,8 @@ pub use view_mut::{Target, ViewMut};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The same of the page about segments.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/segments.md")]
+struct SegmentsPage;

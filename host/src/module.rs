@@ -4,14 +4,14 @@
 //! are many small modules, and each is loaded at its first use.
 
 use std::ffi::{CStr, CString};
-use std::iter;
+use std::io::Read as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::function::FunctionAttribute;
 use cust::module::{Module, ModuleJitOption};
 use cust::sys::{CUfunction, CUresult};
 use kernels_gpu::entry::{Entry, Kernels, library};
-use miniz_oxide::inflate::decompress_slice_iter_to_slice;
+use lzma_rust2::LzmaReader;
 
 use crate::driver;
 use crate::error::Error;
@@ -54,11 +54,16 @@ pub struct Compressed {
 
 impl Compressed {
     fn ptx(&self, header: &str) -> CString {
-        let mut text = header.as_bytes().to_vec();
-        text.resize(header.len() + self.len, 0);
-        let body = &mut text[header.len()..];
-        let read = decompress_slice_iter_to_slice(body, iter::once(self.bytes), false, true);
-        assert_eq!(read, Ok(self.len), "build.rs wrote {}", self.name);
+        let mut text = Vec::with_capacity(header.len() + self.len + 1);
+        text.extend_from_slice(header.as_bytes());
+        let reader = LzmaReader::new_mem_limit(self.bytes, u32::MAX, None);
+        let read = reader.and_then(|mut reader| reader.read_to_end(&mut text));
+        assert_eq!(
+            read.ok(),
+            Some(self.len),
+            "the build script wrote {}",
+            self.name
+        );
         CString::new(text).expect("PTX is text")
     }
 }

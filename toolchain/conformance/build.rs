@@ -1,14 +1,15 @@
 //! Compiles the kernels and writes the table that `src/module.rs` embeds.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, Ptx};
-use miniz_oxide::deflate::compress_to_vec;
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 
-/// The level of compression, of 0 to 10: as text, the modules are most of the test program.
-const COMPRESSION: u8 = 6;
+/// The level of LZMA's compression, from 0 to 9: as text, the modules are most of the test program.
+const COMPRESSION: u32 = 1;
 
 /// sm_75 has its own code paths, because it lacks `redux` and some conversions; newer devices can execute
 /// that module too.
@@ -60,15 +61,25 @@ fn table(modules: &[Ptx]) -> String {
     for module in modules {
         let path = fs::canonicalize(&module.path).expect("the PTX was just written");
         let ptx = fs::read(&path).expect("the PTX was just written");
-        let file = path.with_extension("deflate");
-        fs::write(&file, compress_to_vec(&ptx, COMPRESSION)).expect("OUT_DIR is writable");
+        let file = path.with_extension("lzma");
+        fs::write(&file, compressed(&ptx)).expect("OUT_DIR is writable");
         writeln!(
             table,
-            "Module {{ name: {:?}, capability: {:?}, deflated: include_bytes!({file:?}) }},",
+            "Module {{ name: {:?}, capability: {:?}, compressed: include_bytes!({file:?}) }},",
             module.arch.sm(),
             module.arch.capability(),
         )
         .expect("writing to a string does not fail");
     }
     table + "]\n"
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let (options, len) = (LzmaOptions::with_preset(COMPRESSION), bytes.len() as u64);
+    let write = || {
+        let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(len))?;
+        writer.write_all(bytes)?;
+        writer.finish()
+    };
+    write().expect("the options are valid, and memory accepts all bytes")
 }

@@ -497,8 +497,9 @@ impl<I: Items, O: Op<I>> Block<I, O> {
     }
 
     /// Combines four lanes of a segment. A lane without items holds the identity.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    // Simulated code needs no copy for each caller.
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never), track_caller)]
     fn few_lanes<const N: usize, const K: usize>(
         &self,
         segment: Segment<I>,

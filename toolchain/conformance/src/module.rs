@@ -1,6 +1,8 @@
 //! The kernels as PTX, once for each architecture with different code.
 
-use miniz_oxide::inflate::decompress_to_vec;
+use std::io::Read as _;
+
+use lzma_rust2::LzmaReader;
 
 /// One compilation of `conformance-kernels`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +11,7 @@ pub struct Module {
     pub name: &'static str,
     /// The lowest compute capability that executes it, major and minor.
     pub capability: (u32, u32),
-    deflated: &'static [u8],
+    compressed: &'static [u8],
 }
 
 impl Module {
@@ -19,8 +21,11 @@ impl Module {
     ///
     /// If the build script wrote something other than compressed text.
     pub fn ptx(&self) -> String {
-        let text = decompress_to_vec(self.deflated).expect("build.rs compressed it");
-        String::from_utf8(text).expect("PTX is text")
+        let mut text = String::new();
+        let reader = LzmaReader::new_mem_limit(self.compressed, u32::MAX, None);
+        let read = reader.and_then(|mut reader| reader.read_to_string(&mut text));
+        read.expect("build.rs compressed a text");
+        text
     }
 }
 
