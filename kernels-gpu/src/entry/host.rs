@@ -24,7 +24,7 @@ pub struct Entry {
     pub module: &'static str,
     /// The kernel, such as `"reduce_2"`.
     pub kernel: &'static str,
-    /// The operator, such as `"sum"`; empty for copies.
+    /// The operator, such as `"sum"`; empty for copies and runs.
     pub op: &'static str,
     /// The items, such as `"i32"` or `"f32_f32"`.
     pub items: &'static str,

@@ -64,8 +64,7 @@ macro_rules! family_runs {
                     name: concat!("find_runs_", $key_name),
                     module: stringify!($module),
                     kernel: "find_runs",
-                    op: $op_name,
-                    items: $key_name,
+                        items: $key_name,
                     read_bytes: [size_of::<$key>(), 0, 0],
                     acc_bytes: size_of::<u64>(),
                     needs: Needs {
