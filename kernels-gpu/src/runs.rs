@@ -122,13 +122,13 @@ impl Work {
     pub const RUNS: usize = 0;
 
     /// The first word of the tiles.
-    const TILES: usize = 1;
+    pub const TILES: usize = 1;
 
     /// A tile's word contains the number of starts in this tile.
-    const COUNT: u64 = 1 << 62;
+    pub const COUNT: u64 = 1 << 62;
 
     /// A tile's word contains the number of starts in this tile and in all before it.
-    const SUM: u64 = 1 << 63;
+    pub const SUM: u64 = 1 << 63;
 
     /// The bits of the number.
     const NUMBER: u64 = Self::COUNT - 1;

@@ -12,11 +12,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use cuda_sim::{Schedule, Simulator};
+use cuda_sim::{Buffer, Schedule, Simulator};
 use kernels_gpu::entry::RunKey;
-use kernels_gpu::runs::keys_of_tile;
+use kernels_gpu::runs::{THREADS, Work, keys_of_tile};
 use kernels_sim::kernels::Point;
-use kernels_sim::launch::bytes_of;
+use kernels_sim::launch::{Array, bytes_of, launch};
 use kernels_sim::runs::{Runs, find};
 use kernels_sim::share::Share;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         trial::<i64>("i64", seed),
         trial::<Point>("a structure", seed),
         Trial::test("more tiles than a warp has lanes", move || many_tiles(seed)),
+        Trial::test("the sum before a tile", move || look_back(seed)),
         Trial::test("a key that differs from itself", nan),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -193,13 +194,84 @@ fn check<K: RunKey>(
     Ok(())
 }
 
-/// A block may have to add the counts of more tiles than it loads at once, if it overtakes those before it.
+/// Blocks of more tiles than one loads at once.
 fn many_tiles(seed: u64) -> Result<(), Failed> {
     let random = &mut StdRng::seed_from_u64(seed);
     let n = 34 * keys_of_tile::<u64>() + random.random_range(0..100);
     let len = random.random_range(1..3000);
     let keys: Vec<u64> = (0..n).map(|i| (i / len) as u64).collect();
     check(&keys, 0, true, [40; 3], seed)
+}
+
+/// The last tile alone, behind tiles of which any has a sum: the tiles behind that one only have counts, and those before it
+/// must not be added.
+fn look_back(seed: u64) -> Result<(), Failed> {
+    let random = &mut StdRng::seed_from_u64(seed);
+    let tile = keys_of_tile::<u64>();
+    for in_front in [1, 2, 31, 32, 33, 63, 64, 65, 100] {
+        let with_sum = random.random_range(0..in_front);
+        let keys: Vec<u64> = (0..in_front * tile + 100).map(|i| i as u64 / 7).collect();
+        let n = keys.len();
+        let mut words = vec![0; Work::words(in_front + 1)];
+        let mut before = 0;
+        for (number, word) in words[Work::TILES..][..in_front].iter_mut().enumerate() {
+            let starts = random.random_range(0..tile as u64);
+            before += if number >= with_sum { starts } else { 0 };
+            *word = starts | [Work::COUNT, Work::SUM][usize::from(number == with_sum)];
+        }
+        let memory: Buffer<u64> = Buffer::from(&keys);
+        let unique: Buffer<u64> = Buffer::uninitialised(n);
+        let (narrow, wide): (Buffer<u32>, Buffer<u64>) =
+            (Buffer::from(&[]), Buffer::uninitialised(n + 1));
+        let words: Buffer<u64> = Buffer::from(&words);
+        let arrivals: Buffer<u32> = Buffer::from(&[in_front as u32]);
+        let arrays = [
+            Array::new("keys", memory.as_ptr(), n),
+            Array::new("unique", unique.as_ptr(), n),
+            Array::new("narrow", narrow.as_ptr(), 0),
+            Array::new("wide", wide.as_ptr(), n + 1),
+            Array::new("words", words.as_ptr(), words.len()),
+            Array::new("arrivals", arrivals.as_ptr(), 1),
+        ];
+        let entry = <u64 as RunKey>::ENTRY;
+        let simulator = Simulator::new()
+            .check_all()
+            .schedule(Schedule::Random(seed))
+            .grid(1)
+            .block(THREADS)
+            .dynamic_shared_memory(entry.needs.shared_bytes(THREADS, entry.acc_bytes));
+        // SAFETY: the arrays exist, and have the lengths that the kernel requires. The block draws the last tile, and all
+        // tiles in front have a count or a sum, which are less than the number of keys in front.
+        unsafe { launch(entry, simulator, (), &arrays) }
+            .map_err(|failure| format!("{in_front} tiles in front: {failure} (seed {seed})"))?;
+        let (first, own) = (in_front * tile, &keys[in_front * tile..]);
+        let mut wanted = wanted(own);
+        // The tile may continue the run of the tile before.
+        let continues = usize::from(own[0] == keys[first - 1]);
+        wanted.offsets.drain(..continues);
+        let runs = before + wanted.offsets.len() as u64 - 1;
+        let words = words.to_vec();
+        if words[Work::RUNS] != runs || words[Work::TILES + in_front] != Work::SUM | runs {
+            let (got, last) = (words[Work::RUNS], words[Work::TILES + in_front]);
+            return Err(format!(
+                "{in_front} tiles in front, {with_sum} has the sum: {got} runs and {last:#x} instead of {runs} (seed {seed})"
+            )
+            .into());
+        }
+        for (run, offset) in wanted.offsets.iter().enumerate() {
+            let at = before as usize + run;
+            // SAFETY: the kernel has stored this offset; the simulator found no access out of bounds.
+            let got = unsafe { wide.as_ptr().add(at).read() };
+            if got != offset + first as u64 {
+                return Err(format!(
+                    "{in_front} tiles in front: start {at} is {got} (seed {seed})"
+                )
+                .into());
+            }
+        }
+        CASES.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// Each NaN is a run.
