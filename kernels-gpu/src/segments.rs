@@ -44,7 +44,7 @@ pub mod window;
 use crate::element::Element;
 use crate::items::Items;
 use crate::mem::{Global, staged_bytes};
-use crate::op::Min;
+use crate::op::{Min, Value};
 use crate::tile::items_of_tile;
 
 /// The threads per block of every kernel.
@@ -97,7 +97,7 @@ pub const fn shared_bytes<I: Items>() -> usize {
 }
 
 /// The segments, as the kernels receive them.
-#[derive(Clone, Copy, Debug, kernels_gpu_macros::Value)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Shape {
     /// The number of segments.
@@ -115,6 +115,9 @@ pub struct Shape {
     /// 1 if it is the last one.
     pub is_last: u64,
 }
+
+// SAFETY: the type is `repr(C)`, and its fields are numbers.
+unsafe impl Value for Shape {}
 
 /// The lengths of the memory between the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,9 @@
 //! A segmented reduction: the launches of its kernels, and the same of one segment by the single-pass kernel.
 
+mod drawn;
+
+pub use drawn::{Drawn, KINDS};
+
 use std::fmt;
 
 use cuda_sim::{Buffer, Failure, Simulator};
@@ -92,6 +96,8 @@ pub enum Wrong {
     Findings(&'static str, Failure),
     /// The first bad offset that the kernels found.
     BadOffset(u64),
+    /// The first bad offset, which they did not find.
+    Missed(u64),
     /// A kernel changed memory that is not its own.
     Changed(&'static str),
 }
@@ -101,7 +107,33 @@ impl fmt::Display for Wrong {
         match self {
             Self::Findings(kernel, failure) => write!(f, "{kernel}: {failure}"),
             Self::BadOffset(index) => write!(f, "offset {index} is bad"),
+            Self::Missed(index) => write!(f, "bad offset {index} was not found"),
             Self::Changed(what) => write!(f, "{what} changed"),
+        }
+    }
+}
+
+/// The kernels of a segmented reduction.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// Finds the first segment of each window.
+    pub partition: Entry,
+    /// Reduces a window.
+    pub window: Entry,
+    /// Combines the partials of long segments.
+    pub combine: Entry,
+}
+
+impl Kernels {
+    /// Those of the library.
+    pub fn of<I: Items, O: Segments<I>>() -> Self {
+        let [window, combine] = O::ENTRIES else {
+            unreachable!("`Segments` has two rows");
+        };
+        Self {
+            partition: PARTITION.entries[0],
+            window: *window,
+            combine: *combine,
         }
     }
 }
@@ -111,7 +143,8 @@ impl fmt::Display for Wrong {
 /// # Errors
 ///
 /// What is wrong, or bad offsets.
-pub fn reduce<I: Items, O: Segments<I>>(
+pub fn reduce<I: Items, O: Copy>(
+    kernels: &Kernels,
     op: O,
     input: &Input,
     parts: &Parts,
@@ -146,7 +179,7 @@ pub fn reduce<I: Items, O: Segments<I>>(
         round: 0,
         is_last: 0,
     };
-    let acc = size_of::<O::Acc>();
+    let acc = kernels.window.acc_bytes;
     let margin = [MARGIN_BYTE; MARGIN_BYTES];
     let mut output: Buffer<u8> = Buffer::uninitialised(segments * acc + 2 * MARGIN_BYTES);
     output.write_from(0, &margin);
@@ -171,16 +204,17 @@ pub fn reduce<I: Items, O: Segments<I>>(
         arrays
     };
     let of_blocks = |blocks: usize| simulator().grid(blocks as u32).block(THREADS);
-    let findings = |entry: &'static Entry| move |failure| Wrong::Findings(entry.name, failure);
+    let findings = |entry: &Entry| {
+        let name = entry.name;
+        move |failure| Wrong::Findings(name, failure)
+    };
     if row == 0 {
-        let entry = &PARTITION.entries[0];
+        let entry = &kernels.partition;
         let grid = of_blocks((layout.windows + 1).div_ceil(THREADS as usize));
         // SAFETY: the arrays exist and have the lengths of the layout; there is a thread for each edge of a window.
         unsafe { launch(entry, grid, (), &arrays(&shape)) }.map_err(findings(entry))?;
     }
-    let [window, combining] = O::ENTRIES else {
-        unreachable!("`Segments` has two rows");
-    };
+    let (window, combining) = (&kernels.window, &kernels.combine);
     let shared = window.needs.shared_bytes(THREADS, acc);
     let grid = of_blocks(layout.windows).dynamic_shared_memory(shared);
     // SAFETY: as above; the input's arrays have the types of the items, and the output is as long as the segments.

@@ -16,25 +16,17 @@ use std::time::Instant;
 use cuda_sim::{Buffer, Schedule, Simulator};
 use kernels_gpu::element::{bf16, f16};
 use kernels_gpu::entry::{Segments, SinglePass};
-use kernels_gpu::items::Items;
 use kernels_gpu::op::{ArgMax, ArgMin, Max, MeanVariance, Min, Product, Sum, SumSquares};
 use kernels_gpu::segments::{Layout, Shape, THREADS, combine, window_of};
 use kernels_gpu::tile::items_of_tile;
-use kernels_sim::Data;
 use kernels_sim::data::DrawnItems;
 use kernels_sim::kernels::{Histogram, Horner, Parity, Point, Spread, Volume};
 use kernels_sim::launch::{Array, launch};
-use kernels_sim::segments::{Input, Parts, Wrong, reduce, whole};
+use kernels_sim::segments::{Drawn, KINDS, Kernels, reduce};
 use kernels_sim::share::Share;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-
-/// The kinds of segments.
-const KINDS: u64 = 12;
-
-/// The segments of a case that are compared, if it has more.
-const COMPARED: usize = 40;
 
 static CASES: AtomicU64 = AtomicU64::new(0);
 
@@ -107,64 +99,9 @@ fn trial<I: DrawnItems, O: Segments<I> + SinglePass<I> + Send>(op: O, seed: u64)
     })
 }
 
-/// The lengths of a case.
-fn lens<I: Items>(random: &mut StdRng, kind: u64) -> Vec<usize> {
-    let tile = items_of_tile::<I>();
-    let few = random.random_range(1..40);
-    let (count, len): (_, &dyn Fn(&mut StdRng) -> usize) = match kind {
-        0 => (few + 900, &|_| 1),
-        1 => (few + 900, &|random| random.random_range(0..3)),
-        2 => (few + 2 * window_of::<I>(), &|_| 0),
-        3 => (few + 300, &|random| random.random_range(0..9)),
-        4 => (few, &|random| random.random_range(0..33)),
-        5 => (few, &|random| random.random_range(0..300)),
-        6 => (few, &|random| I::VECTOR * random.random_range(0..40)),
-        7 => (few.min(9), &|random| random.random_range(0..tile + 2)),
-        8 => (few.min(6), &|random| {
-            random.random_range(tile - 1..tile + 2)
-        }),
-        9 => (few.min(6), &|random| random.random_range(0..3 * tile)),
-        10 => (few, &|random| match random.random_range(0..12) {
-            0 => random.random_range(0..5 * tile),
-            _ => random.random_range(0..9),
-        }),
-        _ => (few, &|random| {
-            2f64.powf(random.random_range(0.0..11.0)) as usize - 1
-        }),
-    };
-    (0..count).map(|_| len(random)).collect()
-}
-
 fn check<I: DrawnItems, O: Segments<I> + SinglePass<I>>(op: O, seed: u64) -> Result<(), Failed> {
-    let random = &mut StdRng::seed_from_u64(seed);
-    let lens = lens::<I>(random, seed % KINDS);
-    let mut offsets = vec![random.random_range(0..2) * random.random_range(0..1500)];
-    for len in &lens {
-        offsets.push(offsets[offsets.len() - 1] + *len as i64);
-    }
-    let behind = random.random_range(0..2) * random.random_range(0..20);
-    let mut n = offsets[lens.len()] as usize + behind;
-    let is_rows = random.random_range(0..5) == 0 && lens[0] > 0;
-    if is_rows {
-        let rows = lens.len().min(40);
-        n = rows * lens[0];
-        offsets = (0..=rows).map(|row| (row * lens[0]) as i64).collect();
-    }
-    // Several arrays with the same alignment, or with others.
-    let start = random.random_range(0..5);
-    let apart = random.random_range(0..2) * random.random_range(0..4);
-    let data = [Data::Rough, Data::Rough, Data::Zeroes][random.random_range(0..3)];
-    let starts = [start, start + apart, start];
-    let input = Input::draw::<I>(&O::ENTRIES[0], data, starts, n, seed);
-    let with = match random.random_range(0..3) {
-        0 => Parts::U32,
-        1 => Parts::I32,
-        _ => Parts::Wide,
-    };
-    let parts = match is_rows {
-        true => Parts::Rows(lens[0]),
-        false => with(offsets.clone()),
-    };
+    let kernels = Kernels::of::<I, O>();
+    let mut drawn = Drawn::draw::<I>(&kernels.window, seed % KINDS, seed);
     let mut first: Option<Vec<Vec<u8>>> = None;
     for (schedule, arch) in [
         (Schedule::Forward, 900),
@@ -172,80 +109,19 @@ fn check<I: DrawnItems, O: Segments<I> + SinglePass<I>>(op: O, seed: u64) -> Res
         (Schedule::Random(seed), 800),
     ] {
         let simulator = || Simulator::new().check_all().schedule(schedule).arch(arch);
-        let got = reduce::<I, O>(op, &input, &parts, &simulator)
+        let got = reduce::<I, O>(&kernels, op, &drawn.input, &drawn.parts, &simulator)
             .map_err(|wrong| format!("{wrong} ({schedule:?}, arch {arch})"))?;
         if *first.get_or_insert_with(|| got.clone()) != got {
             return Err(format!("the bits differ under {schedule:?}").into());
         }
     }
-    let got = first.expect("there are schedules");
-    let last = got.len() - 1;
-    for compared in 0..got.len().min(COMPARED) {
-        let segment = match (got.len() <= COMPARED, compared) {
-            (true, _) => compared,
-            (_, 0 | 1) => compared * last,
-            _ => random.random_range(0..got.len()),
-        };
-        let (from, to) = (offsets[segment] as usize, offsets[segment + 1] as usize);
-        let wanted = whole::<I, O>(op, &input, from, to - from)?;
-        if got[segment] != wanted {
-            return Err(format!(
-                "segment {segment} of {}, items {from} to {to} of {n}: {:?} instead of {wanted:?}",
-                got.len(),
-                got[segment],
-            )
-            .into());
-        }
-    }
+    drawn.check::<I, O>(op, &first.expect("there are schedules"))?;
     CASES.fetch_add(1, Ordering::Relaxed);
-    if is_rows {
-        return Ok(());
-    }
-    bad_offsets::<I, O>(op, &input, offsets, n as i64, with, random)
-}
-
-/// Makes some offsets bad; the first of them must be reported.
-fn bad_offsets<I: DrawnItems, O: Segments<I>>(
-    op: O,
-    input: &Input,
-    mut offsets: Vec<i64>,
-    n: i64,
-    with: fn(Vec<i64>) -> Parts,
-    random: &mut StdRng,
-) -> Result<(), Failed> {
-    let count = offsets.len();
-    match random.random_range(0..5) {
-        0 => offsets.fill_with(|| random.random_range(-5..n + 5)),
-        _ => {
-            for _ in 0..random.random_range(1..3) {
-                offsets[random.random_range(0..count)] = match random.random_range(0..4) {
-                    0 => random.random_range(-3..0),
-                    1 => n + random.random_range(1..1000),
-                    2 => random.random_range(0..=n),
-                    _ => i32::MAX.into(),
-                };
-            }
-        }
-    }
-    let parts = with(offsets.clone());
-    let value = |index: usize| match parts {
-        Parts::U32(_) => i64::from(offsets[index] as u32),
-        _ => offsets[index],
-    };
-    let is_bad = |&index: &usize| {
-        let offset = value(index);
-        offset < 0 || offset > n || (index > 0 && offset < value(index - 1))
-    };
-    let first = (0..count).find(is_bad);
+    let first_bad = drawn.spoil();
     let simulator = || Simulator::new().check_all();
-    match (reduce::<I, O>(op, input, &parts, &simulator), first) {
-        (Ok(_), None) => Ok(()),
-        (Err(Wrong::BadOffset(got)), Some(first)) if got == first as u64 => Ok(()),
-        (Ok(_), Some(first)) => Err(format!("bad offset {first} was not found").into()),
-        (Err(wrong), first) => {
-            Err(format!("{wrong}; the first bad offset is {first:?} of {offsets:?}").into())
-        }
-    }
+    let ended = reduce::<I, O>(&kernels, op, &drawn.input, &drawn.parts, &simulator);
+    let checked = drawn.check_spoiled(first_bad, ended);
+    checked.map_err(|wrong| format!("{wrong}; the first bad offset is {first_bad:?}").into())
 }
 
 /// Combines random partials of segments that are too long for a test of the other kernels.

@@ -282,8 +282,6 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         // SAFETY: as above; the barrier was between the stores to shared memory and the loads.
         unsafe { self.reduce_staged::<N, K>(staged) };
-        // The cells are complete.
-        sync_threads();
         true
     }
 
@@ -373,7 +371,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             }
             i += THREADS;
         }
-        // The list is complete.
+        // The list and the cells are complete.
         sync_threads();
         let warp = thread_idx_x() / WARP_SIZE;
         let (for_teams, for_warps) = (self.counts.get(FOR_TEAMS), self.counts.get(FOR_WARPS));

@@ -14,6 +14,9 @@ const ENTRY: &str = "entry";
 /// instructions.
 const SHARED: [&str; 3] = [ENTRY, "needs", "device"];
 
+/// A module that is copied with another one, which uses its private items.
+const TOGETHER: (&str, &str) = ("tile", "segments");
+
 /// The operators of `kernels-sim`, which implement a copy's own traits.
 pub const FOREIGN: &str = include_str!("foreign.rs");
 
@@ -72,8 +75,10 @@ impl Tree {
     /// Whether a copy with a bug in the file `changed` has its own form of the module `name`.
     pub fn copies(&self, name: &str, changed: Option<&str>) -> bool {
         let uses = self.uses();
-        let sees = |changed| name == changed || uses[name].contains(changed);
-        !SHARED.contains(&name) && changed.map(module).is_none_or(sees)
+        let sees = |name: &str, changed| name == changed || uses[name].contains(changed);
+        let (private, user) = TOGETHER;
+        let is_copied = |changed| sees(name, changed) || (name == private && sees(user, changed));
+        !SHARED.contains(&name) && changed.map(module).is_none_or(is_copied)
     }
 
     /// Writes the files that the programs need, as a module with the path `module`; returns the module's main
@@ -113,7 +118,7 @@ impl Tree {
                 }
             }
         }
-        if programs.iter().any(Program::is_single_pass) {
+        if programs.iter().any(Program::has_foreign) {
             root += "pub mod foreign;\n";
             write(&folder.join("foreign.rs"), FOREIGN);
         }

@@ -69,6 +69,34 @@ const EXACT: [(&str, &str, &[&str]); 4] = [
     ("exact_dot_f32_f32", "Dot", &["f32", "f32"]),
 ];
 
+/// The segmented reductions by name: the operator, and the items of each array.
+const SEGMENTS: [(&str, &str, &[&str]); 2] = [
+    ("segments_sum_f32", "Sum", &["f32"]),
+    ("segments_horner_u32", "Horner", &["u32"]),
+];
+
+/// Reads the parameters of a segmented reduction that stand first.
+const OFFSETS: &str = "use super::segments::*;
+    let shape: Shape = values.take();
+    let offsets = Offsets::new(
+        shape,
+        Global::from_slice(values.slice()),
+        Global::from_slice(values.slice()),
+    );";
+
+/// Reads those that stand last.
+const WORK: &str = "let work = |values: &mut kernels_gpu::entry::Values, cells: usize| {
+        let words = Global::new(values.take(), values.take());
+        let counts = Global::new(values.take(), values.take());
+        Work::new(words, counts, shape, cells)
+    };";
+
+/// Reads the others.
+const STORAGE: &str = "let output = Global::new(values.take(), values.take());
+    let partials = Global::new(values.take(), values.take());
+    let cells = partials.len() / 2;
+    let storage = Storage { output, partials, work: work(&mut values, cells) };";
+
 /// An entry of a copy.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -85,6 +113,15 @@ enum Kind {
         items: &'static [&'static str],
     },
     Exact {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    Partition,
+    Window {
+        op: &'static str,
+        items: &'static [&'static str],
+    },
+    Combine {
         op: &'static str,
         items: &'static [&'static str],
     },
@@ -106,7 +143,7 @@ enum Kind {
 }
 
 impl Program {
-    /// The entries of a kernel, or the single-pass entry or exact sum with this name.
+    /// The entries of a kernel, or the single-pass entry, exact sum or segmented reduction with this name.
     pub fn of(kernel: &str) -> Vec<Self> {
         let program = |name: String, kind| Self {
             name,
@@ -126,6 +163,17 @@ impl Program {
         if kernel.starts_with("exact_") {
             let (op, items) = named(&EXACT);
             return vec![program(kernel.to_owned(), Kind::Exact { op, items })];
+        }
+        if let Some(of) = kernel.strip_prefix("segments_") {
+            let (op, items) = named(&SEGMENTS);
+            return vec![
+                program("segments_partition".into(), Kind::Partition),
+                program(kernel.to_owned(), Kind::Window { op, items }),
+                program(
+                    format!("segments_combine_{of}"),
+                    Kind::Combine { op, items },
+                ),
+            ];
         }
         if kernel.starts_with("count_") {
             let counts = COUNTS.into_iter().filter(|(name, ..)| *name == kernel);
@@ -152,8 +200,11 @@ impl Program {
     }
 
     /// Whether the function may refer to the operators of [`FOREIGN`](crate::copy::FOREIGN).
-    pub fn is_single_pass(&self) -> bool {
-        matches!(self.kind, Kind::SinglePass { .. })
+    pub fn has_foreign(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::SinglePass { .. } | Kind::Window { .. } | Kind::Combine { .. }
+        )
     }
 
     /// The modules that the function refers to.
@@ -161,6 +212,10 @@ impl Program {
         match self.kind {
             Kind::SinglePass { .. } => &["single_pass", "grid", "items", "op", "mem", "element"],
             Kind::Exact { .. } => &["exact_sum", "items", "op", "mem", "element"],
+            Kind::Partition => &["segments", "mem"],
+            Kind::Window { .. } | Kind::Combine { .. } => {
+                &["segments", "items", "op", "mem", "element"]
+            }
             Kind::Reduction { .. } => &["harris", "kepler", "ceiling", "op", "mem"],
             Kind::Keyed { .. } | Kind::Count { .. } => &["keyed", "op", "mem"],
             Kind::Copy { .. } => &["copy", "mem"],
@@ -211,6 +266,36 @@ impl Program {
                         Global::new(values.take(), values.take()),
                         Global::new(values.take(), values.take()),
                     );"
+                )
+            }
+            Kind::Partition => format!(
+                "{OFFSETS}
+                {WORK}
+                partition::partition(offsets, work(&mut values, 0));"
+            ),
+            Kind::Window { op, items } => {
+                let arrays = arrays_of(items);
+                format!(
+                    "use super::{{element::*, foreign::*, items::Items, op::*}};
+                    {arrays}
+                    let op = operator::<{op}>(&mut values);
+                    {OFFSETS}
+                    {WORK}
+                    {STORAGE}
+                    const N: usize = <I as Items>::VECTOR;
+                    const K: usize = <I as Items>::IN_FLIGHT;
+                    window::window::<I, {op}, N, K>(op, arrays, offsets, storage);"
+                )
+            }
+            Kind::Combine { op, items } => {
+                let types = items.join(", ");
+                format!(
+                    "use super::{{element::*, foreign::*, op::*}};
+                    let op = operator::<{op}>(&mut values);
+                    {OFFSETS}
+                    {WORK}
+                    {STORAGE}
+                    combine::combine::<({types}), {op}>(op, offsets, storage);"
                 )
             }
             Kind::Reduction { op, element } => format!(

@@ -154,12 +154,9 @@ impl Generated {
     }
 }
 
-/// The entries of these kernels.
+/// The entries of these kernels; several segmented reductions share one.
 fn entries_of(kernels: &[&str]) -> Vec<Program> {
-    kernels
-        .iter()
-        .flat_map(|kernel| Program::of(kernel))
-        .collect()
+    unique(kernels.iter().flat_map(|kernel| Program::of(kernel)))
 }
 
 /// Without duplicates.

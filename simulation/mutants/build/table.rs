@@ -17,6 +17,7 @@ mod reduce_2;
 mod reduce_3;
 mod reduce_4;
 mod reduce_5;
+mod segments;
 mod shared_memory;
 mod shifted;
 mod single_pass;
@@ -28,7 +29,7 @@ mod warp;
 pub struct Source {
     /// The file, relative to `kernels-gpu/src`, or to `simulation/mutants/src` for a [`TEXTBOOK`] kernel.
     pub path: &'static str,
-    /// The kernels that run the file's code; for single-pass reductions and exact sums, the entries.
+    /// The kernels that run the file's code; for single-pass and segmented reductions and exact sums, the entries.
     pub kernels: &'static [&'static str],
     pub mutants: &'static [Mutant],
 }
@@ -124,6 +125,12 @@ pub const SOURCES: &[Source] = &[
     tile::MORE,
     items::SOURCE,
     partials::SOURCE,
+    segments::SOURCE,
+    segments::PARTITION,
+    segments::WINDOW,
+    segments::TILES,
+    segments::COMBINE,
+    segments::STAGED,
     keyed::DELIVER,
     keyed::ATOMIC,
     keyed::PEERS,

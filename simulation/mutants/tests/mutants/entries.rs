@@ -3,7 +3,9 @@
 use std::fmt::Display;
 
 use cuda_sim::{Report, Schedule, Simulator};
-use kernels_gpu::entry::{Entry, Function, Parameter, count, library, teaching};
+use kernels_gpu::entry::{
+    Entry, Function, Parameter, count, library, segments::PARTITION, teaching,
+};
 use kernels_gpu::grid::Storage;
 use kernels_gpu::tile::ROWS;
 use kernels_sim::copying::Copy;
@@ -13,7 +15,7 @@ use kernels_sim::keyed::{Keyed, Keys};
 use kernels_sim::{Case, Data, WrongCase, kernels};
 
 use crate::attempt::{Attempt, Mode};
-use crate::{exact, far};
+use crate::{exact, far, segments};
 
 /// Launches the entries, which are all of one kind, until one fails.
 pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
@@ -41,6 +43,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
                 Exact { seed, ..*case }.run(simulator)
             })
         }
+        kernel if kernel.starts_with("segments") => segments::search(&entries, mode),
         "single_pass" => {
             // Resident blocks can be interleaved between any two accesses.
             let more: Vec<_> = (3..12).map(Schedule::Random).collect();
@@ -66,6 +69,7 @@ pub fn search(entries: &[(&'static str, Function)], mode: Mode) -> Attempt {
 fn entry(&(name, function): &(&str, Function)) -> Option<Entry> {
     let lists = [
         &library::KERNELS,
+        &PARTITION,
         &count::COUNTS,
         &teaching::KERNELS,
         &teaching::COPIES,

@@ -7,6 +7,7 @@ mod attempt;
 mod entries;
 mod exact;
 mod far;
+mod segments;
 mod tally;
 mod textbook;
 

@@ -1,0 +1,353 @@
+//! Segmented reductions.
+
+use super::{Source, mutant};
+
+/// A float sum, whose bits depend on its order, and an operator that is not commutative.
+const ALL: &[&str] = &["segments_sum_f32", "segments_horner_u32"];
+
+const SUM: &[&str] = &["segments_sum_f32"];
+
+const HORNER: &[&str] = &["segments_horner_u32"];
+
+pub const SOURCE: Source = Source {
+    path: "segments.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "signed_as_unsigned",
+            "a negative offset of 32 bits loses its sign",
+            "true => offset as i32 as usize",
+            "true => (offset as i32).unsigned_abs() as usize",
+        ),
+        mutant(
+            "last_bad_reported",
+            "reports any of the bad offsets",
+            ".combine_atomic::<u64, Min>(Min, Self::BAD, index as u64)",
+            ".set(Self::BAD, index as u64)",
+        ),
+        mutant(
+            "partials_of_first_tiles_overwritten",
+            "first tiles and others share the places of their partials",
+            "_ => self.partials.len() / 2 + cell + tile",
+            "_ => cell + tile",
+        ),
+        mutant(
+            "long_lists_overlap",
+            "the lists of long and of huge segments do not follow the edges",
+            "let first = Self::EDGES + Edge::WORDS * (self.layout.windows + 1);",
+            "let first = Self::EDGES + Edge::WORDS * self.layout.windows;",
+        ),
+        mutant(
+            "edge_before_is_its_own",
+            "the segment before a window starts where the window's first one does",
+            "_ => offsets.get(first - 1)",
+            "_ => offsets.get(first)",
+        ),
+    ],
+};
+
+pub const PARTITION: Source = Source {
+    path: "segments/partition.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "start_without_number",
+            "counts only the items before a start, not the segments",
+            "match offsets.get(middle).wrapping_add(middle) < begin",
+            "match offsets.get(middle) < begin",
+        ),
+        mutant(
+            "edge_belongs_to_both",
+            "a segment that starts at an edge belongs to the window before",
+            "wrapping_add(middle) < begin {",
+            "wrapping_add(middle) <= begin {",
+        ),
+        mutant(
+            "no_last_edge",
+            "the last window has no end",
+            "if window > windows {",
+            "if window >= windows {",
+        ),
+        mutant(
+            "counts_kept",
+            "long segments are added to those of an earlier launch",
+            "        work.counts.set(0, 0);
+",
+            "",
+        ),
+        mutant(
+            "last_edge_searched",
+            "empty segments behind the last window's begin belong to no window",
+            "    if window == windows {
+        low = high;
+    }
+",
+            "    if window == windows {
+        high = offsets.segments() - 1;
+    }
+",
+        ),
+    ],
+};
+
+pub const WINDOW: Source = Source {
+    path: "segments/window.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "no_barrier_after_list",
+            "a warp reads the list before all threads have added to it",
+            "        // The list and the cells are complete.
+        sync_threads();
+",
+            "",
+        ),
+        mutant(
+            "items_of_all_offsets",
+            "does not check that the items are in the array",
+            "            && staged_end <= n
+",
+            "",
+        ),
+        mutant(
+            "bad_offsets_ignored",
+            "reduces the segments although an offset is bad",
+            "        if unsafe { any(is_bad) } {
+            return false;
+        }
+",
+            "        unsafe { any(is_bad) };
+",
+        ),
+        mutant(
+            "decreasing_offsets_ignored",
+            "does not check that offsets never decrease",
+            "if !(start <= end && end <= n) {
+                        first_bad",
+            "if !(end <= n) {
+                        first_bad",
+        ),
+        mutant(
+            "first_offset_not_checked",
+            "does not check that the first segment starts in the array",
+            "if tid == 0 && self.first == 0 && self.at > n {",
+            "if tid == 0 && self.first == 0 && self.at > n + 2000 {",
+        ),
+        mutant(
+            "far_wraps",
+            "a start beyond the window is cut to 32 bits",
+            "self.starts.set(i, distance.min(FAR) as u32);",
+            "self.starts.set(i, distance as u32 & 0xff);",
+        ),
+        mutant(
+            "no_end_of_last",
+            "the last segment of a window has the length that shared memory happens to hold",
+            "        if tid == 0 {
+            self.set_start(self.count, behind);
+        }
+",
+            "",
+        ),
+        mutant(
+            "thread_takes_a_lane_more",
+            "a thread reduces segments with an item more than its lanes have",
+            "if segment.len <= Self::OF_THREAD * Self::ADJACENT {",
+            "if segment.len <= Self::OF_THREAD * Self::ADJACENT + 1 {",
+        ),
+        mutant(
+            "team_takes_two_rows",
+            "a team leaves out the second row of a segment",
+            "} else if segment.len <= WARP_SIZE * Self::ADJACENT {",
+            "} else if segment.len <= 2 * WARP_SIZE * Self::ADJACENT {",
+        )
+        .on(SUM),
+        mutant(
+            "list_of_warps_one_off",
+            "a warp reduces the segment before its own in the list",
+            "let i = self.list.get(most_listed::<I>() as u32 - 1 - number);",
+            "let i = self.list.get(most_listed::<I>() as u32 - for_warps + number.min(for_warps - 2));",
+        ),
+        mutant(
+            "every_lane_stores",
+            "all lanes of a warp store the segment's result",
+            "        if lane == 0 {
+            self.storage.output.set(self.first + i as usize, value);
+        }
+",
+            "        self.storage.output.set(self.first + i as usize, value);
+",
+        ),
+        mutant(
+            "team_of_nobody_stores",
+            "a team without a segment stores an identity",
+            "if exists && own == 0 {",
+            "if own == 0 {",
+        ),
+        mutant(
+            "team_in_pairs",
+            "a team combines the adjacent lanes of a commutative operator",
+            "true => Self::TEAM / 2 / step,",
+            "true => step,",
+        )
+        .on(SUM),
+        mutant(
+            "team_by_halves",
+            "a team combines the halves of an operator that is not commutative",
+            "false => step,
+            };
+            // A thread",
+            "false => Self::TEAM / 2 / step,
+            };
+            // A thread",
+        )
+        .on(HORNER),
+        mutant(
+            "lanes_in_order",
+            "a thread combines adjacent lanes instead of halves",
+            "true => k % 2 * 2 + k / 2,",
+            "true => k,",
+        )
+        .on(SUM),
+        mutant(
+            "row_and_segment_behind",
+            "a window of rows begins with the row before",
+            "Edge::of(offsets, begin.div_ceil(diagonals).min(offsets.segments()))",
+            "Edge::of(offsets, (begin / diagonals).min(offsets.segments()))",
+        ),
+        mutant(
+            "two_tiles_are_short",
+            "leaves out the second tile of a segment of two tiles that starts in the window before",
+            "is_begun: follows && at - before > items_of_tile::<I>(),",
+            "is_begun: follows && at - before > 2 * items_of_tile::<I>(),",
+        ),
+    ],
+};
+
+pub const TILES: Source = Source {
+    path: "segments/window/tiles.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "tiles_rounded_down",
+            "leaves out the tile that starts in a cell behind the segment's start",
+            "(from - (start + segment)).div_ceil(tile_items)",
+            "(from - (start + segment)) / tile_items",
+        ),
+        mutant(
+            "first_tile_left_out",
+            "the first tile of a long segment has no partial",
+            "return Some((start, end - start, 0, self.storage.place(own_cell, 0)));",
+            "return None;",
+        ),
+        mutant(
+            "one_cell_of_each_warp",
+            "a warp takes one tile only",
+            "            job += Self::WARPS;
+",
+            "            break;
+",
+        ),
+        mutant(
+            "segment_of_the_cell_itself",
+            "takes the tiles of the segment that starts in the cell, not of the one before",
+            "while earlier < cell {",
+            "while earlier <= cell {",
+        ),
+        mutant(
+            "not_begun_not_asked",
+            "skips the tiles of the segment before if none starts here",
+            "if self.count > 0 && !self.is_begun {",
+            "if self.count > 0 {",
+        ),
+        mutant(
+            "every_lane_stores_its_value",
+            "lanes without the tile's result store too",
+            "if thread_idx_x().is_multiple_of(WARP_SIZE) {",
+            "if true {",
+        ),
+        mutant(
+            "tiles_rounded_down_in_list",
+            "the last tile is not in the list's number of tiles",
+            "tiles: (end - start).div_ceil(items_of_tile::<I>()) as u32,",
+            "tiles: ((end - start) / items_of_tile::<I>()) as u32,",
+        ),
+        mutant(
+            "last_end_at_the_next_start",
+            "takes the end of the last segment from behind the window's starts",
+            "true => (start, self.behind),",
+            "true => (start, self.last),",
+        ),
+    ],
+};
+
+pub const COMBINE: Source = Source {
+    path: "segments/combine.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "bad_offsets_combined",
+            "combines partials although an offset is bad",
+            "if !offsets.are_rows() && storage.work.is_bad() {",
+            "if false {",
+        ),
+        mutant(
+            "every_lane_stores_the_result",
+            "lanes without the result store too",
+            "                if lane == 0 {
+                    self.storage.output",
+            "                if lane < 2 {
+                    self.storage.output",
+        ),
+        mutant(
+            "few_in_a_row",
+            "combines four partials from left to right",
+            "combine(combine(a, b), combine(c, d))",
+            "combine(combine(combine(a, b), c), d)",
+        ),
+        mutant(
+            "number_of_the_group",
+            "every lane loads the first lane's partials",
+            "let own = group * GROUP + lane as usize * OF_LANE;",
+            "let own = group * GROUP;",
+        ),
+        mutant(
+            "nobody_for_small",
+            "the result of a segment of a few tiles is not stored",
+            "if exists && is_small {",
+            "if exists && is_small && long.tiles > 2 {",
+        ),
+    ],
+};
+
+pub const STAGED: Source = Source {
+    path: "mem/staged.rs",
+    kernels: ALL,
+    mutants: &[
+        mutant(
+            "permuted_by_one_line_less",
+            "reads granules from other places than they were stored to",
+            ".get(element ^ ((element / LINE) & ((LINE - 1) * Self::OF_GRANULE)))",
+            ".get(element ^ ((element / LINE) & ((LINE / 2 - 1) * Self::OF_GRANULE)))",
+        ),
+        mutant(
+            "rest_left_out",
+            "copies only the granules of the first loads",
+            "        while own + k * THREADS < whole {
+",
+            "        while false {
+",
+        ),
+        mutant(
+            "last_granule_whole",
+            "loads the last granule although the array does not have all of it",
+            "granules - u32::from(granules > 0 && base + granules as usize * GRANULE > self.end());",
+            "granules;",
+        ),
+        mutant(
+            "first_granule_whole",
+            "loads the first granule although the array begins in it",
+            "let skipped = u32::from(base < self.start.addr());",
+            "let skipped = 0u32;",
+        ),
+    ],
+};

@@ -1,0 +1,71 @@
+//! Launches of segmented reductions: random segments of each kind, and then bad offsets.
+
+use kernels_gpu::entry::{Entry, SinglePass};
+use kernels_gpu::op::Sum;
+use kernels_sim::data::DrawnItems;
+use kernels_sim::kernels::Horner;
+use kernels_sim::segments::{Drawn, KINDS, Kernels, Wrong, reduce};
+
+use crate::attempt::{Attempt, Mode};
+
+/// The cases of each kind.
+const ROUNDS: u64 = 6;
+
+/// Launches segmented reductions with these kernels under each schedule, until one fails.
+pub fn search(entries: &[Entry], mode: Mode) -> Attempt {
+    let find = |name: &str| entries.iter().find(|entry| entry.name == name).copied();
+    let kernels = |of: &str| {
+        Some(Kernels {
+            partition: find("segments_partition")?,
+            window: find(&format!("segments_{of}"))?,
+            combine: find(&format!("segments_combine_{of}"))?,
+        })
+    };
+    for case in 0..ROUNDS * KINDS {
+        let sum = kernels("sum_f32").map(|kernels| reduces::<f32, _>(&kernels, Sum, mode, case));
+        let horner = kernels("horner_u32")
+            .map(|kernels| reduces::<u32, _>(&kernels, Horner { x: 31 }, mode, case));
+        assert!(
+            sum.is_some() || horner.is_some(),
+            "the kernels are complete"
+        );
+        for attempt in [sum, horner].into_iter().flatten() {
+            if matches!(attempt, Attempt::Failed { .. }) {
+                return attempt;
+            }
+        }
+    }
+    Attempt::Fine
+}
+
+/// Launches one case.
+fn reduces<I: DrawnItems, O: SinglePass<I>>(
+    kernels: &Kernels,
+    op: O,
+    mode: Mode,
+    case: u64,
+) -> Attempt {
+    // A schedule for each case, so that there are many cases.
+    let schedules = mode.schedules();
+    let schedule = schedules[(case / KINDS) as usize % schedules.len()];
+    let simulator = || mode.simulator(schedule);
+    let mut drawn = Drawn::draw::<I>(&kernels.window, case % KINDS, case);
+    let launch = format!("{}, case {case}, {schedule:?}", kernels.window.name);
+    let failed = |wrong: Wrong| match wrong {
+        Wrong::Findings(kernel, failure) => mode.failed(&format!("{kernel}: {launch}"), &failure),
+        wrong => Attempt::wrong(format!("{launch}\n{wrong}")),
+    };
+    let accumulators = match reduce::<I, O>(kernels, op, &drawn.input, &drawn.parts, &simulator) {
+        Ok(accumulators) => accumulators,
+        Err(wrong) => return failed(wrong),
+    };
+    if let Err(what) = drawn.check::<I, O>(op, &accumulators) {
+        return Attempt::wrong(format!("{launch}\n{what}"));
+    }
+    let first_bad = drawn.spoil();
+    let ended = reduce::<I, O>(kernels, op, &drawn.input, &drawn.parts, &simulator);
+    match drawn.check_spoiled(first_bad, ended) {
+        Ok(()) => Attempt::Fine,
+        Err(wrong) => failed(wrong),
+    }
+}
