@@ -7,6 +7,7 @@
 //! | `tree` | distributes tiles and blocks over all cores |
 //! | `rows` | items of one array or several |
 //! | `segments` | segmented reductions |
+//! | `runs` | the starts of runs of equal keys |
 //! | `keyed` | reduction by key |
 //! | `exact`, `by_name` | exact sums of floats, in any order |
 //!
@@ -23,6 +24,7 @@ mod by_name;
 mod exact;
 mod keyed;
 mod rows;
+mod runs;
 mod segments;
 mod tile;
 mod tree;
@@ -37,6 +39,7 @@ pub(crate) use by_name::accumulate;
 use kernels_gpu::tile::items_of_tile;
 pub(crate) use keyed::{count_by_key, reduce_by_key};
 use rows::Of;
+pub(crate) use runs::{count_runs, find_runs};
 pub(crate) use segments::reduce_segments;
 use tile::tiles;
 use tree::Tree;

@@ -339,6 +339,19 @@ pub enum Error {
         len: Option<usize>,
     },
 
+    /// More items than the type of an offset can number.
+    #[error(
+        "{items} items have offsets of up to {items}, but {offset} has numbers of up to {most}; use u64"
+    )]
+    OffsetType {
+        /// The number of items.
+        items: usize,
+        /// The type of the offsets, such as `i32`.
+        offset: &'static str,
+        /// The greatest number of the type.
+        most: u64,
+    },
+
     /// No offsets of segments, not even one.
     #[error("no offsets; a segmented reduction needs one more than there are segments")]
     NoOffsets,

@@ -115,6 +115,17 @@ impl<'a> Argument<'a> {
         })
     }
 
+    /// The same as an array that the kernel would write.
+    pub(crate) fn no_output(bytes: usize, gpu: &'a Arc<Gpu>) -> Self {
+        Self(Kind::Array {
+            written: true,
+            address: bytes as u64,
+            len: 0,
+            bytes,
+            gpu,
+        })
+    }
+
     /// The same memory as an array of words of `word` bytes; `word` divides the element size.
     pub(crate) fn as_words(self, word: usize) -> Self {
         match self.0 {

@@ -178,7 +178,7 @@ pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
 #[cfg(feature = "teaching")]
 pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
-pub use kernels_gpu::entry::{Keyed, Segments, SinglePass};
+pub use kernels_gpu::entry::{Keyed, RunKey, Segments, SinglePass};
 pub use kernels_gpu::exact::{Accumulator, BytesError};
 #[cfg(feature = "laws")]
 pub use kernels_gpu::laws;
@@ -198,7 +198,7 @@ pub use plan::Plan;
 pub use policy::Policy;
 pub use reduce::Reduction;
 pub use reduced_by::ReducedBy;
-pub use segments::{Offset, SegmentScratch};
+pub use segments::{Offset, RunLengths, Runs, SegmentScratch};
 #[cfg(feature = "teaching")]
 pub use teaching::{Algorithm, CopyWidth, LadderReduction, TripleOrder};
 pub use temp::Scratch;

@@ -1,6 +1,7 @@
 //! Segmented reductions: each of many adjacent parts of an array by itself.
 
 mod launch;
+mod runs;
 
 use kernels_gpu::element::Number;
 use kernels_gpu::entry::segments::PARTITION;
@@ -21,6 +22,7 @@ use crate::launch::{Argument, Arguments, Grid, Kernel};
 use crate::memory::{DeviceMemory, SpanMut};
 use crate::view_mut::{LocationMut, Target};
 use launch::Launch;
+pub use runs::{RunLengths, Runs};
 
 /// An offset of a segment: `i32`, `u32`, `i64` or `u64`.
 #[diagnostic::on_unimplemented(
@@ -36,6 +38,14 @@ pub trait Offset: Number + sealed::Sealed {
     /// The number; `None` if it is negative.
     #[doc(hidden)]
     fn index(self) -> Option<usize>;
+
+    /// The offset with this number, which has its type.
+    #[doc(hidden)]
+    fn of_index(index: usize) -> Self;
+
+    /// The greatest number that has the type.
+    #[doc(hidden)]
+    const MOST: u64;
 
     /// The number, for an error's text.
     #[doc(hidden)]
@@ -56,6 +66,12 @@ macro_rules! offsets {
             fn index(self) -> Option<usize> {
                 self.try_into().ok()
             }
+
+            fn of_index(index: usize) -> Self {
+                index as Self
+            }
+
+            const MOST: u64 = $offset::MAX as u64;
 
             fn value(self) -> i128 {
                 self.into()
@@ -108,11 +124,15 @@ impl<T: Offset> Parts<'_, T> {
     }
 }
 
-/// Memory on a GPU between the kernels of segmented reductions. It belongs to a stream, whose launches do not overlap.
+/// Memory on a GPU between the kernels of segmented reductions, and of searches for runs. It belongs to a stream, whose launches do not overlap.
 pub(crate) struct Storage {
     partials: DeviceMemory<u64>,
     work: DeviceMemory<u64>,
     counts: DeviceMemory<u32>,
+    /// The number of runs, and the states of tiles of keys.
+    runs: DeviceMemory<u64>,
+    /// The arrival counter of these tiles.
+    arrivals: DeviceMemory<u32>,
     /// A bad offset that an earlier array of words has told.
     told: Option<u64>,
 }
@@ -126,6 +146,8 @@ impl Storage {
             partials: DeviceMemory::filled(queue, 0, 0)?,
             work: DeviceMemory::filled(queue, 0, 0)?,
             counts: DeviceMemory::filled(queue, Self::COUNTS, 0)?,
+            runs: DeviceMemory::filled(queue, 0, 0)?,
+            arrivals: DeviceMemory::filled(queue, 1, 0)?,
             told: None,
         })
     }
@@ -167,8 +189,8 @@ impl Storage {
     }
 }
 
-/// Temporary storage for [`Device::reduce_segments_into`] and [`Device::reduce_rows_into`], made by
-/// [`Device::segment_scratch`].
+/// Temporary storage for [`Device::reduce_segments_into`], [`Device::reduce_rows_into`], [`Device::count_runs_into`] and
+/// [`Device::reduce_runs_into`], made by [`Device::segment_scratch`].
 ///
 /// It belongs to one stream of the device; the launches on a stream use it one after another. It grows when a call needs
 /// more than all before it.
@@ -256,8 +278,9 @@ fn check_offsets<T: Offset>(offsets: &[T], n: usize) -> Result<(), Error> {
 }
 
 impl Device {
-    /// Temporary storage for [`reduce_segments_into`](Self::reduce_segments_into) and
-    /// [`reduce_rows_into`](Self::reduce_rows_into).
+    /// Temporary storage for [`reduce_segments_into`](Self::reduce_segments_into),
+    /// [`reduce_rows_into`](Self::reduce_rows_into), [`count_runs_into`](Self::count_runs_into) and
+    /// [`reduce_runs_into`](Self::reduce_runs_into).
     ///
     /// # Errors
     ///
@@ -383,19 +406,28 @@ impl Device {
     }
 
     /// The number of items, or an error in the arguments.
+    fn check_items<I: Items, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+    ) -> Result<usize, Error> {
+        let entry: &'static Entry = &O::ENTRIES[0];
+        let n = self.check_input::<I>(views, entry)?;
+        match self.level == Determinism::Exact && !O::ANY_ORDER {
+            true => Err(self.broken(
+                entry,
+                "segments are reduced by accumulators of the operator",
+            )),
+            false => Ok(n),
+        }
+    }
+
+    /// The same, also for the segments.
     fn check_parts<I: Items, T: Offset, O: Segments<I>>(
         &self,
         views: I::Of<Views<'_>>,
         parts: &Parts<'_, T>,
     ) -> Result<usize, Error> {
-        let entry: &'static Entry = &O::ENTRIES[0];
-        let n = self.check_input::<I>(views, entry)?;
-        if self.level == Determinism::Exact && !O::ANY_ORDER {
-            return Err(self.broken(
-                entry,
-                "segments are reduced by accumulators of the operator",
-            ));
-        }
+        let n = self.check_items::<I, O>(views)?;
         match parts {
             Parts::Offsets(offsets) => {
                 self.check_owner(offsets)?;
@@ -480,7 +512,21 @@ impl Device {
         let output = output.into_view_mut().part(..parts.count(n))?;
         self.backend().check_same(output.owner())?;
         let storage = scratch.of(self.backend())?;
-        match (output.into_location(), self.backend()) {
+        self.store_parts::<I, T, O>(views, n, parts, op, output.into_location(), storage)
+    }
+
+    /// Reduces the segments into `output`, which has an element for each. All arguments have been checked, and `storage` is
+    /// that of this stream.
+    fn store_parts<I: Items, T: Offset, O: Segments<I>>(
+        &self,
+        views: I::Of<Views<'_>>,
+        n: usize,
+        parts: Parts<'_, T>,
+        op: O,
+        output: LocationMut<'_, O::Acc>,
+        storage: Option<&mut Storage>,
+    ) -> Result<(), Error> {
+        match (output, self.backend()) {
             (LocationMut::Host(output), Backend::Cpu(_)) => {
                 on_cpu::<I, T, O>(op, views, n, parts, output)
             }

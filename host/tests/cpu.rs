@@ -427,6 +427,12 @@ mod user_kernels {
             Farthest: Point;
             SumOfBoth: (i32, u8);
         }
+        segments {
+            SumOfBoth: (i32, u8);
+        }
+        runs {
+            PartialEq: Point;
+        }
     }
 
     fn not_registered(entry: &'static str) -> Error {
@@ -446,6 +452,10 @@ mod user_kernels {
         assert_eq!(
             device.reduce(&points, op).plan().map(drop),
             Err(error.clone())
+        );
+        assert_eq!(
+            device.count_runs(&points),
+            Err(not_registered("find_runs_point"))
         );
         let mut cells = device.alloc::<f32>(1).unwrap();
         let mut scratch = device.scratch().unwrap();
@@ -483,6 +493,13 @@ mod user_kernels {
             plain.upload(&[4u8, 5, 6]).unwrap(),
         );
         assert_eq!(device.reduce((&a, &b), SumOfBoth).run(), Ok(21));
+        let nan = Point { x: [f32::NAN, 0.0] };
+        let keys = plain.upload(&[centre, centre, nan]).unwrap();
+        let runs = device.reduce_runs(&keys, (&a, &b), SumOfBoth).unwrap();
+        assert_eq!((runs.lengths, runs.results), (vec![2, 1], vec![12, 9]));
+        // A key with a NaN differs from itself.
+        let keys = plain.upload(&[nan, nan]).unwrap();
+        assert_eq!(device.count_runs(&keys).unwrap().lengths, [1, 1]);
         // The library's kernels still work.
         assert_eq!(device.sum(&a), Ok(6));
         assert!(plain.reduce((&a, &b), SumOfBoth).run().is_err());

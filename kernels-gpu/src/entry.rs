@@ -13,6 +13,7 @@
 //! | `single_pass` | `single_pass_<operator>_<items>` | [`SinglePass`] |
 //! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
 //! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` | [`Segments`] |
+//! | `runs` | `find_runs_<key>` | [`RunKey`], of the key |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
@@ -33,6 +34,8 @@ mod exact;
 mod ladder;
 #[macro_use]
 mod keyed;
+#[macro_use]
+mod runs;
 #[macro_use]
 pub mod segments;
 #[macro_use]
@@ -87,6 +90,15 @@ pub mod segments_parts {
     pub use crate::segments::combine::combine;
     pub use crate::segments::window::window;
     pub use crate::segments::{Shape, shared_bytes};
+}
+
+#[doc(hidden)]
+pub mod runs_parts {
+    //! Names for the family that finds runs; not a public interface.
+
+    pub use super::parts::*;
+    pub use crate::element::Element;
+    pub use crate::runs::{BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, rows_of};
 }
 
 #[doc(hidden)]

@@ -15,6 +15,7 @@
 //! | [`grid_stride`] | a grid | how a grid of any size reads its input |
 //! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
 //! | [`segments`] | a grid | segmented reductions: many adjacent parts of an array, each by itself |
+//! | [`runs`] | a grid | the starts of runs of equal keys, found in one launch |
 //! | [`exact_sum`] | a grid | exact sums of floats: no rounding, in any order |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
 //! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key; counts of keys |
@@ -73,6 +74,7 @@ pub mod laws;
 pub mod mem;
 pub mod needs;
 pub mod op;
+pub mod runs;
 pub mod segments;
 pub mod single_pass;
 pub mod tile;

@@ -39,7 +39,7 @@ use crate::op::AtomicOp;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::mid::{
     atomic_compare_and_swap_u32_block, atomic_fetch_add_u32_block, atomic_load_32_block,
-    atomic_load_64_device,
+    atomic_load_64_device, atomic_store_64_device,
 };
 use cuda_std::shared::dynamic_shared_mem;
 use trace::Access;
@@ -196,6 +196,17 @@ impl Global<u64> {
         // SAFETY: the maker of the handle guarantees that `index` is in bounds, and that other threads access
         // the element only atomically at the same time.
         unsafe { atomic_load_64_device(self.start.add(index), Relaxed) }
+    }
+
+    /// Stores `value` in element `index`, which other threads load atomically.
+    ///
+    /// Relaxed: it does not order other accesses.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn set_atomic(self, index: usize, value: u64) {
+        trace::global(self.start, self.len, index, Access::Atomic);
+        // SAFETY: as above.
+        unsafe { atomic_store_64_device(self.start.add(index), Relaxed, value) }
     }
 }
 

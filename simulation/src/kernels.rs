@@ -216,4 +216,7 @@ kernels! {
         Parity: [u16; 3];
         Histogram: u8;
     }
+    runs {
+        PartialEq: Point;
+    }
 }

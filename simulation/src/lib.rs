@@ -6,6 +6,7 @@
 //! - [`counting`]: the same for an entry that counts keys.
 //! - [`exact`]: the same for an entry that sums exactly.
 //! - [`keyed`]: the same for an entry that reduces by key.
+//! - [`runs`]: the launch that finds runs of equal keys.
 //! - [`segments`]: the launches of a segmented reduction.
 //! - [`launch`]: the common launch function.
 //! - [`kernels`]: operators and kernels of a crate outside the library, such as this one.
@@ -27,6 +28,7 @@ pub mod ladder;
 pub mod launch;
 pub mod oracle;
 mod pairs;
+pub mod runs;
 pub mod segments;
 pub mod share;
 pub mod speed;

@@ -1,5 +1,6 @@
 //! The host side of entry points: table rows, and the traits that connect operators with rows.
 
+use crate::element::Element;
 use crate::items::Items;
 use crate::keyed::Key;
 use crate::needs::{Load, Needs};
@@ -23,7 +24,7 @@ pub struct Entry {
     pub module: &'static str,
     /// The kernel, such as `"reduce_2"`.
     pub kernel: &'static str,
-    /// The operator, such as `"sum"`; empty for copies.
+    /// The operator, such as `"sum"`; empty for copies and runs.
     pub op: &'static str,
     /// The items, such as `"i32"` or `"f32_f32"`.
     pub items: &'static str,
@@ -229,6 +230,60 @@ pub unsafe trait Segments<I: Items>: Op<I> {
     /// The rows, one for each kernel.
     const ENTRIES: &'static [Entry];
 }
+
+/// An element whose runs a kernel finds, as `warpfold::Device::reduce_runs` requires.
+///
+/// The library has the kernels for `u32`, `i32`, `u64` and `i64`; a crate adds its own elements by `runs { PartialEq: Name;
+/// }` in a `kernels!` list. Two elements are equal if `==` says so.
+///
+/// ```
+/// use kernels_gpu::entry::RunKey;
+/// use kernels_gpu::prelude::*;
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// #[repr(C)]
+/// pub struct Cell {
+///     row: u32,
+///     column: u32,
+/// }
+///
+/// kernels! {
+///     /// The kernels of this crate.
+///     pub static KERNELS:
+///     runs { PartialEq: Cell; }
+/// }
+///
+/// fn main() {
+///     assert_eq!(<Cell as RunKey>::ENTRY.name, "find_runs_cell");
+/// }
+/// ```
+///
+/// # Safety
+///
+/// `ENTRY` is the entry point for this element, or for one of the same size that is equal if and only if its bits are.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that finds runs of `{Self}`",
+    label = "no kernel for runs of this key",
+    note = "keys may be `u32`, `i32`, `u64` or `i64`; for an element of yours, add the line `PartialEq: {Self};` to the \
+            family `runs` of a `kernels!` list, in the crate that defines the element"
+)]
+pub unsafe trait RunKey: Element {
+    /// The row.
+    const ENTRY: &'static Entry;
+}
+
+#[cfg(feature = "library")]
+macro_rules! signed_run_keys {
+    ($($key:ident as $unsigned:ident),*) => { $(
+        // SAFETY: the entry point is for numbers of the same size, which are equal if their bits are.
+        unsafe impl RunKey for $key {
+            const ENTRY: &'static Entry = <$unsigned as RunKey>::ENTRY;
+        }
+    )* };
+}
+
+#[cfg(feature = "library")]
+signed_run_keys!(i32 as u32, i64 as u64);
 
 /// An operator with the kernels of the Harris ladder and of the Kepler families.
 ///

@@ -110,6 +110,9 @@ kernels! {
         SumSquares: f16, bf16, f32, f64;
         MeanVariance: f16, bf16, f32, f64;
     }
+    runs as runs {
+        PartialEq: u32, u64;
+    }
     keyed_all as keyed {
         Sum: f32 by u32, f64 by u32, i32 by u32, f64 by u64;
     }

@@ -24,6 +24,8 @@ pub enum Loads {
         /// The number of places where a key without a cell is noted.
         rejecting: usize,
     },
+    /// Single keys of several rows, all of them in flight; and the key in front of them.
+    Rows,
     /// Words, stored with the width of their loads.
     Words,
     /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
@@ -232,6 +234,13 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Results,
         Block::None,
         Warp::None,
+    ),
+    kernel(
+        &["find_runs"],
+        Loads::Rows,
+        Stores::Results,
+        Block::Memory,
+        Warp::Several,
     ),
     kernel(
         &["copy_scalar", "copy_vec2", "copy_vec4"],

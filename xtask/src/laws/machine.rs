@@ -147,6 +147,28 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             );
             return;
         }
+        Loads::Rows => {
+            let (item, rows) = (claim.item_load_bits(), rows_of(claim) * claim.item_loads());
+            let together = counts.in_flight.get(&item);
+            broken.unless(
+                together.is_some_and(|together| *together >= rows),
+                format!("{together:?} loads of keys are in flight together instead of {rows}"),
+            );
+            // The words of tiles are loaded until they are stored; one load for all tiles in front.
+            broken.unless_equal(
+                "atomic loads by bits",
+                &counts.atomic_ldg,
+                &[(64, 1)].into(),
+            );
+            broken.unless(
+                counts.fences == 0 && counts.atom == 1 && counts.red == 0,
+                format!(
+                    "a block draws a tile by one ATOM, and needs no fence: {} ATOM, {} RED, {} fences",
+                    counts.atom, counts.red, counts.fences
+                ),
+            );
+            return;
+        }
         Loads::Left => return,
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
@@ -446,6 +468,12 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
 /// The number of single items that a kernel's source loads around its vectors.
 fn items_in_source(claim: &Claim) -> usize {
     usize::from(claim.vector > 1)
+}
+
+/// The rows of keys of a warp that finds runs, as `kernels_gpu::runs::rows_of`.
+fn rows_of(claim: &Claim) -> usize {
+    let rows = 64 * 8 / claim.element_bits as usize;
+    (1 << rows.max(1).ilog2()).min(16)
 }
 
 /// The number of loads in a grid-stride loop: `in_flight` in a step, and every smaller number in the cases of

@@ -14,6 +14,7 @@ mod keyed;
 mod moving;
 mod number;
 pub mod order;
+mod runs;
 mod segments;
 mod statistics;
 mod threads;
@@ -66,6 +67,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         moving::tests(),
         empty::tests(),
         exact::tests(),
+        runs::tests(),
         segments::tests(),
         threads::tests(),
         order::tests(),

@@ -463,6 +463,29 @@ fn laws_of_keys_can_fail() {
 }
 
 #[test]
+fn laws_of_runs_can_fail() {
+    let runs = Claim {
+        acc_bits: 64,
+        ..claim("find_runs", "", "u32")
+    };
+    let right = "ATOMG.E.INC.STRONG.GPU LDG.E x16 SHFL.IDX x16 STS LDS BAR.SYNC LDG.E.64.STRONG.GPU SHFL.DOWN x10 STG.E.64";
+    keeps(runs, right);
+    breaks(
+        runs,
+        &right.replace("LDG.E x16", "LDG.E x8"),
+        "in flight together",
+    );
+    breaks(
+        runs,
+        &right.replace("LDG.E.64.STRONG.GPU", "LDG.E.64"),
+        "atomic loads",
+    );
+    breaks(runs, &format!("{right} MEMBAR.SC.GPU"), "1 fences");
+    breaks(runs, &format!("{right} ATOMS.ADD"), "ATOMS");
+    breaks(runs, &format!("{right} CALL.REL"), "1 calls");
+}
+
+#[test]
 fn laws_of_segments_can_fail() {
     let segments = Claim {
         vector: 4,

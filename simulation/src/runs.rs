@@ -1,0 +1,143 @@
+//! Runs of equal keys: the launch that finds them.
+
+use std::fmt;
+
+use cuda_sim::{Buffer, Failure, Simulator};
+use kernels_gpu::element::Element;
+use kernels_gpu::entry::RunKey;
+use kernels_gpu::runs::{THREADS, Work, tiles_of};
+
+use crate::launch::{Array, bytes_of, launch};
+
+/// The contents of the bytes on both sides of the results, which the kernel may not write.
+const MARGIN_BYTE: u8 = 0xA5;
+
+/// The bytes on each side, which keep the results aligned.
+const MARGIN_BYTES: usize = 256;
+
+/// The runs of an array of keys.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runs<K> {
+    /// The first key of each run.
+    pub keys: Vec<K>,
+    /// The start of each run, and the number of keys.
+    pub offsets: Vec<u64>,
+}
+
+/// Why there are no right results.
+#[derive(Debug)]
+pub enum Wrong {
+    /// The simulator's findings.
+    Findings(Failure),
+    /// More runs than keys.
+    Runs(u64),
+    /// The kernel changed memory that is not its own, or left a counter that the next launch cannot use.
+    Changed(&'static str),
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Findings(failure) => write!(f, "{failure}"),
+            Self::Runs(runs) => write!(f, "{runs} runs"),
+            Self::Changed(what) => write!(f, "{what} changed"),
+        }
+    }
+}
+
+/// Results between two margins.
+struct Guarded {
+    bytes: Buffer<u8>,
+    len: usize,
+}
+
+impl Guarded {
+    /// Uninitialised elements of `size` bytes each.
+    fn new(len: usize, size: usize) -> Self {
+        let mut bytes: Buffer<u8> = Buffer::uninitialised(len * size + 2 * MARGIN_BYTES);
+        let margin = [MARGIN_BYTE; MARGIN_BYTES];
+        bytes.write_from(0, &margin);
+        bytes.write_from(MARGIN_BYTES + len * size, &margin);
+        Self { bytes, len }
+    }
+
+    fn start<T>(&self) -> *const T {
+        self.bytes.as_ptr().wrapping_add(MARGIN_BYTES).cast()
+    }
+
+    /// The first elements; nothing may have changed on both sides.
+    fn read<T: Element>(&self, len: usize) -> Result<Vec<T>, Wrong> {
+        let margin = |at: usize| {
+            let start = self.bytes.as_ptr().wrapping_add(at);
+            // SAFETY: `new` has initialised the margins, which are in the buffer.
+            unsafe { std::slice::from_raw_parts(start, MARGIN_BYTES) }
+        };
+        let behind = MARGIN_BYTES + self.len * size_of::<T>();
+        let is_margin = |bytes: &[u8]| bytes.iter().all(|byte| *byte == MARGIN_BYTE);
+        if !is_margin(margin(0)) || !is_margin(margin(behind)) {
+            return Err(Wrong::Changed("memory beside the results"));
+        }
+        assert!(len <= self.len);
+        let element = |i| {
+            // SAFETY: the buffer has this element; every bit pattern is one (`Plain`). A wrong kernel may have left it
+            // uninitialised in the simulator's sense; the buffer's bytes have values all the same.
+            unsafe { self.start::<T>().add(i).read_unaligned() }
+        };
+        Ok((0..len).map(element).collect())
+    }
+}
+
+/// Finds the runs of the keys from `start` on in the simulator; `wide` asks for offsets of 64 bits.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn find<K: RunKey>(
+    keys: &[K],
+    start: usize,
+    wide: bool,
+    simulator: Simulator,
+) -> Result<Runs<K>, Wrong> {
+    let entry = K::ENTRY;
+    let memory: Buffer<K> = Buffer::from(keys);
+    let n = keys.len() - start;
+    let tiles = tiles_of::<K>(n);
+    let unique = Guarded::new(n, size_of::<K>());
+    let offsets = Guarded::new(n + 1, if wide { 8 } else { 4 });
+    let words: Buffer<u64> = Buffer::from(&vec![0; Work::words(tiles)]);
+    let arrivals: Buffer<u32> = Buffer::from(&[0]);
+    let of_width = |is_own: bool| if is_own { n + 1 } else { 0 };
+    let arrays = [
+        Array::new("keys", memory.as_ptr().wrapping_add(start), n),
+        Array::new("unique", unique.start::<K>(), n),
+        Array::new("narrow", offsets.start::<u32>(), of_width(!wide)),
+        Array::new("wide", offsets.start::<u64>(), of_width(wide)),
+        Array::new("words", words.as_ptr(), words.len()),
+        Array::new("arrivals", arrivals.as_ptr(), arrivals.len()),
+    ];
+    let simulator = simulator
+        .grid(tiles as u32)
+        .block(THREADS)
+        .dynamic_shared_memory(entry.needs.shared_bytes(THREADS, entry.acc_bytes));
+    // SAFETY: the arrays exist, and have the types and lengths that the kernel requires; there is a block for each tile.
+    unsafe { launch(entry, simulator, (), &arrays) }.map_err(Wrong::Findings)?;
+    if bytes_of(&memory.to_vec()) != bytes_of(keys) {
+        return Err(Wrong::Changed("the keys"));
+    }
+    if arrivals.to_vec() != [0] {
+        return Err(Wrong::Changed("the arrival counter"));
+    }
+    let runs = words.to_vec()[Work::RUNS];
+    let len = usize::try_from(runs).ok().filter(|runs| *runs <= n);
+    let len = len.ok_or(Wrong::Runs(runs))?;
+    Ok(Runs {
+        keys: unique.read(len)?,
+        offsets: match wide {
+            true => offsets.read::<u64>(len + 1)?,
+            false => {
+                let offsets = offsets.read::<u32>(len + 1)?;
+                offsets.into_iter().map(u64::from).collect()
+            }
+        },
+    })
+}
