@@ -143,9 +143,9 @@ pub struct Shape {
     /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones.
     words: [u64; WORDS],
     /// The number of this launch of [`combine`], from 0.
-    pub round: u64,
+    round: u64,
     /// 1 if it is the last one.
-    pub is_last: u64,
+    is_last: u64,
 }
 
 impl Shape {
@@ -217,6 +217,15 @@ impl Shape {
         self.groups * self.tiles.div_ceil(tiles as u64)
     }
 
+    /// The shape of launch `round` of [`combine`], of [`rounds`](combine::rounds).
+    pub const fn of_round(self, round: u64) -> Self {
+        Self {
+            round,
+            is_last: (round + 1 == combine::rounds(self.tiles)) as u64,
+            ..self
+        }
+    }
+
     /// Whether an index of the columns or of their items has several dimensions.
     #[inline(always)]
     const fn has_several(&self) -> bool {
@@ -269,9 +278,30 @@ mod tests {
     #[test]
     fn divisions_are_exact() {
         let most = (1 << 63) - 1;
-        for len in [1, 2, 3, 5, 7, 8, 9, 641, 1 << 31, (1 << 31) + 1, (1 << 62) - 1, 1 << 62, most] {
+        for len in [
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            9,
+            641,
+            1 << 31,
+            (1 << 31) + 1,
+            (1 << 62) - 1,
+            1 << 62,
+            most,
+        ] {
             let multiplier = Dim::multiplier(len);
-            for near in [0, len, 2 * (len / 2), most / len * len, most, 12_345_678_901] {
+            for near in [
+                0,
+                len,
+                2 * (len / 2),
+                most / len * len,
+                most,
+                12_345_678_901,
+            ] {
                 for index in [near.saturating_sub(1), near, near + 1] {
                     if index <= most {
                         let quotient = Dim::divide(index, len, multiplier);

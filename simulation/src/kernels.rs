@@ -216,4 +216,11 @@ kernels! {
         Parity: [u16; 3];
         Histogram: u8;
     }
+    axes {
+        Horner: u32, (u32, u8);
+        Spread: Point;
+        Volume: (f32, f64, i8);
+        Parity: [u16; 3];
+        Histogram: u8;
+    }
 }

@@ -45,18 +45,13 @@ pub unsafe fn columns<I: Items, O: Op<I>, const N: usize, const K: usize>(
     let tiles = super::Dim::divide(block, shape.groups, shape.groups_multiplier);
     let group = block - tiles * shape.groups;
     let sub = tid >> (log_columns + log_threads);
-    let tile = (tiles * u64::from(THREADS >> (log_columns + log_threads)) + u64::from(sub)) as usize;
+    let tile =
+        (tiles * u64::from(THREADS >> (log_columns + log_threads)) + u64::from(sub)) as usize;
     let is_across = shape.is_across > 0;
     let low = |bits: u32, number: u32| number & ((1 << bits) - 1);
     let (column, number) = match is_across {
-        true => (
-            low(log_columns, tid),
-            low(log_threads, tid >> log_columns),
-        ),
-        false => (
-            low(log_columns, tid >> log_threads),
-            low(log_threads, tid),
-        ),
+        true => (low(log_columns, tid), low(log_threads, tid >> log_columns)),
+        false => (low(log_columns, tid >> log_threads), low(log_threads, tid)),
     };
     let column = ((group << log_columns) + u64::from(column)) as usize;
     let exists = column < shape.columns as usize && tile < shape.tiles as usize;
@@ -112,7 +107,13 @@ impl<I: Items> Column<I> {
     /// The column whose first item is at this offset, for tile number `tile`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn new(arrays: I::Arrays, shape: &Shape, words: Shared<u64>, offset: usize, tile: usize) -> Self {
+    fn new(
+        arrays: I::Arrays,
+        shape: &Shape,
+        words: Shared<u64>,
+        offset: usize,
+        tile: usize,
+    ) -> Self {
         let stride = shape.reduced_stride as usize;
         let (mut base, mut last) = (offset, shape.dims.saturating_sub(1));
         if shape.is_in_runs > 0 {
@@ -179,7 +180,10 @@ impl<I: Items, O: Op<I>> Part<I, O> {
         while q < lanes {
             let lane = match O::COMMUTATIVE {
                 // Halves: the bits of the lane's number in reverse.
-                true => self.number + (((q.reverse_bits() >> 1) >> (31 - self.log_lanes)) << self.log_threads),
+                true => {
+                    self.number
+                        + (((q.reverse_bits() >> 1) >> (31 - self.log_lanes)) << self.log_threads)
+                }
                 false => (self.number << self.log_lanes) + q,
             };
             value = self.lane::<N, K>(lane);

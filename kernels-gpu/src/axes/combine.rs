@@ -49,7 +49,8 @@ pub unsafe fn combine<I: Items, O: Op<I>>(
     let runs = left.div_ceil(RUN) * columns;
     let warps = block_dim_x() / WARP_SIZE;
     let lane = thread_idx_x() % WARP_SIZE;
-    let mut number = block_idx_x() as usize * warps as usize + (thread_idx_x() / WARP_SIZE) as usize;
+    let mut number =
+        block_idx_x() as usize * warps as usize + (thread_idx_x() / WARP_SIZE) as usize;
     while number < runs {
         let run = Dim::divide(number as u64, shape.columns, shape.columns_multiplier) as usize;
         let column = number - run * columns;

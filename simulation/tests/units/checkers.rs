@@ -10,8 +10,14 @@ fn every_reduction_has_a_checker() {
         &kernels_sim::kernels::KERNELS,
     ];
     let entries = lists.into_iter().flat_map(|list| list.entries);
-    // Reductions by key, exact sums and segments have several results, which are compared otherwise.
-    let others = ["exact", "segments", "segments_combine"];
+    // Reductions by key, exact sums, segments and axes have several results, which are compared otherwise.
+    let others = [
+        "exact",
+        "segments",
+        "segments_combine",
+        "axes",
+        "axes_combine",
+    ];
     let reductions =
         entries.filter(|entry| entry.key.is_empty() && !others.contains(&entry.kernel));
     for entry in reductions {
