@@ -18,7 +18,7 @@
 //! # Requirements of every launch
 //!
 //! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`columns`].
-//! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column, and one item for each.
+//! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column.
 //! - For [`columns`], [`Shape::blocks`] blocks; for [`combine`], any number.
 //! - An output for each column, and [`Shape::partials`] partials.
 
@@ -149,13 +149,14 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape for these dimensions, outermost first, at most [`MOST_DIMS`] together. None of them is empty, and the
+    /// The shape for these dimensions, outermost first, at most [`MOST_DIMS`] together. No kept one is empty. The
     /// numbers of columns and of items are below 2^63.
     pub fn new<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim]) -> Self {
         let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
         let (columns, items) = (product(kept), product(reduced));
         let tile = items_of_tile::<I>() as u64;
-        let tiles = items.div_ceil(tile);
+        // If there are no items, a tile of none is the identity.
+        let tiles = items.div_ceil(tile).max(1);
         let mut words = [0; WORDS];
         let innermost_first = kept.iter().rev().chain(reduced.iter().rev());
         for (dim, words) in innermost_first.zip(words.chunks_mut(DIM_WORDS)) {

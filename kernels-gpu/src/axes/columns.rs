@@ -187,14 +187,12 @@ impl<I: Items, O: Op<I>> Part<I, O> {
                 false => (self.number << self.log_lanes) + q,
             };
             value = self.lane::<N, K>(lane);
-            let mut is_carried = true;
-            unrolled!(|level < Self::LEVELS| if is_carried {
-                if q >> level & 1 == 1 {
-                    value = self.op.combine(waiting[level], value);
-                } else {
-                    waiting[level] = value;
-                    is_carried = false;
-                }
+            // As many subtrees wait for this one.
+            let carries = (!q).trailing_zeros() as usize;
+            unrolled!(|level < Self::LEVELS| if level < carries {
+                value = self.op.combine(waiting[level], value);
+            } else if level == carries {
+                waiting[level] = value;
             });
             q += 1;
         }
