@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod answers;
+mod axes;
 mod bounds;
 mod calls;
 mod compare;
@@ -67,6 +68,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         empty::tests(),
         exact::tests(),
         segments::tests(),
+        axes::tests(),
         threads::tests(),
         order::tests(),
     ];
