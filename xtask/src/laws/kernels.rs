@@ -28,7 +28,7 @@ pub enum Loads {
     Words,
     /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
     Windows,
-    /// Partials, offsets and other words that kernels leave for each other.
+    /// Partials, offsets and other words that kernels leave for each other; or items of any strides.
     Left,
 }
 
@@ -232,6 +232,21 @@ pub const KERNELS: &[Kernel] = &[
         Stores::Results,
         Block::None,
         Warp::None,
+    ),
+    kernel(
+        &["axes"],
+        // Of any strides.
+        Loads::Left,
+        Stores::Results,
+        Block::Memory,
+        Warp::None,
+    ),
+    kernel(
+        &["axes_combine"],
+        Loads::Left,
+        Stores::Results,
+        Block::None,
+        Warp::Several,
     ),
     kernel(
         &["copy_scalar", "copy_vec2", "copy_vec4"],

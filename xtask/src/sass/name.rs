@@ -33,6 +33,8 @@ mod tests {
             ("segments_max_f32", "segments"),
             ("segments_combine_max_f32", "segments_combine"),
             ("segments_partition", "segments_partition"),
+            ("axes_max_f32", "axes"),
+            ("axes_combine_max_f32", "axes_combine"),
             ("stable_vec4_sum_f32", "stable_vec4"),
             ("stable_sum_f64", "stable"),
             ("warp_atomic_sum_u64", "warp_atomic"),
