@@ -16,7 +16,8 @@ pub const fn most_blocks_of<A>(bytes: usize, vector: usize) -> u32 {
     match size_of::<A>() {
         17.. => 2,
         9.. => 3,
-        // More than 16 bytes of accumulators for the slots of a vector.
+        // Many bytes of accumulators for the slots of a vector.
+        _ if vector * size_of::<A>() > 32 => 2,
         _ if bytes > 8 || vector > 8 || vector * size_of::<A>() > 16 => 3,
         _ => 4,
     }
