@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::exact;
 use crate::gpu::Gpu;
 use crate::info::DeviceInfo;
+use crate::memory::DeviceMemory;
 use crate::segments;
 use crate::stream::Stream;
 use crate::workspace::Workspace;
@@ -37,6 +38,8 @@ pub(crate) struct Queue {
     exact: Mutex<Option<exact::Cells>>,
     /// The storage of segmented reductions; the first of them allocates it.
     segments: Mutex<Option<segments::Storage>>,
+    /// The partials of reductions along axes; the first that needs some allocates them.
+    axes: Mutex<Option<DeviceMemory<u64>>>,
     stream: Stream,
 }
 
@@ -46,6 +49,7 @@ impl Queue {
             workspace: Mutex::new(None),
             exact: Mutex::new(None),
             segments: Mutex::new(None),
+            axes: Mutex::new(None),
             stream,
         })
     }
@@ -65,6 +69,11 @@ impl Queue {
     /// Locks the storage of segmented reductions for one blocking call.
     pub(crate) fn segments(&self) -> MutexGuard<'_, Option<segments::Storage>> {
         self.segments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the partials of reductions along axes for one blocking call.
+    pub(crate) fn axes(&self) -> MutexGuard<'_, Option<DeviceMemory<u64>>> {
+        self.axes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,6 +8,7 @@
 //! | `rows` | items of one array or several |
 //! | `segments` | segmented reductions |
 //! | `runs` | the starts of runs of equal keys |
+//! | `axes` | reductions along axes |
 //! | `keyed` | reduction by key |
 //! | `exact`, `by_name` | exact sums of floats, in any order |
 //!
@@ -19,6 +20,7 @@
 //!
 //! The crate's documentation has bounds on the error.
 
+mod axes;
 mod block;
 mod by_name;
 mod exact;
@@ -34,6 +36,7 @@ use kernels_gpu::element::Element;
 use kernels_gpu::op::Op;
 
 use crate::input::Items;
+pub(crate) use axes::reduce_axes;
 use block::{block, in_order};
 pub(crate) use by_name::accumulate;
 use kernels_gpu::tile::items_of_tile;

@@ -367,6 +367,75 @@ pub enum Error {
         len: usize,
     },
 
+    /// An array of too many dimensions.
+    #[error("an array of {dims} dimensions; at most {limit} are supported")]
+    TooManyDims {
+        /// The number of dimensions of the shape.
+        dims: usize,
+        /// The most dimensions.
+        limit: usize,
+    },
+
+    /// An axis that the array does not have.
+    #[error("axis {axis} is out of range: the array has {dims} dimensions, counted from 0")]
+    AxisRange {
+        /// The requested axis.
+        axis: usize,
+        /// The number of dimensions of the shape.
+        dims: usize,
+    },
+
+    /// The same axis twice.
+    #[error("axis {axis} is given twice; an array is reduced along each axis only once")]
+    AxisTwice {
+        /// The axis.
+        axis: usize,
+    },
+
+    /// A shape that has more or fewer items than the array.
+    #[error(
+        "shape {shape:?} has {product} items, but the array has {len}; the numbers must be equal"
+    )]
+    ShapeLen {
+        /// The lengths of the dimensions.
+        shape: Vec<usize>,
+        /// Their product.
+        product: usize,
+        /// The number of items of the array.
+        len: usize,
+    },
+
+    /// Strides that are more or fewer than the dimensions.
+    #[error("{strides} strides for an array of {dims} dimensions; each dimension needs one")]
+    StridesLen {
+        /// The number of strides.
+        strides: usize,
+        /// The number of dimensions of the shape.
+        dims: usize,
+    },
+
+    /// A strided array that is not inside its buffer.
+    #[error(
+        "shape {shape:?} with strides {strides:?} reaches item {last}, but the array has {len} items"
+    )]
+    StridedRange {
+        /// The lengths of the dimensions.
+        shape: Vec<usize>,
+        /// The requested strides.
+        strides: Vec<usize>,
+        /// The index of the last item.
+        last: usize,
+        /// The number of items of the array.
+        len: usize,
+    },
+
+    /// A shape with more items than can be counted.
+    #[error("shape {shape:?} has more items than a 64-bit number can count")]
+    ShapeOverflow {
+        /// The lengths of the dimensions.
+        shape: Vec<usize>,
+    },
+
     /// A chunk length of 0.
     #[error("chunks of {len} elements; must be at least 1")]
     ChunkLength {

@@ -125,6 +125,7 @@
 //! from PTX for sm_90. Building needs no CUDA installation, and a program starts without a driver. Only Linux
 //! is supported for now.
 
+mod axes;
 mod backend;
 mod buffer;
 mod calls;
@@ -165,6 +166,7 @@ mod temp;
 mod view_mut;
 mod workspace;
 
+pub use axes::{AxisScratch, Strided};
 pub use buffer::{Buffer, View};
 pub use chunks::{ChunkSource, Chunks};
 pub use determinism::Determinism;
@@ -176,9 +178,9 @@ pub use info::DeviceInfo;
 pub use input::{Input, Inputs, Items};
 pub use interop::Refused;
 pub use kernels_gpu::element::{Extrema, Indexed, Moments, ScaledSquares, bf16, f16};
+pub use kernels_gpu::entry::{Axes, Keyed, RunKey, Segments, SinglePass};
 #[cfg(feature = "teaching")]
 pub use kernels_gpu::entry::{Ceiling, Ladder, Triple};
-pub use kernels_gpu::entry::{Keyed, RunKey, Segments, SinglePass};
 pub use kernels_gpu::exact::{Accumulator, BytesError};
 #[cfg(feature = "laws")]
 pub use kernels_gpu::laws;

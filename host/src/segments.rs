@@ -84,7 +84,7 @@ offsets!(i32 true, u32 false, i64 true, u64 false);
 
 /// The segments of a call.
 #[derive(Clone, Copy)]
-enum Parts<'a, T: Offset> {
+pub(crate) enum Parts<'a, T: Offset> {
     Offsets(View<'a, T>),
     /// Rows of this length.
     Rows(usize),
@@ -446,7 +446,7 @@ impl Device {
         }
     }
 
-    fn reduce_parts<I: Items, T: Offset, O: Segments<I>>(
+    pub(crate) fn reduce_parts<I: Items, T: Offset, O: Segments<I>>(
         &self,
         views: I::Of<Views<'_>>,
         parts: Parts<'_, T>,
@@ -500,7 +500,7 @@ impl Device {
         })
     }
 
-    fn reduce_parts_into<'c, I: Items, T: Offset, O: Segments<I>>(
+    pub(crate) fn reduce_parts_into<'c, I: Items, T: Offset, O: Segments<I>>(
         &self,
         views: I::Of<Views<'_>>,
         parts: Parts<'_, T>,
@@ -549,7 +549,7 @@ impl Device {
 }
 
 /// The results of accumulators; `is_empty` says which segments have no items.
-fn finish<I: Items, O: Segments<I>>(
+pub(crate) fn finish<I: Items, O: Segments<I>>(
     op: O,
     accumulators: Vec<O::Acc>,
     is_empty: impl Fn(usize) -> bool,

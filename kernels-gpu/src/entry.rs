@@ -14,6 +14,7 @@
 //! | `exact` | `exact_<operator>_<items>` | none: [`exact_of`] finds the row |
 //! | `segments` | `segments_<operator>_<items>`, `segments_combine_<operator>_<items>` | [`Segments`] |
 //! | `runs` | `find_runs_<key>` | [`RunKey`], of the key |
+//! | `axes` | `axes_<operator>_<items>`, `axes_combine_<operator>_<items>` | [`Axes`] |
 //! | `keyed`, `keyed_all` | `<kernel>_<operator>_<element>_by_<key>` | [`Keyed`] |
 //! | `ladder`, `ladder_redux` | `<kernel>_<operator>_<element>` | [`Ladder`] |
 //! | `ceiling` | `read_ceiling_<operator>_<element>` | [`Ceiling`] |
@@ -28,6 +29,8 @@
 //! A slice is two scalars, address and length, as in Rust-CUDA's `#[kernel]`. The operator is a parameter only
 //! if it has fields. Each row lists its parameters ([`Entry::parameters`]).
 
+#[macro_use]
+mod axes;
 #[macro_use]
 mod exact;
 #[macro_use]
@@ -99,6 +102,18 @@ pub mod runs_parts {
     pub use super::parts::*;
     pub use crate::element::Element;
     pub use crate::runs::{BLOCKS, SHARED_BYTES, Starts, THREADS, Work, find_runs, rows_of};
+}
+
+#[doc(hidden)]
+pub mod axes_parts {
+    //! Names for the family of reductions along axes; not a public interface.
+
+    #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
+    pub use super::axes::most_blocks_of;
+    pub use super::parts::*;
+    pub use crate::axes::columns::columns;
+    pub use crate::axes::combine::combine;
+    pub use crate::axes::{Shape, shared_bytes};
 }
 
 #[doc(hidden)]

@@ -16,6 +16,7 @@
 //! | [`single_pass`] | a grid | single-pass reduction, the default algorithm: the whole array in one launch |
 //! | [`segments`] | a grid | segmented reductions: many adjacent parts of an array, each by itself |
 //! | [`runs`] | a grid | the starts of runs of equal keys, found in one launch |
+//! | [`axes`] | a grid | reductions along axes of an array, of any strides |
 //! | [`exact_sum`] | a grid | exact sums of floats: no rounding, in any order |
 //! | [`harris`] | a grid | the ladder: one file per rung; each rung fixes one fault of the rung before |
 //! | [`keyed`] | a grid | reduction by key: every value is combined into the cell of its key; counts of keys |
@@ -55,6 +56,7 @@ extern crate self as kernels_gpu;
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
+pub mod axes;
 pub mod block;
 pub mod ceiling;
 pub mod copy;

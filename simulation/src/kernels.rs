@@ -219,4 +219,11 @@ kernels! {
     runs {
         PartialEq: Point;
     }
+    axes {
+        Horner: u32, (u32, u8);
+        Spread: Point;
+        Volume: (f32, f64, i8);
+        Parity: [u16; 3];
+        Histogram: u8;
+    }
 }

@@ -8,6 +8,7 @@
 //! - [`keyed`]: the same for an entry that reduces by key.
 //! - [`runs`]: the launch that finds runs of equal keys.
 //! - [`segments`]: the launches of a segmented reduction.
+//! - [`axes`]: the launches of a reduction along axes.
 //! - [`launch`]: the common launch function.
 //! - [`kernels`]: operators and kernels of a crate outside the library, such as this one.
 //! - [`ladder`]: the counters of each rung, which `cargo xtask ladder --sim` prints.
@@ -15,6 +16,7 @@
 //! - [`share`]: which part of the launches a test runs.
 //! - [`oracle`], [`data`]: right results, and random data.
 
+pub mod axes;
 pub mod case;
 mod checkers;
 pub mod clock;

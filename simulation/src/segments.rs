@@ -19,10 +19,10 @@ use crate::data::{Data, DrawnItems};
 use crate::launch::{Array, bytes_of, launch};
 
 /// The contents of the bytes on both sides of the output, which no kernel may write.
-const MARGIN_BYTE: u8 = 0xA5;
+pub(crate) const MARGIN_BYTE: u8 = 0xA5;
 
 /// The bytes on each side, which keep the output aligned.
-const MARGIN_BYTES: usize = 256;
+pub(crate) const MARGIN_BYTES: usize = 256;
 
 /// Arrays in simulated memory.
 pub struct Input {
@@ -64,8 +64,36 @@ impl Input {
         }
     }
 
+    /// The items at these indices, one behind the other.
+    pub fn gathered(&self, indices: &[usize]) -> Self {
+        let arrays = self.memories.iter().zip(&self.starts).zip(&self.sizes);
+        let memories = arrays.map(|((memory, start), size)| {
+            let item = |index: &usize| &memory[start + index * size..][..*size];
+            indices.iter().flat_map(item).copied().collect()
+        });
+        let memories: Vec<Vec<u8>> = memories.collect();
+        Self {
+            buffers: memories.iter().map(Buffer::from).collect(),
+            memories,
+            starts: vec![0; self.starts.len()],
+            sizes: self.sizes.clone(),
+            n: indices.len(),
+        }
+    }
+
+    /// Whether no kernel has changed the memory.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        let unchanged = |(buffer, memory): (&Buffer<u8>, &Vec<u8>)| buffer.to_vec() == *memory;
+        self.buffers.iter().zip(&self.memories).all(unchanged)
+    }
+
+    /// The number of items.
+    pub(crate) fn len(&self) -> usize {
+        self.n
+    }
+
     /// The `len` items from `first` on.
-    fn arrays(&self, first: usize, len: usize) -> Vec<Array> {
+    pub(crate) fn arrays(&self, first: usize, len: usize) -> Vec<Array> {
         let names = INPUTS[usize::from(self.buffers.len() > 1)];
         let arrays = self.buffers.iter().zip(&self.starts).zip(&self.sizes);
         let arrays = arrays.zip(names).map(|(((buffer, start), size), name)| {
@@ -237,8 +265,7 @@ pub fn reduce<I: Items, O: Copy>(
     if bad != Work::NONE {
         return Err(Wrong::BadOffset(bad));
     }
-    let unchanged = |(buffer, memory): (&Buffer<u8>, &Vec<u8>)| buffer.to_vec() == *memory;
-    if !input.buffers.iter().zip(&input.memories).all(unchanged) {
+    if !input.is_unchanged() {
         return Err(Wrong::Changed("an input"));
     }
     let bytes = output.to_vec();

@@ -208,7 +208,7 @@ pub(super) fn halve<I: Items, O: Op<I>>(op: O, values: &mut [O::Acc]) {
 
 /// Combines adjacent values in pairs into the first; their number is a power of two.
 #[inline(always)]
-fn pair<I: Items, O: Op<I>>(op: O, values: &mut [O::Acc]) {
+pub(super) fn pair<I: Items, O: Op<I>>(op: O, values: &mut [O::Acc]) {
     let mut apart = 1;
     while apart < values.len() {
         for i in (0..values.len()).step_by(2 * apart) {

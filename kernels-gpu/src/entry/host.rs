@@ -285,6 +285,23 @@ macro_rules! signed_run_keys {
 #[cfg(feature = "library")]
 signed_run_keys!(i32 as u32, i64 as u64);
 
+/// An operator with kernels for axes of arrays of these items, as `warpfold::Device::reduce_axis` requires. It also needs those
+/// for [segments](Segments), because the innermost axes of an array are rows.
+///
+/// # Safety
+///
+/// `ENTRIES` are the two entry points for this operator over these items.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel that reduces axes of `{I}` by `{Self}`",
+    label = "no kernel for axes",
+    note = "add the line `{Self}: {I};` to the families `segments` and `axes` of a `kernels!` list, in the crate that \
+            defines the operator or the element"
+)]
+pub unsafe trait Axes<I: Items>: Segments<I> {
+    /// The rows, one for each kernel.
+    const ENTRIES: &'static [Entry];
+}
+
 /// An operator with the kernels of the Harris ladder and of the Kepler families.
 ///
 /// These kernels change the order of the elements, so the operator must be commutative:

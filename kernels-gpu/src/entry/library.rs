@@ -113,6 +113,18 @@ kernels! {
     runs as runs {
         PartialEq: u32, u64;
     }
+    axes as axes {
+        Sum: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
+        Min: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
+        Max: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
+    }
+    axes as axes_others {
+        Product: i32, i64, f32, f64;
+        ArgMin: i32, i64, u32, u64, f16, bf16, f32, f64;
+        ArgMax: i32, i64, u32, u64, f16, bf16, f32, f64;
+        SumSquares: f16, bf16, f32, f64;
+        MeanVariance: f16, bf16, f32, f64;
+    }
     keyed_all as keyed {
         Sum: f32 by u32, f64 by u32, i32 by u32, f64 by u64;
     }

@@ -10,8 +10,15 @@ fn every_reduction_has_a_checker() {
         &kernels_sim::kernels::KERNELS,
     ];
     let entries = lists.into_iter().flat_map(|list| list.entries);
-    // Reductions by key, exact sums, segments and runs have several results, which are compared otherwise.
-    let others = ["exact", "segments", "segments_combine", "find_runs"];
+    // Reductions by key, exact sums, segments, axes and runs have several results, which are compared otherwise.
+    let others = [
+        "exact",
+        "segments",
+        "segments_combine",
+        "axes",
+        "axes_combine",
+        "find_runs",
+    ];
     let reductions =
         entries.filter(|entry| entry.key.is_empty() && !others.contains(&entry.kernel));
     for entry in reductions {

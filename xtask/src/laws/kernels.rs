@@ -30,7 +30,7 @@ pub enum Loads {
     Words,
     /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
     Windows,
-    /// Partials, offsets and other words that kernels leave for each other.
+    /// Partials, offsets and other words that kernels leave for each other; or items of any strides.
     Left,
 }
 
@@ -240,6 +240,21 @@ pub const KERNELS: &[Kernel] = &[
         Loads::Rows,
         Stores::Results,
         Block::Memory,
+        Warp::Several,
+    ),
+    kernel(
+        &["axes"],
+        // Of any strides.
+        Loads::Left,
+        Stores::Results,
+        Block::Memory,
+        Warp::None,
+    ),
+    kernel(
+        &["axes_combine"],
+        Loads::Left,
+        Stores::Results,
+        Block::None,
         Warp::Several,
     ),
     kernel(

@@ -34,6 +34,8 @@ mod tests {
             ("segments_combine_max_f32", "segments_combine"),
             ("segments_partition", "segments_partition"),
             ("find_runs_u32", "find_runs"),
+            ("axes_max_f32", "axes"),
+            ("axes_combine_max_f32", "axes_combine"),
             ("stable_vec4_sum_f32", "stable_vec4"),
             ("stable_sum_f64", "stable"),
             ("warp_atomic_sum_u64", "warp_atomic"),

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod answers;
+mod axes;
 mod bounds;
 mod calls;
 mod compare;
@@ -69,6 +70,7 @@ pub fn on(device_name: &str, device: Result<Device, &'static str>) -> Vec<Trial>
         exact::tests(),
         runs::tests(),
         segments::tests(),
+        axes::tests(),
         threads::tests(),
         order::tests(),
     ];

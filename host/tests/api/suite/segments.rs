@@ -225,7 +225,7 @@ fn rows(device: &Device) -> Result<(), Failed> {
 }
 
 /// An element of random cases.
-trait Drawn: Number {
+pub trait Drawn: Number {
     fn drawn(random: &mut SmallRng) -> Self;
 }
 
@@ -380,7 +380,7 @@ impl Case {
 }
 
 /// The accumulator's numbers as text; all NaNs are the same.
-fn bits<A: Element>(mut acc: A) -> Vec<String> {
+pub fn bits<A: Element>(mut acc: A) -> Vec<String> {
     let mut bits = vec![];
     acc.numbers(&mut |number| bits.push(format!("{number:?}")));
     bits

@@ -1,0 +1,315 @@
+//! Reductions along axes: the items of an array in two groups of dimensions, those that are kept and those that are reduced.
+//!
+//! A *column* is the items of one result: those at all indices of the reduced dimensions, in C order. Its result has the bits
+//! of the [whole-array reduction](crate::single_pass) of these items, in the canonical order of [`tile`](crate::tile).
+//! Neither neighbours nor strides enter.
+//!
+//! | kernel | does |
+//! |---|---|
+//! | [`columns`] | some threads reduce a tile of a column; adjacent threads take adjacent columns, or adjacent lanes of a tile |
+//! | [`combine`] | combines the partials of columns that have several tiles |
+//!
+//! # Dimensions
+//!
+//! The host drops dimensions of length 1 and joins those that one stride can walk. What remains is in a [`Shape`]. If a group
+//! has several dimensions, the kernel divides an index by their lengths. It does so by a [multiplication](Dim::divide), because
+//! a division by a number that the compiler does not know is a call.
+//!
+//! # Requirements of every launch
+//!
+//! - [`THREADS`] threads per block, and [`shared_bytes`] of dynamic shared memory for [`columns`].
+//! - A [`Shape`] of [`Shape::new`], whose offsets are in the arrays; at least one column.
+//! - For [`columns`], [`Shape::blocks`] blocks; for [`combine`], any number.
+//! - An output for each column, and [`Shape::partials`] partials.
+
+pub mod columns;
+pub mod combine;
+
+use crate::items::Items;
+use crate::mem::Shared;
+use crate::op::Op;
+use crate::tile::{LANES, ROWS, items_of_tile};
+
+/// The threads per block of every kernel.
+pub const THREADS: u32 = 256;
+
+/// The most dimensions of an array.
+pub const MOST_DIMS: usize = 8;
+
+/// The words of a dimension in a [`Shape`].
+const DIM_WORDS: usize = 3;
+
+/// The words of all dimensions.
+const WORDS: usize = DIM_WORDS * MOST_DIMS;
+
+/// The bytes of the dimensions in shared memory, before a value for each thread.
+const DIM_BYTES: u32 = (WORDS * size_of::<u64>()) as u32;
+
+/// The number of threads that hides the latency of memory on every device.
+const MANY: u64 = 1 << 18;
+
+/// The dynamic shared memory of a block of [`columns`] in bytes, for accumulators of `acc_bytes`.
+pub const fn shared_bytes(acc_bytes: usize) -> u32 {
+    DIM_BYTES + THREADS * acc_bytes as u32
+}
+
+/// The logarithm of the most lanes of a tile that one thread combines, by the size of an accumulator: each level of their tree
+/// needs one in registers.
+pub const fn levels_of<A>() -> usize {
+    match size_of::<A>() {
+        0..=8 => 3,
+        9..=16 => 2,
+        17..=32 => 1,
+        _ => 0,
+    }
+}
+
+/// The number of adjacent items of a lane.
+pub const fn adjacent_of<I: Items, O: Op<I>>() -> usize {
+    match O::COMMUTATIVE {
+        true => I::VECTOR,
+        false => ROWS * I::VECTOR,
+    }
+}
+
+/// A dimension: its length, and the distance of its neighbours in items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// The number of indices.
+    pub len: usize,
+    /// The number of items from one index to the next one.
+    pub stride: usize,
+}
+
+impl Dim {
+    /// The number that [`divide`](Self::divide) multiplies by: `2^(63 + l) / len`, rounded up, with the `l` for which `len` is
+    /// above `2^(l - 1)` and at most `2^l`. 0 for lengths below 2.
+    const fn multiplier(len: u64) -> u64 {
+        if len < 2 {
+            return 0;
+        }
+        let l = 64 - (len - 1).leading_zeros();
+        (1u128 << (63 + l)).div_ceil(len as u128) as u64
+    }
+
+    /// `index / len`, for an index below 2^63.
+    ///
+    /// The multiplier is `(2^(63 + l) + e) / len` with an `e` below `2^l`. So the quotient, before it is rounded down, is too
+    /// large by `index / 2^63 * e / 2^l / len`, which is below `1 / len` and does not reach the next integer.
+    #[inline(always)]
+    const fn divide(index: u64, len: u64, multiplier: u64) -> u64 {
+        if len < 2 {
+            return index;
+        }
+        let high = (index as u128 * multiplier as u128) >> 64;
+        high as u64 >> (63 - (len - 1).leading_zeros())
+    }
+}
+
+/// The columns, and how the threads share them, as the kernels receive it.
+#[derive(Clone, Copy, Debug, kernels_gpu_macros::Value)]
+#[repr(C)]
+pub struct Shape {
+    /// The number of columns.
+    pub columns: u64,
+    /// The number of items of a column.
+    pub items: u64,
+    /// The number of tiles of a column.
+    pub tiles: u64,
+    /// The multiplier for a division by the number of columns.
+    columns_multiplier: u64,
+    /// The number of groups of columns, each for a block.
+    groups: u64,
+    /// The multiplier for a division by it.
+    groups_multiplier: u64,
+    /// The logarithm of the number of columns in a group.
+    log_columns: u32,
+    /// The logarithm of the number of threads that share a tile.
+    log_threads: u32,
+    /// The logarithm of the number of lanes that a thread combines.
+    log_lanes: u32,
+    /// 1 if adjacent threads take adjacent columns, 0 if they take adjacent lanes.
+    is_across: u32,
+    /// The number of kept dimensions.
+    kept: u32,
+    /// The number of kept and reduced dimensions.
+    dims: u32,
+    /// The stride of the outermost kept dimension.
+    kept_stride: u64,
+    /// The stride of the outermost reduced dimension; if all tiles are in runs, of the innermost.
+    reduced_stride: u64,
+    /// 1 if each tile is in a run of the innermost reduced dimension, although there are others.
+    is_in_runs: u64,
+    /// Length, multiplier and stride of each dimension: the kept ones from the innermost on, then the reduced ones.
+    words: [u64; WORDS],
+    /// The number of this launch of [`combine`], from 0.
+    round: u64,
+    /// 1 if it is the last one.
+    is_last: u64,
+}
+
+impl Shape {
+    /// The shape for these dimensions, outermost first, at most [`MOST_DIMS`] together. No kept one is empty. The
+    /// numbers of columns and of items are below 2^63.
+    pub fn new<I: Items, O: Op<I>>(kept: &[Dim], reduced: &[Dim]) -> Self {
+        let product = |dims: &[Dim]| dims.iter().map(|dim| dim.len as u64).product::<u64>();
+        let (columns, items) = (product(kept), product(reduced));
+        let tile = items_of_tile::<I>() as u64;
+        // If there are no items, a tile of none is the identity.
+        let tiles = items.div_ceil(tile).max(1);
+        let mut words = [0; WORDS];
+        let innermost_first = kept.iter().rev().chain(reduced.iter().rev());
+        for (dim, words) in innermost_first.zip(words.chunks_mut(DIM_WORDS)) {
+            let len = dim.len as u64;
+            words.copy_from_slice(&[len, Dim::multiplier(len), dim.stride as u64]);
+        }
+        let is_in_runs = match reduced {
+            [_, .., inner] => (inner.len as u64).is_multiple_of(tile),
+            _ => false,
+        };
+        let stride = |dim: Option<&Dim>| dim.map_or(0, |dim| dim.stride as u64);
+        let of_threads = match (kept.last(), reduced.last()) {
+            (Some(kept), Some(reduced)) => kept.stride <= reduced.stride,
+            _ => false,
+        };
+        // The lanes of a tile that have items.
+        let lanes = items.div_ceil(adjacent_of::<I, O>() as u64);
+        let log_used = lanes.min(LANES as u64).next_power_of_two().ilog2();
+        let most_lanes = match of_threads {
+            true => levels_of::<O::Acc>() as u32,
+            false => 0,
+        };
+        let mut log_lanes = log_used.min(most_lanes);
+        while log_lanes > 0 && (columns * tiles) << (log_used - log_lanes) < MANY {
+            log_lanes -= 1;
+        }
+        let log_threads = log_used - log_lanes;
+        let most_columns = THREADS.ilog2() - log_threads;
+        let log_columns = columns.next_power_of_two().ilog2().min(most_columns);
+        let groups = columns.div_ceil(1 << log_columns);
+        Self {
+            columns,
+            items,
+            tiles,
+            columns_multiplier: Dim::multiplier(columns),
+            groups,
+            groups_multiplier: Dim::multiplier(groups),
+            log_columns,
+            log_threads,
+            log_lanes,
+            is_across: of_threads.into(),
+            kept: kept.len() as u32,
+            dims: (kept.len() + reduced.len()) as u32,
+            kept_stride: stride(kept.first()),
+            reduced_stride: stride(match is_in_runs {
+                true => reduced.last(),
+                false => reduced.first(),
+            }),
+            is_in_runs: is_in_runs.into(),
+            words,
+            round: 0,
+            is_last: 0,
+        }
+    }
+
+    /// The number of blocks of [`columns`].
+    pub const fn blocks(&self) -> u64 {
+        let tiles = THREADS >> (self.log_columns + self.log_threads);
+        self.groups * self.tiles.div_ceil(tiles as u64)
+    }
+
+    /// The shape of launch `round` of [`combine`], of [`rounds`](combine::rounds).
+    pub const fn of_round(self, round: u64) -> Self {
+        Self {
+            round,
+            is_last: (round + 1 == combine::rounds(self.tiles)) as u64,
+            ..self
+        }
+    }
+
+    /// Whether an index of the columns or of their items has several dimensions.
+    #[inline(always)]
+    const fn has_several(&self) -> bool {
+        self.kept > 1 || self.dims > self.kept + 1
+    }
+
+    /// The number of partials.
+    pub const fn partials(&self) -> u64 {
+        match self.tiles {
+            1 => 0,
+            tiles => tiles * self.columns,
+        }
+    }
+}
+
+/// Dimensions in shared memory, from the innermost on, without the outermost.
+#[derive(Clone, Copy, Debug)]
+struct Dims {
+    words: Shared<u64>,
+    /// The number of the innermost.
+    first: u32,
+    /// The number of the outermost.
+    last: u32,
+    /// The stride of the outermost.
+    stride: usize,
+}
+
+impl Dims {
+    /// The offset of an index in C order.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn offset(self, index: usize) -> usize {
+        let (mut rest, mut offset, mut dim) = (index as u64, 0, self.first);
+        while dim < self.last {
+            let word = |i: u32| self.words.get(DIM_WORDS as u32 * dim + i);
+            let len = word(0);
+            let outer = Dim::divide(rest, len, word(1));
+            offset += (rest - outer * len) * word(2);
+            rest = outer;
+            dim += 1;
+        }
+        offset as usize + rest as usize * self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisions_are_exact() {
+        let most = (1 << 63) - 1;
+        for len in [
+            1,
+            2,
+            3,
+            5,
+            7,
+            8,
+            9,
+            641,
+            1 << 31,
+            (1 << 31) + 1,
+            (1 << 62) - 1,
+            1 << 62,
+            most,
+        ] {
+            let multiplier = Dim::multiplier(len);
+            for near in [
+                0,
+                len,
+                2 * (len / 2),
+                most / len * len,
+                most,
+                12_345_678_901,
+            ] {
+                for index in [near.saturating_sub(1), near, near + 1] {
+                    if index <= most {
+                        let quotient = Dim::divide(index, len, multiplier);
+                        assert_eq!(quotient, index / len, "{index} / {len}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A reduction along axes: the launches of its kernels.
+
+use cuda_sim::{Buffer, Simulator};
+use kernels_gpu::axes::{Dim, Shape, THREADS, combine};
+use kernels_gpu::entry::{Axes, Entry};
+use kernels_gpu::items::Items;
+
+use crate::launch::{Array, launch};
+use crate::segments::{Input, MARGIN_BYTE, MARGIN_BYTES, Wrong};
+
+/// Reduces the columns; the bytes of each accumulator. The dimensions are those of [`Shape::new`]. `simulator` makes one for
+/// each launch.
+///
+/// # Errors
+///
+/// What is wrong.
+pub fn reduce<I: Items, O: Axes<I>>(
+    op: O,
+    input: &Input,
+    kept: &[Dim],
+    reduced: &[Dim],
+    simulator: &dyn Fn() -> Simulator,
+) -> Result<Vec<Vec<u8>>, Wrong> {
+    let shape = Shape::new::<I, O>(kept, reduced);
+    let (columns, partials_len) = (shape.columns as usize, shape.partials() as usize);
+    let acc = size_of::<O::Acc>();
+    let margin = [MARGIN_BYTE; MARGIN_BYTES];
+    let mut output: Buffer<u8> = Buffer::uninitialised(columns * acc + 2 * MARGIN_BYTES);
+    output.write_from(0, &margin);
+    output.write_from(MARGIN_BYTES + columns * acc, &margin);
+    let partials: Buffer<u8> = Buffer::uninitialised(partials_len * acc);
+    let arrays = |shape: &Shape| {
+        let output = output.as_ptr().wrapping_add(MARGIN_BYTES);
+        let mut arrays = input.arrays(0, input.len());
+        arrays.extend([
+            Array::new("shape", std::ptr::from_ref(shape), 1),
+            Array::new("output", output, columns),
+            Array::new("partials", partials.as_ptr(), partials_len),
+        ]);
+        arrays
+    };
+    let [reducing, combining] = <O as Axes<I>>::ENTRIES else {
+        unreachable!("`Axes` has two rows");
+    };
+    let findings = |entry: &'static Entry| move |failure| Wrong::Findings(entry.name, failure);
+    let grid = |blocks: u32| simulator().grid(blocks).block(THREADS);
+    let shared = reducing.needs.shared_bytes(THREADS, acc);
+    let blocks = grid(shape.blocks() as u32).dynamic_shared_memory(shared);
+    // SAFETY: the arrays exist, have the types of the items, and the lengths that the shape asks for.
+    unsafe { launch(reducing, blocks, op, &arrays(&shape)) }.map_err(findings(reducing))?;
+    for round in 0..combine::rounds(shape.tiles) {
+        let shape = shape.of_round(round);
+        // SAFETY: as above, with any number of blocks.
+        unsafe { launch(combining, grid(2), op, &arrays(&shape)) }.map_err(findings(combining))?;
+    }
+    if !input.is_unchanged() {
+        return Err(Wrong::Changed("an input"));
+    }
+    let bytes = output.to_vec();
+    let (before, rest) = bytes.split_at(MARGIN_BYTES);
+    let (accumulators, behind) = rest.split_at(columns * acc);
+    if before != margin || behind != margin {
+        return Err(Wrong::Changed("memory beside the output"));
+    }
+    Ok(accumulators.chunks(acc).map(<[u8]>::to_vec).collect())
+}
