@@ -22,14 +22,14 @@ mod driver;
 mod exact;
 mod machine;
 mod options;
+#[cfg(feature = "sweeps")]
+mod parts;
 mod peers;
 #[cfg(feature = "sweeps")]
 mod profile;
 #[cfg(feature = "sweeps")]
 mod python;
 mod rungs;
-#[cfg(feature = "sweeps")]
-mod segments;
 mod sweep;
 mod tool;
 
@@ -53,7 +53,11 @@ fn main() -> ExitCode {
         #[cfg(feature = "sweeps")]
         Command::Exact(options) => exact::run(&options),
         #[cfg(feature = "sweeps")]
-        Command::Segments(options) => segments::run(&options),
+        Command::Segments(options) => parts::segments::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Axes(options) => parts::axes::run(&options),
+        #[cfg(feature = "sweeps")]
+        Command::Runs(options) => parts::runs::run(&options),
         #[cfg(feature = "sweeps")]
         Command::Launch(options) => profile::launch::run(&options),
     };

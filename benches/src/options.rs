@@ -37,7 +37,13 @@ pub enum Command {
     Exact(ExactOptions),
     #[cfg(feature = "sweeps")]
     /// Time segmented reductions beside a read of as many bytes
-    Segments(SegmentsOptions),
+    Segments(PartsOptions),
+    #[cfg(feature = "sweeps")]
+    /// Time reductions along axes beside a read of as many bytes
+    Axes(PartsOptions),
+    #[cfg(feature = "sweeps")]
+    /// Time reductions of runs of equal keys beside a read of as many bytes
+    Runs(PartsOptions),
     #[cfg(feature = "sweeps")]
     /// Launch each kernel once and check its answer, for profilers and sanitizers
     Launch(LaunchOptions),
@@ -96,12 +102,12 @@ pub struct ExactOptions {
 }
 
 #[derive(Args, Debug)]
-pub struct SegmentsOptions {
-    /// Items of all segments together
+pub struct PartsOptions {
+    /// Items of all parts together
     #[arg(long, value_name = "N", value_parser = count, default_value = "2^28")]
     pub n: usize,
 
-    /// Only segments whose lengths have this text in their name, e.g. uniform
+    /// Only rows with this text in their name, e.g. uniform
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
 

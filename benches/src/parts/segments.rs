@@ -1,24 +1,12 @@
-//! `warpfold-bench segments`: the time of segmented reductions beside that of a read.
-//!
-//! Each round reads as many bytes as the segments have (the read ceiling), reduces them by offsets of 32 bits and, if all have
-//! the same length, as rows. All times are the device's own. Every result is compared with the CPU's, bit for bit.
+//! `warpfold-bench segments`: by offsets of 32 bits and, if all segments have the same length, as rows.
 
-use std::fs;
-
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use rayon::prelude::*;
-use serde::Serialize;
-use warpfold::{ArgMax, Device, Element, Indexed, Number, Segments, Sum};
+use warpfold::{ArgMax, Device, Number, Segments, Sum};
 
-use crate::exact::median;
-use crate::machine::Started;
-use crate::options::SegmentsOptions;
-use crate::print_line;
-
-/// The rounds of which the median is taken.
-const ROUNDS: usize = 9;
+use super::{Bits, ROUNDS, Record, Row, drawn, is_chosen, is_right};
+use crate::options::PartsOptions;
 
 /// The lengths of the segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,93 +91,35 @@ impl Lengths {
     }
 }
 
-#[derive(Serialize)]
-struct Row {
-    op: &'static str,
-    element: &'static str,
-    lengths: String,
-    n: usize,
-    segments: usize,
-    /// The bytes of items, offsets and results.
-    bytes: usize,
-    /// The median time of each in microseconds: a read of these bytes, by offsets, and by rows of one length.
-    read_us: f64,
-    offsets_us: f64,
-    rows_us: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Record {
-    #[serde(flatten)]
-    started: Started,
-    device: String,
-    rounds: usize,
-    rows: Vec<Row>,
-}
-
-pub fn run(options: &SegmentsOptions) -> Result<()> {
+pub fn run(options: &PartsOptions) -> Result<()> {
     let device = Device::first()?;
-    let mut record = Record {
-        started: Started::now()?,
-        device: device.name().into(),
-        rounds: ROUNDS,
-        rows: vec![],
-    };
     if options.n > u32::MAX as usize {
         bail!("{} items; offsets of 32 bits allow 2^32 - 1", options.n);
     }
-    print_line(&format!(
-        "{device}: microseconds, medians of {ROUNDS} rounds; shares of the read of items, offsets and results"
-    ))?;
-    print_line(
-        "op      type segments                      number      read   offsets     share      rows     share",
-    )?;
-    let rows = &mut record.rows;
+    let mut record = Record::new(&device, "items, offsets and results")?;
     let draw = |random: &mut StdRng| random.random_range(-1.0..1.0);
-    time::<f32, _>(&device, options, Sum, "sum", |r| draw(r) as f32, rows)?;
-    time::<f64, _>(&device, options, Sum, "sum", draw, rows)?;
-    time::<f32, _>(
-        &device,
-        options,
-        ArgMax,
-        "arg_max",
-        |r| draw(r) as f32,
-        rows,
-    )?;
-    if let Some(file) = &options.json {
-        let text = serde_json::to_string_pretty(&record)?;
-        fs::write(file, text + "\n").with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    Ok(())
+    let narrow = |random: &mut StdRng| draw(random) as f32;
+    time::<f32, _>(&device, options, Sum, "sum", narrow, &mut record)?;
+    time::<f64, _>(&device, options, Sum, "sum", draw, &mut record)?;
+    time::<f32, _>(&device, options, ArgMax, "arg_max", narrow, &mut record)?;
+    record.write(options)
 }
 
 /// Times an operator over all lengths.
 fn time<T: Number, O: Segments<T, Acc: Bits> + Copy>(
     device: &Device,
-    options: &SegmentsOptions,
+    options: &PartsOptions,
     op: O,
     name: &'static str,
     draw: impl Fn(&mut StdRng) -> T + Sync,
-    rows: &mut Vec<Row>,
+    record: &mut Record,
 ) -> Result<()> {
-    const CHUNK: usize = 1 << 16;
     let (n, cpu) = (options.n, Device::cpu());
-    let mut items = vec![draw(&mut StdRng::seed_from_u64(0)); n];
-    items
-        .par_chunks_mut(CHUNK)
-        .enumerate()
-        .for_each(|(i, chunk)| {
-            let random = &mut StdRng::seed_from_u64(i as u64);
-            chunk.iter_mut().for_each(|item| *item = draw(random));
-        });
+    let items = drawn(n, draw);
     let x = device.upload(&items)?;
     for lengths in LENGTHS {
         let title = lengths.title();
-        let is_chosen = options
-            .only
-            .as_ref()
-            .is_none_or(|only| title.contains(only));
-        if !is_chosen || matches!(lengths, Lengths::Of(len) if len > n) {
+        if !is_chosen(options, &title) || matches!(lengths, Lengths::Of(len) if len > n) {
             continue;
         }
         let offsets = lengths.offsets(n);
@@ -212,17 +142,17 @@ fn time<T: Number, O: Segments<T, Acc: Bits> + Copy>(
         let mut times = [vec![], vec![], vec![]];
         // The first round loads the kernels and makes room.
         for round in 0..=ROUNDS {
-            times[0].push(device.time(|| read.enqueue())? * 1e3);
+            times[0].push(device.time(|| read.enqueue())?);
             let by_offsets =
                 || device.reduce_segments_into(&x, &offsets, op, &mut output, &mut scratch);
-            times[1].push(device.time(by_offsets)? * 1e3);
+            times[1].push(device.time(by_offsets)?);
             if round == 0 {
                 scratch.check(&offsets)?;
                 is_right(&output.download()?, &expected, &title)?;
             }
             if let Some(len) = row_len {
                 let by_rows = || device.reduce_rows_into(&x, len, op, &mut output, &mut scratch);
-                times[2].push(device.time(by_rows)? * 1e3);
+                times[2].push(device.time(by_rows)?);
                 if round == 0 {
                     is_right(&output.download()?, &expected, &title)?;
                 }
@@ -231,81 +161,19 @@ fn time<T: Number, O: Segments<T, Acc: Bits> + Copy>(
                 times.iter_mut().for_each(Vec::clear);
             }
         }
-        let [read_us, offsets_us, rows_us] = times.map(median);
         let row = Row {
             op: name,
             element: T::NAME,
-            lengths: title,
+            parts: title,
             n,
-            segments: count,
+            results: count,
             bytes,
-            read_us: read_us.context("a round")?,
-            offsets_us: offsets_us.context("a round")?,
-            rows_us,
+            read_us: 0.0,
+            call_us: 0.0,
+            rows_us: None,
         };
-        print_row(&row)?;
-        rows.push(row);
+        record.push(row, times)?;
     }
-    Ok(())
-}
-
-/// The bits of an accumulator.
-trait Bits: Element {
-    fn bits(self) -> (u64, u64);
-}
-
-impl Bits for f32 {
-    fn bits(self) -> (u64, u64) {
-        (self.to_bits().into(), 0)
-    }
-}
-
-impl Bits for f64 {
-    fn bits(self) -> (u64, u64) {
-        (self.to_bits(), 0)
-    }
-}
-
-impl Bits for Indexed<f32> {
-    fn bits(self) -> (u64, u64) {
-        (self.value().to_bits().into(), self.index())
-    }
-}
-
-/// An error unless the accumulators have the same bits.
-fn is_right<A: Bits>(got: &[A], expected: &[A], title: &str) -> Result<()> {
-    ensure!(
-        got.len() == expected.len(),
-        "{title}: {} results",
-        got.len()
-    );
-    let differs = |(got, expected): (&A, &A)| got.bits() != expected.bits();
-    if let Some(i) = got.iter().zip(expected).position(differs) {
-        bail!(
-            "{title}: segment {i} is {:?} instead of {:?}",
-            got[i],
-            expected[i]
-        );
-    }
-    Ok(())
-}
-
-fn print_row(row: &Row) -> Result<()> {
-    let share = |us: f64| row.read_us / us;
-    let (rows, of_rows) = match row.rows_us {
-        Some(us) => (format!("{us:.1}"), format!("{:.3}", share(us))),
-        None => ("-".into(), "-".into()),
-    };
-    print_line(&format!(
-        "{:7} {:>4} {:27} {:>10} {:>9.1} {:>9.1} {:>9.3} {rows:>9} {of_rows:>9}",
-        row.op,
-        row.element,
-        row.lengths,
-        row.segments,
-        row.read_us,
-        row.offsets_us,
-        share(row.offsets_us),
-    ))?;
     Ok(())
 }
 
