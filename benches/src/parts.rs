@@ -102,7 +102,8 @@ fn print_row(row: &Row) -> Result<()> {
         row.read_us,
         row.call_us,
         share(row.call_us),
-    ))
+    ))?;
+    Ok(())
 }
 
 /// Whether the options choose the parts with this title.
