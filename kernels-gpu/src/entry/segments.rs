@@ -63,8 +63,8 @@ pub unsafe fn offsets_of(shape: Shape, narrow: &[u32], wide: &[u64]) -> Offsets 
     unsafe { Offsets::new(shape, Global::from_slice(narrow), Global::from_slice(wide)) }
 }
 
-/// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 80, or 96 or 128 where that is
-/// too few.
+/// The blocks that a multiprocessor holds at the same time, which limits the registers of a thread: to 64, or 72, 96 or 128
+/// where that is too few.
 #[cfg(any(feature = "simulator", target_arch = "nvptx64"))]
 pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool) -> u32 {
     match size_of::<A>() {
@@ -72,7 +72,8 @@ pub const fn most_blocks_of<A>(bytes: usize, vector: usize, is_commutative: bool
         17.. => 4,
         9.. => 5,
         _ if bytes > 8 || vector > 8 => 5,
-        _ => 6,
+        ..=4 if bytes == 4 => 8,
+        _ => 7,
     }
 }
 

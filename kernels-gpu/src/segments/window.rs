@@ -27,7 +27,7 @@ use super::{
 };
 use crate::element::{Element, Shuffle};
 use crate::items::Items;
-use crate::mem::{Shared, compiler_barrier};
+use crate::mem::{Global, Shared, compiler_barrier};
 use crate::op::{Op, unrolled};
 use crate::tile::{LANES, Lane, Share, Source, has_rows, items_of_tile, reduce_tile, zero};
 use crate::warp::{FULL_MASK, WARP_SIZE, reduce_to_first};
@@ -48,7 +48,7 @@ const FOR_WARPS: u32 = 1;
 const NONE: u32 = u32::MAX;
 
 /// The starts that a thread loads at once.
-const STARTS_IN_FLIGHT: usize = 3;
+const STARTS_IN_FLIGHT: usize = 4;
 
 /// More than the items of any window; longer distances count as this many.
 const FAR: usize = 1 << 30;
@@ -246,13 +246,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         };
         let fits = follows
             && items <= most
-            && staged_end <= n
+            && behind <= n
             && in_window(self.at, self.first)
             && in_window(last, self.first + self.count as usize - 1);
         let tid = thread_idx_x();
-        if tid == 0 && self.first == 0 && self.at > n {
-            self.storage.work.report(0);
-        }
         if tid < cells_of::<I>() as u32 {
             self.cells.set(tid, NONE);
         }
@@ -265,7 +262,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
         let behind_starts = 4 * (words_of::<I>() as u32 + self.count + 1);
         let (from, to) = if fits { (self.at, staged_end) } else { (0, 0) };
-        let load = || is_bad |= !self.load_starts(n);
+        let load = || is_bad |= !self.load_starts();
         // SAFETY: the items exist, and there is room for them (`fits`).
         let staged = unsafe {
             I::stage::<THREADS>(
@@ -278,6 +275,8 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         };
         // SAFETY: all threads of the block arrive here.
         if unsafe { any(is_bad) } {
+            let end = self.first + self.count as usize;
+            check_all(self.offsets, self.first, end, n, self.storage.work);
             return false;
         }
         // SAFETY: as above; the barrier was between the stores to shared memory and the loads.
@@ -285,56 +284,60 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         true
     }
 
-    /// Loads and checks the starts of the segments. False if one of those that the thread loads is bad.
+    /// Loads the starts of the segments. False if one of those that the thread loads is more than the next.
+    ///
+    /// Only differences are stored and compared, which 32 bits hold: starts that never decrease from the window's first
+    /// one on, up to an end within the items, are right.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_starts(&self, n: usize) -> bool {
+    fn load_starts(&self) -> bool {
         // A loop for each kind, because the kind would be tested for each start.
         if self.offsets.are_rows() {
+            let row = self.offsets.shape.row.min(FAR as u64) as u32;
             let mut i = thread_idx_x();
             while i < self.count {
-                let start = i as usize * self.offsets.shape.row as usize;
-                self.starts.set(i, start.min(FAR) as u32);
+                self.starts.set(i, i * row);
                 i += THREADS;
             }
             true
         } else if self.offsets.are_wide() {
-            self.load_starts_by(n, |segment| self.offsets.get_wide(segment))
+            self.load_starts_of(self.offsets.wide, |start| {
+                start.wrapping_sub(self.at as u64) as u32
+            })
         } else {
-            self.load_starts_by(n, |segment| self.offsets.get_narrow(segment))
+            self.load_starts_of(self.offsets.narrow, |start| {
+                start.wrapping_sub(self.at as u32)
+            })
         }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load_starts_by(&self, n: usize, get: impl Fn(usize) -> usize) -> bool {
-        let mut first_bad = usize::MAX;
+    fn load_starts_of<T: Element + PartialOrd>(
+        &self,
+        offsets: Global<T>,
+        distance: impl Fn(T) -> u32,
+    ) -> bool {
+        let own = offsets.part(self.first, self.count as usize + 1);
+        let mut is_good = true;
         let mut i = thread_idx_x();
         while i < self.count {
-            let mut loaded = [(0, 0); STARTS_IN_FLIGHT];
+            let mut loaded = [None; STARTS_IN_FLIGHT];
             unrolled!(|k < STARTS_IN_FLIGHT| {
                 let segment = i + k as u32 * THREADS;
                 if segment < self.count {
-                    let index = self.first + segment as usize;
-                    loaded[k] = (get(index), get(index + 1));
+                    let segment = segment as usize;
+                    loaded[k] = Some((own.get(segment), own.get(segment + 1)));
                 }
             });
             compiler_barrier();
             unrolled!(|k < STARTS_IN_FLIGHT| {
-                let segment = i + k as u32 * THREADS;
-                if segment < self.count {
-                    let (start, end) = loaded[k];
-                    self.set_start(segment, start);
-                    if !(start <= end && end <= n) {
-                        first_bad = first_bad.min(self.first + segment as usize + 1);
-                    }
+                if let Some((start, end)) = loaded[k] {
+                    self.starts.set(i + k as u32 * THREADS, distance(start));
+                    is_good &= start <= end;
                 }
             });
             i += STARTS_IN_FLIGHT as u32 * THREADS;
-        }
-        let is_good = first_bad == usize::MAX;
-        if !is_good {
-            self.storage.work.report(first_bad);
         }
         is_good
     }
@@ -357,9 +360,10 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         let mut i = thread_idx_x();
         while i < self.count {
             let segment = self.segment(staged, i);
-            if segment.len <= Self::OF_THREAD * Self::ADJACENT {
-                let value = self.lanes::<N, K>(segment, 0, 1);
-                self.storage.output.set(self.first + i as usize, value);
+            if segment.len <= Self::ADJACENT {
+                self.set_result(i, self.lane::<N, K>(segment, 0));
+            } else if segment.len <= Self::OF_THREAD * Self::ADJACENT {
+                self.set_result(i, self.lanes::<N, K>(segment, 0, 1));
             } else if segment.len <= WARP_SIZE * Self::ADJACENT {
                 let number = self.counts.fetch_add(FOR_TEAMS, 1);
                 self.list.set(number, i);
@@ -390,6 +394,13 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         }
     }
 
+    /// Stores the result of segment `i`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn set_result(&self, i: u32, value: O::Acc) {
+        self.storage.output.set(self.first + i as usize, value);
+    }
+
     /// Segment `i` of the block.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
@@ -412,7 +423,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         // SAFETY: the caller guarantees that all lanes arrive.
         let value = unsafe { reduce_to_first::<I, O>(self.op, acc.combined()) };
         if lane == 0 {
-            self.storage.output.set(self.first + i as usize, value);
+            self.set_result(i, value);
         }
     }
 
@@ -463,7 +474,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
             step *= 2;
         }
         if exists && own == 0 {
-            self.storage.output.set(self.first + i as usize, value);
+            self.set_result(i, value);
         }
     }
 
