@@ -105,7 +105,7 @@ pub const WINDOW: Source = Source {
         mutant(
             "items_of_all_offsets",
             "does not check that the items are in the array",
-            "            && staged_end <= n
+            "            && behind <= n
 ",
             "",
         ),
@@ -113,6 +113,8 @@ pub const WINDOW: Source = Source {
             "bad_offsets_ignored",
             "reduces the segments although an offset is bad",
             "        if unsafe { any(is_bad) } {
+            let end = self.first + self.count as usize;
+            check_all(self.offsets, self.first, end, n, self.storage.work);
             return false;
         }
 ",
@@ -122,16 +124,14 @@ pub const WINDOW: Source = Source {
         mutant(
             "decreasing_offsets_ignored",
             "does not check that offsets never decrease",
-            "if !(start <= end && end <= n) {
-                        first_bad",
-            "if !(end <= n) {
-                        first_bad",
+            "is_good &= start <= end;",
+            "let _ = end;",
         ),
         mutant(
             "first_offset_not_checked",
             "does not check that the first segment starts in the array",
-            "if tid == 0 && self.first == 0 && self.at > n {",
-            "if tid == 0 && self.first == 0 && self.at > n + 2000 {",
+            "if segment == 0 && start > n {",
+            "if segment == 0 && start > n + 2000 {",
         ),
         mutant(
             "far_wraps",
@@ -171,10 +171,10 @@ pub const WINDOW: Source = Source {
             "every_lane_stores",
             "all lanes of a warp store the segment's result",
             "        if lane == 0 {
-            self.storage.output.set(self.first + i as usize, value);
+            self.set_result(i, value);
         }
 ",
-            "        self.storage.output.set(self.first + i as usize, value);
+            "        self.set_result(i, value);
 ",
         ),
         mutant(
