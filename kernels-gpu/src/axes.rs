@@ -12,7 +12,7 @@
 //! # Dimensions
 //!
 //! The host drops dimensions of length 1 and joins those that one stride can walk. What remains is in a [`Shape`]. If a group
-//! has several dimensions, the kernel divides an index by their lengths. It does so by a [multiplication](Dim::divide), because
+//! has several dimensions, the kernel divides an index by their lengths. It does so by a multiplication, because
 //! a division by a number that the compiler does not know is a call.
 //!
 //! # Requirements of every launch

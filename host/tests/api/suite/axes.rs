@@ -99,7 +99,7 @@ fn empty(device: &Device) -> Result<(), Failed> {
     is(
         device.reduce_axis(&nothing, &[0], &[0], Max)?,
         vec![None],
-        "all of nothing",
+        "no items",
     )?;
     let (mut output, mut scratch) = (device.alloc::<f32>(2)?, device.axis_scratch()?);
     device.reduce_axis_into(&nothing, &[0, 2], &[0], Sum, &mut output, &mut scratch)?;
