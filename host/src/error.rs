@@ -2,14 +2,14 @@
 
 mod methods;
 mod other;
+#[cfg(test)]
+mod tests;
 mod texts;
 
-use std::path::PathBuf;
-
-pub use other::OtherError;
-use texts::{advice, after, bytes, hidden, indented, most, twice};
-
 use crate::determinism::Determinism;
+pub use other::OtherError;
+use std::path::PathBuf;
+use texts::{advice, after, bytes, hidden, indented, most, twice};
 
 /// Any error of this library, with the values that explain it.
 ///
@@ -594,11 +594,7 @@ pub enum Error {
         text: String,
     },
 
-    /// A failure while a buffer or a plan was dropped, where no error could be returned; the next call on the
-    /// same device returns it.
+    /// A failure while a buffer or a plan was dropped; the next call on the same device returns it.
     #[error("an earlier failure, while device memory was freed: {0}")]
     Deferred(Box<Error>),
 }
-
-#[cfg(test)]
-mod tests;
