@@ -246,6 +246,7 @@ impl<I: Items, O: Op<I>> Block<I, O> {
         };
         let fits = follows
             && items <= most
+            && last <= behind
             && behind <= n
             && in_window(self.at, self.first)
             && in_window(last, self.first + self.count as usize - 1);
