@@ -180,7 +180,7 @@ fn bad_arguments(device: &Device) -> Result<(), Failed> {
     is(
         strided(&[2, 3], &[4, 1]),
         "shape [2, 3] with strides [4, 1] reaches item 6, but the array has 6 items".into(),
-        "a strided array that leaves its buffer",
+        "a strided array with an item outside its buffer",
     )?;
     is(
         strided(&[2, 3], &[3]),
