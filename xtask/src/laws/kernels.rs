@@ -30,7 +30,9 @@ pub enum Loads {
     Words,
     /// Granules of 16 bytes, several in flight, on their way to shared memory; and those of a tile.
     Windows,
-    /// Partials, offsets and other words that kernels leave for each other; or items of any strides.
+    /// Single items of any strides: those of a lane's rows, which have as many items as 16 bytes.
+    Strided,
+    /// Partials, offsets and other words that kernels leave for each other.
     Left,
 }
 
@@ -244,8 +246,7 @@ pub const KERNELS: &[Kernel] = &[
     ),
     kernel(
         &["axes"],
-        // Of any strides.
-        Loads::Left,
+        Loads::Strided,
         Stores::Results,
         Block::Memory,
         Warp::None,

@@ -169,7 +169,7 @@ fn loads(broken: &mut Broken, kernel: &Kernel, claim: &Claim, counts: &Counts) {
             );
             return;
         }
-        Loads::Left => return,
+        Loads::Strided | Loads::Left => return,
         Loads::Words => {
             for (what, widths) in [("load", &counts.ldg), ("store", &counts.stg)] {
                 broken.unless(
@@ -436,9 +436,9 @@ pub fn converts_in_software(
 ) -> Option<String> {
     let kernel = kernels::of(claim.kernel)?;
     let elements = elements_loaded(kernel, claim);
-    // Loads of the same width have fewer elements of `f32`.
+    // Loads of the same width, and rows of a lane, have fewer elements of `f32`.
     let f32_instructions = match kernel.loads {
-        Loads::Tiles | Loads::Ways | Loads::Windows => {
+        Loads::Tiles | Loads::Ways | Loads::Windows | Loads::Strided => {
             f32_instructions * 32 / claim.element_bits as usize
         }
         _ => f32_instructions,
@@ -459,7 +459,7 @@ fn vectors_in_source(kernel: &Kernel, claim: &Claim) -> usize {
     match kernel.loads {
         // The last vectors are loaded one by one.
         Loads::Ceiling => IN_FLIGHT + 1,
-        Loads::Tiles | Loads::Windows => claim.vectors_in_flight(),
+        Loads::Tiles | Loads::Windows | Loads::Strided => claim.vectors_in_flight(),
         Loads::Ways => claim.ways() * claim.vectors_in_flight(),
         _ => in_steps(IN_FLIGHT),
     }
